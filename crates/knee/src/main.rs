@@ -1,0 +1,2 @@
+//! `knee` finds where a system stops scaling.
+fn main() {}

@@ -1,0 +1,16 @@
+//! The table of mechanisms. A new one is one file beside these and one line here.
+
+use crate::Mechanism;
+
+/// Declares each module and puts its `MECHANISM` into the table, in this order.
+macro_rules! table {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every mechanism that knee knows, whether or not it is available here.
+        pub static TABLE: &[&Mechanism] = &[$(&$file::MECHANISM,)*];
+    };
+}
+
+table! {
+}

@@ -1,0 +1,254 @@
+//! The shapes of what was measured: the only types that cross from measuring to reasoning.
+//!
+//! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
+//! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Conditions other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
+pub type Conditions = BTreeMap<String, String>;
+
+/// One execution of a plan on one machine, with all that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// What a list of runs shows.
+    pub summary: RunSummary,
+    /// What was planned, in the order of execution.
+    pub plan: Plan,
+    /// The clock that timed it.
+    pub clock: Clock,
+    /// The machine before the first cell.
+    pub host_before: Host,
+    /// The machine after the last cell; absent when the run was cut off.
+    pub host_after: Option<Host>,
+    /// What disturbed or limited the run as a whole.
+    pub warnings: Vec<Warning>,
+    /// Every cell that ended, in the order in which they ended.
+    pub cells: Vec<Cell>,
+}
+
+/// What identifies a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Number within its record, counted from 1; 0 until it is archived.
+    pub number: i64,
+    /// Identity that survives copying between records: 16 hexadecimal digits.
+    pub id: String,
+    /// When it began: RFC 3339 with offset.
+    pub started: String,
+    /// When it ended; absent while it runs, or when it was cut off.
+    pub ended: Option<String>,
+    /// How far it came.
+    pub state: RunState,
+    /// The command line, program name first.
+    pub command: Vec<String>,
+    /// Version of knee that measured.
+    pub version: String,
+    /// Cells that ended, void ones included.
+    pub cells_ended: u64,
+    /// Cells that were planned.
+    pub cells_planned: u64,
+}
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// Not ended: it is running now, or its process was killed. It can be resumed.
+    Open,
+    /// Every planned cell ended.
+    Complete,
+    /// Ended in an orderly way before every cell was measured. It can be resumed.
+    Interrupted,
+}
+
+/// What a run sets out to measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Shuffles the order of cells, and seeds whatever a workload draws at random.
+    pub seed: u64,
+    /// Passes over all cells.
+    pub rounds: u32,
+    /// Time that one metric of one cell may spend measuring, in milliseconds.
+    pub measure_ms: u64,
+    /// A worker that has not ended by then is killed and its cell void, in milliseconds.
+    pub deadline_ms: u64,
+    /// The CPUs that workers are pinned to; empty when they run where the kernel puts them.
+    pub pinned_cpus: Vec<usize>,
+    /// The workloads of the plan, as they described themselves.
+    pub workloads: Vec<WorkloadInfo>,
+    /// Subjects that can't be measured here, with the reason.
+    pub unavailable: Vec<Unavailable>,
+    /// Cells that were asked for and changed, or left out, while planning.
+    pub warnings: Vec<Warning>,
+    /// Every cell, in order of execution.
+    pub cells: Vec<CellKey>,
+}
+
+/// A workload, as it described itself when it was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadInfo {
+    /// Its name: `poll`.
+    pub name: String,
+    /// Raised when what is measured changes, so that figures are not compared across.
+    pub version: u32,
+    /// The question it answers.
+    pub question: String,
+    /// What one operation is.
+    pub operation: String,
+    /// What it does not measure.
+    pub not_measured: Vec<String>,
+    /// The quantity that grows: `watched descriptors`.
+    pub axis: String,
+    /// What it measures; the first one is the headline.
+    pub metrics: Vec<MetricInfo>,
+    /// What is compared, in table order, unavailable ones included.
+    pub subjects: Vec<SubjectInfo>,
+}
+
+/// One figure that a workload measures at each point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricInfo {
+    /// Short name: `loop`.
+    pub name: String,
+    /// What is inside the timed region: `write + wait + dispatch`.
+    pub about: String,
+    /// Unit of the samples. Times are `ns`.
+    pub unit: String,
+    /// Whether less of it is better.
+    pub lower_is_better: bool,
+}
+
+/// A subject, as reports name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubjectInfo {
+    /// The name on the command line: `kqueue`.
+    pub name: String,
+    /// The name in reports, where it differs: `kqueue (libkqueue)`.
+    pub label: String,
+    /// What a reader has to know to read its figures rightly; may be empty.
+    pub note: String,
+}
+
+/// A subject that can't be measured here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// Its workload.
+    pub workload: String,
+    /// Its name.
+    pub subject: String,
+    /// Why: `Solaris and illumos only`.
+    pub reason: String,
+}
+
+/// What identifies a cell within a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CellKey {
+    /// The workload: `poll`.
+    pub workload: String,
+    /// The subject: `epoll-level`.
+    pub subject: String,
+    /// The other conditions of its series.
+    pub conditions: Conditions,
+    /// The value on the axis.
+    pub point: u64,
+    /// The pass over all cells, counted from 0.
+    pub round: u32,
+}
+
+/// One cell: planned, isolated, timed out, saved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Which cell it is.
+    pub key: CellKey,
+    /// Its place in the plan, counted from 0.
+    pub sequence: u64,
+    /// Whether its figures count.
+    pub outcome: Outcome,
+    /// Wall time from the start of its worker to its end, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Resources of the whole worker with its helpers, set-up included.
+    pub usage: Usage,
+    /// What was measured; empty when void.
+    pub metrics: Vec<Metric>,
+    /// What the workload says of this cell: `parked peers = 9000`.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Whether a cell's figures count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Outcome {
+    /// They count.
+    Measured,
+    /// They don't, because…
+    Void {
+        /// The reason, in one line: `did not finish within 10 s`.
+        reason: String,
+        /// What could be learnt about it: state, program counter, standard error.
+        detail: String,
+    },
+}
+
+/// The samples of one figure in one cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its name, as in [`MetricInfo`].
+    pub name: String,
+    /// Per operation, in the metric's unit, in order of measurement.
+    pub samples: Vec<f64>,
+    /// For a trajectory: the place on the axis of each sample. Empty when all are at the point.
+    pub positions: Vec<u64>,
+    /// Operations in all samples together.
+    pub operations: u64,
+    /// Resources spent while these operations ran.
+    pub usage: Usage,
+}
+
+/// Resources that the kernel counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// CPU time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Context switches because the process waited.
+    pub switches_voluntary: u64,
+    /// Context switches because the kernel took the CPU away.
+    pub switches_involuntary: u64,
+    /// Page faults served without input or output.
+    pub faults_minor: u64,
+    /// Page faults that needed input or output.
+    pub faults_major: u64,
+}
+
+/// The clock that timed a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// `tsc` or `CLOCK_MONOTONIC`.
+    pub source: String,
+    /// Smallest step that was seen, in nanoseconds.
+    pub resolution_ns: f64,
+    /// What one reading costs, in nanoseconds.
+    pub overhead_ns: f64,
+}
+
+/// The state of a machine at one moment: facts by dotted key, such as `kernel.release`,
+/// `cpu.model`, `load.1m`, `steal.percent`, `limit.descriptors`, `sysctl.fs.file-max`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// When it was read: RFC 3339 with offset.
+    pub taken: String,
+    /// The facts.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Something that a reader has to know, and what mends it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Warning {
+    /// What: `The machine was busy (load 4.1 on 2 CPUs)`.
+    pub what: String,
+    /// The remedy, best a command; empty when there is none.
+    pub remedy: String,
+}

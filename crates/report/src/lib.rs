@@ -1,0 +1,1 @@
+//! Placeholder opening line, replaced as the crate is built.

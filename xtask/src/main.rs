@@ -1,2 +1,93 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores: `cargo xtask help` lists them.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod cargo_test;
+mod cross;
+mod one_row;
+mod setup;
+mod shell;
+mod style;
+mod tally;
+mod tidy;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+use tally::Tally;
+
+const USAGE: &str = "\
+cargo xtask TASK
+
+  test [ARGS…]   prepares the machine, then tidy, cargo test, cross and one-row; ARGS go to cargo test
+  ci             what CI runs: fmt --check, lint, msrv, test
+  fmt [--check]  rustfmt on every file, those declared inside a macro too
+  lint           clippy on the workspace, every warning an error
+  tidy           the house rules: crate arrows, opening lines, unsafe, links, size
+  cross          type-checks `readiness` for FreeBSD, NetBSD and illumos
+  msrv           type-checks the workspace with the oldest Rust it promises
+  one-row        proves that a mechanism and a workload are one file and one line each
+  setup          installs what the tests need, and says what it does
+  bench harness [--pairs N] [--points A,B] [--mechanisms A,B] [--time MS] [--cpu N] [--output FILE]
+                 our loop beside a plain C loop of the same system calls
+
+Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed.
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(tally) => {
+            print!("{}", tally.summary());
+            if tally.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the task that the arguments name.
+fn run(args: &[String]) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let (task, rest) = match args.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", args),
+    };
+    match (task, rest) {
+        ("help" | "--help" | "-h", _) => {
+            print!("{USAGE}");
+            std::process::exit(0);
+        }
+        ("test", rest) => test(rest, &mut tally)?,
+        ("ci", []) => ci(&mut tally)?,
+        ("fmt", []) => style::fmt(false, &mut tally)?,
+        ("fmt", [check]) if check == "--check" => style::fmt(true, &mut tally)?,
+        ("lint", []) => style::lint(&mut tally)?,
+        ("tidy", []) => tidy::run(&mut tally)?,
+        ("cross", []) => cross::targets(&mut tally)?,
+        ("msrv", []) => cross::oldest_rust(&mut tally)?,
+        ("one-row", []) => one_row::run(&mut tally)?,
+        ("setup", []) => setup::run(&mut tally)?,
+        ("bench", [what, rest @ ..]) if what == "harness" => bench::harness(rest, &mut tally)?,
+        _ => bail!("no such task: {}\n\n{USAGE}", args.join(" ")),
+    }
+    Ok(tally)
+}
+
+/// All that must hold before a change is shown to others, styles aside.
+fn test(args: &[String], tally: &mut Tally) -> Result<()> {
+    setup::run(tally)?;
+    tidy::run(tally)?;
+    cargo_test::run(args, tally)?;
+    cross::targets(tally)?;
+    one_row::run(tally)
+}
+
+/// All that must hold before a change is taken. A finding in one step doesn't stop the next.
+fn ci(tally: &mut Tally) -> Result<()> {
+    style::fmt(true, tally)?;
+    style::lint(tally)?;
+    cross::oldest_rust(tally)?;
+    test(&[], tally)
+}

@@ -84,7 +84,7 @@ pub struct PointSummary {
     pub system_ns: Option<f64>,
 }
 
-/// A figure with its interval.
+/// A figure with its interval. Equal ends on a single sample mean that there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The figure.
@@ -116,13 +116,13 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Grows by less than 10 % over the range.
+    /// Flat for all practical purposes: an exponent within ±0.06, which is ×1.3 over two decades.
     Constant,
     /// As log n.
     Logarithmic,
     /// As √n.
     SquareRoot,
-    /// As n.
+    /// As n, bent by caches or not. With fewer than five points it covers n log n too.
     Linear,
     /// As n log n.
     Linearithmic,

@@ -1,1 +1,36 @@
-//! Placeholder opening line, replaced as the crate is built.
+//! The instrument: it plans cells, runs each in a worker process of its own, and keeps what it
+//! measured.
+//!
+//! The way through it is one: an [`Ask`] becomes a [`record::Plan`] ([`plan`]), the plan becomes
+//! cells ([`run`]), and each cell goes to the record as it ends. A workload sees nothing of that:
+//! it is given a cell and a [`Probe`], the only thing that reads a clock.
+#![forbid(unsafe_code)]
+
+mod calibrate;
+mod condition;
+mod frame;
+mod host;
+mod keeper;
+mod park;
+mod plan;
+mod probe;
+mod quiet;
+mod run;
+mod stop;
+mod supervise;
+mod worker;
+mod workload;
+
+pub use calibrate::{Calibrated, calibrate};
+pub use condition::{Condition, Values};
+pub use host::host;
+pub use keeper::Unsaved;
+pub use park::{PARK_COMMAND, Parking, park_main};
+pub use plan::{Ask, AskError, plan};
+pub use probe::{Probe, Stopwatch};
+pub use run::{Outlook, Settings, Watch, new_run, run};
+pub use stop::Stop;
+pub use worker::{WORKER_COMMAND, worker_main};
+// What a workload meets of the record's shapes, so that it needs nothing else.
+pub use record::{CellKey, Warning};
+pub use workload::{About, Axis, Cell, Failure, Fit, Kind, MetricAbout, Subject, Workload};

@@ -1,2 +1,60 @@
 //! `knee` finds where a system stops scaling.
-fn main() {}
+//!
+//! The whole way is one: arguments, what was asked for, a plan, measured cells in a record, and from
+//! the record analysis, findings and reports. Each command goes a part of it.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+mod usage;
+
+use args::Command;
+use exit::{Exit, Trouble};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    if let Some(code) = internal(&words) {
+        return code;
+    }
+    match args::parse(&words).and_then(|command| obey(command, words)) {
+        Ok(exit) => exit.into(),
+        Err(trouble) => {
+            trouble.say();
+            trouble.exit.into()
+        }
+    }
+}
+
+fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
+    match command {
+        Command::Run(run) => commands::run::run(&run, words),
+        Command::List(list) => commands::list::list(&list),
+        Command::Show(show) => commands::show::show(&show),
+        Command::Report(report) => commands::report::report(&report),
+        Command::Record(record) => commands::record::record(&record),
+        Command::Completions { shell } => commands::generate::completions(shell),
+        Command::Man { folder } => commands::generate::man(folder.as_deref()),
+    }
+}
+
+/// The two commands that the instrument starts itself with, and nobody else.
+fn internal(words: &[String]) -> Option<ExitCode> {
+    let done = match words {
+        [_, command] if command == engine::WORKER_COMMAND => engine::worker_main(workloads::TABLE),
+        [_, command, parent] if command == engine::PARK_COMMAND => {
+            engine::park_main(parent.parse().unwrap_or_default())
+        }
+        _ => return None,
+    };
+    Some(match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    })
+}

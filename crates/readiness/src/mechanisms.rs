@@ -13,4 +13,20 @@ macro_rules! table {
 }
 
 table! {
+    select,
+    poll,
+    ppoll,
+    epoll_level,
+    epoll_edge,
+    epoll_oneshot,
+    aio_poll,
+    io_uring_oneshot,
+    io_uring_multishot,
+    sigio,
+    signalfd,
+    kqueue,
+    devpoll,
+    event_ports,
+    mio,
+    polling,
 }

@@ -3,18 +3,68 @@
 use crate::{Cell, Error, Host, Run, RunState, RunSummary, Warning};
 
 /// Keeps runs. Each cell is durable when [`Archive::commit`] returns.
+///
+/// A run's number is its place in one archive and is never given again after [`Archive::delete`];
+/// its id is the same wherever it is copied to. So an archive refuses a second run of the same id,
+/// and copying runs between archives needs nothing but these methods: load, begin, commit, finish.
 pub trait Archive {
     /// Begins a run, which has no cells yet, and returns its number.
+    ///
+    /// The summary's number, state, end and count of ended cells are the archive's own business
+    /// and are not taken from `run`.
+    ///
+    /// # Errors
+    /// [`Error::RunTwice`] for an id that is here already; [`Error::Invalid`] for a run that has
+    /// cells, or a clock whose figures are not finite; else why it can't be written.
     fn begin(&mut self, run: &Run) -> Result<i64, Error>;
+
     /// Adds one ended cell, wholly or not at all.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; [`Error::CellTwice`] when the run has a cell
+    /// of that sequence; [`Error::Invalid`] for figures that can't be kept (see [`Error::Invalid`]);
+    /// else why it can't be written.
     fn commit(&mut self, run: i64, cell: &Cell) -> Result<(), Error>;
+
     /// Closes a run.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; [`Error::Invalid`] when the ending's state is
+    /// [`RunState::Open`]; else why it can't be written.
     fn finish(&mut self, run: i64, ending: &Ending) -> Result<(), Error>;
+
+    /// Marks a run as open again, so that its remaining cells can be committed. Its end and its
+    /// last look at the machine are forgotten; its cells and warnings stay.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`]; [`Error::RunComplete`] when nothing of it is left to measure; else
+    /// why it can't be written.
+    fn reopen(&mut self, run: i64) -> Result<(), Error>;
+
     /// Every run, oldest first.
+    ///
+    /// # Errors
+    /// Why the archive can't be read.
     fn runs(&self) -> Result<Vec<RunSummary>, Error>;
+
+    /// The number of the run that a person names: `last`, a number, or the beginning of an id that
+    /// no other run shares.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::AmbiguousRun`], [`Error::EmptyRecord`]; else why the archive
+    /// can't be read.
+    fn resolve(&self, name: &str) -> Result<i64, Error>;
+
     /// One run with its cells.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`]; else why the archive can't be read.
     fn load(&self, run: i64) -> Result<Run, Error>;
+
     /// Removes a run for good.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`]; else why it can't be written.
     fn delete(&mut self, run: i64) -> Result<(), Error>;
 }
 

@@ -63,6 +63,17 @@ pub enum RunState {
     Interrupted,
 }
 
+impl RunState {
+    /// Its word in lists, messages and records: `open`, `complete`, `interrupted`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// What a run sets out to measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

@@ -1,1 +1,11 @@
-//! Placeholder opening line, replaced as the crate is built.
+//! Findings in, text out: tables in a terminal, JSON for programs, one self-contained HTML page.
+//!
+//! Nothing here measures or concludes; it takes a [`record::Run`] and its [`analysis::Analysis`]
+//! and says them, whole: what has no figure is named with its reason.
+#![forbid(unsafe_code)]
+
+mod figures;
+pub mod html;
+pub mod json;
+pub mod terminal;
+mod words;

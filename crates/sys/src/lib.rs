@@ -3,5 +3,19 @@
 //! Every `unsafe` block of the project that talks to the kernel is here, one file a family of calls.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+#[cfg(target_os = "linux")]
+pub mod aio;
 pub mod clock;
+#[cfg(any(target_os = "solaris", target_os = "illumos"))]
+pub mod devpoll;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub mod epoll;
+#[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
+pub mod kqueue;
+pub mod poll;
+#[cfg(any(target_os = "solaris", target_os = "illumos"))]
+pub mod port;
 pub mod process;
+#[cfg(target_os = "linux")]
+pub mod signal;
+pub mod timeout;

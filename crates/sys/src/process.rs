@@ -1,1 +1,125 @@
-//! What the kernel counts for a process, and where it may run: rusage, affinity, limits.
+//! What the kernel counts for processes, and how one ended: rusage and wait4.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+/// Resources that the kernel counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// CPU time in user mode, in nanoseconds (the kernel rounds to microseconds).
+    pub user_ns: u64,
+    /// CPU time in the kernel, in nanoseconds (the kernel rounds to microseconds).
+    pub system_ns: u64,
+    /// Context switches because the process waited.
+    pub switches_voluntary: u64,
+    /// Context switches because the kernel took the CPU away.
+    pub switches_involuntary: u64,
+    /// Page faults served without input or output.
+    pub faults_minor: u64,
+    /// Page faults that needed input or output.
+    pub faults_major: u64,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+/// The resources of this process until now.
+pub fn resources() -> Resources {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` is valid to write to; all zeroes is a valid rusage, should the call fail.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    convert(&usage)
+}
+
+/// Waits for the child `pid` to end, and takes its resources, those of the children that it waited
+/// for included.
+pub fn wait(pid: u32) -> io::Result<(End, Resources)> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are valid to write to for the length of the call.
+        let ended = unsafe { wait4(pid.cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
+        if ended >= 0 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // SAFETY: wait4 filled it in; all zeroes would be valid too.
+    let usage = unsafe { usage.assume_init() };
+    let end = if libc::WIFSIGNALED(status) {
+        End::Killed(libc::WTERMSIG(status))
+    } else {
+        End::Exited(libc::WEXITSTATUS(status))
+    };
+    Ok((end, convert(&usage)))
+}
+
+#[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
+use libc::wait4;
+
+/// Solaris and illumos have it, but the libc crate does not declare it there.
+#[cfg(any(target_os = "solaris", target_os = "illumos"))]
+unsafe extern "C" {
+    fn wait4(
+        pid: libc::pid_t,
+        status: *mut libc::c_int,
+        options: libc::c_int,
+        usage: *mut libc::rusage,
+    ) -> libc::pid_t;
+}
+
+fn convert(usage: &libc::rusage) -> Resources {
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    Resources {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        switches_voluntary: usage.ru_nvcsw as u64,
+        switches_involuntary: usage.ru_nivcsw as u64,
+        faults_minor: usage.ru_minflt as u64,
+        faults_major: usage.ru_majflt as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    #[expect(clippy::zombie_processes, reason = "`wait` takes the ended children away")]
+    fn a_child_is_waited_for_with_how_it_ended() {
+        let child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
+        assert_eq!(wait(child.id()).unwrap().0, End::Exited(7));
+        let child = Command::new("sh").args(["-c", "kill -9 $$"]).spawn().unwrap();
+        assert_eq!(wait(child.id()).unwrap().0, End::Killed(libc::SIGKILL));
+    }
+
+    #[test]
+    fn waiting_for_what_is_no_child_is_an_error() {
+        assert_eq!(wait(1).unwrap_err().raw_os_error(), Some(libc::ECHILD));
+    }
+
+    #[test]
+    fn work_is_counted() {
+        let before = resources();
+        let mut sum = 0_u64;
+        while resources().user_ns + resources().system_ns
+            <= before.user_ns + before.system_ns + 2_000_000
+        {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert!(resources().faults_minor >= before.faults_minor);
+    }
+}

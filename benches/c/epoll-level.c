@@ -1,0 +1,25 @@
+/* epoll(7), level-triggered: told again for as long as it is ready. */
+#include "loop.h"
+#include <sys/epoll.h>
+
+static int epoll = -1;
+static struct epoll_event *events;
+static int room;
+
+static void mechanism_open(unsigned watched_count) {
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0) fail("epoll_create1");
+    room = (int)watched_count;
+    events = allocate(watched_count, sizeof *events);
+}
+
+static void mechanism_add(int fd, unsigned slot) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = slot};
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) fail("epoll_ctl");
+}
+
+static void mechanism_wait(void) {
+    int ready = epoll_wait(epoll, events, room, 0);
+    if (ready < 0) fail("epoll_wait");
+    for (int n = 0; n < ready; n++) dispatch((unsigned)events[n].data.u64);
+}

@@ -1,0 +1,18 @@
+/* io_uring, a poll request that tells once: queued again after each event, submitted by the wait. */
+#include "ring.h"
+
+static void mechanism_add(int fd, unsigned slot) {
+    queue_poll(fd, slot, 0);
+}
+
+static void mechanism_wait(void) {
+    const struct io_uring_cqe *completion;
+    enter();
+    while ((completion = next_completion()) != NULL) {
+        unsigned slot = (unsigned)completion->user_data;
+        if (completion->res < 0) fail("a poll request");
+        advance();
+        dispatch(slot);
+        queue_poll(slots[slot].fd, slot, 0);
+    }
+}

@@ -1,0 +1,25 @@
+/* poll(2): the whole array goes into the kernel at each wait, and is scanned for what came back. */
+#include "loop.h"
+#include <poll.h>
+
+static struct pollfd *polled;
+static unsigned count;
+
+static void mechanism_open(unsigned room) {
+    polled = allocate(room, sizeof *polled);
+}
+
+static void mechanism_add(int fd, unsigned slot) {
+    polled[slot] = (struct pollfd){.fd = fd, .events = POLLIN};
+    count++;
+}
+
+static void mechanism_wait(void) {
+    int ready = poll(polled, count, 0);
+    if (ready < 0) fail("poll");
+    for (unsigned slot = 0; ready > 0 && slot < count; slot++) {
+        if (polled[slot].revents == 0) continue;
+        dispatch(slot);
+        ready--;
+    }
+}

@@ -1,0 +1,133 @@
+//! Caveats: what a reader has to know before believing the figures, each with what mends it.
+
+use crate::growth::FEWEST_POINTS;
+use crate::{Class, PointSummary, Table, words};
+use record::{Conditions, Outcome, Run, RunState, Warning};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A 95 % interval that is wider than this share of its median, end to end, is said to be wide.
+pub const WIDE: f64 = 0.5;
+/// With fewer rounds than this an interval between rounds is narrower than it says.
+pub const FEWEST_ROUNDS: u32 = 5;
+
+/// The caveats of `run`: of its state, its plan, its machine, its cells and its figures.
+pub fn caveats(run: &Run, tables: &[Table]) -> Vec<Warning> {
+    let mut all: Vec<Warning> = Vec::new();
+    all.extend(cut_short(run));
+    all.extend(run.warnings.iter().cloned());
+    all.extend(run.plan.warnings.iter().cloned());
+    all.extend(void_cells(run));
+    all.extend(wide_intervals(tables));
+    all.extend(few_rounds(tables));
+    all.extend(few_points(tables));
+    let mut seen = BTreeSet::new();
+    all.retain(|caveat| seen.insert(caveat.clone()));
+    all
+}
+
+fn warning(what: String, remedy: &str) -> Warning {
+    Warning { what, remedy: remedy.to_owned() }
+}
+
+fn cut_short(run: &Run) -> Option<Warning> {
+    let ended = words::count(run.cells.len() as u64);
+    let planned = words::count(run.plan.cells.len() as u64);
+    let what = match run.summary.state {
+        RunState::Complete => return None,
+        RunState::Interrupted => "The run was interrupted",
+        RunState::Open => "The run has not ended",
+    };
+    Some(warning(format!("{what}: {ended} of {planned} cells ended"), "knee run --resume"))
+}
+
+/// One line per workload, subject, conditions and reason.
+fn void_cells(run: &Run) -> Vec<Warning> {
+    type Group<'a> = (&'a str, &'a str, &'a Conditions, &'a str);
+    let mut order: Vec<Group<'_>> = Vec::new();
+    let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
+    let mut conditions: BTreeMap<&str, BTreeSet<&Conditions>> = BTreeMap::new();
+    for cell in &run.cells {
+        conditions.entry(&cell.key.workload).or_default().insert(&cell.key.conditions);
+        let Outcome::Void { reason, .. } = &cell.outcome else { continue };
+        let group = (
+            cell.key.workload.as_str(),
+            cell.key.subject.as_str(),
+            &cell.key.conditions,
+            reason.as_str(),
+        );
+        groups.entry(group).or_insert_with(|| {
+            order.push(group);
+            Vec::new()
+        });
+        groups.entry(group).and_modify(|points| points.push(cell.key.point));
+    }
+    let line = |group: Group<'_>| {
+        let (workload, subject, of, reason) = group;
+        let points = groups.get(&group)?;
+        let several = conditions.get(workload).is_some_and(|all| all.len() > 1);
+        let told = if several { format!(" ({})", pairs(of)) } else { String::new() };
+        let distinct: Vec<u64> =
+            points.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let cells = match points.len() {
+            1 => "1 cell".to_owned(),
+            many => format!("{} cells", words::count(many as u64)),
+        };
+        let are = if points.len() == 1 { "is" } else { "are" };
+        let at = words::points(&distinct);
+        Some(warning(format!("{cells} of {subject}{told} at {at} {are} void: {reason}"), ""))
+    };
+    order.into_iter().filter_map(line).collect()
+}
+
+fn pairs(conditions: &Conditions) -> String {
+    let all: Vec<String> =
+        conditions.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    all.join(", ")
+}
+
+fn figures(table: &Table) -> impl Iterator<Item = &PointSummary> {
+    table.rows.iter().flat_map(|row| row.cells.iter().flatten())
+}
+
+fn wide_intervals(tables: &[Table]) -> Option<Warning> {
+    let is_wide = |f: &&PointSummary| f.median.high - f.median.low > WIDE * f.median.value.abs();
+    let headline = || tables.iter().filter(|table| table.headline).flat_map(figures);
+    let (wide, all) = (headline().filter(is_wide).count(), headline().count());
+    (wide > 0).then(|| {
+        let (wide, all) = (words::count(wide as u64), words::count(all as u64));
+        let what = format!("The intervals of {wide} of {all} medians are wider than ±25 %");
+        warning(what, "knee doctor, then knee run --rounds 9")
+    })
+}
+
+fn few_rounds(tables: &[Table]) -> Option<Warning> {
+    let headline = tables.iter().filter(|table| table.headline);
+    let rounds = headline.flat_map(figures).map(|figure| figure.rounds).min()?;
+    let what = match rounds {
+        1 => "Some figures are from a single round: their intervals know nothing of what changes \
+              from round to round"
+            .to_owned(),
+        few if few < FEWEST_ROUNDS => format!(
+            "Some figures are from {} rounds: their intervals are narrower than 95 % asks for",
+            words::number_word(few as usize)
+        ),
+        _ => return None,
+    };
+    Some(warning(what, "knee run --rounds 5"))
+}
+
+/// With few points "linear" covers n log n: see [`crate::growth::classify`].
+fn few_points(tables: &[Table]) -> Option<Warning> {
+    let few = tables.iter().flat_map(|table| &table.rows).any(|row| {
+        let points = row.cells.iter().flatten().count();
+        let linear = row.growth.as_ref().is_some_and(|growth| growth.class == Class::Linear);
+        linear && points < FEWEST_POINTS
+    });
+    few.then(|| {
+        warning(
+            "With fewer than five points n log n can't be told from n: linear stands for both"
+                .into(),
+            "knee run --points 10,30,100,300,1k,3k,10k",
+        )
+    })
+}

@@ -1,0 +1,89 @@
+//! Findings: a sentence with its evidence, in the fixed vocabulary.
+
+use crate::{Class, Finding, FindingKind, Growth, PointSummary, Row, Table, words};
+use std::collections::BTreeSet;
+
+/// The workload that does nothing: its figures are the harness's own.
+pub const NULL: &str = "null";
+
+/// What `tables` say, in their order: how each series grows, and what the harness itself costs.
+pub fn findings(tables: &[Table]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for table in tables {
+        for row in &table.rows {
+            let (kind, sentence) = if table.workload == NULL {
+                (FindingKind::Control, control_sentence(table, row))
+            } else {
+                let growth = row.growth.as_ref();
+                (
+                    FindingKind::Growth,
+                    growth.map(|growth| growth_sentence(tables, table, row, growth)),
+                )
+            };
+            findings.extend(sentence.map(|sentence| Finding {
+                kind,
+                workload: table.workload.clone(),
+                conditions: table.conditions.clone(),
+                metric: table.metric.name.clone(),
+                subjects: vec![row.subject.clone()],
+                sentence,
+                headline: table.headline,
+            }));
+        }
+    }
+    findings
+}
+
+fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) -> String {
+    let subject = format!("{}{}", row.label, qualifiers(tables, table));
+    let class = words::class(growth.class);
+    let factor = words::factor(growth.factor);
+    let exponent = match growth.exponent {
+        Some(exponent) => format!(" ({})", words::exponent_with_interval(exponent)),
+        None => String::new(),
+    };
+    let (from, to) = (words::count(growth.from), words::count(growth.to));
+    let range = format!("from {from} to {to} {}", table.axis);
+    match growth.class {
+        Class::Constant => format!("{subject} is {class}: {factor}{exponent}."),
+        Class::Undecided => {
+            format!("{subject} is {class}: {factor} {range}{exponent}, because {}.", growth.because)
+        }
+        _ => format!("{subject} is {class}: {factor} {range}{exponent}."),
+    }
+}
+
+/// What tells this table's series from those of the workload's other tables: ` (wait)`,
+/// ` (active = 10)`, or nothing.
+fn qualifiers(tables: &[Table], table: &Table) -> String {
+    let mut parts = Vec::new();
+    if !table.headline {
+        parts.push(table.metric.name.clone());
+    }
+    let siblings: Vec<&Table> = tables.iter().filter(|t| t.workload == table.workload).collect();
+    for (name, value) in &table.conditions {
+        let values: BTreeSet<Option<&String>> =
+            siblings.iter().map(|t| t.conditions.get(name)).collect();
+        if values.len() > 1 {
+            parts.push(format!("{name} = {value}"));
+        }
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+fn control_sentence(table: &Table, row: &Row) -> Option<String> {
+    let figures: Vec<&PointSummary> = row.cells.iter().flatten().collect();
+    let medians: Vec<f64> = figures.iter().map(|figure| figure.median.value).collect();
+    let least = figures.iter().min_by(|a, b| a.median.value.total_cmp(&b.median.value))?;
+    let most = figures.iter().max_by(|a, b| a.median.value.total_cmp(&b.median.value))?;
+    let unit = words::Unit::for_table(&table.metric.unit, &medians);
+    let low = unit.figure(figures.iter().map(|f| f.median.low).fold(f64::INFINITY, f64::min));
+    let high = unit.figure(figures.iter().map(|f| f.median.high).fold(0.0, f64::max));
+    let (least, most) = (unit.figure(least.median.value), unit.figure(most.median.value));
+    let span = if least == most { least } else { format!("{least} to {most}") };
+    let what = if table.headline { String::new() } else { format!("{}, ", table.metric.name) };
+    Some(format!(
+        "The harness itself costs {span} {} per operation ({what}{}, 95 % {low} to {high}).",
+        unit.symbol, row.label
+    ))
+}

@@ -1,0 +1,176 @@
+//! The verdict on how a series grows.
+
+use crate::weigh::{GrowthPoint, Weight, weigh};
+use crate::{Class, Estimate, Growth, words};
+
+/// Share of the weight from which a candidate is the verdict.
+pub const DECISIVE: f64 = 0.97;
+/// Fewer points than this can't tell all orders of growth apart: see [`classify`].
+pub const FEWEST_POINTS: usize = 5;
+
+/// How `points` (ascending, at least two) grow. `exponent` is the slope over the whole range, with
+/// its interval.
+///
+/// The rules, in turn:
+/// 1. *Too little*: fewer than three points, a range below ×8, or below ×30 with fewer than
+///    [`FEWEST_POINTS`] points, is undecided, however clear it looks.
+/// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
+///    further than a factor of 1.4 from their middle, and last over first is at most 1.3 (or they
+///    differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
+/// 3. *Falling* and *too wide* are undecided, with the reason.
+/// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
+///    are named, by the slopes between neighbours.
+/// 5. *Bent*: where only linear and n log n are left (the others have less than 3 % of the weight
+///    together) and n log n passes nowhere near the medians' intervals, the curve is linear. Caches
+///    bend the curves of linear mechanisms upwards, step by step, which n log n imitates better than
+///    n does; but n log n is a claim about a smooth curve, and not made of a bent one. It needs to
+///    be known how well the medians are known.
+/// 6. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
+///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
+pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return Growth {
+            class: Class::Undecided,
+            factor: f64::NAN,
+            from: 0,
+            to: 0,
+            exponent: None,
+            because: "there are no figures".into(),
+        };
+    };
+    let verdict = verdict(points, exponent);
+    Growth {
+        class: verdict.as_ref().map_or(Class::Undecided, |&class| class),
+        factor: last.median / first.median,
+        from: first.point,
+        to: last.point,
+        exponent,
+        because: verdict.err().unwrap_or_default(),
+    }
+}
+
+/// The class, or why there is none.
+fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, String> {
+    let range = points[points.len() - 1].point as f64 / points[0].point.max(1) as f64;
+    let few = points.len() < FEWEST_POINTS;
+    if points.len() < 3 {
+        return Err(format!("{} are too few points", words::number_word(points.len())));
+    }
+    if points.iter().any(|p| p.point == 0 || !(p.median > 0.0 && p.median.is_finite())) {
+        return Err("a figure or a point is not above zero".into());
+    }
+    if range < 8.0 || (few && range < 30.0) {
+        return Err(format!("the points span only a factor of {}", words::significant(range)));
+    }
+    let Some(exponent) = exponent else {
+        return Err("its exponent could not be found".into());
+    };
+    if is_flat(points, exponent) {
+        return Ok(Class::Constant);
+    }
+    if exponent.value < -0.06 && exponent.high < 0.0 {
+        return Err("it falls".into());
+    }
+    if let Some(wide) = points.iter().find(|p| p.error > 0.3) {
+        return Err(format!("the interval at {} is too wide", words::count(wide.point)));
+    }
+    if few { verdict_of_few(points, exponent) } else { verdict_of_many(points, exponent) }
+}
+
+fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
+    let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
+    let ends = logs[logs.len() - 1] - logs[0];
+    let noise = 2.0 * points[0].error.hypot(points[points.len() - 1].error);
+    let middle = crate::quantiles::median_of(&mut logs).unwrap_or(0.0);
+    let near = logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln());
+    near && ends <= 1.3_f64.ln().max(noise)
+        && exponent.value.abs() <= 0.06
+        && exponent.low >= -0.1
+        && exponent.high <= 0.1
+}
+
+/// Three or four points. The curve of a higher order with an intercept rises late and steeply; a
+/// linear one never rises faster than n, but for the step of a cache, which is at most ×8.
+fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, String> {
+    let slopes: Vec<f64> = points
+        .windows(2)
+        .map(|pair| {
+            (pair[1].median / pair[0].median).ln()
+                / (pair[1].point as f64 / pair[0].point as f64).ln()
+        })
+        .collect();
+    let (first, last) = (slopes[0], slopes[slopes.len() - 1]);
+    let steepest = slopes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+    if (0.85..=1.45).contains(&exponent.value) && lowest >= 0.8 && steepest <= 1.75 {
+        return Ok(Class::Linear);
+    }
+    if (1.8..=2.2).contains(&exponent.value) && lowest >= 1.65 && steepest <= 2.35 {
+        return Ok(Class::Quadratic);
+    }
+    let fits_line = weigh(points).iter().any(|w| w.class == Class::Linear && w.misfit < 0.1);
+    if first <= last && last >= 0.6 && steepest <= 1.1 && fits_line {
+        return Ok(Class::Linear);
+    }
+    Err(format!("{} points leave more than one order possible", words::number_word(points.len())))
+}
+
+fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, String> {
+    let weights = weigh(points);
+    let best = heaviest(&weights);
+    if is_bent_line(points, &weights, exponent) {
+        return Ok(Class::Linear);
+    }
+    if best.share < DECISIVE {
+        return Err(rivals(&weights));
+    }
+    if best.misfit > 0.25 {
+        return Err("no order of growth comes close to its figures".into());
+    }
+    if best.class == Class::Constant {
+        return Err("it is flat but for a step, or noise".into());
+    }
+    for left_out in 0..points.len() {
+        let mut rest = points.to_vec();
+        let point = rest.remove(left_out).point;
+        let other = heaviest(&weigh(&rest));
+        if other.class != best.class && other.share >= DECISIVE {
+            return Err(format!("the verdict hangs on the figure at {}", words::count(point)));
+        }
+    }
+    Ok(best.class)
+}
+
+fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) -> bool {
+    let of = |class| weights.iter().find(|w| w.class == class).copied();
+    let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
+        return false;
+    };
+    let freedom = points.len() as f64 - 2.0;
+    line.share < DECISIVE
+        && line.share + rival.share >= DECISIVE
+        && rival.deviance > 3.0 * freedom
+        && (0.6..=1.5).contains(&exponent.value)
+        && points.iter().all(|p| p.error > 0.0)
+}
+
+fn heaviest(weights: &[Weight]) -> Weight {
+    let mut best = weights[0];
+    for weight in weights {
+        if weight.share > best.share {
+            best = *weight;
+        }
+    }
+    best
+}
+
+/// Which orders explain the figures about as well as each other.
+fn rivals(weights: &[Weight]) -> String {
+    let mut left: Vec<&Weight> = weights.iter().filter(|w| w.share > 1.0 - DECISIVE).collect();
+    left.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let names: Vec<&str> = left.iter().take(2).map(|w| words::class(w.class)).collect();
+    match names.as_slice() {
+        [one, other] => format!("{one} and {other} explain its figures about as well"),
+        _ => "several orders of growth explain its figures about as well".into(),
+    }
+}

@@ -1,0 +1,208 @@
+//! From samples to tables: one per workload, conditions and metric.
+
+use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use crate::exponent::exponent;
+use crate::gather::{Absence, Gathered, Samples};
+use crate::growth::classify;
+use crate::quantiles::{quantile, sort};
+use crate::random::generator;
+use crate::weigh::GrowthPoint;
+use crate::{Growth, PointSummary, Row, Table};
+use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
+
+/// Every table of `run`, headline metrics first, else in the order of the plan.
+pub(crate) fn tables(run: &Run) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for workload in &run.plan.workloads {
+        let gathered = Gathered::of(run, &workload.name);
+        for &conditions in &gathered.conditions {
+            for (place, metric) in workload.metrics.iter().enumerate() {
+                let context = Context { run, workload, gathered: &gathered, conditions, metric };
+                let table = context.table(place == 0);
+                // A metric that belongs to other conditions would be a table of dashes.
+                if table.headline || table.rows.iter().any(has_figures) {
+                    tables.push(table);
+                }
+            }
+        }
+    }
+    tables.sort_by_key(|table| !table.headline);
+    tables
+}
+
+fn has_figures(row: &Row) -> bool {
+    row.cells.iter().any(Option::is_some)
+}
+
+/// What one table is made from.
+struct Context<'a> {
+    run: &'a Run,
+    workload: &'a WorkloadInfo,
+    gathered: &'a Gathered<'a>,
+    conditions: &'a Conditions,
+    metric: &'a MetricInfo,
+}
+
+impl Context<'_> {
+    fn table(&self, headline: bool) -> Table {
+        let points: Vec<u64> =
+            self.gathered.axis(self.conditions, &self.metric.name).into_iter().collect();
+        let told = |subject: &&SubjectInfo| {
+            self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
+        };
+        let subjects = self.workload.subjects.iter().filter(told);
+        Table {
+            workload: self.workload.name.clone(),
+            conditions: self.conditions.clone(),
+            metric: self.metric.clone(),
+            headline,
+            axis: self.workload.axis.clone(),
+            rows: subjects.map(|subject| self.row(subject, &points)).collect(),
+            points,
+        }
+    }
+
+    fn unavailable(&self, subject: &str) -> Option<String> {
+        let all = &self.run.plan.unavailable;
+        let found = all.iter().find(|u| u.workload == self.workload.name && u.subject == subject);
+        found.map(|unavailable| unavailable.reason.clone())
+    }
+
+    fn row(&self, subject: &SubjectInfo, points: &[u64]) -> Row {
+        let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
+        let mut figures: Vec<(PointSummary, Vec<f64>)> = Vec::new();
+        let mut cells = Vec::with_capacity(points.len());
+        for &point in points {
+            let samples = series.and_then(|series| series.get(&point));
+            let summary = samples.and_then(|samples| self.summarise(&subject.name, point, samples));
+            cells.push(summary.as_ref().map(|(summary, _)| summary.clone()));
+            figures.extend(summary);
+        }
+        let unavailable = if figures.is_empty() { self.unavailable(&subject.name) } else { None };
+        let missing = match unavailable {
+            Some(_) => Vec::new(),
+            None => self.missing(subject, points, &cells),
+        };
+        Row {
+            subject: subject.name.clone(),
+            label: subject.label.clone(),
+            note: subject.note.clone(),
+            cells,
+            missing,
+            unavailable,
+            growth: growth(&figures),
+        }
+    }
+
+    /// The distribution at one point, with the bootstrap's replicates of its median.
+    fn summarise(
+        &self,
+        subject: &str,
+        point: u64,
+        samples: &Samples<'_>,
+    ) -> Option<(PointSummary, Vec<f64>)> {
+        let rounds: Vec<&[f64]> =
+            samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
+        let mut random = self.random(subject, point);
+        let Resampled { estimate, replicates } = median_over_rounds(&rounds, &mut random)?;
+        let mut all = rounds.concat();
+        sort(&mut all);
+        let at = |p| quantile(&all, p);
+        let (user_ns, system_ns) = cpu_per_operation(samples);
+        let summary = PointSummary {
+            point,
+            rounds: rounds.len() as u32,
+            samples: all.len() as u64,
+            median: estimate,
+            min: at(0.0)?,
+            p10: at(0.1)?,
+            p25: at(0.25)?,
+            p75: at(0.75)?,
+            p90: at(0.9)?,
+            p99: at(0.99)?,
+            max: at(1.0)?,
+            user_ns,
+            system_ns,
+        };
+        Some((summary, replicates))
+    }
+
+    /// A generator of its own for each point, so that a figure doesn't depend on its neighbours.
+    fn random(&self, subject: &str, point: u64) -> fastrand::Rng {
+        let point = point.to_string();
+        let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
+        words.extend(self.conditions.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        generator(self.run.plan.seed, &words)
+    }
+
+    fn missing(
+        &self,
+        subject: &SubjectInfo,
+        points: &[u64],
+        cells: &[Option<PointSummary>],
+    ) -> Vec<(u64, String)> {
+        let empty = points.iter().zip(cells).filter(|(_, cell)| cell.is_none());
+        empty
+            .map(|(&point, _)| {
+                let absence = self.gathered.absence(&subject.name, self.conditions, point);
+                let reason = match absence {
+                    Absence::Void(reason) => format!("void: {reason}"),
+                    Absence::MetricMissing => format!("{} was not measured", self.metric.name),
+                    Absence::NotReached => "the run ended before it was measured".into(),
+                    Absence::NotPlanned => self.why_not_planned(&subject.name),
+                };
+                (point, reason)
+            })
+            .collect()
+    }
+
+    /// The plan's own words about `subject`, where it has any.
+    fn why_not_planned(&self, subject: &str) -> String {
+        let names_it = |text: &str| {
+            let in_name = |c: char| c.is_alphanumeric() || "-_/".contains(c);
+            text.split(|c: char| !in_name(c)).any(|word| word == subject)
+        };
+        let mut told = self.run.plan.warnings.iter().map(|warning| &warning.what);
+        told.find(|what| names_it(what)).cloned().unwrap_or_else(|| "not planned".into())
+    }
+}
+
+/// User and system CPU per operation over all rounds, in nanoseconds.
+fn cpu_per_operation(samples: &Samples<'_>) -> (Option<f64>, Option<f64>) {
+    let usage = samples.usage;
+    if samples.operations == 0 || usage.user_ns + usage.system_ns == 0 {
+        return (None, None);
+    }
+    let each = |ns: u64| Some(ns as f64 / samples.operations as f64);
+    (each(usage.user_ns), each(usage.system_ns))
+}
+
+/// How the series with these figures grows; `None` with fewer than two points.
+fn growth(figures: &[(PointSummary, Vec<f64>)]) -> Option<Growth> {
+    if figures.len() < 2 {
+        return None;
+    }
+    let points: Vec<GrowthPoint> = figures
+        .iter()
+        .map(|(summary, replicates)| GrowthPoint {
+            point: summary.point,
+            median: summary.median.value,
+            error: log_error(summary, replicates),
+        })
+        .collect();
+    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+    let replicates: Vec<&[f64]> =
+        figures.iter().map(|(_, replicates)| replicates.as_slice()).collect();
+    Some(classify(&points, exponent(&pairs, &replicates)))
+}
+
+/// Standard error of the logarithm of a median, from its interval; 0 when there is none.
+fn log_error(summary: &PointSummary, replicates: &[f64]) -> f64 {
+    let interval = summary.median;
+    if interval.low <= 0.0 {
+        return f64::INFINITY;
+    }
+    let error = (interval.high / interval.low).ln() / (2.0 * 1.96);
+    // Resampled and found equal is known, to be sure; a single figure is not.
+    if replicates.len() == REPLICATES { error.max(1e-6) } else { error }
+}

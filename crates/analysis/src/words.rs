@@ -1,0 +1,187 @@
+//! How figures are written: one place, so that a table, a finding and a chart agree.
+
+use crate::{Class, Estimate};
+
+/// The word for an order of growth.
+pub fn class(class: Class) -> &'static str {
+    match class {
+        Class::Constant => "constant",
+        Class::Logarithmic => "logarithmic",
+        Class::SquareRoot => "square root",
+        Class::Linear => "linear",
+        Class::Linearithmic => "n log n",
+        Class::Quadratic => "quadratic",
+        Class::Undecided => "undecided",
+    }
+}
+
+/// A whole number with thousands separated: `10,000`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Small numbers as words, for the head of a sentence: `three`, `12`.
+pub fn number_word(number: usize) -> String {
+    const WORDS: [&str; 10] =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    WORDS.get(number).map_or_else(|| count(number as u64), |word| (*word).to_owned())
+}
+
+/// Three significant digits, and all digits before the point: `1.88`, `12.2`, `114`, `4,571`.
+/// What is not a number is a dash.
+pub fn significant(figure: f64) -> String {
+    if !figure.is_finite() {
+        return "–".into();
+    }
+    let size = figure.abs();
+    // The bounds are where rounding to the decimals before would show a fourth digit.
+    let decimals = match size {
+        s if s >= 99.95 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.9995 || s == 0.0 => 2,
+        s => ((2.0 - s.log10().floor()) as usize).min(6),
+    };
+    let sign = if figure < 0.0 { "-" } else { "" };
+    if decimals == 0 {
+        return format!("{sign}{}", count(size.round() as u64));
+    }
+    let text = format!("{size:.decimals$}");
+    if size == 0.0 || text.bytes().all(|b| b == b'0' || b == b'.') {
+        "0".into()
+    } else {
+        format!("{sign}{text}")
+    }
+}
+
+/// A growth factor: `×391`, `×1.04`.
+pub fn factor(factor: f64) -> String {
+    format!("×{}", significant(factor))
+}
+
+/// An exponent, to two decimals: `1.31`, `-0.01`, never `-0.00`.
+pub fn exponent(exponent: f64) -> String {
+    let text = format!("{exponent:.2}");
+    if text == "-0.00" { "0.00".into() } else { text }
+}
+
+/// An exponent with its interval: `exponent 1.31, 95 % 1.24 to 1.39`. An interval wider than 1 says
+/// only that there is none: `exponent 1.35, too few figures for an interval`.
+pub fn exponent_with_interval(estimate: Estimate) -> String {
+    let Estimate { value, low, high } = estimate;
+    let head = format!("exponent {}", exponent(value));
+    if high - low > 1.0 {
+        return format!("{head}, too few figures for an interval");
+    }
+    format!("{head}, 95 % {} to {}", exponent(low), exponent(high))
+}
+
+/// A unit to show figures in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// Its symbol: `µs`.
+    pub symbol: String,
+    /// How many of the record's units make one of it: 1000 for µs.
+    pub per: f64,
+}
+
+impl Unit {
+    /// The unit for a whole table whose metric is recorded in `unit`: nanoseconds become the largest
+    /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; others stay.
+    pub fn for_table(unit: &str, figures: &[f64]) -> Self {
+        let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
+        let middle = crate::quantiles::median_of(&mut finite).unwrap_or(1.0);
+        let known = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
+        let fitting = known.iter().find(|(_, per)| unit == "ns" && middle >= *per);
+        let (symbol, per) = fitting.copied().unwrap_or((unit, 1.0));
+        Self { symbol: symbol.to_owned(), per }
+    }
+
+    /// A figure in this unit, without the symbol: `12.2`.
+    pub fn figure(&self, recorded: f64) -> String {
+        significant(recorded / self.per)
+    }
+
+    /// A figure in this unit with the symbol: `12.2 µs`.
+    pub fn with_symbol(&self, recorded: f64) -> String {
+        format!("{} {}", self.figure(recorded), self.symbol)
+    }
+}
+
+/// Points of an axis in a sentence: `100`, `100 and 1,000`, `100, 300 and 1,000`.
+pub fn points(points: &[u64]) -> String {
+    let all: Vec<String> = points.iter().map(|&point| count(point)).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_significant_digits() {
+        let expected = [
+            (0.0, "0"),
+            (1.876, "1.88"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (12.24, "12.2"),
+            (99.96, "100"),
+            (114.4, "114"),
+            (4571.4, "4,571"),
+            (1_234_567.0, "1,234,567"),
+            (0.0123, "0.0123"),
+            (0.12345, "0.123"),
+            (-1.5, "-1.50"),
+            (1e-12, "0"),
+            (f64::NAN, "–"),
+        ];
+        for (figure, text) in expected {
+            assert_eq!(significant(figure), text, "{figure}");
+        }
+        assert_eq!(factor(390.8), "×391");
+        assert_eq!(factor(1.04), "×1.04");
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1000), "1,000");
+    }
+
+    #[test]
+    fn exponents_have_no_negative_zero() {
+        assert_eq!(exponent(-0.001), "0.00");
+        let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
+        assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % -0.01 to 0.03");
+        let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
+        assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for an interval");
+    }
+
+    #[test]
+    fn a_table_has_one_unit() {
+        let unit = Unit::for_table("ns", &[1880.0, 12_200.0, 4_571_000.0]);
+        assert_eq!((unit.symbol.as_str(), unit.figure(4_571_000.0).as_str()), ("µs", "4,571"));
+        assert_eq!(unit.with_symbol(1880.0), "1.88 µs");
+        assert_eq!(Unit::for_table("ns", &[12.0]).symbol, "ns");
+        assert_eq!(Unit::for_table("ns", &[]).symbol, "ns");
+        assert_eq!(Unit::for_table("ns", &[2e9]).symbol, "s");
+        assert_eq!(Unit::for_table("bytes", &[1e9]), Unit { symbol: "bytes".into(), per: 1.0 });
+    }
+
+    #[test]
+    fn points_read_as_a_list() {
+        assert_eq!(points(&[100]), "100");
+        assert_eq!(points(&[100, 300, 1000]), "100, 300 and 1,000");
+        assert_eq!(number_word(3), "three");
+        assert_eq!(number_word(12), "12");
+    }
+}

@@ -1,0 +1,348 @@
+//! From a run to tables, findings and caveats.
+
+use analysis::random::normal;
+use analysis::{Class, FindingKind, Row, Table, analyse};
+use fastrand::Rng;
+use record::{
+    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Run, RunState,
+    RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+};
+use std::collections::BTreeMap;
+
+const POINTS: [u64; 3] = [100, 1000, 10_000];
+
+fn metric_info(name: &str) -> MetricInfo {
+    MetricInfo { name: name.into(), about: name.into(), unit: "ns".into(), lower_is_better: true }
+}
+
+fn workload(name: &str, metrics: &[&str], subjects: &[&str]) -> WorkloadInfo {
+    let subject = |name: &&str| SubjectInfo {
+        name: (*name).into(),
+        label: if *name == "kqueue" { "kqueue (libkqueue)".into() } else { (*name).into() },
+        note: String::new(),
+    };
+    WorkloadInfo {
+        name: name.into(),
+        version: 1,
+        question: "?".into(),
+        operation: "one".into(),
+        not_measured: Vec::new(),
+        axis: "watched descriptors".into(),
+        metrics: metrics.iter().map(|name| metric_info(name)).collect(),
+        subjects: subjects.iter().map(subject).collect(),
+    }
+}
+
+fn conditions(active: &str) -> Conditions {
+    Conditions::from([("active".into(), active.into())])
+}
+
+fn key(workload: &str, subject: &str, point: u64, round: u32) -> CellKey {
+    CellKey {
+        workload: workload.into(),
+        subject: subject.into(),
+        conditions: conditions("1"),
+        point,
+        round,
+    }
+}
+
+fn measured(key: CellKey, metrics: Vec<Metric>) -> Cell {
+    Cell {
+        key,
+        sequence: 0,
+        outcome: Outcome::Measured,
+        elapsed_ns: 1,
+        usage: Usage::default(),
+        metrics,
+        facts: BTreeMap::new(),
+    }
+}
+
+fn void(key: CellKey, reason: &str) -> Cell {
+    let outcome = Outcome::Void { reason: reason.into(), detail: String::new() };
+    Cell { outcome, metrics: Vec::new(), ..measured(key, Vec::new()) }
+}
+
+/// Samples about `level`, with the CPU time of `operations` operations.
+fn samples(name: &str, level: f64, random: &mut Rng) -> Metric {
+    Metric {
+        name: name.into(),
+        samples: (0..40).map(|_| level * (0.05 * normal(random)).exp()).collect(),
+        positions: Vec::new(),
+        operations: 400,
+        usage: Usage { user_ns: 4000, system_ns: 40_000, ..Usage::default() },
+    }
+}
+
+/// Five rounds of poll (linear), epoll-level (constant) and sigio, whose largest point is void, with
+/// a control; /dev/poll is unavailable.
+fn run() -> Run {
+    let mut random = Rng::with_seed(3);
+    let mut cells = Vec::new();
+    for round in 0..5 {
+        for point in POINTS {
+            let n = point as f64;
+            for (subject, level) in
+                [("poll", 50.0 + 100.0 * n), ("epoll-level", 1880.0), ("kqueue", 10.0 * n)]
+            {
+                let loops = samples("loop", level, &mut random);
+                let waits = samples("wait", level * 0.8, &mut random);
+                cells.push(measured(key("poll", subject, point, round), vec![loops, waits]));
+            }
+            let sigio = key("poll", "sigio", point, round);
+            cells.push(if point == 10_000 && round < 3 {
+                void(sigio, "the queue overflowed")
+            } else {
+                measured(sigio, vec![samples("loop", 1400.0, &mut random)])
+            });
+        }
+        let null = samples("loop", 2.1, &mut random);
+        cells.push(measured(key("null", "nothing", 1, round), vec![null]));
+    }
+    let subjects = ["poll", "epoll-level", "sigio", "kqueue", "devpoll"];
+    let plan = Plan {
+        seed: 9,
+        rounds: 5,
+        measure_ms: 100,
+        deadline_ms: 10_000,
+        pinned_cpus: vec![0],
+        workloads: vec![
+            workload("null", &["loop"], &["nothing"]),
+            workload("poll", &["loop", "wait"], &subjects),
+        ],
+        unavailable: vec![Unavailable {
+            workload: "poll".into(),
+            subject: "devpoll".into(),
+            reason: "Solaris and illumos only".into(),
+        }],
+        warnings: Vec::new(),
+        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+    };
+    let summary = RunSummary {
+        number: 1,
+        id: "0123456789abcdef".into(),
+        started: "2026-11-21T10:00:00Z".into(),
+        ended: Some("2026-11-21T10:01:00Z".into()),
+        state: RunState::Complete,
+        command: vec!["knee".into(), "run".into()],
+        version: "0.1.0".into(),
+        cells_ended: cells.len() as u64,
+        cells_planned: cells.len() as u64,
+    };
+    Run {
+        summary,
+        plan,
+        clock: Clock::default(),
+        host_before: Host::default(),
+        host_after: None,
+        warnings: Vec::new(),
+        cells,
+    }
+}
+
+fn table<'a>(tables: &'a [Table], workload: &str, metric: &str) -> &'a Table {
+    tables.iter().find(|t| t.workload == workload && t.metric.name == metric).unwrap()
+}
+
+fn row<'a>(table: &'a Table, subject: &str) -> &'a Row {
+    table.rows.iter().find(|row| row.subject == subject).unwrap()
+}
+
+fn caveats(run: &Run) -> Vec<String> {
+    analyse(run).caveats.into_iter().map(|caveat| caveat.what).collect()
+}
+
+#[test]
+fn tables_stand_in_order_with_every_subject() {
+    let analysis = analyse(&run());
+    let names: Vec<(&str, &str)> =
+        analysis.tables.iter().map(|t| (t.workload.as_str(), t.metric.name.as_str())).collect();
+    assert_eq!(names, [("null", "loop"), ("poll", "loop"), ("poll", "wait")]);
+    let table = table(&analysis.tables, "poll", "loop");
+    assert_eq!(table.points, POINTS);
+    let subjects: Vec<&str> = table.rows.iter().map(|row| row.subject.as_str()).collect();
+    assert_eq!(subjects, ["poll", "epoll-level", "sigio", "kqueue", "devpoll"]);
+    let devpoll = row(table, "devpoll");
+    assert_eq!(devpoll.unavailable.as_deref(), Some("Solaris and illumos only"));
+    assert!(devpoll.cells.iter().all(Option::is_none) && devpoll.growth.is_none());
+}
+
+#[test]
+fn a_point_sums_up_its_rounds() {
+    let analysis = analyse(&run());
+    let epoll = row(table(&analysis.tables, "poll", "loop"), "epoll-level");
+    let cell = epoll.cells[0].as_ref().unwrap();
+    assert_eq!((cell.point, cell.rounds, cell.samples), (100, 5, 200));
+    assert_eq!((cell.user_ns, cell.system_ns), (Some(10.0), Some(100.0)));
+    assert!((cell.median.value / 1880.0 - 1.0).abs() < 0.02, "{cell:?}");
+    assert!(cell.median.low < cell.median.value && cell.median.value < cell.median.high);
+    let ascending =
+        [cell.min, cell.p10, cell.p25, cell.median.value, cell.p75, cell.p90, cell.p99, cell.max];
+    assert!(ascending.is_sorted(), "{ascending:?}");
+}
+
+#[test]
+fn findings_are_sentences_in_the_fixed_vocabulary() {
+    let analysis = analyse(&run());
+    let sentences: Vec<&str> = analysis.findings.iter().map(|f| f.sentence.as_str()).collect();
+    assert!(
+        sentences[0].starts_with("The harness itself costs 2.1")
+            && sentences[0].contains(" ns per operation (nothing, 95 % 2.")
+            && analysis.findings[0].kind == FindingKind::Control,
+        "{sentences:#?}"
+    );
+    assert!(
+        sentences[1].starts_with("poll is linear: ×")
+            && sentences[1].contains(" from 100 to 10,000 watched descriptors (exponent ")
+            && sentences[1].ends_with(")."),
+        "{sentences:#?}"
+    );
+    assert!(sentences[2].starts_with("epoll-level is constant: ×1.0"), "{sentences:#?}");
+    assert!(sentences[4].starts_with("kqueue (libkqueue) is linear: ×"), "{sentences:#?}");
+    assert!(sentences[5].starts_with("poll (wait) is linear: ×"), "{sentences:#?}");
+    let headline: Vec<bool> = analysis.findings.iter().map(|f| f.headline).collect();
+    assert!(headline.is_sorted_by(|a, b| a >= b), "headline metrics come first");
+}
+
+#[test]
+fn the_same_run_gives_the_same_analysis_and_another_seed_other_intervals() {
+    let mut run = run();
+    let first = analyse(&run);
+    assert_eq!(first, analyse(&run));
+    run.plan.seed += 1;
+    let other = analyse(&run);
+    let median = |analysis: &analysis::Analysis| {
+        row(table(&analysis.tables, "poll", "loop"), "poll").cells[0].as_ref().unwrap().median
+    };
+    assert_eq!(median(&first).value.to_bits(), median(&other).value.to_bits());
+    assert_ne!(median(&first), median(&other));
+}
+
+#[test]
+fn void_cells_leave_the_good_rounds_and_a_caveat() {
+    let mut run = run();
+    let analysis = analyse(&run);
+    let sigio = row(table(&analysis.tables, "poll", "loop"), "sigio");
+    assert_eq!(sigio.cells[2].as_ref().unwrap().rounds, 2);
+    assert!(sigio.missing.is_empty());
+    let told = "3 cells of sigio at 10,000 are void: the queue overflowed".to_owned();
+    assert!(caveats(&run).contains(&told), "{:?}", caveats(&run));
+
+    run.cells.retain(|cell| {
+        (cell.key.subject.as_str(), cell.key.point) != ("sigio", 10_000) || cell.metrics.is_empty()
+    });
+    let analysis = analyse(&run);
+    let sigio = row(table(&analysis.tables, "poll", "loop"), "sigio");
+    assert_eq!(sigio.cells[2], None);
+    assert_eq!(sigio.missing, [(10_000, "void: the queue overflowed".to_owned())]);
+    assert_eq!(sigio.growth.as_ref().unwrap().to, 1000);
+}
+
+#[test]
+fn a_point_that_was_not_planned_or_not_reached_says_so() {
+    let mut run = run();
+    let is_poll_at = |key: &CellKey, point| (key.subject.as_str(), key.point) == ("poll", point);
+    run.cells.retain(|cell| !is_poll_at(&cell.key, 10_000) && !is_poll_at(&cell.key, 1000));
+    run.plan.cells.retain(|key| !is_poll_at(key, 10_000));
+    let missing =
+        |run: &Run| row(table(&analyse(run).tables, "poll", "loop"), "poll").missing.clone();
+    let not_reached = (1000, "the run ended before it was measured".to_owned());
+    assert_eq!(missing(&run), [not_reached.clone(), (10_000, "not planned".to_owned())]);
+    let what = "poll stops at 1,024 here".to_owned();
+    let of_another = Warning { what: "epoll-poll is slow".into(), remedy: String::new() };
+    run.plan.warnings = vec![of_another, Warning { what: what.clone(), remedy: String::new() }];
+    assert_eq!(missing(&run), [not_reached, (10_000, what)]);
+    let waits = analyse(&run);
+    let sigio = row(table(&waits.tables, "poll", "wait"), "sigio");
+    assert_eq!(sigio.missing[0], (100, "wait was not measured".to_owned()));
+}
+
+#[test]
+fn an_interrupted_run_says_how_far_it_came() {
+    let mut run = run();
+    assert!(!caveats(&run).iter().any(|what| what.contains("interrupted")));
+    run.summary.state = RunState::Interrupted;
+    run.cells.truncate(4);
+    let caveat = analyse(&run).caveats[0].clone();
+    assert_eq!(caveat.what, "The run was interrupted: 4 of 65 cells ended");
+    assert_eq!(caveat.remedy, "knee run --resume");
+}
+
+#[test]
+fn warnings_of_run_and_plan_are_caveats_once() {
+    let mut run = run();
+    let busy = Warning { what: "The machine was busy".into(), remedy: "knee doctor".into() };
+    run.warnings = vec![busy.clone(), busy.clone()];
+    run.plan.warnings = vec![Warning { what: "Points were clamped".into(), remedy: String::new() }];
+    let analysis = analyse(&run);
+    assert_eq!(analysis.caveats.iter().filter(|caveat| **caveat == busy).count(), 1);
+    assert!(analysis.caveats.iter().any(|caveat| caveat.what == "Points were clamped"));
+}
+
+#[test]
+fn thin_evidence_is_told() {
+    let mut run = run();
+    let told = caveats(&run);
+    assert!(told.iter().any(|what| what.contains("linear stands for both")), "{told:?}");
+    assert!(told.iter().any(|what| what.contains("from two rounds")), "{told:?}");
+    run.cells.retain(|cell| cell.key.round == 0);
+    for metric in run.cells.iter_mut().flat_map(|cell| &mut cell.metrics) {
+        for (place, sample) in metric.samples.iter_mut().enumerate() {
+            *sample *= if place % 2 == 0 { 1.0 } else { 2.0 };
+        }
+    }
+    let told = caveats(&run);
+    assert!(told.iter().any(|what| what.contains("single round")), "{told:?}");
+    assert!(told.iter().any(|what| what.contains("wider than ±25 %")), "{told:?}");
+}
+
+#[test]
+fn conditions_stand_in_sentences_only_where_they_differ() {
+    let mut run = run();
+    let mut more: Vec<Cell> =
+        run.cells.iter().filter(|cell| cell.key.subject == "poll").cloned().collect();
+    for cell in &mut more {
+        cell.key.conditions = conditions("10");
+    }
+    run.plan.cells.extend(more.iter().map(|cell| cell.key.clone()));
+    run.cells.extend(more);
+    let sentences: Vec<String> = analyse(&run).findings.into_iter().map(|f| f.sentence).collect();
+    for start in ["poll (active = 1) is linear", "poll (active = 10) is linear"] {
+        assert!(sentences.iter().any(|s| s.starts_with(start)), "{start}: {sentences:#?}");
+    }
+    assert!(sentences.iter().any(|s| s.starts_with("poll (wait, active = 10) is linear")));
+}
+
+#[test]
+fn a_trajectory_is_cut_into_points() {
+    let mut run = run();
+    let mut random = Rng::with_seed(5);
+    run.plan.workloads = vec![workload("socket", &["call"], &["tcp"])];
+    run.plan.unavailable.clear();
+    run.plan.cells = vec![key("socket", "tcp", 10_000, 0)];
+    let positions: Vec<u64> = (1..=10_000).collect();
+    let metric = Metric {
+        samples: positions.iter().map(|_| 900.0 * (0.05 * normal(&mut random)).exp()).collect(),
+        positions,
+        ..samples("call", 1.0, &mut random)
+    };
+    run.cells = vec![measured(key("socket", "tcp", 10_000, 0), vec![metric])];
+    let analysis = analyse(&run);
+    let table = table(&analysis.tables, "socket", "call");
+    assert_eq!(table.points, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]);
+    let growth = row(table, "tcp").growth.as_ref().unwrap();
+    assert_eq!(growth.class, Class::Constant, "{growth:?}");
+    assert_eq!(row(table, "tcp").cells[0].as_ref().unwrap().user_ns, None);
+}
+
+#[test]
+fn a_run_without_cells_is_analysed() {
+    let mut run = run();
+    run.cells.clear();
+    run.summary.state = RunState::Open;
+    let analysis = analyse(&run);
+    assert!(analysis.findings.is_empty());
+    assert_eq!(analysis.caveats[0].what, "The run has not ended: 0 of 65 cells ended");
+    assert!(analysis.tables.iter().all(|table| table.headline));
+}

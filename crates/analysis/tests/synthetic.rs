@@ -1,0 +1,303 @@
+//! Curves of known order through the whole classifier: the right class or undecided, hardly ever a
+//! wrong one, and seldom undecided where the truth is plain.
+
+use analysis::bootstrap::{Resampled, median_over_rounds};
+use analysis::exponent::exponent;
+use analysis::growth::classify;
+use analysis::random::normal;
+use analysis::weigh::{GrowthPoint, growth_of};
+use analysis::{Class, Growth};
+use fastrand::Rng;
+
+const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
+const REPETITIONS: u64 = 200;
+/// 2 % of the repetitions.
+const WRONG_MAX: u64 = 4;
+const CLASSES: [Class; 6] = [
+    Class::Constant,
+    Class::Logarithmic,
+    Class::SquareRoot,
+    Class::Linear,
+    Class::Linearithmic,
+    Class::Quadratic,
+];
+
+/// How samples scatter about the curve.
+#[derive(Clone, Copy, Debug)]
+enum Noise {
+    /// Lognormal.
+    Even(f64),
+    /// Student's t with two degrees of freedom in the exponent: a variance without bound.
+    Heavy(f64),
+    /// A second cloud at ×1.5 with a share of 30 %.
+    TwoModes(f64),
+}
+
+const NOISES: [Noise; 6] = [
+    Noise::Even(0.05),
+    Noise::Even(0.2),
+    Noise::Heavy(0.05),
+    Noise::Heavy(0.2),
+    Noise::TwoModes(0.05),
+    Noise::TwoModes(0.2),
+];
+
+impl Noise {
+    fn draw(self, random: &mut Rng) -> f64 {
+        match self {
+            Self::Even(size) => (size * normal(random)).exp(),
+            Self::Heavy(size) => {
+                let chi = f64::midpoint(normal(random).powi(2), normal(random).powi(2));
+                (size * normal(random) / chi.sqrt()).clamp(-5.0, 5.0).exp()
+            }
+            Self::TwoModes(size) => {
+                let mode = if random.f64() < 0.3 { 1.5 } else { 1.0 };
+                mode * (size * normal(random)).exp()
+            }
+        }
+    }
+}
+
+/// What was sampled at each point.
+#[derive(Clone, Copy, Debug)]
+struct Design {
+    rounds: usize,
+    samples: usize,
+    /// Disturbance common to all samples of a round, as a share.
+    round_effect: f64,
+}
+
+const USUAL: Design = Design { rounds: 5, samples: 20, round_effect: 0.03 };
+const ONE_ROUND: Design = Design { rounds: 1, samples: 7, round_effect: 0.0 };
+/// As a table from the literature.
+const SINGLE_FIGURES: Design = Design { rounds: 1, samples: 1, round_effect: 0.0 };
+
+/// The growth of samples about `curve` at `sizes`, by the same steps as those of a run.
+fn grow(
+    curve: impl Fn(f64) -> f64,
+    sizes: &[u64],
+    noise: Noise,
+    design: Design,
+    random: &mut Rng,
+) -> Growth {
+    let mut points = Vec::new();
+    let mut replicates = Vec::new();
+    for &n in sizes {
+        let truth = curve(n as f64);
+        let rounds: Vec<Vec<f64>> = (0..design.rounds)
+            .map(|_| {
+                let round = (design.round_effect * normal(random)).exp();
+                (0..design.samples).map(|_| truth * round * noise.draw(random)).collect()
+            })
+            .collect();
+        let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+        let Resampled { estimate, replicates: drawn } =
+            median_over_rounds(&slices, random).unwrap();
+        let error = (estimate.high / estimate.low).ln() / (2.0 * 1.96);
+        points.push(GrowthPoint { point: n, median: estimate.value, error });
+        replicates.push(drawn);
+    }
+    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+    let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
+    classify(&points, exponent(&pairs, &slices))
+}
+
+/// How often the verdict was right, and how often wrong.
+#[derive(Clone, Copy, Debug)]
+struct Tally {
+    right: u64,
+    wrong: u64,
+}
+
+/// Verdicts on a curve of `class` whose intercept is `intercept` times its growth at the low end.
+///
+/// A curve that rises by less than ×1.3 over its whole range is constant for all practical purposes,
+/// whatever its formula: then both names are right. That is log n with a large intercept: ×1.27.
+fn tally(class: Class, intercept: f64, sizes: &[u64], noise: Noise, design: Design) -> Tally {
+    let offset = intercept * growth_of(class, sizes[0] as f64);
+    let curve = |n: f64| offset + growth_of(class, n);
+    let flat = curve(sizes[sizes.len() - 1] as f64) / curve(sizes[0] as f64) < 1.3;
+    let mut tally = Tally { right: 0, wrong: 0 };
+    for seed in 0..REPETITIONS {
+        let mut random = Rng::with_seed(seed * 7919 + class as u64);
+        let verdict = grow(curve, sizes, noise, design, &mut random).class;
+        if verdict == class || (flat && verdict == Class::Constant) {
+            tally.right += 1;
+        } else if verdict != Class::Undecided {
+            tally.wrong += 1;
+        }
+    }
+    tally
+}
+
+fn check_all(design: Design) {
+    let mut failures = Vec::new();
+    for noise in NOISES {
+        for intercept in [0.0, 10.0] {
+            for class in CLASSES {
+                let tally = tally(class, intercept, SIZES, noise, design);
+                let line = format!("{class:?}, {noise:?}, intercept ×{intercept}: {tally:?}");
+                println!("{line}");
+                if tally.wrong > WRONG_MAX {
+                    failures.push(line);
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "wrong more than {WRONG_MAX} times: {failures:#?}");
+}
+
+fn check_decided(design: Design, noise: Noise, intercept: f64, right_min: u64) {
+    for class in CLASSES {
+        let tally = tally(class, intercept, SIZES, noise, design);
+        println!("{class:?}, {noise:?}, intercept ×{intercept}: {tally:?}");
+        assert!(tally.right >= right_min, "{class:?}: {tally:?}, at least {right_min} expected");
+    }
+}
+
+#[test]
+fn hardly_ever_wrong_with_five_rounds() {
+    check_all(USUAL);
+}
+
+#[test]
+fn hardly_ever_wrong_with_one_round() {
+    check_all(ONE_ROUND);
+}
+
+#[test]
+fn hardly_ever_wrong_with_single_figures() {
+    check_all(SINGLE_FIGURES);
+}
+
+#[test]
+fn decided_where_the_truth_is_plain() {
+    check_decided(USUAL, Noise::Even(0.05), 0.0, 190);
+    check_decided(USUAL, Noise::Even(0.2), 0.0, 190);
+    check_decided(USUAL, Noise::TwoModes(0.05), 0.0, 190);
+    check_decided(ONE_ROUND, Noise::Even(0.05), 0.0, 190);
+    check_decided(SINGLE_FIGURES, Noise::Even(0.05), 0.0, 180);
+}
+
+#[test]
+fn a_large_intercept_does_not_hide_the_order() {
+    for class in [Class::SquareRoot, Class::Linear, Class::Linearithmic, Class::Quadratic] {
+        for noise in [Noise::Even(0.05), Noise::Even(0.2)] {
+            let tally = tally(class, 10.0, SIZES, noise, USUAL);
+            println!("{class:?}, {noise:?}: {tally:?}");
+            assert!(tally.right >= 180, "{class:?}, {noise:?}: {tally:?}");
+        }
+    }
+}
+
+/// Few points name only constant, linear (which then covers n log n) and quadratic.
+#[test]
+fn few_points_are_hardly_ever_wrong() {
+    let few: &[&[u64]] = &[&[100, 1000, 10_000], &[100, 1000, 10_000, 30_000]];
+    for &sizes in few {
+        for noise in [Noise::Even(0.05), Noise::Even(0.2)] {
+            for design in [USUAL, SINGLE_FIGURES] {
+                for intercept in [0.0, 10.0] {
+                    for class in CLASSES {
+                        if class == Class::Linearithmic {
+                            continue;
+                        }
+                        let tally = tally(class, intercept, sizes, noise, design);
+                        let line = format!(
+                            "{class:?} at {} points, {noise:?}, {design:?}, ×{intercept}: {tally:?}",
+                            sizes.len()
+                        );
+                        println!("{line}");
+                        assert!(tally.wrong <= WRONG_MAX, "{line}");
+                    }
+                }
+            }
+        }
+        for class in [Class::Constant, Class::Linear, Class::Quadratic] {
+            let tally = tally(class, 0.0, sizes, Noise::Even(0.05), USUAL);
+            assert!(tally.right >= 190, "{class:?} at {} points: {tally:?}", sizes.len());
+        }
+    }
+}
+
+/// A cache that is outgrown makes everything beyond it dearer. The curve stays linear.
+#[test]
+fn a_step_of_the_cache_leaves_a_line_linear() {
+    for (step_at, factor) in [(3000.0, 1.5), (1000.0, 2.0), (10_000.0, 3.0), (3000.0, 4.0)] {
+        let curve = |n: f64| (50.0 + 10.0 * n) * if n >= step_at { factor } else { 1.0 };
+        let (mut right, mut wrong) = (0, 0);
+        for seed in 0..REPETITIONS {
+            let mut random = Rng::with_seed(seed);
+            match grow(curve, SIZES, Noise::Even(0.05), USUAL, &mut random).class {
+                Class::Linear => right += 1,
+                Class::Undecided => {}
+                _ => wrong += 1,
+            }
+        }
+        println!("×{factor} from {step_at}: right {right}, wrong {wrong}");
+        assert!(wrong <= WRONG_MAX && right >= 180, "×{factor} at {step_at}: {right}, {wrong}");
+    }
+}
+
+/// Shapes of measured curves: microseconds of `poll` and `select` at 10 to 10,000 descriptors on
+/// three machines, each bent upwards where the descriptors outgrow a cache.
+#[test]
+fn measured_curves_of_poll_are_linear() {
+    let curves: [&[(u64, f64)]; 4] = [
+        &[
+            (10, 1.44),
+            (30, 2.53),
+            (100, 6.4),
+            (300, 16.5),
+            (1000, 59.9),
+            (3000, 214.5),
+            (9000, 1150.0),
+        ],
+        &[
+            (10, 3.0),
+            (30, 4.9),
+            (100, 11.7),
+            (300, 32.0),
+            (1000, 109.0),
+            (3000, 600.0),
+            (9000, 4571.0),
+        ],
+        &[(100, 11.7), (1000, 109.4), (9000, 4571.0)],
+        &[(100, 12.2), (1000, 114.2), (9000, 4108.0), (19_000, 8947.0)],
+    ];
+    for curve in curves {
+        let at = |n: f64| curve.iter().find(|(p, _)| *p as f64 >= n).unwrap().1;
+        let sizes: Vec<u64> = curve.iter().map(|(n, _)| *n).collect();
+        for seed in 0..20 {
+            let mut random = Rng::with_seed(seed);
+            let growth = grow(at, &sizes, Noise::Even(0.05), USUAL, &mut random);
+            assert_eq!(growth.class, Class::Linear, "{curve:?}: {growth:?}");
+        }
+    }
+}
+
+#[test]
+fn a_curve_that_falls_or_wanders_is_undecided() {
+    let mut random = Rng::with_seed(1);
+    let falling = grow(|n| 1e6 / n, SIZES, Noise::Even(0.05), USUAL, &mut random);
+    assert_eq!((falling.class, falling.because.as_str()), (Class::Undecided, "it falls"));
+    let wander = |n: f64| if (n.log10() * 2.0).round() as u64 % 2 == 0 { 1.0 } else { 40.0 };
+    let wandering = grow(wander, SIZES, Noise::Even(0.05), USUAL, &mut random);
+    assert_eq!(wandering.class, Class::Undecided, "{wandering:?}");
+}
+
+#[test]
+fn thin_evidence_is_undecided_with_the_reason() {
+    let mut random = Rng::with_seed(1);
+    let mut because = |sizes: &[u64], noise| {
+        let growth = grow(|n| n, sizes, noise, USUAL, &mut random);
+        assert_eq!(growth.class, Class::Undecided, "{growth:?}");
+        growth.because
+    };
+    let quiet = Noise::Even(0.01);
+    assert_eq!(because(&[100, 10_000], quiet), "two points are too few");
+    assert_eq!(because(&[100, 200, 400, 600, 700], quiet), "the points span only a factor of 7.00");
+    assert_eq!(because(&[100, 500, 2000], quiet), "the points span only a factor of 20.0");
+    let wide = because(SIZES, Noise::Even(4.0));
+    assert!(wide.contains("too wide"), "{wide}");
+}

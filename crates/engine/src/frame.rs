@@ -1,0 +1,133 @@
+//! What passes between the instrument and a worker: an order in, one framed reply out.
+//!
+//! The frame (magic, length, checksum, JSON) is there so that whatever else a worker prints is told
+//! from a reply, and half a reply from a whole one.
+
+use crate::calibrate::Calibrated;
+use record::{CellKey, Metric};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use sys::clock::Clock;
+
+const MAGIC: &[u8; 8] = b"knee-1\r\n";
+const HEAD: usize = MAGIC.len() + 8;
+/// More than any cell can hold: 200,000 samples of a dozen metrics.
+pub(crate) const REPLY_BYTES_MAX: usize = 64 << 20;
+
+/// What a worker is to measure.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub key: CellKey,
+    pub seed: u64,
+    pub measure_ms: u64,
+    pub pinned_cpus: Vec<usize>,
+    /// A worker whose parent is another one was orphaned before it could ask for a signal.
+    pub parent_pid: i32,
+    /// Nanoseconds of a TSC tick; absent for `CLOCK_MONOTONIC`.
+    pub tick_ns: Option<f64>,
+    pub resolution_ns: f64,
+    pub overhead_ns: f64,
+}
+
+impl Order {
+    /// The clock as the instrument calibrated it.
+    pub fn clock(&self) -> Calibrated {
+        let clock = self.tick_ns.map_or(Clock::Monotonic, |tick_ns| Clock::Tsc { tick_ns });
+        Calibrated {
+            clock,
+            resolution_ns: self.resolution_ns,
+            overhead_ns: self.overhead_ns,
+        }
+    }
+}
+
+/// What a worker has to say.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    pub metrics: Vec<Metric>,
+    pub facts: BTreeMap<String, String>,
+    /// Why its figures don't count; absent when they do.
+    pub failure: Option<String>,
+}
+
+impl Reply {
+    /// The reply as bytes.
+    pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let body = serde_json::to_vec(self)?;
+        let mut bytes = Vec::with_capacity(HEAD + body.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
+    }
+
+    /// The reply in `bytes`, if that is all that they hold; else what is wrong with them.
+    pub fn decode(bytes: &[u8]) -> Result<Reply, String> {
+        if bytes.is_empty() {
+            return Err("it ended without a reply".into());
+        }
+        if bytes.len() < HEAD || &bytes[..MAGIC.len()] != MAGIC {
+            return Err(format!("its output is no reply: {}", start_of(bytes)));
+        }
+        let number = |at: usize| -> u32 {
+            bytes[at..at + 4].iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
+        };
+        let (length, checksum) = (number(MAGIC.len()) as usize, number(MAGIC.len() + 4));
+        let body = &bytes[HEAD..];
+        if body.len() < length {
+            return Err(format!("its reply breaks off after {} of {length} bytes", body.len()));
+        }
+        if body.len() > length {
+            return Err(format!("garbage follows its reply: {}", start_of(&body[length..])));
+        }
+        if crc32fast::hash(body) != checksum {
+            return Err("its reply is garbled: wrong checksum".into());
+        }
+        serde_json::from_slice(body).map_err(|error| format!("its reply can't be read: {error}"))
+    }
+}
+
+/// The first words of some output, harmless to print.
+fn start_of(bytes: &[u8]) -> String {
+    let start = &bytes[..bytes.len().min(60)];
+    format!("{:?}", String::from_utf8_lossy(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply() -> Reply {
+        let samples = vec![1.5, 0.1 + 0.2, 1e9];
+        let metric = Metric { name: "loop".into(), samples, operations: 3, ..Metric::default() };
+        Reply { metrics: vec![metric], ..Reply::default() }
+    }
+
+    #[test]
+    fn a_reply_comes_back_as_it_was() {
+        assert_eq!(Reply::decode(&reply().encode().unwrap()), Ok(reply()));
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_bit_is_noticed() {
+        let whole = reply().encode().unwrap();
+        for end in 0..whole.len() {
+            assert!(Reply::decode(&whole[..end]).is_err(), "cut at {end}");
+        }
+        for bit in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(Reply::decode(&flipped).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn garbage_is_shown_harmlessly() {
+        let error = Reply::decode(b"\x1b[2Jhello, I am not a reply at all").unwrap_err();
+        assert!(error.contains("its output is no reply") && !error.contains('\x1b'), "{error}");
+        let mut bytes = reply().encode().unwrap();
+        bytes.extend_from_slice(b"debug print");
+        assert!(Reply::decode(&bytes).unwrap_err().contains("garbage follows"));
+    }
+}

@@ -1,0 +1,196 @@
+//! The machine at one moment: what a reader needs in order to believe figures, or to repeat them.
+//!
+//! Whatever can't be read is left out; a fact is never guessed.
+
+use record::Host;
+use rustix::process::{Resource, getrlimit};
+use std::collections::BTreeMap;
+use std::fs::read_to_string;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Files that hold one fact each, by the key of that fact.
+const FILES: &[(&str, &str)] = &[
+    ("kernel.release", "/proc/sys/kernel/osrelease"),
+    ("kernel.version", "/proc/sys/kernel/version"),
+    ("kernel.name", "/proc/sys/kernel/ostype"),
+    ("clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("cpu.smt", "/sys/devices/system/cpu/smt/control"),
+    ("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    ("cpu.driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
+    ("cpu.turbo.intel_no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("cpu.turbo.boost", "/sys/devices/system/cpu/cpufreq/boost"),
+    ("memory.thp", "/sys/kernel/mm/transparent_hugepage/enabled"),
+    ("hypervisor.vendor", "/sys/class/dmi/id/sys_vendor"),
+    ("sysctl.fs.file-max", "/proc/sys/fs/file-max"),
+    ("sysctl.fs.nr_open", "/proc/sys/fs/nr_open"),
+    ("sysctl.fs.aio-max-nr", "/proc/sys/fs/aio-max-nr"),
+    ("sysctl.kernel.io_uring_disabled", "/proc/sys/kernel/io_uring_disabled"),
+    ("sysctl.kernel.perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid"),
+    ("sysctl.kernel.sched_autogroup_enabled", "/proc/sys/kernel/sched_autogroup_enabled"),
+    ("sysctl.net.core.somaxconn", "/proc/sys/net/core/somaxconn"),
+    ("sysctl.net.core.busy_poll", "/proc/sys/net/core/busy_poll"),
+    ("sysctl.net.unix.max_dgram_qlen", "/proc/sys/net/unix/max_dgram_qlen"),
+];
+
+/// Over this long the machine is watched for who else uses it.
+const LOOK: Duration = Duration::from_millis(120);
+
+/// Looks at the machine. Takes about an eighth of a second.
+pub fn host() -> Host {
+    let mut facts = BTreeMap::new();
+    for (key, file) in FILES {
+        if let Ok(text) = read_to_string(file) {
+            facts.insert((*key).to_owned(), text.trim().to_owned());
+        }
+    }
+    cpu(&mut facts);
+    vulnerabilities(&mut facts);
+    memory(&mut facts);
+    limits(&mut facts);
+    load(&mut facts);
+    busy(&mut facts);
+    Host { taken: now(), facts }
+}
+
+/// The present moment: RFC 3339 with offset.
+pub(crate) fn now() -> String {
+    let now = jiff::Zoned::now().round(jiff::Unit::Second);
+    now.map_or_else(|_| jiff::Timestamp::now().to_string(), |now| {
+        now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    })
+}
+
+fn cpu(facts: &mut BTreeMap<String, String>) {
+    let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |name: &str| {
+        let line = info.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    facts.extend(value("model name").map(|model| ("cpu.model".into(), model)));
+    facts.extend(value("microcode").map(|code| ("cpu.microcode".into(), code)));
+    let flags = value("flags").unwrap_or_default();
+    if !flags.is_empty() {
+        let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
+        let answer = if virtual_machine { "yes" } else { "no" };
+        facts.insert("hypervisor.present".into(), answer.into());
+    }
+    if let Ok(count) = thread::available_parallelism() {
+        facts.insert("cpu.count".into(), count.to_string());
+    }
+}
+
+fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
+    let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        if let Ok(text) = read_to_string(entry.path()) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            facts.insert(format!("vulnerability.{name}"), text.trim().into());
+        }
+    }
+}
+
+fn memory(facts: &mut BTreeMap<String, String>) {
+    let info = read_to_string("/proc/meminfo").unwrap_or_default();
+    for (name, key) in [("MemTotal:", "memory.total"), ("MemAvailable:", "memory.available")] {
+        let value = info.lines().find_map(|line| line.strip_prefix(name));
+        facts.extend(value.map(|value| (key.to_owned(), value.trim().to_owned())));
+    }
+}
+
+fn limits(facts: &mut BTreeMap<String, String>) {
+    let resources = [
+        ("descriptors", Resource::Nofile),
+        ("processes", Resource::Nproc),
+        ("pending_signals", Resource::Sigpending),
+        ("locked_memory", Resource::Memlock),
+    ];
+    for (name, resource) in resources {
+        let limit = getrlimit(resource).current;
+        let value = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+        facts.insert(format!("limit.{name}"), value);
+    }
+}
+
+fn load(facts: &mut BTreeMap<String, String>) {
+    let load = read_to_string("/proc/loadavg").unwrap_or_default();
+    for (key, value) in ["load.1m", "load.5m", "load.15m"].iter().zip(load.split_whitespace()) {
+        facts.insert((*key).to_owned(), value.to_owned());
+    }
+    // Ticks since boot: user nice system idle iowait irq softirq steal.
+    let stat = read_to_string("/proc/stat").unwrap_or_default();
+    let ticks: Vec<u64> = stat
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .filter_map(|tick| tick.parse().ok())
+        .collect();
+    if let [.., steal] = ticks[..]
+        && ticks.len() == 8
+    {
+        facts.insert("cpu.ticks.steal".into(), steal.to_string());
+        facts.insert("cpu.ticks.total".into(), ticks.iter().sum::<u64>().to_string());
+    }
+}
+
+/// The process that used most CPU while this one looked, if it used more than a tenth of one.
+fn busy(facts: &mut BTreeMap<String, String>) {
+    let before = process_ticks();
+    thread::sleep(LOOK);
+    let after = process_ticks();
+    // A tick is 10 ms wherever Linux shows one to user space.
+    let look_ticks = LOOK.as_millis() as f64 / 10.0;
+    let own = std::process::id();
+    let busiest = after
+        .iter()
+        .filter(|(pid, _)| **pid != own)
+        .filter_map(|(pid, (name, ticks))| {
+            let used = ticks - before.get(pid).map_or(*ticks, |(_, ticks)| *ticks).min(*ticks);
+            Some((used, name)).filter(|(used, _)| *used as f64 > look_ticks / 10.0)
+        })
+        .max();
+    if let Some((used, name)) = busiest {
+        let percent = 100.0 * used as f64 / look_ticks;
+        facts.insert("busiest.process".into(), name.clone());
+        facts.insert("busiest.percent".into(), format!("{percent:.0}"));
+    }
+}
+
+/// Name and CPU ticks of every process, by its id.
+fn process_ticks() -> BTreeMap<u32, (String, u64)> {
+    let entries = Path::new("/proc").read_dir().into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let stat = read_to_string(entry.path().join("stat")).ok()?;
+            let (head, tail) = stat.rsplit_once(')')?;
+            let name = head.split_once('(')?.1.to_owned();
+            let fields: Vec<&str> = tail.split_whitespace().collect();
+            let ticks = |place: usize| fields.get(place)?.parse::<u64>().ok();
+            Some((pid, (name, ticks(11)? + ticks(12)?)))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_facts_that_reports_lean_on_are_there() {
+        let host = host();
+        for key in ["kernel.release", "cpu.count", "load.1m", "limit.descriptors", "memory.total"] {
+            assert!(host.facts.contains_key(key), "no {key} in {:?}", host.facts);
+        }
+        assert!(host.facts.values().all(|value| value.trim() == value));
+    }
+
+    #[test]
+    fn now_is_rfc_3339() {
+        assert!(now().parse::<jiff::Timestamp>().is_ok(), "{}", now());
+    }
+}

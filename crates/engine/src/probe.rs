@@ -1,0 +1,329 @@
+//! The probe: the only thing that reads a clock while a workload runs.
+//!
+//! It serves two shapes. *Steady*: at a point, the operation is repeated in batches, and each batch
+//! gives one sample, the mean of its operations ([`Probe::steady`], [`Probe::batch`]); where only a
+//! part of the operation counts, each repetition is a sample of its own ([`Probe::part`]).
+//! *Trajectory*: the n-th operation is timed on its own while the state builds up, so that one pass
+//! gives the whole axis ([`Probe::trajectory`]).
+//!
+//! Batches are sized so that the clock is under 1 % of each. Where an operation is timed on its own,
+//! the measured cost of a reading is taken off.
+
+use crate::Failure;
+use crate::calibrate::Calibrated;
+use record::{Metric, Usage};
+use std::collections::BTreeMap;
+use sys::process::{Resources, resources};
+
+/// More samples than this in a cell make the record larger and no interval narrower: batches grow
+/// instead.
+const SAMPLES_MAX: usize = 200;
+/// Fewer samples than this say nothing about spread: a slow operation may overrun its time for them.
+const SAMPLES_MIN: usize = 5;
+
+/// Measures within one cell.
+#[derive(Debug)]
+pub struct Probe {
+    clock: Calibrated,
+    measure_ns: f64,
+    metrics: Vec<Metric>,
+    facts: BTreeMap<String, String>,
+}
+
+impl Probe {
+    /// A probe that spends about `measure_ms` on each metric.
+    pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
+        let measure_ns = measure_ms as f64 * 1e6;
+        Probe { clock, measure_ns, metrics: Vec::new(), facts: BTreeMap::new() }
+    }
+
+    /// All that was measured and stated.
+    pub(crate) fn finish(self) -> (Vec<Metric>, BTreeMap<String, String>) {
+        (self.metrics, self.facts)
+    }
+
+    /// States something about this cell that a reader has to know: `parked peers` is `9000`.
+    pub fn fact(&mut self, name: &str, value: impl ToString) {
+        self.facts.insert(name.into(), value.to_string());
+    }
+
+    /// Steady: repeats `operation` in batches until the time for one metric is spent. `check` runs
+    /// after each batch, outside the timed region, with the operations of that batch; its failure
+    /// voids the cell.
+    pub fn steady<S>(
+        &mut self,
+        metric: &str,
+        state: &mut S,
+        mut operation: impl FnMut(&mut S) -> Result<(), Failure>,
+        mut check: impl FnMut(&mut S, u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let operations = self.batch_size(state, &mut operation, &mut check)?;
+        let start = self.clock.clock.now();
+        let mut samples = 0;
+        while self.wants_more(samples, start) {
+            self.batch(metric, operations, || repeat(operations, state, &mut operation))?;
+            check(state, operations)?;
+            samples += 1;
+        }
+        Ok(())
+    }
+
+    /// Steady: times `body`, which does `operations` operations, as one batch: one sample. Call it
+    /// again for more samples of the same metric.
+    pub fn batch(
+        &mut self,
+        metric: &str,
+        operations: u64,
+        body: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let clock = self.clock.clock;
+        let before = resources();
+        let start = clock.now();
+        body()?;
+        let end = clock.now();
+        let after = resources();
+        let sample = clock.ns(start, end) / operations.max(1) as f64;
+        let metric = self.metric(metric);
+        metric.samples.push(sample);
+        metric.operations += operations;
+        add_usage(&mut metric.usage, &before, &after);
+        Ok(())
+    }
+
+    /// Steady: repeats `operation` until the time is spent, and counts only the part of each that
+    /// it brackets with the [`Stopwatch`]: one sample a repetition.
+    pub fn part<S>(
+        &mut self,
+        metric: &str,
+        state: &mut S,
+        mut operation: impl FnMut(&mut S, &mut Stopwatch) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut watch = Stopwatch::new(self.clock);
+        operation(state, &mut watch)?;
+        let start = self.clock.clock.now();
+        let (mut samples, before) = (Vec::new(), resources());
+        while self.wants_more(samples.len(), start) {
+            watch.counted_ns = 0.0;
+            operation(state, &mut watch)?;
+            samples.push(watch.counted_ns.max(0.0));
+        }
+        let after = resources();
+        let metric = self.metric(metric);
+        metric.operations += samples.len() as u64;
+        metric.samples.append(&mut samples);
+        // The part that does not count is in these figures too: they bound the cost from above.
+        add_usage(&mut metric.usage, &before, &after);
+        Ok(())
+    }
+
+    /// Trajectory: times each of `count` operations on its own; the n-th, counted from 1, gives the
+    /// sample at position n.
+    pub fn trajectory(
+        &mut self,
+        metric: &str,
+        count: u64,
+        mut operation: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (clock, overhead_ns) = (self.clock.clock, self.clock.overhead_ns);
+        let (mut samples, mut positions) = (Vec::new(), Vec::new());
+        let before = resources();
+        for n in 1..=count {
+            let start = clock.now();
+            operation(n)?;
+            let end = clock.now();
+            samples.push((clock.ns(start, end) - overhead_ns).max(0.0));
+            positions.push(n);
+        }
+        let after = resources();
+        let metric = self.metric(metric);
+        metric.operations += count;
+        metric.samples.append(&mut samples);
+        metric.positions.append(&mut positions);
+        add_usage(&mut metric.usage, &before, &after);
+        Ok(())
+    }
+
+    /// The operations of one batch: enough that the clock is under 1 % of it, and that the batches
+    /// fill the time with no more samples than are wanted. What is timed here is warm-up.
+    fn batch_size<S>(
+        &self,
+        state: &mut S,
+        operation: &mut impl FnMut(&mut S) -> Result<(), Failure>,
+        check: &mut impl FnMut(&mut S, u64) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let clock = self.clock.clock;
+        let wanted_ns = self.clock.batch_ns_min().max(self.measure_ns / SAMPLES_MAX as f64);
+        let mut operations = 1_u64;
+        loop {
+            let start = clock.now();
+            repeat(operations, state, operation)?;
+            let took_ns = clock.ns(start, clock.now()).max(1.0);
+            check(state, operations)?;
+            let scale = wanted_ns / took_ns;
+            if scale <= 2.0 {
+                return Ok(((operations as f64 * scale).ceil() as u64).max(1));
+            }
+            // A first batch that was slow by accident must not set the size: approach in steps.
+            operations = (operations as f64 * scale.min(10.0)).ceil() as u64;
+        }
+    }
+
+    fn wants_more(&self, samples: usize, start: u64) -> bool {
+        let spent_ns = self.clock.clock.ns(start, self.clock.clock.now());
+        samples < SAMPLES_MIN || (samples < SAMPLES_MAX && spent_ns < self.measure_ns)
+    }
+
+    fn metric(&mut self, name: &str) -> &mut Metric {
+        let place = self.metrics.iter().position(|metric| metric.name == name);
+        let place = place.unwrap_or_else(|| {
+            self.metrics.push(Metric { name: name.into(), ..Metric::default() });
+            self.metrics.len() - 1
+        });
+        &mut self.metrics[place]
+    }
+}
+
+#[inline]
+fn repeat<S>(
+    operations: u64,
+    state: &mut S,
+    operation: &mut impl FnMut(&mut S) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for _ in 0..operations {
+        operation(state)?;
+    }
+    Ok(())
+}
+
+/// Counts only what stands between its `start` and `stop`.
+#[derive(Debug)]
+pub struct Stopwatch {
+    clock: Calibrated,
+    started: u64,
+    counted_ns: f64,
+}
+
+impl Stopwatch {
+    fn new(clock: Calibrated) -> Stopwatch {
+        Stopwatch { clock, started: 0, counted_ns: 0.0 }
+    }
+
+    /// What follows counts.
+    #[inline]
+    pub fn start(&mut self) {
+        self.started = self.clock.clock.now();
+    }
+
+    /// What follows doesn't count any more.
+    #[inline]
+    pub fn stop(&mut self) {
+        let end = self.clock.clock.now();
+        self.counted_ns += self.clock.clock.ns(self.started, end) - self.clock.overhead_ns;
+    }
+}
+
+fn add_usage(usage: &mut Usage, before: &Resources, after: &Resources) {
+    usage.user_ns += after.user_ns.saturating_sub(before.user_ns);
+    usage.system_ns += after.system_ns.saturating_sub(before.system_ns);
+    usage.switches_voluntary += after.switches_voluntary - before.switches_voluntary;
+    usage.switches_involuntary += after.switches_involuntary - before.switches_involuntary;
+    usage.faults_minor += after.faults_minor - before.faults_minor;
+    usage.faults_major += after.faults_major - before.faults_major;
+}
+
+/// Resources in the record's shape.
+pub(crate) fn usage(resources: &Resources) -> Usage {
+    let mut usage = Usage::default();
+    add_usage(&mut usage, &Resources::default(), resources);
+    usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate;
+
+    fn probe() -> Probe {
+        Probe::new(calibrate(), 2)
+    }
+
+    #[test]
+    fn steady_checks_every_batch_and_counts_only_the_samples() {
+        let mut probe = probe();
+        let (mut done, mut checked) = (0_u64, 0_u64);
+        let operation = |done: &mut u64| {
+            *done += 1;
+            Ok(())
+        };
+        probe
+            .steady("loop", &mut done, operation, |_, operations| {
+                checked += operations;
+                Ok(())
+            })
+            .unwrap();
+        let (metrics, _) = probe.finish();
+        assert_eq!(done, checked, "each operation was checked once");
+        assert!(metrics[0].operations < done, "warm-up is not counted");
+        assert!((SAMPLES_MIN..=SAMPLES_MAX).contains(&metrics[0].samples.len()));
+    }
+
+    #[test]
+    fn the_clock_is_under_one_percent_of_a_batch() {
+        let mut probe = probe();
+        let spin = |n: &mut u64| {
+            *n = std::hint::black_box(*n + 1);
+            Ok(())
+        };
+        probe.steady("loop", &mut 0_u64, spin, |_, _| Ok(())).unwrap();
+        let per_batch = probe.metrics[0].operations / probe.metrics[0].samples.len() as u64;
+        let mut samples = probe.metrics[0].samples.clone();
+        samples.sort_by(f64::total_cmp);
+        let batch_ns = samples[samples.len() / 2] * per_batch as f64;
+        // The size was chosen from a warm-up that may have been disturbed; half is certain enough.
+        assert!(batch_ns > 0.5 * probe.clock.batch_ns_min(), "{batch_ns} ns for {per_batch}");
+    }
+
+    #[test]
+    fn a_failed_check_voids() {
+        let lost = |_: &mut (), _| Err(Failure::new("lost an event"));
+        let failure = probe().steady("loop", &mut (), |()| Ok(()), lost).unwrap_err();
+        assert_eq!(failure.to_string(), "lost an event");
+    }
+
+    #[test]
+    fn a_trajectory_has_one_sample_for_each_operation_in_order() {
+        let mut probe = probe();
+        let mut seen = Vec::new();
+        probe
+            .trajectory("socket", 100, |n| {
+                seen.push(n);
+                Ok(())
+            })
+            .unwrap();
+        let metric = &probe.metrics[0];
+        assert_eq!(metric.positions, (1..=100).collect::<Vec<u64>>());
+        assert_eq!(seen, metric.positions);
+        assert_eq!(metric.samples.len(), 100);
+    }
+
+    #[test]
+    fn a_part_counts_only_between_start_and_stop() {
+        let mut probe = probe();
+        let mut outside_ns = 0.0;
+        let clock = probe.clock.clock;
+        probe
+            .part("wait", &mut (), |(), watch| {
+                watch.start();
+                watch.stop();
+                let start = clock.now();
+                while clock.ns(start, clock.now()) < 50_000.0 {}
+                outside_ns += clock.ns(start, clock.now());
+                Ok(())
+            })
+            .unwrap();
+        let mut samples = probe.metrics[0].samples.clone();
+        samples.sort_by(f64::total_cmp);
+        // Every repetition spent 50 µs outside; a median of that size would mean it was counted.
+        assert!(samples[samples.len() / 2] < 25_000.0, "{samples:?} of {outside_ns} ns outside");
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether the machine was quiet: disturbances as warnings, each with its remedy.
+
+use crate::plan::warning;
+use record::{Host, Warning};
+
+/// What can be seen before the first cell.
+pub(crate) fn before(host: &Host) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let number = |key: &str| host.facts.get(key).and_then(|text| text.parse::<f64>().ok());
+    let word = |key: &str| host.facts.get(key).map(String::as_str);
+    if let (Some(load), Some(cpus)) = (number("load.1m"), number("cpu.count"))
+        && load > 0.5 * cpus
+    {
+        let what = format!("The machine was busy before it began (load {load} on {cpus} CPUs).");
+        warnings.push(warning(what, "end what else runs, or measure again later"));
+    }
+    if let (Some(name), Some(percent)) = (word("busiest.process"), number("busiest.percent")) {
+        let what = format!("{name} used {percent} % of a CPU just before the first cell.");
+        warnings.push(warning(what, format!("end {name}, or pin the run to another CPU: --pin")));
+    }
+    if let Some(governor) = word("cpu.governor")
+        && governor != "performance"
+    {
+        let what = format!("The CPUs' frequency follows the load (governor {governor}).");
+        warnings.push(warning(what, "cpupower frequency-set -g performance"));
+    }
+    if let Some(source) = word("clock.source")
+        && source != "tsc"
+    {
+        let what = format!("The kernel's clock source is {source}: reading the clock costs more.");
+        warnings.push(warning(what, "boot with clocksource=tsc where the TSC can be trusted"));
+    }
+    warnings
+}
+
+/// What happened between the first look and the last.
+pub(crate) fn during(before: &Host, after: &Host) -> Vec<Warning> {
+    let ticks = |host: &Host, key: &str| host.facts.get(key).and_then(|n| n.parse::<u64>().ok());
+    let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
+    let mut warnings = Vec::new();
+    if let (Some(steal), Some(total)) = (spent("cpu.ticks.steal"), spent("cpu.ticks.total"))
+        && steal * 100 > total
+    {
+        let percent = 100.0 * steal as f64 / total as f64;
+        let what = format!("The hypervisor took {percent:.1} % of the CPU time away (steal).");
+        warnings.push(warning(what, "measure on a host that is not shared, or when it is quiet"));
+    }
+    for key in ["kernel.release", "cpu.model", "cpu.governor", "cpu.smt"] {
+        if let (Some(then), Some(now)) = (before.facts.get(key), after.facts.get(key))
+            && then != now
+        {
+            let what = format!("The machine changed during the run: {key} was {then}, is {now}.");
+            warnings.push(warning(what, "measure it all again on one machine"));
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(facts: &[(&str, &str)]) -> Host {
+        let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
+        Host { taken: String::new(), facts }
+    }
+
+    #[test]
+    fn a_quiet_machine_gives_no_warning() {
+        let quiet = host(&[("load.1m", "0.10"), ("cpu.count", "2"), ("clock.source", "tsc")]);
+        assert_eq!(before(&quiet), []);
+        assert_eq!(during(&quiet, &quiet), []);
+    }
+
+    #[test]
+    fn each_disturbance_is_named_with_a_remedy() {
+        let noisy = host(&[
+            ("load.1m", "4.1"),
+            ("cpu.count", "2"),
+            ("clock.source", "hpet"),
+            ("cpu.governor", "powersave"),
+            ("busiest.process", "cc1"),
+            ("busiest.percent", "97"),
+        ]);
+        let warnings = before(&noisy);
+        assert_eq!(warnings.len(), 4, "{warnings:?}");
+        assert!(warnings[0].what.contains("load 4.1 on 2 CPUs"));
+        assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));
+    }
+
+    #[test]
+    fn steal_and_a_changed_kernel_are_seen() {
+        let ticks = |steal, total, kernel| {
+            host(&[
+                ("cpu.ticks.steal", steal),
+                ("cpu.ticks.total", total),
+                ("kernel.release", kernel),
+            ])
+        };
+        let warnings = during(&ticks("100", "1000", "6.1"), &ticks("150", "2000", "6.2"));
+        assert!(warnings[0].what.contains("5.0 %"), "{warnings:?}");
+        assert!(warnings[1].what.contains("was 6.1, is 6.2"), "{warnings:?}");
+        assert_eq!(during(&ticks("100", "1000", "6.1"), &ticks("105", "2000", "6.1")), []);
+    }
+}

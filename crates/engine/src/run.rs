@@ -1,0 +1,253 @@
+//! Executes a plan: each cell in a worker of its own, kept as it ends.
+
+use crate::calibrate::Calibrated;
+use crate::frame::Order;
+use crate::host::{host, now};
+use crate::keeper::{Keeper, Unsaved};
+use crate::quiet;
+use crate::supervise::{Supervised, Verdict, supervise};
+use crate::Stop;
+use record::{
+    Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use sys::clock::Clock;
+
+/// What executing a plan needs besides the plan.
+#[derive(Debug)]
+pub struct Settings {
+    /// The program to start workers with: this one, which answers to
+    /// [`WORKER_COMMAND`](crate::WORKER_COMMAND).
+    pub program: PathBuf,
+    /// The clock, calibrated in this process.
+    pub clock: Calibrated,
+    /// Ends the run early.
+    pub stop: Stop,
+}
+
+/// Is told how a run goes on.
+pub trait Watch {
+    /// A cell begins.
+    fn begins(&mut self, key: &CellKey, outlook: &Outlook);
+    /// A cell ended.
+    fn ended(&mut self, cell: &Cell, outlook: &Outlook);
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook {
+    /// Cells that ended, those of an earlier sitting included.
+    pub done: u64,
+    /// Cells in the plan.
+    pub total: u64,
+    /// What the rest takes, by what the cells of each workload and point took so far; absent until
+    /// something is known.
+    pub left: Option<Duration>,
+}
+
+/// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
+/// second.
+pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrated) -> Run {
+    let host_before = host();
+    let summary = RunSummary {
+        number: 0,
+        id: format!("{:016x}", fastrand::u64(..)),
+        started: now(),
+        ended: None,
+        state: RunState::Open,
+        command,
+        version: version.into(),
+        cells_ended: 0,
+        cells_planned: plan.cells.len() as u64,
+    };
+    let warnings = quiet::before(&host_before);
+    let clock = clock.info();
+    Run { summary, plan, clock, host_before, host_after: None, warnings, cells: Vec::new() }
+}
+
+/// Measures the cells of `run` that have not ended, in the plan's order, and closes it. Whatever a
+/// worker does, the run goes on; what the archive could not take comes back.
+pub fn run(
+    run: &mut Run,
+    archive: Option<&mut dyn Archive>,
+    settings: &Settings,
+    watch: &mut dyn Watch,
+) -> Option<Unsaved> {
+    // Orphans of a worker come to this process, which ends them. Without it they would be cleaned
+    // up after less surely, not measured otherwise.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    let mut keeper = Keeper::new(archive, run.summary.number);
+    let mut pace = Pace::new(run);
+    let ended: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    let mut stopped = false;
+    for (sequence, key) in run.plan.cells.iter().enumerate() {
+        if ended.contains(&(sequence as u64)) {
+            continue;
+        }
+        if settings.stop.asked() {
+            stopped = true;
+            break;
+        }
+        watch.begins(key, &pace.outlook());
+        let order = order(&run.plan, key, &settings.clock);
+        let deadline = Duration::from_millis(run.plan.deadline_ms);
+        let Some(cell) = ended_cell(sequence, key, supervise(&order, deadline, settings)) else {
+            stopped = true;
+            break;
+        };
+        keeper.keep(&cell);
+        pace.add(&cell);
+        watch.ended(&cell, &pace.outlook());
+        run.cells.push(cell);
+    }
+    keeper.finish(&close(run, stopped))
+}
+
+/// Closes a run with a last look at the machine.
+fn close(run: &mut Run, stopped: bool) -> Ending {
+    let host_after = host();
+    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after);
+    for warning in disturbed {
+        if !run.warnings.contains(&warning) {
+            run.warnings.push(warning);
+        }
+    }
+    let state = if stopped { RunState::Interrupted } else { RunState::Complete };
+    let ended = now();
+    run.summary.state = state;
+    run.summary.ended = Some(ended.clone());
+    run.summary.cells_ended = run.cells.len() as u64;
+    run.host_after = Some(host_after.clone());
+    Ending { state, ended, host_after, warnings: run.warnings.clone() }
+}
+
+fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated) -> Order {
+    Order {
+        key: key.clone(),
+        seed: cell_seed(plan.seed, key),
+        measure_ms: plan.measure_ms,
+        pinned_cpus: plan.pinned_cpus.clone(),
+        parent_pid: rustix::process::getpid().as_raw_pid(),
+        tick_ns: match calibrated.clock {
+            Clock::Tsc { tick_ns } => Some(tick_ns),
+            Clock::Monotonic => None,
+        },
+        resolution_ns: calibrated.resolution_ns,
+        overhead_ns: calibrated.overhead_ns,
+    }
+}
+
+/// The same for all subjects of a point and a round, so that they draw the same.
+fn cell_seed(seed: u64, key: &CellKey) -> u64 {
+    let place = key.point.rotate_left(32) ^ u64::from(key.round);
+    fastrand::Rng::with_seed(seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
+}
+
+/// The cell in the record's shape; none when it was cut off and so has not ended.
+fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<Cell> {
+    let (outcome, metrics, facts) = match supervised.verdict {
+        Verdict::Stopped => return None,
+        Verdict::Replied(reply) => (Outcome::Measured, reply.metrics, reply.facts),
+        Verdict::Void { reason, detail } => {
+            (Outcome::Void { reason, detail }, Vec::new(), BTreeMap::new())
+        }
+    };
+    Some(Cell {
+        key: key.clone(),
+        sequence: sequence as u64,
+        outcome,
+        elapsed_ns: supervised.elapsed.as_nanos() as u64,
+        usage: supervised.usage,
+        metrics,
+        facts,
+    })
+}
+
+/// What the rest will take: every cell costs what the others of its workload and point did.
+struct Pace {
+    total: u64,
+    done: u64,
+    began: Instant,
+    left: HashMap<(String, u64), u64>,
+    took: HashMap<(String, u64), (u64, Duration)>,
+}
+
+impl Pace {
+    fn new(run: &Run) -> Pace {
+        let mut left: HashMap<(String, u64), u64> = HashMap::new();
+        for key in &run.plan.cells {
+            *left.entry((key.workload.clone(), key.point)).or_default() += 1;
+        }
+        let total = run.plan.cells.len() as u64;
+        let mut pace =
+            Pace { total, done: 0, began: Instant::now(), left, took: HashMap::new() };
+        for cell in &run.cells {
+            pace.add(cell);
+        }
+        pace
+    }
+
+    fn add(&mut self, cell: &Cell) {
+        let place = (cell.key.workload.clone(), cell.key.point);
+        self.done += 1;
+        if let Some(left) = self.left.get_mut(&place) {
+            *left = left.saturating_sub(1);
+        }
+        let took = self.took.entry(place).or_default();
+        took.0 += 1;
+        took.1 += Duration::from_nanos(cell.elapsed_ns);
+    }
+
+    fn outlook(&self) -> Outlook {
+        let cells: u64 = self.took.values().map(|took| took.0).sum();
+        let spent: Duration = self.took.values().map(|took| took.1).sum();
+        let mean = |(count, sum): (u64, Duration)| sum.div_f64(count as f64);
+        let rest = self.left.iter().map(|(place, &count)| {
+            let each = self.took.get(place).copied().map_or_else(|| mean((cells, spent)), mean);
+            each.mul_f64(count as f64)
+        });
+        // The first cells tell little; a forecast from them would only be taken back.
+        let known = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
+        let left = (known && cells > 0).then(|| rest.sum());
+        Outlook { done: self.done, total: self.total, left }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Usage;
+
+    fn key(point: u64, round: u32) -> CellKey {
+        CellKey {
+            workload: "poll".into(),
+            subject: "select".into(),
+            conditions: BTreeMap::new(),
+            point,
+            round,
+        }
+    }
+
+    #[test]
+    fn all_subjects_of_a_point_and_round_draw_the_same() {
+        let other = CellKey { subject: "poll".into(), ..key(10, 1) };
+        assert_eq!(cell_seed(7, &key(10, 1)), cell_seed(7, &other));
+        let seeds: HashSet<u64> = [(10, 0), (10, 1), (100, 0), (100, 1)]
+            .map(|(point, round)| cell_seed(7, &key(point, round)))
+            .into();
+        assert_eq!(seeds.len(), 4);
+        assert_ne!(cell_seed(7, &key(10, 1)), cell_seed(8, &key(10, 1)));
+    }
+
+    #[test]
+    fn a_stopped_cell_has_not_ended() {
+        let supervised = Supervised {
+            verdict: Verdict::Stopped,
+            elapsed: Duration::ZERO,
+            usage: Usage::default(),
+        };
+        assert!(ended_cell(0, &key(10, 0), supervised).is_none());
+    }
+}

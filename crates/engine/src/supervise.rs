@@ -1,0 +1,305 @@
+//! The instrument's side of a worker: started, listened to, timed out, and cleaned up after.
+//!
+//! Whatever a worker does (hang, crash, chatter, leave processes behind), when [`supervise`]
+//! returns its whole process group is gone and the worst that came of it is one void cell.
+
+use crate::frame::{Order, REPLY_BYTES_MAX, Reply};
+use crate::probe::usage;
+use crate::worker::WORKER_COMMAND;
+use crate::{Settings, Stop};
+use record::Usage;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, wait, waitpgid,
+    waitpid,
+};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use sys::process::{End, Resources};
+
+/// The last words of a worker that are worth keeping.
+const STDERR_BYTES_KEPT: usize = 4 << 10;
+
+/// What came of one worker.
+#[derive(Debug)]
+pub(crate) struct Supervised {
+    pub verdict: Verdict,
+    pub elapsed: Duration,
+    pub usage: Usage,
+}
+
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// It replied, and ended as it should.
+    Replied(Reply),
+    /// Its figures don't count.
+    Void { reason: String, detail: String },
+    /// Somebody asked the run to stop meanwhile.
+    Stopped,
+}
+
+/// Measures one cell in a worker process of its own.
+pub(crate) fn supervise(order: &Order, deadline: Duration, settings: &Settings) -> Supervised {
+    let start = Instant::now();
+    let mut outcome = match Worker::start(order, settings) {
+        Ok(worker) => worker.see_through(start + deadline, deadline, &settings.stop),
+        Err(error) => Supervised {
+            verdict: void(format!("no worker could be started: {error}"), String::new()),
+            elapsed: Duration::ZERO,
+            usage: Usage::default(),
+        },
+    };
+    outcome.elapsed = start.elapsed();
+    outcome
+}
+
+fn void(reason: String, detail: String) -> Verdict {
+    Verdict::Void { reason, detail }
+}
+
+struct Worker {
+    child: Child,
+    pid: Pid,
+    ended: OwnedFd,
+    stdout: Pipe,
+    stderr: Pipe,
+}
+
+/// Why listening came to its end.
+enum Heard {
+    TheEnd,
+    Deadline,
+    TooMuch,
+    StopAsked,
+}
+
+impl Worker {
+    fn start(order: &Order, settings: &Settings) -> io::Result<Worker> {
+        let order = serde_json::to_vec(order).map_err(io::Error::other)?;
+        // A group of its own: Ctrl-C at the terminal reaches the instrument only, and whatever the
+        // worker starts can be ended with it.
+        let mut child = Command::new(&settings.program)
+            .arg(WORKER_COMMAND)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let pid = Pid::from_child(&child);
+        let piped = || io::Error::other("a pipe of the worker is missing");
+        let stdout = Pipe::new(child.stdout.take().ok_or_else(piped)?)?;
+        let stderr = Pipe::new(child.stderr.take().ok_or_else(piped)?)?;
+        // A worker that died already can't read its order; its end tells more than this error.
+        let _ = child.stdin.take().ok_or_else(piped)?.write_all(&order);
+        let ended = pidfd_open(pid, PidfdFlags::empty())?;
+        Ok(Worker { child, pid, ended, stdout, stderr })
+    }
+
+    fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
+        let heard = self.listen(end, stop);
+        let state = matches!(heard, Ok(Heard::Deadline)).then(|| last_state(self.pid));
+        // The worker itself is waited for below: until then its pid, and so the group's, is taken.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let (ending, resources) = sys::process::wait(self.child.id())
+            .map_or((None, Resources::default()), |(end, used)| (Some(end), used));
+        self.stdout.drain();
+        self.stderr.drain();
+        let strays = clean_up(self.pid);
+        let mut said = String::from_utf8_lossy(&self.stderr.kept).trim().to_owned();
+        if let Some(state) = state {
+            said = format!("{state} {said}").trim().to_owned();
+        }
+        let verdict = match heard {
+            Err(error) => void(format!("listening to the worker failed: {error}"), said),
+            Ok(Heard::StopAsked) => Verdict::Stopped,
+            Ok(Heard::TooMuch) => void("it wrote more than any reply can hold".into(), said),
+            Ok(Heard::Deadline) => {
+                void(format!("did not finish within {} s", deadline.as_secs_f64()), said)
+            }
+            Ok(Heard::TheEnd) => judge(ending, &self.stdout.kept, strays, said),
+        };
+        Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources) }
+    }
+
+    /// Collects what the worker writes until it ends, or until there is a reason not to wait.
+    fn listen(&mut self, end: Instant, stop: &Stop) -> io::Result<Heard> {
+        loop {
+            let now = Instant::now();
+            if now >= end {
+                return Ok(Heard::Deadline);
+            }
+            let ready = self.wait(end - now, stop)?;
+            if stop.asked() {
+                return Ok(Heard::StopAsked);
+            }
+            if ready[0] {
+                self.stdout.drain();
+            }
+            if ready[1] {
+                self.stderr.drain();
+                self.stderr.keep_last(STDERR_BYTES_KEPT);
+            }
+            if self.stdout.kept.len() > REPLY_BYTES_MAX {
+                return Ok(Heard::TooMuch);
+            }
+            if ready[2] {
+                return Ok(Heard::TheEnd);
+            }
+        }
+    }
+
+    /// Which of standard output, standard error and the worker's end have something to say.
+    fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<[bool; 3]> {
+        let mut fds = vec![
+            PollFd::from_borrowed_fd(stop.bell(), PollFlags::IN),
+            PollFd::new(&self.ended, PollFlags::IN),
+        ];
+        for pipe in [&self.stdout, &self.stderr] {
+            fds.extend(pipe.open().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        }
+        let timeout = Timespec {
+            tv_sec: rest.as_secs().cast_signed(),
+            tv_nsec: i64::from(rest.subsec_nanos()),
+        };
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // Reading a pipe that has nothing costs nothing: which of the two it was needs no telling.
+        let piped = fds[2..].iter().any(|fd| !fd.revents().is_empty());
+        Ok([piped, piped, !fds[1].revents().is_empty()])
+    }
+}
+
+/// What a worker that ended by itself has to show for it.
+fn judge(ending: Option<End>, output: &[u8], strays: usize, said: String) -> Verdict {
+    if let Some(End::Killed(signal)) = ending {
+        return void(format!("it was killed by {}", signal_name(signal)), said);
+    }
+    let reply = match Reply::decode(output) {
+        Ok(reply) => reply,
+        Err(why) => {
+            let code = match ending {
+                Some(End::Exited(code)) if code != 0 => format!("it exited with {code}; "),
+                _ => String::new(),
+            };
+            return void(format!("{code}{why}"), said);
+        }
+    };
+    if let Some(reason) = reply.failure {
+        return void(reason, said);
+    }
+    if strays > 0 {
+        let what = if strays == 1 { "process" } else { "processes" };
+        return void(format!("it left {strays} {what} behind, now ended"), said);
+    }
+    Verdict::Replied(reply)
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = signal_hook::low_level::signal_name(signal);
+    name.map_or_else(|| format!("signal {signal}"), str::to_owned)
+}
+
+/// Where a worker stands that will be ended: its state, and the system call and program counter
+/// where the kernel tells.
+fn last_state(pid: Pid) -> String {
+    let read = |file: &str| {
+        std::fs::read_to_string(format!("/proc/{}/{file}", pid.as_raw_pid())).unwrap_or_default()
+    };
+    let status = read("status");
+    let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("unknown");
+    let call = read("syscall");
+    let words: Vec<&str> = call.split_whitespace().collect();
+    match words[..] {
+        [number, .., counter] => {
+            format!("state {}, in system call {number} at {counter}.", state.trim())
+        }
+        _ => format!("state {}.", state.trim()),
+    }
+}
+
+/// Waits for the rest of the worker's group, which was killed, and ends whatever else of the
+/// worker's was left to this process. Returns how many processes there were.
+fn clean_up(group: Pid) -> usize {
+    let mut strays = 0;
+    // As the reaper of orphans (see `run`), this process can wait for all of the group.
+    while let Ok(Some(_)) = waitpgid(group, WaitOptions::empty()) {
+        strays += 1;
+    }
+    while wait(WaitOptions::NOHANG).is_ok() {
+        let left = children();
+        if left.is_empty() {
+            break;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+            if let Ok(Some(_)) = waitpid(Some(pid), WaitOptions::empty()) {
+                strays += 1;
+            }
+        }
+    }
+    strays
+}
+
+/// The children of this process, orphans that were handed to it included.
+fn children() -> Vec<Pid> {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
+    threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+                .collect::<Vec<Pid>>()
+        })
+        .collect()
+}
+
+/// One of the worker's pipes, and what came out of it.
+struct Pipe {
+    from: Option<Box<dyn ReadFd>>,
+    kept: Vec<u8>,
+}
+
+trait ReadFd: Read + AsFd {}
+impl<T: Read + AsFd> ReadFd for T {}
+
+impl Pipe {
+    fn new(from: impl ReadFd + 'static) -> io::Result<Pipe> {
+        let flags = fcntl_getfl(&from)?;
+        fcntl_setfl(&from, flags | OFlags::NONBLOCK)?;
+        Ok(Pipe { from: Some(Box::new(from)), kept: Vec::new() })
+    }
+
+    fn open(&self) -> Option<BorrowedFd<'_>> {
+        self.from.as_ref().map(|from| from.as_fd())
+    }
+
+    /// Takes what is there now, and forgets the pipe at its end.
+    fn drain(&mut self) {
+        let Some(from) = &mut self.from else { return };
+        let mut buffer = [0; 64 << 10];
+        while self.kept.len() <= REPLY_BYTES_MAX {
+            match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => self.kept.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => break,
+            }
+        }
+        if self.kept.len() <= REPLY_BYTES_MAX {
+            self.from = None;
+        }
+    }
+
+    fn keep_last(&mut self, bytes: usize) {
+        let excess = self.kept.len().saturating_sub(bytes);
+        self.kept.drain(..excess);
+    }
+}

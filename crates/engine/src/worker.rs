@@ -1,0 +1,97 @@
+//! The worker's side: one cell, measured in a process of its own.
+
+use crate::frame::{Order, Reply};
+use crate::{Cell, Probe, Workload};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The hidden subcommand under which the program is to call [`worker_main`].
+pub const WORKER_COMMAND: &str = "__worker";
+
+/// Measures the cell that standard input holds, with one of the workloads of `table`, and writes
+/// the framed reply to standard output.
+pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
+    let mut order = String::new();
+    io::stdin().read_to_string(&mut order)?;
+    let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
+    die_with(order.parent_pid)?;
+    let reply = measured(&order, table);
+    let bytes = reply.encode().map_err(io::Error::other)?;
+    io::stdout().write_all(&bytes)
+}
+
+/// Ends this process when `parent_pid` ends, and at once if it has ended already.
+pub(crate) fn die_with(parent_pid: i32) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let parent = getppid().map(rustix::process::Pid::as_raw_pid);
+    match parent == Some(parent_pid) {
+        true => Ok(()),
+        false => Err(io::Error::other("the process that started this one has ended")),
+    }
+}
+
+fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
+    let failed = |why: String| Reply { failure: Some(why), ..Reply::default() };
+    let key = &order.key;
+    let Some(workload) = table.iter().find(|row| row.about().name == key.workload) else {
+        return failed(format!("this version of knee has no workload {}", key.workload));
+    };
+    if let Err(error) = pin(&order.pinned_cpus) {
+        return failed(format!("pinning to CPUs {:?}: {error}", order.pinned_cpus));
+    }
+    let cell = Cell {
+        subject: key.subject.clone(),
+        point: key.point,
+        conditions: key.conditions.clone(),
+        seed: order.seed,
+    };
+    let mut probe = Probe::new(order.clock(), order.measure_ms);
+    let before = open_descriptors();
+    let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
+    let after = open_descriptors();
+    let (metrics, facts) = probe.finish();
+    let failure = match outcome {
+        Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),
+        Ok(Err(failure)) => Some(failure.to_string()),
+        Ok(Ok(())) if after > before => Some(format!("it leaked {} descriptors", after - before)),
+        Ok(Ok(())) => missing(*workload, &metrics),
+    };
+    Reply { metrics, facts, failure }
+}
+
+/// A workload that measured nothing, or what it did not declare, is in error itself.
+fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<String> {
+    let declared = workload.about().metrics;
+    let headline = declared.first()?.name;
+    if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
+        return Some(format!("it measured no {headline}"));
+    }
+    let known = |name: &str| declared.iter().any(|metric| metric.name == name);
+    let stray = metrics.iter().find(|metric| !known(&metric.name))?;
+    Some(format!("it measured {}, which it does not declare", stray.name))
+}
+
+fn pin(cpus: &[usize]) -> io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = rustix::thread::CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= rustix::thread::CpuSet::MAX_CPU {
+            return Err(io::Error::other(format!("there is no CPU {cpu}")));
+        }
+        set.set(cpu);
+    }
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+/// How many descriptors are open, the one that counts them included.
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}

@@ -1,0 +1,306 @@
+//! The command line: every command and flag, and nothing of what they do.
+//!
+//! Flags of conditions, and the names that completions know, come from the table of workloads.
+
+use crate::exit::{CODES, Trouble};
+use crate::usage;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use engine::{Condition, Values};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds where a system stops scaling.
+///
+/// Measures how the primitives that network servers live on grow as the work grows, and says in
+/// plain words what it found. Without a workload, `knee run` measures the quick suite in about a
+/// minute.
+#[derive(Debug, Parser)]
+#[command(name = "knee", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure workloads, and print tables and findings
+    Run(Run),
+    /// List what there is, and what is unavailable here and why
+    List(List),
+    /// Show the tables and findings of a run
+    Show(Show),
+    /// Write the HTML report of one run, or of several overlaid
+    Report(Report),
+    /// List, locate or delete what is recorded
+    Record(Record),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands
+    Man {
+        /// Write one page a command into this folder
+        #[arg(long = "folder", value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub struct Run {
+    /// What to exercise: see `knee list workloads` [default: the suite and its control]
+    #[arg(value_name = "WORKLOAD")]
+    pub workloads: Vec<String>,
+    /// What to compare, separated by commas [default: all that are available]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub subjects: Vec<String>,
+    /// Points on the axis, separated by commas: 100,1k,10k [default: the workload's own]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub points: Vec<String>,
+    /// Passes over all cells [default: 5, or 10 with --full]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub rounds: Option<String>,
+    /// The short list of points, and little time for each
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// All points, more rounds, and more time for each
+    #[arg(long)]
+    pub full: bool,
+    /// Time that one figure of one cell is measured for: 30ms, 1s
+    #[arg(long, value_name = "TIME", value_parser = usage::duration)]
+    pub time: Option<Duration>,
+    /// A worker that has not ended by then is ended, and its cell is void
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = usage::duration)]
+    pub deadline: Duration,
+    /// Pin workers to these CPUs, separated by commas
+    #[arg(long, value_name = "CPUS", value_delimiter = ',')]
+    pub pin: Vec<usize>,
+    /// Shuffle the cells by this number, and draw at random by it [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Complete a run that was interrupted [default: the latest such]
+    #[arg(
+        long,
+        value_name = "RUN",
+        num_args = 0..=1,
+        default_missing_value = "",
+        require_equals = true,
+        conflicts_with_all = [
+            "workloads", "subjects", "points", "rounds", "quick", "full", "time", "deadline", "pin",
+            "seed",
+        ]
+    )]
+    pub resume: Option<String>,
+    /// Write the HTML report to this file [default: beside the record]
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Show every table, not the headline metric's only
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+    /// Values of conditions, as typed, by name: filled in from the flags that the table gave.
+    #[arg(skip)]
+    pub conditions: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Args, Debug)]
+pub struct List {
+    /// What to list
+    #[arg(value_name = "WHAT", default_value = "all")]
+    pub what: What,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// Workloads and mechanisms
+    All,
+    /// What can be exercised
+    Workloads,
+    /// Readiness mechanisms
+    Mechanisms,
+}
+
+#[derive(Args, Debug)]
+pub struct Show {
+    /// A number, the beginning of an id, `last`, FILE.db or FILE.db:RUN
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// Show every table, not the headline metric's only
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with every sample
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub runs: Vec<String>,
+    /// Where to write it
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Args, Debug)]
+pub struct Record {
+    #[command(subcommand)]
+    pub action: RecordAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RecordAction {
+    /// List the runs
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Print where the record is
+    Path {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Remove runs for good
+    Delete {
+        /// Numbers, beginnings of ids, or `last`
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Place {
+    /// The record [default: knee/knee.db in the user's data folder]
+    #[arg(long = "record", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// The whole command line, with what the tables add to it.
+pub fn command() -> clap::Command {
+    let flags = conditions().into_iter().map(|(condition, workloads)| flag(condition, &workloads));
+    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
+    let mut subjects: Vec<&str> = Vec::new();
+    for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
+        if !subjects.contains(&subject.name) {
+            subjects.push(subject.name);
+        }
+    }
+    Line::command().after_help(exit_codes()).mut_subcommand("run", |run| {
+        run.args(flags.collect::<Vec<Arg>>())
+            .mut_arg("workloads", |arg| {
+                arg.value_parser(PossibleValuesParser::new(names)).hide_possible_values(true)
+            })
+            .mut_arg("subjects", |arg| {
+                arg.value_parser(PossibleValuesParser::new(subjects)).hide_possible_values(true)
+            })
+    })
+}
+
+/// Reads the command line.
+pub fn parse(words: &[String]) -> Result<Command, Trouble> {
+    let matches = command().try_get_matches_from(words).map_err(|error| usage::said(&error))?;
+    let line = Line::from_arg_matches(&matches).map_err(|error| usage::said(&error))?;
+    Ok(match (line.command, matches.subcommand()) {
+        (Command::Run(run), Some((_, given))) => {
+            Command::Run(Run { conditions: given_conditions(given), ..run })
+        }
+        (command, _) => command,
+    })
+}
+
+/// Every condition once, with the workloads that have it.
+fn conditions() -> Vec<(&'static Condition, Vec<&'static str>)> {
+    let mut all: Vec<(&'static Condition, Vec<&'static str>)> = Vec::new();
+    for about in workloads::TABLE.iter().map(|row| row.about()) {
+        for condition in about.conditions {
+            match all.iter_mut().find(|(other, _)| other.name == condition.name) {
+                Some((_, workloads)) => workloads.push(about.name),
+                None => all.push((condition, vec![about.name])),
+            }
+        }
+    }
+    all
+}
+
+fn flag(condition: &'static Condition, workloads: &[&str]) -> Arg {
+    let mut help = format!("{} [default: {}]", condition.about, condition.default);
+    if let Values::OneOf(words) = condition.values {
+        help = format!("{help} [possible: {}]", words.join(", "));
+    }
+    Arg::new(condition.name)
+        .long(condition.name)
+        .value_name("VALUES")
+        .value_delimiter(',')
+        .allow_hyphen_values(true)
+        .action(ArgAction::Append)
+        .conflicts_with("resume")
+        .help_heading(format!("Conditions of {} (several values: separated by commas)", workloads.join(", ")))
+        .help(help)
+}
+
+fn given_conditions(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {
+    conditions()
+        .into_iter()
+        .filter_map(|(condition, _)| {
+            let values = given.get_many::<String>(condition.name)?;
+            Some((condition.name.to_owned(), values.cloned().collect()))
+        })
+        .collect()
+}
+
+fn exit_codes() -> String {
+    let mut text = String::from("Exit codes:\n");
+    for (code, meaning) in CODES {
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "  {code:>3}  {meaning}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn the_tables_conditions_are_flags() {
+        let help = command().find_subcommand_mut("run").unwrap().render_long_help().to_string();
+        for (condition, _) in conditions() {
+            assert!(help.contains(&format!("--{}", condition.name)), "{help}");
+            assert!(help.contains(condition.default));
+        }
+    }
+
+    #[test]
+    fn values_of_conditions_are_taken_as_typed() {
+        let words = ["knee", "run", "poll", "--active", "1,10", "--timeout", "0,-1"];
+        let Command::Run(run) = parse(&words.map(String::from)).unwrap() else { panic!() };
+        assert_eq!(run.conditions["active"], ["1", "10"]);
+        assert_eq!(run.conditions["timeout"], ["0", "-1"]);
+        assert!(!run.conditions.contains_key("object"));
+    }
+}

@@ -1,0 +1,52 @@
+//! What each command does, one file a command.
+
+pub mod generate;
+pub mod list;
+pub mod record;
+pub mod report;
+pub mod run;
+pub mod show;
+
+use crate::args::Place;
+use crate::exit::Trouble;
+use ::record::{Archive, Run, RunRef, SqliteArchive, default_path};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::PathBuf;
+
+/// The record that is meant: the one that was named, or the user's own.
+fn place(place: &Place) -> Result<PathBuf, Trouble> {
+    match &place.file {
+        Some(file) => Ok(file.clone()),
+        None => Ok(default_path()?),
+    }
+}
+
+/// Reads the run that is meant by `name`, from the file in the name or the record in use.
+fn read(name: &str, in_use: &Place) -> Result<Run, Trouble> {
+    let meant = RunRef::parse(name)?;
+    let file = meant.file.map_or_else(|| place(in_use), Ok)?;
+    let archive = SqliteArchive::open_read_only(file)?;
+    Ok(archive.load(archive.resolve(&meant.run)?)?)
+}
+
+/// Held while a run is being measured, so that no second process measures or deletes it. It is a
+/// name and no file: the kernel takes it back whenever and however the process ends.
+struct Claim {
+    _socket: UnixListener,
+}
+
+impl Claim {
+    /// Claims the run of this id, if nobody else has.
+    fn of(id: &str) -> Result<Claim, Trouble> {
+        let address = SocketAddr::from_abstract_name(format!("knee-run-{id}"));
+        let claimed = address.and_then(|address| UnixListener::bind_addr(&address));
+        match claimed {
+            Ok(socket) => Ok(Claim { _socket: socket }),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(Trouble::failed(
+                format!("run {id} is being measured by another process; wait for it to end"),
+            )),
+            Err(error) => Err(Trouble::failed(format!("claiming run {id}: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `knee completions` and `knee man`: what is made from the command line's own description.
+
+use crate::args;
+use crate::exit::{Exit, Trouble};
+use crate::output::print;
+use std::path::Path;
+
+/// Prints completions for a shell.
+pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Trouble> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::command(), "knee", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
+}
+
+/// Prints the manual page, or writes the pages of all commands into `folder`.
+pub fn man(folder: Option<&Path>) -> Result<Exit, Trouble> {
+    if let Some(folder) = folder {
+        let failed = |error| Trouble::failed(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        clap_mangen::generate_to(args::command(), folder).map_err(failed)?;
+        return Ok(Exit::Done);
+    }
+    let mut page = Vec::new();
+    let rendered = clap_mangen::Man::new(args::command()).render(&mut page);
+    rendered.map_err(|error| Trouble::failed(format!("the manual page: {error}")))?;
+    print(&String::from_utf8_lossy(&page))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,119 @@
+//! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
+
+use crate::args::{List, What};
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json};
+use engine::{Kind, Values, Workload};
+use readiness::Mechanism;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Lists the tables.
+pub fn list(ask: &List) -> Result<Exit, Trouble> {
+    let workloads = matches!(ask.what, What::All | What::Workloads);
+    let mechanisms = matches!(ask.what, What::All | What::Mechanisms);
+    if ask.json {
+        let mut all = serde_json::Map::new();
+        if workloads {
+            all.insert("workloads".into(), workloads::TABLE.iter().map(|&w| of_workload(w)).collect());
+        }
+        if mechanisms {
+            all.insert("mechanisms".into(), readiness::TABLE.iter().map(|m| of_mechanism(m)).collect());
+        }
+        print_json(&all.into())?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    if workloads {
+        text.push_str("Workloads\n");
+        workloads::TABLE.iter().for_each(|&workload| describe(&mut text, workload));
+    }
+    if mechanisms {
+        text.push_str(if workloads { "\nMechanisms\n" } else { "Mechanisms\n" });
+        readiness::TABLE.iter().for_each(|mechanism| row(&mut text, mechanism));
+    }
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+// Writing to a String can't fail: the results below are dropped for that reason.
+
+fn describe(text: &mut String, workload: &dyn Workload) {
+    let about = workload.about();
+    let kind = match about.kind {
+        Kind::Suite => "",
+        Kind::Control => "  (control: proves the instrument)",
+        Kind::Fault => "  (control: misbehaves on purpose; only by name)",
+    };
+    let _ = writeln!(text, "  {:<12} {}{kind}", about.name, about.question);
+    let _ = writeln!(text, "  {:<12} one operation: {}", "", about.operation);
+    let _ = writeln!(text, "  {:<12} axis: {}", "", about.axis.name);
+    for condition in about.conditions {
+        let values = match condition.values {
+            Values::AtLeast(least) => format!("{least} or more"),
+            Values::OneOf(words) => words.join(", "),
+        };
+        let (name, default) = (condition.name, condition.default);
+        let _ = writeln!(text, "  {:<12} --{name}: {values} (default {default})", "");
+    }
+    for what in about.not_measured {
+        let _ = writeln!(text, "  {:<12} not measured: {what}", "");
+    }
+}
+
+fn row(text: &mut String, mechanism: &Mechanism) {
+    let summary = match (mechanism.available)() {
+        Ok(()) => mechanism.summary.to_owned(),
+        Err(why) => format!("unavailable here: {why}"),
+    };
+    let trigger = trigger(mechanism);
+    let _ = writeln!(text, "  {:<19} {trigger:<8} {summary}", mechanism.name);
+    for limit in mechanism.limits {
+        let _ = writeln!(text, "  {:<28} limit: {limit}", "");
+    }
+}
+
+fn trigger(mechanism: &Mechanism) -> &'static str {
+    match mechanism.trigger {
+        readiness::Trigger::Level => "level",
+        readiness::Trigger::Edge => "edge",
+        readiness::Trigger::Oneshot => "oneshot",
+    }
+}
+
+fn of_workload(workload: &dyn Workload) -> Value {
+    let about = workload.about();
+    let subjects: Vec<Value> = workload
+        .subjects()
+        .iter()
+        .map(|subject| {
+            json!({
+                "name": subject.name,
+                "label": subject.label,
+                "summary": subject.summary,
+                "unavailable": subject.available.as_ref().err(),
+            })
+        })
+        .collect();
+    let names: Vec<&str> = about.conditions.iter().map(|condition| condition.name).collect();
+    json!({
+        "name": about.name,
+        "question": about.question,
+        "operation": about.operation,
+        "axis": about.axis.name,
+        "conditions": names,
+        "not_measured": about.not_measured,
+        "subjects": subjects,
+    })
+}
+
+fn of_mechanism(mechanism: &Mechanism) -> Value {
+    json!({
+        "name": mechanism.name,
+        "label": mechanism.label,
+        "summary": mechanism.summary,
+        "trigger": trigger(mechanism),
+        "limits": mechanism.limits,
+        "unavailable": (mechanism.available)().err().map(|why| why.0),
+    })
+}

@@ -1,0 +1,106 @@
+//! Exit codes, and what is said when a command can't do what it was asked.
+
+use record::Error;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Failed,
+    Usage,
+    NotPossibleHere,
+    Interrupted,
+}
+
+/// Every exit code with its meaning: what `--help` and the manual say.
+pub const CODES: &[(u8, &str)] = &[
+    (0, "done"),
+    (1, "failed: what could not be done is said in one line"),
+    (2, "usage: the words, or a file that was named, are wrong"),
+    (3, "a difference was found that was asked about"),
+    (4, "inconclusive"),
+    (5, "not possible on this machine, and why"),
+    (130, "interrupted: what was measured until then is kept and shown"),
+];
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NotPossibleHere => 5,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Why a command could not do what it was asked: one line for a person, and the exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{line}")]
+pub struct Trouble {
+    pub exit: Exit,
+    line: String,
+}
+
+impl Trouble {
+    pub fn failed(line: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::Failed, line: line.into() }
+    }
+
+    pub fn usage(line: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::Usage, line: line.into() }
+    }
+
+    /// Says it on standard error; an empty line was said already, or is not worth saying.
+    pub fn say(&self) {
+        if !self.line.is_empty() {
+            eprintln!("knee: {}", self.line);
+        }
+    }
+
+    /// The reader of our output went away: nothing is wrong, and nothing more is to be said.
+    pub fn reader_gone() -> Trouble {
+        Trouble { exit: Exit::Done, line: String::new() }
+    }
+}
+
+impl From<engine::AskError> for Trouble {
+    fn from(error: engine::AskError) -> Trouble {
+        let exit = match error {
+            engine::AskError::Usage(_) => Exit::Usage,
+            engine::AskError::NotPossibleHere(_) => Exit::NotPossibleHere,
+        };
+        Trouble { exit, line: error.to_string() }
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        let exit = if names_the_wrong_thing(&error) { Exit::Usage } else { Exit::Failed };
+        Trouble { exit, line: error.to_string() }
+    }
+}
+
+/// Whether another file or another run has to be named.
+pub fn names_the_wrong_thing(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoSuchRun { .. }
+            | Error::AmbiguousRun { .. }
+            | Error::BadRunRef { .. }
+            | Error::NotAFile { .. }
+            | Error::NotSqlite { .. }
+            | Error::NotKnee { .. }
+            | Error::NewerSchema { .. }
+            | Error::Truncated { .. }
+            | Error::Damaged { .. }
+    )
+}

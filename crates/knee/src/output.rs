@@ -1,0 +1,49 @@
+//! Standard output: what may be printed on it, and what happens when nobody reads it any more.
+
+use crate::exit::Trouble;
+use report::terminal::{Detail, Style};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// Columns where the output goes to a file or a pipe.
+const WIDTH_OFF_TERMINAL: usize = 110;
+
+/// Writes to standard output. A reader that has gone ends the command, quietly.
+pub fn print(text: &str) -> Result<(), Trouble> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::reader_gone()),
+        Err(error) => Err(Trouble::failed(format!("writing to standard output: {error}"))),
+    }
+}
+
+/// Writes JSON to standard output, with a line feed.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
+    print(&format!("{value:#}\n"))
+}
+
+/// How tables are to look here.
+pub fn style(all: bool) -> Style {
+    let width = match (columns(), terminal_size::terminal_size()) {
+        (Some(columns), _) => columns,
+        (None, Some((width, _))) if io::stdout().is_terminal() => usize::from(width.0),
+        _ => WIDTH_OFF_TERMINAL,
+    };
+    let detail = if all { Detail::All } else { Detail::Headline };
+    Style { colour: io::stdout().is_terminal() && may_decorate(), width, detail }
+}
+
+/// Whether the terminal takes colours and movement, and the user wants them.
+pub fn may_decorate() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && may_move()
+}
+
+/// Whether the terminal can draw over a line that it has drawn.
+pub fn may_move() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns > 0)
+}

@@ -1,0 +1,111 @@
+//! What is wrong with a command line, in one line; and how values are read.
+
+use crate::exit::{Exit, Trouble};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use std::time::Duration;
+
+/// What the parser has to say. Help and versions are printed; everything else becomes one line.
+pub fn said(error: &Error) -> Trouble {
+    match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let usage = error.exit_code() != 0;
+            // A reader that is gone wants no help.
+            let _ = error.print();
+            let mut trouble = Trouble::reader_gone();
+            if usage {
+                trouble.exit = Exit::Usage;
+            }
+            trouble
+        }
+        _ => Trouble::usage(one_line(error)),
+    }
+}
+
+fn one_line(error: &Error) -> String {
+    let word = |kind| error.get(kind).map(words).unwrap_or_default();
+    let (flag, value) = (word(ContextKind::InvalidArg), word(ContextKind::InvalidValue));
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            format!("there is no {flag}{}", hint(&word(ContextKind::SuggestedArg), "knee run --help"))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let name = word(ContextKind::InvalidSubcommand);
+            let near = word(ContextKind::SuggestedSubcommand);
+            format!("there is no command `{name}`{}", hint(&near, "knee --help"))
+        }
+        ErrorKind::InvalidValue if !value.is_empty() => {
+            let near = word(ContextKind::SuggestedValue);
+            match flag.as_str() {
+                "[WORKLOAD]..." => {
+                    format!("no workload is called `{value}`{}", hint(&near, "knee list workloads"))
+                }
+                "--subjects <NAMES>" => {
+                    format!("no subject is called `{value}`{}", hint(&near, "knee list"))
+                }
+                _ => {
+                    let known = word(ContextKind::ValidValue);
+                    format!("{flag} is not `{value}`{}", hint_known(&near, &known))
+                }
+            }
+        }
+        _ => first_paragraph(&error.render().to_string()),
+    }
+}
+
+fn hint(near: &str, list: &str) -> String {
+    match near {
+        "" => format!("; `{list}` shows them all"),
+        near => format!("; did you mean {near}?"),
+    }
+}
+
+fn hint_known(near: &str, known: &str) -> String {
+    match (near, known) {
+        ("", "") => String::new(),
+        ("", known) => format!("; it is one of {known}"),
+        (near, _) => format!("; did you mean {near}?"),
+    }
+}
+
+fn words(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(several) => several.join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// The parser's own words, without its label and the usage below.
+fn first_paragraph(rendered: &str) -> String {
+    let paragraph = rendered.split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// Reads a length of time: `30ms`, `2s`, `1m 30s`.
+pub fn duration(typed: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{typed}` is not a length of time (such as 30ms, 2s or 1m)");
+    let span: jiff::SignedDuration = typed.parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from(span).map_err(|_| wrong())?;
+    match duration.as_millis() {
+        0 => Err(format!("`{typed}` is shorter than a millisecond")),
+        1..=86_400_000 => Ok(duration),
+        _ => Err(format!("`{typed}` is longer than a day")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read_as_people_write_them() {
+        assert_eq!(duration("30ms"), Ok(Duration::from_millis(30)));
+        assert_eq!(duration("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "0ms", "-1s", "soon", "10", "900h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

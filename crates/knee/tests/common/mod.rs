@@ -1,0 +1,136 @@
+//! What the tests of the program share: a knee with a folder of its own, and a look at what it
+//! leaves behind.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Long enough for the slowest machine: a test that waits this long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The program, with a data folder of its own and a mark by which its processes are known.
+pub struct Knee {
+    pub folder: TempDir,
+    mark: String,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Came {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Knee {
+    pub fn new() -> Knee {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = format!("KNEE_TEST_MARK={}", folder.path().display());
+        Knee { folder, mark }
+    }
+
+    /// The record that this knee uses when none is named.
+    pub fn record(&self) -> PathBuf {
+        self.folder.path().join("knee/knee.db")
+    }
+
+    /// Through a shell, in which `$KNEE` is the program.
+    pub fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("KNEE", env!("CARGO_BIN_EXE_knee"));
+        self.prepare(&mut command);
+        command
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_knee"));
+        command.args(words);
+        self.prepare(&mut command);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command
+            .env("XDG_DATA_HOME", self.folder.path())
+            .env("KNEE_TEST_MARK", self.folder.path())
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null());
+    }
+
+    pub fn run(&self, words: &[&str]) -> Came {
+        came(&mut self.command(words))
+    }
+
+    /// Starts it and leaves it running, silent.
+    pub fn start(&self, words: &[&str]) -> Child {
+        self.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// The processes that this knee started and that still live, each by its id and command line.
+    pub fn processes(&self) -> Vec<String> {
+        let mark = self.mark.as_bytes();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.split(|&byte| byte == 0).any(|variable| variable == mark) {
+                let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                let words = String::from_utf8_lossy(&words).replace('\0', " ");
+                found.push(format!("{}: {words}", entry.file_name().to_string_lossy()));
+            }
+        }
+        found
+    }
+
+    /// Asserts that none of its processes outlives the moment by more than the kernel needs.
+    pub fn assert_no_process_left(&self) {
+        let start = Instant::now();
+        loop {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "left behind: {left:?}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// The files in its folder, by their paths within it.
+    pub fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                match entry.file_type().unwrap().is_dir() {
+                    true => folders.push(entry.path()),
+                    false => {
+                        let path = entry.path();
+                        let within = path.strip_prefix(self.folder.path()).unwrap();
+                        found.push(within.display().to_string());
+                    }
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+pub fn came(command: &mut Command) -> Came {
+    let output = command.output().unwrap();
+    Came {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into(),
+        err: String::from_utf8_lossy(&output.stderr).into(),
+    }
+}
+
+/// Waits until `done` holds.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,85 @@
+//! The contract of `readiness`, held against every row of the table that is available here.
+//!
+//! A row that can't be used is listed on standard error with its reason; one that has to work on
+//! this kind of system and doesn't fails the test.
+
+mod basics;
+#[cfg(target_os = "linux")]
+mod interrupted;
+mod lifecycle;
+#[cfg(target_os = "linux")]
+mod limits;
+mod model;
+mod objects;
+mod random;
+mod scale;
+#[cfg(target_os = "linux")]
+mod signals;
+mod threads;
+mod triggers;
+mod watcher;
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use readiness::{Mechanism, TABLE};
+
+/// Held for writing by tests that use most of the process's descriptors or signal numbers, or that
+/// expect a number to be given again; for reading by all others.
+static PROCESS: RwLock<()> = RwLock::new(());
+
+/// For a test that others may run beside.
+fn shared() -> RwLockReadGuard<'static, ()> {
+    PROCESS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For a test that has the process to itself.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    PROCESS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rows that can be used here.
+fn rows() -> impl Iterator<Item = &'static Mechanism> {
+    TABLE.iter().copied().filter(|row| (row.available)().is_ok())
+}
+
+#[test]
+fn rows_that_any_such_system_has_are_available() {
+    let required: &[&str] = if cfg!(target_os = "linux") {
+        &[
+            "select",
+            "poll",
+            "ppoll",
+            "epoll-level",
+            "epoll-edge",
+            "epoll-oneshot",
+            "sigio",
+            "signalfd",
+            "mio",
+            "polling",
+        ]
+    } else {
+        &["select", "poll", "mio", "polling"]
+    };
+    let mut missing = Vec::new();
+    for row in TABLE {
+        if let Err(why) = (row.available)() {
+            eprintln!("{}: unavailable here: {why}", row.name);
+            missing.push(row.name);
+        }
+    }
+    let broken: Vec<_> = required.iter().filter(|name| missing.contains(name)).collect();
+    assert!(broken.is_empty(), "these have to work here: {broken:?}");
+    for name in required {
+        assert!(readiness::find(name).is_some(), "{name} is not in the table");
+    }
+}
+
+#[test]
+fn names_are_unique_and_plain() {
+    for (at, row) in TABLE.iter().enumerate() {
+        assert!(TABLE[..at].iter().all(|other| other.name != row.name), "{} twice", row.name);
+        assert!(!row.summary.is_empty() && !row.label.is_empty(), "{}", row.name);
+        let plain = |letter: char| letter.is_ascii_lowercase() || "-_".contains(letter);
+        assert!(row.name.chars().all(plain), "{}", row.name);
+    }
+}

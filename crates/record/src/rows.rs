@@ -1,0 +1,249 @@
+//! Cells as rows, and rows as cells. What no query asks for by itself is kept as JSON.
+
+use crate::error::At;
+use crate::{Cell, CellKey, Clock, Error, Metric, Outcome, RunState, Usage};
+use rusqlite::{Connection, Row, named_params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Writes the rows of one cell.
+pub(crate) fn insert_cell(
+    connection: &Connection,
+    run: i64,
+    cell: &Cell,
+    path: &Path,
+) -> Result<(), Error> {
+    let (outcome, reason, detail) = match &cell.outcome {
+        Outcome::Measured => ("measured", None, None),
+        Outcome::Void { reason, detail } => ("void", Some(reason), Some(detail)),
+    };
+    let count =
+        |value, name: &str| count(value, || format!("{name} in cell {}", cell.sequence), path);
+    let mut insert = connection
+        .prepare_cached(
+            "INSERT INTO cell (run, sequence, workload, subject, conditions, point, round, outcome, \
+             reason, detail, elapsed_ns, user_ns, system_ns, switches_voluntary, \
+             switches_involuntary, faults_minor, faults_major, facts) \
+             VALUES (:run, :sequence, :workload, :subject, :conditions, :point, :round, :outcome, \
+             :reason, :detail, :elapsed_ns, :user_ns, :system_ns, :switches_voluntary, \
+             :switches_involuntary, :faults_minor, :faults_major, :facts)",
+        )
+        .at(path)?;
+    insert
+        .execute(named_params! {
+            ":run": run,
+            ":sequence": count(cell.sequence, "the place")?,
+            ":workload": cell.key.workload,
+            ":subject": cell.key.subject,
+            ":conditions": json(&cell.key.conditions, path)?,
+            ":point": count(cell.key.point, "the point")?,
+            ":round": cell.key.round,
+            ":outcome": outcome,
+            ":reason": reason,
+            ":detail": detail,
+            ":elapsed_ns": count(cell.elapsed_ns, "the elapsed time")?,
+            ":user_ns": count(cell.usage.user_ns, "user time")?,
+            ":system_ns": count(cell.usage.system_ns, "system time")?,
+            ":switches_voluntary": count(cell.usage.switches_voluntary, "context switches")?,
+            ":switches_involuntary": count(cell.usage.switches_involuntary, "context switches")?,
+            ":faults_minor": count(cell.usage.faults_minor, "page faults")?,
+            ":faults_major": count(cell.usage.faults_major, "page faults")?,
+            ":facts": json(&cell.facts, path)?,
+        })
+        .at(path)?;
+    let number = connection.last_insert_rowid();
+    for (place, metric) in cell.metrics.iter().enumerate() {
+        insert_metric(connection, number, place, metric, cell.sequence, path)?;
+    }
+    Ok(())
+}
+
+fn insert_metric(
+    connection: &Connection,
+    cell: i64,
+    place: usize,
+    metric: &Metric,
+    sequence: u64,
+    path: &Path,
+) -> Result<(), Error> {
+    check_metric(metric, sequence, path)?;
+    let count = |value, name: &str| {
+        count(value, || format!("{name} of {} in cell {sequence}", metric.name), path)
+    };
+    let mut insert = connection
+        .prepare_cached(
+            "INSERT INTO metric (cell, place, name, samples, positions, operations, user_ns, \
+             system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major) \
+             VALUES (:cell, :place, :name, :samples, :positions, :operations, :user_ns, \
+             :system_ns, :switches_voluntary, :switches_involuntary, :faults_minor, :faults_major)",
+        )
+        .at(path)?;
+    insert
+        .execute(named_params! {
+            ":cell": cell,
+            ":place": place,
+            ":name": metric.name,
+            ":samples": json(&metric.samples, path)?,
+            ":positions": json(&metric.positions, path)?,
+            ":operations": count(metric.operations, "operations")?,
+            ":user_ns": count(metric.usage.user_ns, "user time")?,
+            ":system_ns": count(metric.usage.system_ns, "system time")?,
+            ":switches_voluntary": count(metric.usage.switches_voluntary, "context switches")?,
+            ":switches_involuntary": count(metric.usage.switches_involuntary, "context switches")?,
+            ":faults_minor": count(metric.usage.faults_minor, "page faults")?,
+            ":faults_major": count(metric.usage.faults_major, "page faults")?,
+        })
+        .at(path)?;
+    Ok(())
+}
+
+/// JSON would turn what is not finite into null, silently: so it never gets there.
+fn check_metric(metric: &Metric, sequence: u64, path: &Path) -> Result<(), Error> {
+    let name = &metric.name;
+    if let Some((n, value)) =
+        metric.samples.iter().enumerate().find(|(_, value)| !value.is_finite())
+    {
+        let what = format!("sample {n} of {name} in cell {sequence}, which is {value}");
+        return Err(Error::Invalid { path: path.into(), what });
+    }
+    let (samples, positions) = (metric.samples.len(), metric.positions.len());
+    if positions != 0 && positions != samples {
+        let what =
+            format!("{positions} positions for {samples} samples of {name} in cell {sequence}");
+        return Err(Error::Invalid { path: path.into(), what });
+    }
+    Ok(())
+}
+
+/// Refuses a clock whose figures are not finite.
+pub(crate) fn check_clock(clock: &Clock, path: &Path) -> Result<(), Error> {
+    for (value, name) in [(clock.resolution_ns, "resolution"), (clock.overhead_ns, "overhead")] {
+        if !value.is_finite() {
+            let what = format!("the clock's {name}, which is {value}");
+            return Err(Error::Invalid { path: path.into(), what });
+        }
+    }
+    Ok(())
+}
+
+/// Reads the cells of a run, in the order in which they ended.
+pub(crate) fn select_cells(
+    connection: &Connection,
+    run: i64,
+    path: &Path,
+) -> Result<Vec<Cell>, Error> {
+    let mut select =
+        connection.prepare_cached("SELECT * FROM cell WHERE run = ?1 ORDER BY number").at(path)?;
+    let mut rows = select.query([run]).at(path)?;
+    let mut cells = Vec::new();
+    let mut index_of = HashMap::new();
+    while let Some(row) = rows.next().at(path)? {
+        index_of.insert(row.get::<_, i64>("number").at(path)?, cells.len());
+        cells.push(read_cell(row, path)?);
+    }
+    let mut select = connection
+        .prepare_cached(
+            "SELECT metric.* FROM cell JOIN metric ON metric.cell = cell.number \
+             WHERE cell.run = ?1 ORDER BY metric.cell, metric.place",
+        )
+        .at(path)?;
+    let mut rows = select.query([run]).at(path)?;
+    while let Some(row) = rows.next().at(path)? {
+        let number: i64 = row.get("cell").at(path)?;
+        if let Some(cell) = index_of.get(&number).and_then(|index| cells.get_mut(*index)) {
+            cell.metrics.push(read_metric(row, path)?);
+        }
+    }
+    Ok(cells)
+}
+
+fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
+    let outcome = match row.get_ref("outcome").at(path)?.as_str() {
+        Ok("measured") => Outcome::Measured,
+        _ => Outcome::Void {
+            reason: row.get("reason").at(path)?,
+            detail: row.get("detail").at(path)?,
+        },
+    };
+    Ok(Cell {
+        key: CellKey {
+            workload: row.get("workload").at(path)?,
+            subject: row.get("subject").at(path)?,
+            conditions: from_json(row, "conditions", path)?,
+            point: row.get("point").at(path)?,
+            round: row.get("round").at(path)?,
+        },
+        sequence: row.get("sequence").at(path)?,
+        outcome,
+        elapsed_ns: row.get("elapsed_ns").at(path)?,
+        usage: read_usage(row).at(path)?,
+        metrics: Vec::new(),
+        facts: from_json(row, "facts", path)?,
+    })
+}
+
+fn read_metric(row: &Row<'_>, path: &Path) -> Result<Metric, Error> {
+    Ok(Metric {
+        name: row.get("name").at(path)?,
+        samples: from_json(row, "samples", path)?,
+        positions: from_json(row, "positions", path)?,
+        operations: row.get("operations").at(path)?,
+        usage: read_usage(row).at(path)?,
+    })
+}
+
+fn read_usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
+    Ok(Usage {
+        user_ns: row.get("user_ns")?,
+        system_ns: row.get("system_ns")?,
+        switches_voluntary: row.get("switches_voluntary")?,
+        switches_involuntary: row.get("switches_involuntary")?,
+        faults_minor: row.get("faults_minor")?,
+        faults_major: row.get("faults_major")?,
+    })
+}
+
+/// A count as SQLite keeps it: signed.
+fn count(value: u64, name: impl FnOnce() -> String, path: &Path) -> Result<i64, Error> {
+    i64::try_from(value).map_err(|_| Error::Invalid {
+        path: path.into(),
+        what: format!("{}, which is {value}", name()),
+    })
+}
+
+/// A count of the run itself as SQLite keeps it.
+pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Error> {
+    count(value, || name.into(), path)
+}
+
+/// A value as the JSON of a column.
+pub(crate) fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| Error::Invalid {
+        path: path.into(),
+        what: format!("a value that JSON can't hold ({error})"),
+    })
+}
+
+/// The value of a column that holds JSON.
+pub(crate) fn from_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: &str,
+    path: &Path,
+) -> Result<T, Error> {
+    let text: String = row.get(column).at(path)?;
+    serde_json::from_str(&text).map_err(|error| Error::Damaged {
+        path: path.into(),
+        detail: format!("column {column}: {error}"),
+    })
+}
+
+/// The state of a run from its word.
+pub(crate) fn state(row: &Row<'_>, path: &Path) -> Result<RunState, Error> {
+    let word: String = row.get("state").at(path)?;
+    [RunState::Open, RunState::Complete, RunState::Interrupted]
+        .into_iter()
+        .find(|state| state.name() == word)
+        .ok_or_else(|| Error::Damaged { path: path.into(), detail: format!("state {word}") })
+}

@@ -1,0 +1,146 @@
+//! The schema of a record file: what marks it as knee's, its version, and the way up to it.
+
+use crate::Error;
+use crate::error::At;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+/// Marks a SQLite database as a knee record: "knee" in ASCII.
+pub(crate) const APPLICATION_ID: i64 = 0x6b6e_6565;
+
+/// The n-th entry leads from schema n to schema n + 1. Entries are only ever added.
+const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql")];
+
+/// Refuses a schema version that only a newer knee knows.
+pub(crate) fn check_known(found: i64, path: &Path) -> Result<(), Error> {
+    check(found, MIGRATIONS, path)
+}
+
+/// Refuses any schema version but the one that is written here.
+pub(crate) fn check_current(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let found = version(connection).at(path)?;
+    check_known(found, path)?;
+    let known = newest(MIGRATIONS);
+    if found < known {
+        return Err(Error::OlderSchema { path: path.into(), found, known });
+    }
+    Ok(())
+}
+
+/// Brings a record up to the newest schema, an empty database included, wholly or not at all.
+pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    climb(connection, MIGRATIONS, path)
+}
+
+fn climb(connection: &mut Connection, migrations: &[&str], path: &Path) -> Result<(), Error> {
+    let found = version(connection).at(path)?;
+    check(found, migrations, path)?;
+    if found == newest(migrations) {
+        return Ok(());
+    }
+    let transaction = if found == 0 {
+        // How room is given back has to be said before there is a first page, and that page has to
+        // bear the mark as soon as there is one: nobody may see a database without it.
+        let transaction = connection.transaction().at(path)?;
+        transaction.pragma_update(None, "auto_vacuum", "INCREMENTAL").at(path)?;
+        transaction
+    } else {
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).at(path)?
+    };
+    // Another process may have been faster.
+    let found = version(&transaction).at(path)?;
+    check(found, migrations, path)?;
+    for migration in migrations.iter().skip(found as usize) {
+        transaction.execute_batch(migration).at(path)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).at(path)?;
+    transaction.pragma_update(None, "user_version", newest(migrations)).at(path)?;
+    transaction.commit().at(path)
+}
+
+fn check(found: i64, migrations: &[&str], path: &Path) -> Result<(), Error> {
+    let known = newest(migrations);
+    if found > known {
+        return Err(Error::NewerSchema { path: path.into(), found, known });
+    }
+    if found < 0 {
+        let detail = format!("schema version {found}");
+        return Err(Error::Damaged { path: path.into(), detail });
+    }
+    Ok(())
+}
+
+/// The schema version that the migrations lead to.
+fn newest(migrations: &[&str]) -> i64 {
+    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "CREATE TABLE run (number INTEGER PRIMARY KEY, ns INTEGER NOT NULL);";
+    const SECOND: &str = "ALTER TABLE run ADD COLUMN us INTEGER; UPDATE run SET us = ns / 1000;";
+    const BROKEN: &str = "CREATE TABLE extra (x); UPDATE nowhere SET us = 0;";
+
+    fn at_schema_1() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        climb(&mut connection, &[FIRST], Path::new("t")).unwrap();
+        connection.execute("INSERT INTO run (ns) VALUES (7000)", []).unwrap();
+        connection
+    }
+
+    fn us(connection: &Connection) -> i64 {
+        connection.query_row("SELECT us FROM run", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_record_climbs_and_keeps_its_rows() {
+        let mut connection = at_schema_1();
+        climb(&mut connection, &[FIRST, SECOND], Path::new("t")).unwrap();
+        assert_eq!(us(&connection), 7);
+        assert_eq!(version(&connection).unwrap(), 2);
+        connection.execute("UPDATE run SET us = 8", []).unwrap();
+        climb(&mut connection, &[FIRST, SECOND], Path::new("t")).unwrap();
+        assert_eq!(us(&connection), 8, "a migration runs once");
+    }
+
+    #[test]
+    fn a_record_of_any_age_ends_at_the_same_schema() {
+        let shape = |connection: &Connection| -> Vec<String> {
+            let mut query = connection.prepare("SELECT sql FROM sqlite_schema").unwrap();
+            query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let mut old = at_schema_1();
+        climb(&mut old, &[FIRST, SECOND], Path::new("t")).unwrap();
+        let mut new = Connection::open_in_memory().unwrap();
+        climb(&mut new, &[FIRST, SECOND], Path::new("t")).unwrap();
+        assert_eq!(shape(&old), shape(&new));
+        let mark: i64 = new.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap();
+        assert_eq!(mark, APPLICATION_ID);
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_record_as_it_was() {
+        let mut connection = at_schema_1();
+        let migrations = [FIRST, SECOND, BROKEN];
+        assert!(climb(&mut connection, &migrations, Path::new("t")).is_err());
+        assert_eq!(version(&connection).unwrap(), 1);
+        let columns: i64 = connection
+            .query_row("SELECT count(*) FROM pragma_table_info('run')", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(columns, 2, "the second migration is undone too");
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused() {
+        let mut connection = at_schema_1();
+        climb(&mut connection, &[FIRST, SECOND], Path::new("t")).unwrap();
+        let error = climb(&mut connection, &[FIRST], Path::new("t")).unwrap_err();
+        assert!(matches!(error, Error::NewerSchema { found: 2, known: 1, .. }), "{error}");
+    }
+}

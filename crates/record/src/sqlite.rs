@@ -1,0 +1,449 @@
+//! The archive in one SQLite file.
+
+use crate::error::At;
+use crate::place::{self, Found, Journal};
+use crate::{
+    Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
+    schema,
+};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
+    named_params,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a write waits for other processes. One of theirs takes milliseconds; only deleting a
+/// large run takes seconds.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// What is left of the journal's file after a checkpoint, at most.
+const JOURNAL_BYTES_MAX: i64 = 8 << 20;
+
+/// The columns of a [`RunSummary`].
+const SUMMARY: &str = "number, id, started, ended, state, command, version, cells_planned, \
+     (SELECT count(*) FROM cell WHERE cell.run = run.number) AS cells_ended";
+
+/// Runs in one SQLite file, which several processes may use at a time. SCHEMA.md describes the
+/// file.
+///
+/// ```
+/// use record::{Archive, Ending, Host, Plan, Run, RunState, RunSummary, SqliteArchive};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("knee.db");
+/// let mut archive = SqliteArchive::open(&file)?;
+/// let run = Run {
+///     summary: RunSummary {
+///         number: 0,
+///         id: "0123456789abcdef".into(),
+///         started: "2026-11-21T13:51:34+00:00".into(),
+///         ended: None,
+///         state: RunState::Open,
+///         command: vec!["knee".into(), "run".into()],
+///         version: "0.1.0".into(),
+///         cells_ended: 0,
+///         cells_planned: 0,
+///     },
+///     plan: Plan::default(),
+///     clock: Default::default(),
+///     host_before: Host::default(),
+///     host_after: None,
+///     warnings: vec![],
+///     cells: vec![],
+/// };
+/// let number = archive.begin(&run)?;
+/// // … archive.commit(number, &cell)? for each cell as it ends …
+/// let ending = Ending {
+///     state: RunState::Complete,
+///     ended: "2026-11-21T13:53:20+00:00".into(),
+///     host_after: Host::default(),
+///     warnings: vec![],
+/// };
+/// archive.finish(number, &ending)?;
+///
+/// let reader = SqliteArchive::open_read_only(&file)?;
+/// let run = reader.load(reader.resolve("last")?)?;
+/// assert_eq!(run.summary.state, RunState::Complete);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SqliteArchive {
+    /// As the user named it, for messages.
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl SqliteArchive {
+    /// Opens the record at `path`; makes it, with its folders, where there is none.
+    ///
+    /// # Errors
+    /// Why it can't be opened. A file that is not a record, is damaged or is of a newer schema is
+    /// left as it is.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let found = place::survey(path)?;
+        if found == Found::Missing {
+            place::make_folder(path)?;
+        }
+        let real = place::real(path, found)?;
+        place::check_writable(&real, found)?;
+        if found == Found::File {
+            place::probe(&real, path)?;
+        }
+        Self::open_to_write(&real, path)
+    }
+
+    /// Opens the record at `path` to read it. Where file or folder can't be written, as on a
+    /// read-only medium, and no process has it open, it is read without locks.
+    ///
+    /// # Errors
+    /// [`Error::NoRecord`], [`Error::EmptyRecord`] when there is nothing to read;
+    /// [`Error::UnreadableJournal`] when cells are in a journal that SQLite can't read there; else
+    /// why it can't be opened.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let found = place::survey(path)?;
+        match found {
+            Found::Missing => return Err(Error::NoRecord { path: path.into() }),
+            Found::Empty => return Err(Error::EmptyRecord { path: path.into() }),
+            Found::File => {}
+        }
+        let real = place::real(path, found)?;
+        place::probe(&real, path)?;
+        if place::check_writable(&real, found).is_err() {
+            return Self::open_where_read_only(&real, path);
+        }
+        // A connection that may write can recover the journal of a killed process, and leaves no
+        // journal of its own behind.
+        let archive = match Self::open_to_write(&real, path) {
+            // No room even for that: it may do without.
+            Err(full @ Error::DiskFull { .. }) => {
+                return Self::open_where_read_only(&real, path).map_err(|_| full);
+            }
+            other => other?,
+        };
+        archive.connection.pragma_update(None, "query_only", true).at(path)?;
+        Ok(archive)
+    }
+
+    /// The file, as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open_to_write(real: &Path, shown: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(real, flags).at(shown)?;
+        connection.busy_timeout(WAIT_MAX).at(shown)?;
+        connection.pragma_update(None, "trusted_schema", false).at(shown)?;
+        schema::migrate(&mut connection, shown)?;
+        use_wal(&connection).at(shown)?;
+        connection.pragma_update(None, "synchronous", "FULL").at(shown)?;
+        connection.pragma_update(None, "foreign_keys", true).at(shown)?;
+        // Deleted is gone: zeros over the rows of pages that stay; `shrink` takes the others out.
+        // (Zeros over all of them would need as much room as the run that is to make room.)
+        connection.query_row("PRAGMA secure_delete = FAST", [], |_| Ok(())).at(shown)?;
+        Ok(Self { path: shown.into(), connection })
+    }
+
+    fn open_where_read_only(real: &Path, shown: &Path) -> Result<Self, Error> {
+        let journal = place::journal(real);
+        let connection = if journal == Journal::Absent {
+            // Nobody has it open, or there would be a journal.
+            place::connect_immutable(real).at(shown)?
+        } else {
+            match connect_locked(real) {
+                Ok(connection) => connection,
+                // SQLite needs a shared-memory file beside the journal and can't make one there.
+                Err(_) if journal == Journal::Empty => place::connect_immutable(real).at(shown)?,
+                Err(_) => return Err(Error::UnreadableJournal { path: shown.into() }),
+            }
+        };
+        schema::check_current(&connection, shown)?;
+        Ok(Self { path: shown.into(), connection })
+    }
+
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .at(&self.path)?;
+        let value = work(&transaction, &self.path)?;
+        transaction.commit().at(&self.path)?;
+        Ok(value)
+    }
+
+    /// Gives the room of deleted runs back, and takes their bytes out of the journal.
+    fn shrink(&self) -> rusqlite::Result<()> {
+        let mut vacuum = self.connection.prepare("PRAGMA incremental_vacuum")?;
+        let mut freed = vacuum.query([])?;
+        while freed.next()?.is_some() {}
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+}
+
+impl Archive for SqliteArchive {
+    fn begin(&mut self, run: &Run) -> Result<i64, Error> {
+        if !run.cells.is_empty() {
+            let what = "a run that begins with cells".into();
+            return Err(Error::Invalid { path: self.path.clone(), what });
+        }
+        rows::check_clock(&run.clock, &self.path)?;
+        self.write(|transaction, path| {
+            insert_run(transaction, run, path)?;
+            let number = transaction.last_insert_rowid();
+            insert_metric_infos(transaction, number, run).at(path)?;
+            Ok(number)
+        })
+    }
+
+    fn commit(&mut self, run: i64, cell: &Cell) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            check_open(transaction, run, path)?;
+            let there = transaction
+                .prepare_cached("SELECT 1 FROM cell WHERE run = ?1 AND sequence = ?2")
+                .and_then(|mut select| {
+                    select.exists((run, i64::try_from(cell.sequence).unwrap_or(-1)))
+                })
+                .at(path)?;
+            if there {
+                let sequence = cell.sequence;
+                return Err(Error::CellTwice { path: path.into(), run, sequence });
+            }
+            rows::insert_cell(transaction, run, cell, path)
+        })
+    }
+
+    fn finish(&mut self, run: i64, ending: &Ending) -> Result<(), Error> {
+        if ending.state == RunState::Open {
+            let what = "an ending that leaves the run open".into();
+            return Err(Error::Invalid { path: self.path.clone(), what });
+        }
+        self.write(|transaction, path| {
+            check_open(transaction, run, path)?;
+            transaction
+                .execute(
+                    "UPDATE run SET state = :state, ended = :ended, host_after = :host_after, \
+                     warnings = :warnings WHERE number = :run",
+                    named_params! {
+                        ":state": ending.state.name(),
+                        ":ended": ending.ended,
+                        ":host_after": rows::json(&ending.host_after, path)?,
+                        ":warnings": rows::json(&ending.warnings, path)?,
+                        ":run": run,
+                    },
+                )
+                .at(path)?;
+            Ok(())
+        })?;
+        // So that the file by itself holds the whole run, for whoever copies it. The run is safe
+        // in the journal if this fails, and a later checkpoint makes up for it.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        Ok(())
+    }
+
+    fn reopen(&mut self, run: i64) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            if state_of(transaction, run, path)? == RunState::Complete {
+                return Err(Error::RunComplete { path: path.into(), run });
+            }
+            transaction
+                .execute(
+                    "UPDATE run SET state = 'open', ended = NULL, host_after = NULL \
+                     WHERE number = ?1",
+                    [run],
+                )
+                .at(path)?;
+            Ok(())
+        })
+    }
+
+    fn runs(&self) -> Result<Vec<RunSummary>, Error> {
+        let path = &self.path;
+        let mut select = self
+            .connection
+            .prepare_cached(&format!("SELECT {SUMMARY} FROM run ORDER BY number"))
+            .at(path)?;
+        let mut found = select.query([]).at(path)?;
+        let mut runs = Vec::new();
+        while let Some(row) = found.next().at(path)? {
+            runs.push(read_summary(row, path)?);
+        }
+        Ok(runs)
+    }
+
+    fn resolve(&self, name: &str) -> Result<i64, Error> {
+        reference::pick(&self.runs()?, name, &self.path)
+    }
+
+    fn load(&self, run: i64) -> Result<Run, Error> {
+        let path = &self.path;
+        // One transaction, so that run and cells are of one moment.
+        let transaction = self.connection.unchecked_transaction().at(path)?;
+        let mut select = transaction
+            .prepare_cached(&format!(
+                "SELECT {SUMMARY}, plan, clock, host_before, host_after, warnings \
+                 FROM run WHERE number = ?1"
+            ))
+            .at(path)?;
+        let mut found = select.query([run]).at(path)?;
+        let Some(row) = found.next().at(path)? else {
+            return Err(no_such_run(run, path));
+        };
+        let host_after: Option<Host> = match row.get_ref("host_after").at(path)? {
+            rusqlite::types::ValueRef::Null => None,
+            _ => Some(rows::from_json(row, "host_after", path)?),
+        };
+        Ok(Run {
+            summary: read_summary(row, path)?,
+            plan: rows::from_json(row, "plan", path)?,
+            clock: rows::from_json(row, "clock", path)?,
+            host_before: rows::from_json(row, "host_before", path)?,
+            host_after,
+            warnings: rows::from_json(row, "warnings", path)?,
+            cells: rows::select_cells(&transaction, run, path)?,
+        })
+    }
+
+    fn delete(&mut self, run: i64) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            let runs = transaction.execute("DELETE FROM run WHERE number = ?1", [run]).at(path)?;
+            if runs == 0 { Err(no_such_run(run, path)) } else { Ok(()) }
+        })?;
+        match self.shrink() {
+            // Somebody else is at work: the room will be used again all the same.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+            other => other.at(&self.path),
+        }
+    }
+}
+
+/// Opens a record that may be written meanwhile, without the means to write it.
+fn connect_locked(real: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(real, flags)?;
+    connection.busy_timeout(WAIT_MAX)?;
+    connection.query_row("SELECT count(*) FROM run", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let set = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
+    match set {
+        // Another process has just made the file and is about to do the same. Until it has, a
+        // commit is as durable, only slower.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+        other => other?,
+    }
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_BYTES_MAX)
+}
+
+fn insert_run(connection: &Connection, run: &Run, path: &Path) -> Result<(), Error> {
+    let summary = &run.summary;
+    let there = connection
+        .query_row("SELECT 1 FROM run WHERE id = ?1", [&summary.id], |_| Ok(()))
+        .optional()
+        .at(path)?;
+    if there.is_some() {
+        return Err(Error::RunTwice { path: path.into(), id: summary.id.clone() });
+    }
+    connection
+        .execute(
+            "INSERT INTO run (id, started, state, version, cells_planned, command, plan, clock, \
+             host_before, warnings) VALUES (:id, :started, :state, :version, :cells_planned, \
+             :command, :plan, :clock, :host_before, :warnings)",
+            named_params! {
+                ":id": summary.id,
+                ":started": summary.started,
+                ":state": RunState::Open.name(),
+                ":version": summary.version,
+                ":cells_planned": rows::run_count(summary.cells_planned, "cells planned", path)?,
+                ":command": rows::json(&summary.command, path)?,
+                ":plan": rows::json(&run.plan, path)?,
+                ":clock": rows::json(&run.clock, path)?,
+                ":host_before": rows::json(&run.host_before, path)?,
+                ":warnings": rows::json(&run.warnings, path)?,
+            },
+        )
+        .at(path)?;
+    Ok(())
+}
+
+/// Keeps the metrics of a plan as rows. Should a plan name one twice, the first counts, as in the
+/// plan.
+fn insert_metric_infos(connection: &Connection, number: i64, run: &Run) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO metric_info (run, workload, metric, about, unit, lower_is_better) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for workload in &run.plan.workloads {
+        for info in &workload.metrics {
+            let MetricInfo { name, about, unit, lower_is_better } = info;
+            insert.execute((number, &workload.name, name, about, unit, lower_is_better))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
+    Ok(RunSummary {
+        number: row.get("number").at(path)?,
+        id: row.get("id").at(path)?,
+        started: row.get("started").at(path)?,
+        ended: row.get("ended").at(path)?,
+        state: rows::state(row, path)?,
+        command: rows::from_json(row, "command", path)?,
+        version: row.get("version").at(path)?,
+        cells_ended: row.get("cells_ended").at(path)?,
+        cells_planned: row.get("cells_planned").at(path)?,
+    })
+}
+
+fn state_of(connection: &Connection, run: i64, path: &Path) -> Result<RunState, Error> {
+    let mut select =
+        connection.prepare_cached("SELECT state FROM run WHERE number = ?1").at(path)?;
+    let mut found = select.query([run]).at(path)?;
+    match found.next().at(path)? {
+        Some(row) => rows::state(row, path),
+        None => Err(no_such_run(run, path)),
+    }
+}
+
+fn check_open(connection: &Connection, run: i64, path: &Path) -> Result<(), Error> {
+    match state_of(connection, run, path)? {
+        RunState::Open => Ok(()),
+        state => Err(Error::RunNotOpen { path: path.into(), run, state }),
+    }
+}
+
+fn no_such_run(run: i64, path: &Path) -> Error {
+    Error::NoSuchRun { path: path.into(), run: run.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a kill can't show, only a power cut: that each commit reaches the disk.
+    #[test]
+    fn every_connection_that_writes_is_durable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("knee.db");
+        for _ in ["made", "opened"] {
+            let archive = SqliteArchive::open(&path).unwrap();
+            let pragma = |name| -> String {
+                let sql = format!("SELECT CAST({name} AS TEXT) FROM pragma_{name}");
+                archive.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+            };
+            assert_eq!(pragma("journal_mode"), "wal");
+            assert_eq!(pragma("synchronous"), "2", "FULL");
+            assert_eq!(pragma("foreign_keys"), "1");
+            assert_eq!(pragma("auto_vacuum"), "2", "INCREMENTAL");
+        }
+    }
+}

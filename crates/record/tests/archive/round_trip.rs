@@ -1,0 +1,289 @@
+//! What is committed is what is loaded, to the last bit.
+
+use crate::common::{cell, host, run};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use record::{
+    Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Run,
+    RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+};
+use tempfile::tempdir;
+
+/// Counts that SQLite can hold, its limits among them.
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..1000u64, 2 => 0..=i64::MAX as u64, 1 => Just(i64::MAX as u64)]
+}
+
+/// Finite floats of every kind.
+fn float() -> impl Strategy<Value = f64> {
+    use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    prop_oneof![
+        4 => POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO,
+        4 => 0.1..1e9,
+        1 => prop::sample::select(vec![-0.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, 0.1 + 0.2])
+    ]
+}
+
+prop_compose! {
+    fn usage()(figures in prop::array::uniform6(count())) -> Usage {
+        let [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor,
+            faults_major] = figures;
+        Usage { user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor,
+            faults_major }
+    }
+}
+
+prop_compose! {
+    fn metric()(
+        name in ".{0,8}",
+        (samples, positions) in prop_oneof![
+            vec(float(), 0..40).prop_map(|samples| (samples, vec![])),
+            vec((float(), any::<u64>()), 0..40).prop_map(|pairs| pairs.into_iter().unzip()),
+        ],
+        operations in count(),
+        usage in usage(),
+    ) -> Metric {
+        Metric { name, samples, positions, operations, usage }
+    }
+}
+
+prop_compose! {
+    fn key()(
+        workload in ".{0,8}",
+        subject in ".{0,8}",
+        conditions in btree_map(".{0,8}", ".{0,8}", 0..3),
+        point in count(),
+        round in any::<u32>(),
+    ) -> CellKey {
+        CellKey { workload, subject, conditions, point, round }
+    }
+}
+
+prop_compose! {
+    fn any_cell()(
+        key in key(),
+        outcome in prop_oneof![
+            3 => Just(Outcome::Measured),
+            1 => (any::<String>(), any::<String>())
+                .prop_map(|(reason, detail)| Outcome::Void { reason, detail }),
+        ],
+        elapsed_ns in count(),
+        usage in usage(),
+        metrics in vec(metric(), 0..4),
+        facts in btree_map(any::<String>(), any::<String>(), 0..4),
+    ) -> Cell {
+        Cell { key, sequence: 0, outcome, elapsed_ns, usage, metrics, facts }
+    }
+}
+
+fn warning() -> impl Strategy<Value = Warning> {
+    (".{0,20}", ".{0,20}").prop_map(|(what, remedy)| Warning { what, remedy })
+}
+
+fn any_host() -> impl Strategy<Value = Host> {
+    (".{0,20}", btree_map(".{0,9}", ".{0,9}", 0..5))
+        .prop_map(|(taken, facts)| Host { taken, facts })
+}
+
+prop_compose! {
+    fn workload()(
+        words in prop::array::uniform5(".{0,9}"),
+        version in any::<u32>(),
+        not_measured in vec(".{0,9}", 0..3),
+        metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
+        subjects in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..4),
+    ) -> WorkloadInfo {
+        let [name, question, operation, axis, _] = words;
+        let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
+            MetricInfo { name, about, unit, lower_is_better }
+        });
+        let subjects = subjects.into_iter()
+            .map(|(name, label, note)| SubjectInfo { name, label, note });
+        WorkloadInfo { name, version, question, operation, not_measured, axis,
+            metrics: metrics.collect(), subjects: subjects.collect() }
+    }
+}
+
+prop_compose! {
+    fn plan()(
+        seed in any::<u64>(),
+        rounds in any::<u32>(),
+        measure_ms in any::<u64>(),
+        deadline_ms in any::<u64>(),
+        pinned_cpus in vec(any::<usize>(), 0..3),
+        workloads in vec(workload(), 0..3),
+        unavailable in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..3),
+        warnings in vec(warning(), 0..3),
+        cells in vec(key(), 0..4),
+    ) -> Plan {
+        let unavailable = unavailable.into_iter()
+            .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
+        Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
+            unavailable: unavailable.collect(), warnings, cells }
+    }
+}
+
+prop_compose! {
+    fn any_run()(
+        started in ".{0,20}",
+        command in vec(any::<String>(), 0..4),
+        version in ".{0,9}",
+        cells_planned in count(),
+        plan in plan(),
+        clock in (".{0,9}", float(), float()),
+        host_before in any_host(),
+        warnings in vec(warning(), 0..3),
+    ) -> Run {
+        let (source, resolution_ns, overhead_ns) = clock;
+        Run {
+            summary: RunSummary {
+                number: 0,
+                id: "0123456789abcdef".into(),
+                started,
+                ended: None,
+                state: RunState::Open,
+                command,
+                version,
+                cells_ended: 0,
+                cells_planned,
+            },
+            plan,
+            clock: Clock { source, resolution_ns, overhead_ns },
+            host_before,
+            host_after: None,
+            warnings,
+            cells: vec![],
+        }
+    }
+}
+
+/// The floats by their bits: `-0.0 == 0.0` would hide a lost sign.
+fn bits(run: &Run) -> Vec<u64> {
+    let samples =
+        run.cells.iter().flat_map(|cell| &cell.metrics).flat_map(|metric| &metric.samples);
+    let clock = [run.clock.resolution_ns, run.clock.overhead_ns];
+    clock.iter().chain(samples).map(|value| value.to_bits()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+    #[test]
+    fn everything_comes_back_as_it_was(
+        run in any_run(),
+        cells in vec(any_cell(), 0..6),
+        complete in any::<bool>(),
+        ended in ".{0,20}",
+        host_after in any_host(),
+        warnings in vec(warning(), 0..3),
+    ) {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("knee.db");
+        let mut archive = SqliteArchive::open(&path).unwrap();
+        let number = archive.begin(&run).unwrap();
+        let mut expected = run;
+        expected.summary.number = number;
+        prop_assert_eq!(&archive.load(number).unwrap(), &expected, "just begun");
+
+        // Cells end in another order than they were planned in.
+        let last = cells.len() as u64;
+        for (index, mut cell) in cells.into_iter().enumerate() {
+            cell.sequence = last - index as u64;
+            archive.commit(number, &cell).unwrap();
+            expected.cells.push(cell);
+        }
+        expected.summary.cells_ended = last;
+        let state = if complete { RunState::Complete } else { RunState::Interrupted };
+        let ending = Ending { state, ended, host_after, warnings };
+        archive.finish(number, &ending).unwrap();
+        expected.summary.state = state;
+        expected.summary.ended = Some(ending.ended);
+        expected.host_after = Some(ending.host_after);
+        expected.warnings = ending.warnings;
+        drop(archive);
+
+        let archive = SqliteArchive::open_read_only(&path).unwrap();
+        let loaded = archive.load(number).unwrap();
+        prop_assert_eq!(bits(&loaded), bits(&expected));
+        prop_assert_eq!(&loaded, &expected);
+        prop_assert_eq!(archive.runs().unwrap(), vec![expected.summary]);
+    }
+}
+
+/// Commits a changed cell 3 to a fresh run; it must be refused and leave nothing behind.
+fn refusal(change: impl FnOnce(&mut Cell)) -> String {
+    let folder = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let number = archive.begin(&run("0123456789abcdef", 1)).unwrap();
+    let mut refused = cell(3);
+    change(&mut refused);
+    let error = archive.commit(number, &refused).unwrap_err();
+    assert_eq!(archive.load(number).unwrap().cells, [], "nothing of it is kept");
+    archive.commit(number, &cell(3)).unwrap();
+    match error {
+        Error::Invalid { what, .. } => what,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn samples_that_are_not_finite_are_refused() {
+    for (value, word) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        assert_eq!(
+            refusal(|cell| cell.metrics[1].samples[7] = value),
+            format!("sample 7 of add in cell 3, which is {word}")
+        );
+    }
+}
+
+#[test]
+fn positions_that_do_not_match_the_samples_are_refused() {
+    assert_eq!(
+        refusal(|cell| cell.metrics[1].positions.truncate(3)),
+        "3 positions for 20 samples of add in cell 3"
+    );
+}
+
+#[test]
+fn counts_beyond_what_sqlite_holds_are_refused() {
+    let too_much = i64::MAX as u64 + 1;
+    let refused = [
+        refusal(|cell| cell.key.point = too_much),
+        refusal(|cell| cell.elapsed_ns = too_much),
+        refusal(|cell| cell.usage.faults_major = too_much),
+        refusal(|cell| cell.metrics[1].operations = too_much),
+        refusal(|cell| cell.metrics[1].usage.user_ns = u64::MAX),
+    ];
+    assert_eq!(
+        refused,
+        [
+            "the point in cell 3, which is 9223372036854775808",
+            "the elapsed time in cell 3, which is 9223372036854775808",
+            "page faults in cell 3, which is 9223372036854775808",
+            "operations of add in cell 3, which is 9223372036854775808",
+            "user time of add in cell 3, which is 18446744073709551615",
+        ]
+    );
+}
+
+#[test]
+fn a_run_that_can_not_be_kept_is_refused() {
+    let folder = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let mut clockless = run("0123456789abcdef", 1);
+    clockless.clock.resolution_ns = f64::NAN;
+    assert!(matches!(archive.begin(&clockless), Err(Error::Invalid { .. })));
+    let mut with_cells = run("0123456789abcdef", 1);
+    with_cells.cells.push(cell(0));
+    assert!(matches!(archive.begin(&with_cells), Err(Error::Invalid { .. })));
+    assert_eq!(archive.runs().unwrap(), []);
+
+    let number = archive.begin(&run("0123456789abcdef", 1)).unwrap();
+    let open = Ending {
+        state: RunState::Open,
+        ended: String::new(),
+        host_after: host("after"),
+        warnings: vec![],
+    };
+    assert!(matches!(archive.finish(number, &open), Err(Error::Invalid { .. })));
+}

@@ -1,0 +1,294 @@
+//! Drawing the plot: samples as pixels, then grid, intervals, medians, cursor and labels.
+
+/** Marker shapes within a radius of 1, as SVG paths: canvas and legend share them. */
+const SHAPES = [
+  'M-.95 0A.95 .95 0 1 0 .95 0A.95 .95 0 1 0-.95 0Z',
+  'M-.85-.85H.85V.85H-.85Z',
+  'M0-1.15L1.1 .8H-1.1Z',
+  'M0-1.25L1.1 0L0 1.25L-1.1 0Z',
+  'M0 1.15L1.1-.8H-1.1Z',
+  'M-1-.55L-.55-1L0-.45L.55-1L1-.55L.45 0L1 .55L.55 1L0 .45L-.55 1L-1 .55L-.45 0Z',
+  'M-.35-1.15H.35V-.35H1.15V.35H.35V1.15H-.35V.35H-1.15V-.35H-.35Z',
+  'M-1.15 0L-.6-1H.6L1.15 0L.6 1H-.6Z',
+];
+/** Lines of the first, second, third and fourth run. */
+const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
+const COLOURS = 8;
+
+/** Colour and shape of a subject by its place; no two of 64 are alike in both. */
+function look(index) {
+  const turn = Math.floor(index / COLOURS);
+  return { colour: index % COLOURS, shape: (index + 3 * turn) % SHAPES.length };
+}
+
+/** `#rrggbb` as three numbers. */
+function channels(hex) {
+  const number = parseInt(hex.trim().slice(1), 16);
+  return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
+}
+
+/** Draws one frame of a plot. Lengths are CSS pixels, except where samples become pixels. */
+class Frame {
+  constructor(plot) {
+    this.plot = plot;
+    this.context = plot.context;
+    this.box = plot.box;
+    const style = getComputedStyle(plot.figure);
+    const hex = (name) => style.getPropertyValue(name).trim();
+    this.paper = hex('--paper');
+    this.ink = hex('--ink');
+    this.muted = hex('--muted');
+    this.rule = hex('--grid');
+    this.colours = Array.from({ length: COLOURS }, (_, index) => hex(`--series-${index}`));
+    this.font = `12px ${style.fontFamily}`;
+    this.counts = [];
+  }
+
+  draw() {
+    const { context, plot } = this;
+    context.setTransform(plot.ratio, 0, 0, plot.ratio, 0, 0);
+    context.fillStyle = this.paper;
+    context.fillRect(0, 0, plot.width, plot.height);
+    this.counts = plot.shown.map((series) => ({
+      label: series.label, run: series.run, samples: 0, outside: 0, medians: 0, intervals: 0,
+    }));
+    this.samples();
+    this.axes();
+    this.clipped(() => {
+      plot.shown.forEach((series, index) => this.interval(series, this.counts[index]));
+      plot.shown.forEach((series, index) => this.medians(series, this.counts[index]));
+      this.cursor();
+      this.selection();
+    });
+    if (plot.margin.right > 60) this.names();
+    return this.counts;
+  }
+
+  clipped(paint) {
+    const { context, box } = this;
+    context.save();
+    context.beginPath();
+    context.rect(box.left, box.top, box.width, box.height);
+    context.clip();
+    paint();
+    context.restore();
+  }
+
+  /**
+   * Every sample as a small translucent square, straight into pixels: one call per sample to the
+   * canvas would be some twenty times as slow.
+   */
+  samples() {
+    const { context, plot, box } = this;
+    const ratio = plot.ratio;
+    const [left, top] = [Math.round(box.left * ratio), Math.round(box.top * ratio)];
+    const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+    if (plot.image?.width !== width || plot.image?.height !== height) {
+      plot.image = context.createImageData(width, height);
+    }
+    const bytes = plot.image.data;
+    const paper = new Uint32Array(Uint8Array.of(...channels(this.paper), 255).buffer)[0];
+    new Uint32Array(bytes.buffer).fill(paper);
+    const total = plot.shown.reduce((sum, series) => sum + series.samples.x.length, 0);
+    const alpha = total > 30000 ? 0.16 : total > 8000 ? 0.22 : 0.32;
+    plot.shown.forEach((series, index) => {
+      this.dots(series, this.counts[index], { bytes, width, height, alpha });
+    });
+    context.putImageData(plot.image, left, top);
+  }
+
+  dots(series, count, { bytes, width, height, alpha }) {
+    const { plot } = this;
+    const { x0, x1, y0, y1 } = plot.view;
+    const [alongX, alongY] = [width / (x1 - x0), height / (y1 - y0)];
+    const size = Math.max(2, Math.round(1.5 * plot.ratio));
+    const spread = plot.spread * plot.ratio;
+    const { x, y } = plot.placed(series);
+    const { jitter } = series.samples;
+    const [red, green, blue] = channels(this.colours[look(series.subject).colour]);
+    for (let index = 0; index < x.length; index++) {
+      const across = ((x[index] - x0) * alongX + jitter[index] * spread) | 0;
+      const down = (height - (y[index] - y0) * alongY) | 0;
+      if (across < 0 || across + size > width || down < 0 || down + size > height) {
+        count.outside++;
+        continue;
+      }
+      count.samples++;
+      for (let line = 0; line < size; line++) {
+        let at = ((down + line) * width + across) * 4;
+        for (let column = 0; column < size; column++, at += 4) {
+          bytes[at] += (red - bytes[at]) * alpha;
+          bytes[at + 1] += (green - bytes[at + 1]) * alpha;
+          bytes[at + 2] += (blue - bytes[at + 2]) * alpha;
+        }
+      }
+    }
+  }
+
+  axes() {
+    const { context, plot, box } = this;
+    const { x0, x1, y0, y1 } = plot.view;
+    context.font = this.font;
+    context.lineWidth = 1;
+    const bottom = box.top + box.height;
+    for (const tick of plot.scales.x.ticks(x0, x1, box.width / 80)) {
+      const across = Math.round(plot.across(tick.place)) + 0.5;
+      this.line(across, box.top, across, bottom, tick);
+      context.textAlign = 'center';
+      context.textBaseline = 'top';
+      if (tick.labelled) context.fillText(tickLabel(tick.value, '', tick.step), across, bottom + 8);
+    }
+    for (const tick of plot.scales.y.ticks(y0, y1, box.height / 46)) {
+      const down = Math.round(plot.down(tick.place)) + 0.5;
+      this.line(box.left, down, box.left + box.width, down, tick);
+      context.textAlign = 'right';
+      context.textBaseline = 'middle';
+      const label = tickLabel(tick.value, plot.shownView.unit, tick.step);
+      if (tick.labelled) context.fillText(label, box.left - 8, down);
+    }
+    context.textAlign = 'center';
+    context.textBaseline = 'top';
+    context.fillText(plot.data.axis, box.left + box.width / 2, bottom + 27);
+  }
+
+  line(fromX, fromY, toX, toY, tick) {
+    const { context } = this;
+    context.strokeStyle = this.rule;
+    context.globalAlpha = tick.labelled || tick.major ? 1 : 0.45;
+    context.beginPath();
+    context.moveTo(fromX, fromY);
+    context.lineTo(toX, toY);
+    context.stroke();
+    context.globalAlpha = 1;
+    context.fillStyle = this.muted;
+  }
+
+  /** The band between the ends of the medians' intervals. */
+  interval(series, count) {
+    const { context, plot } = this;
+    context.fillStyle = this.colours[look(series.subject).colour];
+    context.globalAlpha = this.dimmed(series) ? 0.06 : 0.2;
+    context.beginPath();
+    series.points.forEach((point) => {
+      context.lineTo(plot.acrossValue(point.x), plot.downValue(point.high));
+      count.intervals++;
+    });
+    series.points.toReversed().forEach((point) => {
+      context.lineTo(plot.acrossValue(point.x), plot.downValue(point.low));
+    });
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  medians(series, count) {
+    const { context, plot } = this;
+    const colour = this.colours[look(series.subject).colour];
+    context.globalAlpha = this.dimmed(series) ? 0.25 : 1;
+    context.strokeStyle = colour;
+    context.lineWidth = plot.lit === series ? 2.6 : 1.6;
+    context.lineJoin = 'round';
+    context.setLineDash(DASHES[series.run % DASHES.length]);
+    context.beginPath();
+    series.points.forEach((p) => context.lineTo(plot.acrossValue(p.x), plot.downValue(p.median)));
+    context.stroke();
+    context.setLineDash([]);
+    for (const point of series.points) {
+      const [across, down] = [plot.acrossValue(point.x), plot.downValue(point.median)];
+      this.marker(across, down, 4.2, series, colour);
+      if (plot.within(across, down)) count.medians++;
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Filled for the first run, hollow for those laid over it. */
+  marker(across, down, radius, series, colour) {
+    const { context } = this;
+    const shape = new Path2D();
+    const place = new DOMMatrix([radius, 0, 0, radius, across, down]);
+    shape.addPath(new Path2D(SHAPES[look(series.subject).shape]), place);
+    context.fillStyle = series.run === 0 ? colour : this.paper;
+    context.strokeStyle = series.run === 0 ? this.paper : colour;
+    context.lineWidth = series.run === 0 ? 1 : 1.4;
+    context.stroke(shape);
+    context.fill(shape);
+  }
+
+  dimmed(series) {
+    return this.plot.lit && this.plot.lit !== series;
+  }
+
+  /** A ring around the point that the read-out tells of. */
+  cursor() {
+    const { context, plot } = this;
+    const at = plot.cursor && plot.series[plot.cursor.series].points[plot.cursor.point];
+    if (!at) return;
+    context.strokeStyle = this.ink;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(plot.acrossValue(at.x), plot.downValue(at.median), 9, 0, 2 * Math.PI);
+    context.stroke();
+  }
+
+  /** The rectangle that is being dragged. */
+  selection() {
+    const { context } = this;
+    const drag = this.plot.drag;
+    if (drag?.mode !== 'select') return;
+    context.fillStyle = this.ink;
+    context.globalAlpha = 0.08;
+    context.fillRect(drag.fromX, drag.fromY, drag.toX - drag.fromX, drag.toY - drag.fromY);
+    context.globalAlpha = 0.6;
+    context.lineWidth = 1;
+    context.strokeStyle = this.ink;
+    context.strokeRect(drag.fromX, drag.fromY, drag.toX - drag.fromX, drag.toY - drag.fromY);
+    context.globalAlpha = 1;
+  }
+
+  /** The names of the series at the ends of their lines, pushed apart where they would overlap. */
+  names() {
+    const { context, plot, box } = this;
+    const right = box.left + box.width;
+    const ends = plot.shown.flatMap((series) => {
+      const visible = series.points.filter((point) =>
+        plot.within(plot.acrossValue(point.x), plot.downValue(point.median)));
+      const last = visible.at(-1);
+      if (!last) return [];
+      const [fromX, fromY] = [plot.acrossValue(last.x), plot.downValue(last.median)];
+      return [{ series, fromX, fromY, down: fromY }];
+    });
+    ends.sort((a, b) => a.fromY - b.fromY);
+    pushApart(ends, 14, box.top + 4, box.top + box.height - 4);
+    context.font = this.font;
+    context.textAlign = 'left';
+    context.textBaseline = 'middle';
+    for (const end of ends) {
+      const colour = this.colours[look(end.series.subject).colour];
+      context.globalAlpha = this.dimmed(end.series) ? 0.35 : 1;
+      context.strokeStyle = colour;
+      context.lineWidth = 0.8;
+      context.beginPath();
+      context.moveTo(end.fromX + 7, end.fromY);
+      context.lineTo(right + 6, end.fromY);
+      context.lineTo(right + 20, end.down);
+      context.stroke();
+      this.marker(right + 28, end.down, 3.6, end.series, colour);
+      context.fillStyle = this.ink;
+      context.fillText(plot.nameOf(end.series), right + 38, end.down);
+      context.globalAlpha = 1;
+    }
+  }
+}
+
+/** Moves what is sorted by `down` so that neighbours are `gap` apart, within `top` and `bottom`. */
+function pushApart(items, gap, top, bottom) {
+  let least = top;
+  for (const item of items) {
+    item.down = Math.max(item.down, least);
+    least = item.down + gap;
+  }
+  let most = bottom;
+  for (const item of items.toReversed()) {
+    item.down = Math.min(item.down, most);
+    most = item.down - gap;
+  }
+}

@@ -1,0 +1,106 @@
+//! Figures as words, by the rules of the tables, and packed samples back into numbers.
+'use strict';
+
+const SECONDS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+
+/** The scale and the sign in which `size` is readable; only times have more than one. */
+function unitFor(size, unit) {
+  if (unit !== 'ns') return [1, unit];
+  return SECONDS.find(([scale]) => Math.abs(size) >= scale) ?? SECONDS.at(-1);
+}
+
+/** A whole number with thousands separators: `10,000`. */
+function whole(number) {
+  return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A number with `digits` significant digits, and separators from 1,000 up. */
+function figure(number, digits = 3) {
+  if (!Number.isFinite(number)) return '–';
+  if (number === 0) return '0';
+  const rounded = Number(number.toPrecision(digits));
+  const decimals = digits - 1 - Math.floor(Math.log10(Math.abs(rounded)));
+  if (decimals <= 0) return whole(Math.abs(rounded) < 1e15 ? number : rounded);
+  const [before, after] = rounded.toFixed(Math.min(decimals, 12)).split('.');
+  return `${before.replace(/\B(?=(\d{3})+$)/g, ',')}.${after}`;
+}
+
+/** A quantity with its unit, four significant digits: `109.4 µs`. */
+function quantity(value, unit) {
+  const [scale, sign] = unitFor(value, unit);
+  return `${figure(value / scale, 4)} ${sign}`;
+}
+
+/** The label of a tick: no more digits than the distance to the next one asks for. */
+function tickLabel(value, unit, step) {
+  if (value === 0) return '0';
+  const [scale, sign] = unitFor(value, unit);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9));
+  const text = (value / scale).toFixed(Math.min(decimals, 6));
+  const [before, after] = text.split('.');
+  const grouped = before.replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${after ? `${grouped}.${after}` : grouped}${sign ? ` ${sign}` : ''}`;
+}
+
+/** Steps to a doubling, and the lift above zero: the packing of `data.rs`. */
+const STEPS = 2048;
+const LIFT = 32 * STEPS;
+
+/** Variable-length whole numbers, one after the other. */
+class Bytes {
+  constructor(base64) {
+    this.bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    this.at = 0;
+  }
+  get more() {
+    return this.at < this.bytes.length;
+  }
+  next() {
+    let number = 0;
+    for (let worth = 1; ; worth *= 128) {
+      const byte = this.bytes[this.at++];
+      number += (byte & 127) * worth;
+      if (byte < 128) return number;
+    }
+  }
+  signed() {
+    const folded = this.next();
+    return folded % 2 ? -(folded + 1) / 2 : folded / 2;
+  }
+}
+
+/** A number of steps as the value it stands for. */
+function valueOf(steps) {
+  if (steps === 0) return 0;
+  return Math.sign(steps) * 2 ** ((Math.abs(steps) - LIFT) / STEPS);
+}
+
+/**
+ * The samples of one series: place on the axis, value, and a jitter from -0.5 to 0.5 that sets the
+ * rounds side by side. Each array has one entry per sample.
+ */
+function unpack(base64) {
+  const bytes = new Bytes(base64);
+  const [x, y, round] = [[], [], []];
+  const alone = [];
+  while (bytes.more) {
+    const point = bytes.next();
+    const pass = bytes.next();
+    const head = bytes.next();
+    const trajectory = head % 2 === 1;
+    let steps = 0;
+    for (let left = (head - (head % 2)) / 2; left > 0; left--) {
+      steps += bytes.signed();
+      y.push(valueOf(steps));
+      x.push(trajectory ? bytes.next() : point);
+      round.push(pass);
+      alone.push(trajectory);
+    }
+  }
+  const rounds = round.reduce((most, pass) => Math.max(most, pass), 0) + 1;
+  const jitter = Float32Array.from(round, (pass, index) => {
+    const within = 0.1 + 0.8 * ((index * 0.618033988749895) % 1);
+    return alone[index] ? 0 : (pass + within) / rounds - 0.5;
+  });
+  return { x: Float64Array.from(x), y: Float64Array.from(y), jitter };
+}

@@ -1,0 +1,140 @@
+//! Mouse, touch, wheel and keyboard on the plot.
+
+/** How far a press may wander and still be a click, in pixels. */
+const SLACK = 6;
+
+class Gestures {
+  constructor(plot) {
+    this.plot = plot;
+    const { canvas, stage } = plot;
+    canvas.addEventListener('pointerdown', (event) => this.press(event));
+    canvas.addEventListener('pointermove', (event) => this.move(event));
+    canvas.addEventListener('pointerup', (event) => this.release(event));
+    canvas.addEventListener('pointercancel', (event) => this.cancel(event));
+    canvas.addEventListener('pointerleave', () => this.leave());
+    canvas.addEventListener('dblclick', () => plot.reset());
+    canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    stage.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  spot(event) {
+    const at = this.plot.canvas.getBoundingClientRect();
+    return [event.clientX - at.left, event.clientY - at.top];
+  }
+
+  press(event) {
+    if (event.button !== 0) return;
+    const { plot } = this;
+    const [x, y] = this.spot(event);
+    plot.canvas.setPointerCapture(event.pointerId);
+    plot.pointers.set(event.pointerId, { x, y });
+    const mode = event.pointerType === 'touch' || event.shiftKey ? 'pan' : 'select';
+    plot.drag = { mode, fromX: x, fromY: y, toX: x, toY: y };
+    if (plot.pointers.size === 2) plot.drag.mode = 'pinch';
+  }
+
+  move(event) {
+    const { plot } = this;
+    const [x, y] = this.spot(event);
+    const before = plot.pointers.get(event.pointerId);
+    if (!before) {
+      const found = plot.nearest(x, y);
+      const same = found?.series === plot.cursor?.series && found?.point === plot.cursor?.point;
+      if (!same) plot.point(found);
+      return;
+    }
+    plot.pointers.set(event.pointerId, { x, y });
+    const { drag } = plot;
+    if (drag.mode === 'pinch') this.pinch(event.pointerId, before, { x, y });
+    else if (drag.mode === 'pan') plot.pan(x - before.x, y - before.y);
+    [drag.toX, drag.toY] = [x, y];
+    plot.later();
+  }
+
+  /** Two fingers: what lies between them stays between them. */
+  pinch(moved, before, after) {
+    const { plot } = this;
+    const other = [...plot.pointers].find(([id]) => id !== moved)?.[1];
+    if (!other) return;
+    const away = (spot) => Math.max(20, Math.hypot(spot.x - other.x, spot.y - other.y));
+    plot.pan((after.x - before.x) / 2, (after.y - before.y) / 2);
+    plot.zoom(away(before) / away(after), (after.x + other.x) / 2, (after.y + other.y) / 2);
+  }
+
+  release(event) {
+    const { plot } = this;
+    const { drag } = plot;
+    plot.pointers.delete(event.pointerId);
+    plot.drag = null;
+    if (!drag || plot.pointers.size) return;
+    const [width, height] = [Math.abs(drag.toX - drag.fromX), Math.abs(drag.toY - drag.fromY)];
+    if (Math.max(width, height) < SLACK) plot.point(plot.nearest(drag.toX, drag.toY));
+    else if (drag.mode === 'select') this.select(drag, width, height);
+    plot.later();
+  }
+
+  /** Zooms to the rectangle; a flat one leaves its short side as it was. */
+  select(drag, width, height) {
+    const { plot } = this;
+    const { box, view } = plot;
+    const placeX = (across) => view.x0 + ((across - box.left) / box.width) * (view.x1 - view.x0);
+    const placeY = (down) => view.y1 - ((down - box.top) / box.height) * (view.y1 - view.y0);
+    const next = { ...view };
+    if (width >= 2 * SLACK) {
+      next.x0 = placeX(Math.min(drag.fromX, drag.toX));
+      next.x1 = placeX(Math.max(drag.fromX, drag.toX));
+    }
+    if (height >= 2 * SLACK) {
+      next.y0 = placeY(Math.max(drag.fromY, drag.toY));
+      next.y1 = placeY(Math.min(drag.fromY, drag.toY));
+    }
+    plot.look(next);
+  }
+
+  cancel(event) {
+    this.plot.pointers.delete(event.pointerId);
+    this.plot.drag = null;
+    this.plot.later();
+  }
+
+  leave() {
+    if (!this.plot.pointers.size && document.activeElement !== this.plot.stage) this.plot.point(null);
+  }
+
+  /** The wheel belongs to the page until the plot is in use. */
+  wheel(event) {
+    const { plot } = this;
+    if (!event.ctrlKey && document.activeElement !== plot.stage) return;
+    event.preventDefault();
+    const [x, y] = this.spot(event);
+    plot.zoom(2 ** Math.max(-1, Math.min(1, event.deltaY / 250)), x, y);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { plot } = this;
+    const { left, top, width, height } = plot.box;
+    const at = plot.reading;
+    const spot = at
+      ? [plot.acrossValue(at.x), plot.downValue(at.median)]
+      : [left + width / 2, top + height / 2];
+    const pan = event.shiftKey;
+    const keys = {
+      ArrowLeft: () => (pan ? plot.pan(width / 10, 0) : plot.step(-1, 0)),
+      ArrowRight: () => (pan ? plot.pan(-width / 10, 0) : plot.step(1, 0)),
+      ArrowUp: () => (pan ? plot.pan(0, height / 10) : plot.step(0, 1)),
+      ArrowDown: () => (pan ? plot.pan(0, -height / 10) : plot.step(0, -1)),
+      Home: () => plot.step(-1e6, 0),
+      End: () => plot.step(1e6, 0),
+      '+': () => plot.zoom(0.7, ...spot),
+      '=': () => plot.zoom(0.7, ...spot),
+      '-': () => plot.zoom(1 / 0.7, ...spot),
+      0: () => plot.reset(),
+      Escape: () => plot.reset(),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+}

@@ -1,0 +1,287 @@
+//! The plot: what is shown of the samples, how a reader moves about in it, what it reads out.
+//!
+//! For tests and the curious, `figure.plot` is the plot itself: `plot.drawn` says what the last
+//! frame really drew (per series: samples within the view, samples outside it, medians, ends of
+//! intervals, counted in the loops that draw them), `plot.view` what part is seen, in places of
+//! the scales, `plot.reading` the figures of the read-out, and `plot.draw()` draws at once.
+
+const HEIGHT = 470;
+/** Below this width names stand in the legend only. */
+const WIDTH_FOR_NAMES = 720;
+/** How far from a point the pointer still means it. */
+const REACH = 48;
+
+class Plot {
+  constructor(figure, stage, data, told) {
+    this.figure = figure;
+    this.stage = stage;
+    this.data = data;
+    this.told = told;
+    this.canvas = stage.querySelector('canvas');
+    this.context = this.canvas.getContext('2d', { alpha: false });
+    this.log = { x: true, y: true };
+    this.hidden = { subjects: new Set(), runs: new Set() };
+    this.pointers = new Map();
+    this.lit = null;
+    this.show(0);
+    new ResizeObserver(() => this.draw()).observe(stage);
+    new Gestures(this);
+  }
+
+  /** Shows another metric or other conditions; what is hidden stays hidden. */
+  show(index) {
+    this.viewIndex = index;
+    this.shownView = this.data.views[index];
+    this.shownView.series.forEach((series) => {
+      series.subject ??= this.data.subjects.indexOf(series.label);
+      if (typeof series.samples === 'string') series.samples = unpack(series.samples);
+      if (Array.isArray(series.points[0])) series.points = series.points.map(named);
+    });
+    this.series = this.shownView.series;
+    this.cursor = null;
+    this.reset();
+  }
+
+  /** The series that are switched on. */
+  get shown() {
+    return this.series.filter((series) =>
+      !this.hidden.subjects.has(series.label) && !this.hidden.runs.has(series.run));
+  }
+
+  nameOf(series) {
+    const several = this.data.runs.length > 1;
+    return several ? `${series.label}, ${this.data.runs[series.run]}` : series.label;
+  }
+
+  setLog(axis, log) {
+    this.log[axis] = log;
+    this.reset();
+  }
+
+  toggle(kind, name) {
+    const hidden = this.hidden[kind];
+    if (!hidden.delete(name)) hidden.add(name);
+    this.changed();
+  }
+
+  /** Only this one, or all again when it was the only one. */
+  only(name) {
+    const others = this.data.subjects.filter((label) => label !== name);
+    const alone = others.every((label) => this.hidden.subjects.has(label));
+    this.hidden.subjects = new Set(alone && !this.hidden.subjects.has(name) ? [] : others);
+    this.changed();
+  }
+
+  all(on) {
+    this.hidden.subjects = new Set(on ? [] : this.data.subjects);
+    this.changed();
+  }
+
+  changed() {
+    if (this.cursor && !this.shown.includes(this.series[this.cursor.series])) this.point(null);
+    if (this.zoomed) this.later();
+    else this.reset();
+  }
+
+  /** Back to the view that holds everything shown. */
+  reset() {
+    const points = (this.shown.length ? this.shown : this.series).flatMap((s) => s.points);
+    const range = (values) => {
+      const positive = values.filter((value) => value > 0);
+      return { least: Math.min(...positive, Infinity), hasZero: positive.length < values.length };
+    };
+    const xs = points.map((point) => point.x);
+    const ys = points.flatMap((point) => [point.min, point.low]);
+    const x = range(xs);
+    const y = range(ys);
+    const scale = (log, { least, hasZero }) =>
+      new Scale(log, Number.isFinite(least) ? least : 1, hasZero);
+    this.scales = { x: scale(this.log.x, x), y: scale(this.log.y, y) };
+    this.placing = new WeakMap();
+    // A linear scale would be lost to one far outlier; what is above it is counted in the line below.
+    const tops = points.map((p) => (this.log.y ? Math.max(p.max, p.high) : Math.max(p.p99, p.high)));
+    const bottoms = this.log.y ? ys : [0];
+    const [x0, x1] = padded(xs.map((value) => this.scales.x.place(value)), 0.035);
+    const [y0, y1] = padded([...tops, ...bottoms].map((value) => this.scales.y.place(value)), 0.04);
+    this.view = { x0, x1, y0: this.log.y ? y0 : Math.max(y0, 0), y1 };
+    this.full = { ...this.view };
+    this.zoomed = false;
+    this.later();
+  }
+
+  /** Places of a series' samples on the present scales, kept until the scales change. */
+  placed(series) {
+    let places = this.placing.get(series);
+    if (!places) {
+      const { x, y } = series.samples;
+      places = { x: this.scales.x.places(x), y: this.scales.y.places(y) };
+      this.placing.set(series, places);
+    }
+    return places;
+  }
+
+  across(place) {
+    return this.box.left + ((place - this.view.x0) / (this.view.x1 - this.view.x0)) * this.box.width;
+  }
+
+  down(place) {
+    const share = (place - this.view.y0) / (this.view.y1 - this.view.y0);
+    return this.box.top + (1 - share) * this.box.height;
+  }
+
+  acrossValue(value) {
+    return this.across(this.scales.x.place(value));
+  }
+
+  downValue(value) {
+    return this.down(this.scales.y.place(value));
+  }
+
+  /** Whether a spot of the canvas lies within the axes, the edges included. */
+  within(across, down) {
+    const { left, top, width, height } = this.box;
+    return across >= left - 0.5 && across <= left + width + 0.5
+      && down >= top - 0.5 && down <= top + height + 0.5;
+  }
+
+  measureStage() {
+    this.width = Math.max(240, this.stage.clientWidth);
+    this.height = this.width < 560 ? 360 : HEIGHT;
+    this.ratio = Math.min(3, window.devicePixelRatio || 1);
+    const [width, height] = [this.width, this.height].map((side) => Math.round(side * this.ratio));
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+      this.canvas.style.height = `${this.height}px`;
+    }
+    const names = this.width >= WIDTH_FOR_NAMES;
+    const right = names ? (this.data.runs.length > 1 ? 240 : 168) : 14;
+    this.margin = { left: this.width < 560 ? 58 : 70, right, top: 14, bottom: 52 };
+    const { left, top, bottom } = this.margin;
+    this.box = { left, top, width: this.width - left - right, height: this.height - top - bottom };
+    // Rounds stand side by side within a third of the way to the next point.
+    const xs = [...new Set(this.series.flatMap((s) => s.points.map((p) => this.acrossValue(p.x))))];
+    xs.sort((a, b) => a - b);
+    const gap = xs.slice(1).reduce((least, at, index) => Math.min(least, at - xs[index]), 60);
+    this.spread = Math.max(4, Math.min(22, gap / 3));
+  }
+
+  /** Draws with the next frame of the screen, once, however often it is asked for. */
+  later() {
+    this.pending ??= requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    if (this.pending) cancelAnimationFrame(this.pending);
+    this.pending = null;
+    this.measureStage();
+    this.drawn = new Frame(this).draw();
+    this.told.drawn(this);
+  }
+
+  /** Zooms by `factor` (below 1: closer) about a spot of the canvas. */
+  zoom(factor, across, down, alongX = true, alongY = true) {
+    const { x0, x1, y0, y1 } = this.view;
+    const atX = x0 + ((across - this.box.left) / this.box.width) * (x1 - x0);
+    const atY = y1 - ((down - this.box.top) / this.box.height) * (y1 - y0);
+    const next = { ...this.view };
+    if (alongX) [next.x0, next.x1] = [atX + (x0 - atX) * factor, atX + (x1 - atX) * factor];
+    if (alongY) [next.y0, next.y1] = [atY + (y0 - atY) * factor, atY + (y1 - atY) * factor];
+    this.look(next);
+  }
+
+  pan(acrossPixels, downPixels) {
+    const { x0, x1, y0, y1 } = this.view;
+    const x = (-acrossPixels / this.box.width) * (x1 - x0);
+    const y = (downPixels / this.box.height) * (y1 - y0);
+    this.look({ x0: x0 + x, x1: x1 + x, y0: y0 + y, y1: y1 + y });
+  }
+
+  /** Looks at another part, neither closer nor wider than there is something to see. */
+  look(next) {
+    const spanX = (next.x1 - next.x0) / (this.full.x1 - this.full.x0);
+    const spanY = (next.y1 - next.y0) / (this.full.y1 - this.full.y0);
+    if (Math.min(spanX, spanY) < 1e-4 || Math.max(spanX, spanY) > 4) return;
+    this.view = next;
+    this.zoomed = true;
+    this.later();
+  }
+
+  /** The point nearest to a spot of the canvas, or none within reach. */
+  nearest(across, down) {
+    let found = null;
+    let least = REACH;
+    this.series.forEach((series, index) => {
+      if (!this.shown.includes(series)) return;
+      series.points.forEach((point, number) => {
+        const away = Math.hypot(this.acrossValue(point.x) - across, this.downValue(point.median) - down);
+        if (away < least) [least, found] = [away, { series: index, point: number }];
+      });
+    });
+    return found;
+  }
+
+  /** Puts the cursor on a point and reads it out; `null` takes it away. */
+  point(cursor) {
+    this.cursor = cursor;
+    const series = cursor && this.series[cursor.series];
+    const at = series?.points[cursor.point];
+    this.reading = at ? { subject: series.label, run: series.run, ...at } : null;
+    this.lit = series ?? null;
+    this.told.reading(this, series, at);
+    this.later();
+  }
+
+  /** Steps to the neighbouring point of the series, or to the next series at this point. */
+  step(along, between) {
+    const shown = this.shown.filter((series) => series.points.length);
+    if (!shown.length) return;
+    const at = this.cursor ?? { series: this.series.indexOf(shown[0]), point: -1 };
+    const series = this.series[at.series];
+    if (along) {
+      const last = series.points.length - 1;
+      const point = Math.max(0, Math.min(last, at.point + along));
+      this.point({ series: at.series, point });
+    } else {
+      this.point(this.neighbour(series, Math.max(0, at.point), between, shown));
+    }
+    this.keepInView();
+  }
+
+  /** The next series above or below at the same place on the axis. */
+  neighbour(series, number, between, shown) {
+    const x = series.points[number].x;
+    const here = shown
+      .flatMap((other) => {
+        const point = other.points.findIndex((candidate) => candidate.x === x);
+        return point < 0 ? [] : [{ other, point, median: other.points[point].median }];
+      })
+      .sort((a, b) => a.median - b.median);
+    const place = here.findIndex((entry) => entry.other === series);
+    const next = here[Math.max(0, Math.min(here.length - 1, place + between))];
+    return { series: this.series.indexOf(next.other), point: next.point };
+  }
+
+  keepInView() {
+    if (!this.reading) return;
+    const across = this.acrossValue(this.reading.x);
+    const down = this.downValue(this.reading.median);
+    const { left, top, width, height } = this.box;
+    const x = Math.max(left + 20 - across, 0) || Math.min(left + width - 20 - across, 0);
+    const y = Math.max(top + 20 - down, 0) || Math.min(top + height - 20 - down, 0);
+    if (!this.within(across, down)) this.pan(x, y);
+  }
+}
+
+/** The figures of one point, in the order in which the page carries them. */
+function named([x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max]) {
+  return { x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max };
+}
+
+/** Least and greatest, with some air around them. */
+function padded(places, share) {
+  const least = places.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = places.reduce((a, b) => Math.max(a, b), -Infinity);
+  const air = (most - least) * share || Math.abs(most) * 0.1 || 1;
+  return [least - air, most + air];
+}

@@ -1,0 +1,84 @@
+//! The machine behind the figures: what it is called, and all that was recorded of its state.
+
+use super::{Analysed, run_name};
+use crate::figures::figure;
+use maud::{Markup, html};
+use record::{Host, Run};
+use std::collections::BTreeSet;
+
+/// The first of `keys` that was recorded.
+pub(super) fn fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| host.facts.get(*key)).map(String::as_str)
+}
+
+/// CPU, their number, kernel: as far as they are known.
+pub(super) fn name(run: &Run) -> String {
+    let host = &run.host_before;
+    let cpus =
+        fact(host, &["cpu.count", "cpu.online", "cpus"]).map(|count| format!("{count} CPUs"));
+    let kernel = fact(host, &["kernel.release"]).map(|release| format!("Linux {release}"));
+    let kernel = match fact(host, &["kernel.name", "os.name"]) {
+        Some(system) => {
+            fact(host, &["kernel.release"]).map(|release| format!("{system} {release}"))
+        }
+        None => kernel,
+    };
+    let model = fact(host, &["cpu.model"]).map(str::to_owned);
+    let parts: Vec<String> = [model, cpus, kernel].into_iter().flatten().collect();
+    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
+}
+
+/// The clock, and every fact before and after the run.
+pub(super) fn section(runs: &[Analysed]) -> Markup {
+    html! {
+        section #machine aria-labelledby="machine-head" {
+            h2 #machine-head { "The machine" }
+            @for (run, _) in runs {
+                @if runs.len() > 1 { h3 { (run_name(run)) } }
+                p {
+                    (name(run)) ". Clock: " (run.clock.source) ", resolution "
+                    (figure(run.clock.resolution_ns)) " ns, overhead "
+                    (figure(run.clock.overhead_ns)) " ns a reading."
+                }
+                details {
+                    summary { "Everything that was recorded of it" }
+                    (facts(run))
+                }
+            }
+        }
+    }
+}
+
+fn facts(run: &Run) -> Markup {
+    let after = run.host_after.as_ref();
+    let keys: BTreeSet<&String> = run
+        .host_before
+        .facts
+        .keys()
+        .chain(after.into_iter().flat_map(|h| h.facts.keys()))
+        .collect();
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Facts about the machine" {
+            table.facts {
+                thead { tr {
+                    th scope="col" { "Fact" }
+                    th scope="col" { "Before" }
+                    th scope="col" { "After" }
+                } }
+                tbody {
+                    @for key in keys {
+                        @let before = run.host_before.facts.get(key);
+                        @let now = after.and_then(|host| host.facts.get(key));
+                        tr {
+                            th scope="row" { (key) }
+                            td { (before.map_or("–", String::as_str)) }
+                            td { @if before.is_some() && before == now { "same" } @else {
+                                (now.map_or("–", String::as_str))
+                            } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

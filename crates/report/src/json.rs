@@ -1,0 +1,82 @@
+//! A run and what was concluded from it, as one JSON value for programs.
+//!
+//! The keys are stable within one [`SCHEMA`]: new ones may appear, none changes its meaning or goes.
+//!
+//! | key | what it holds |
+//! | --- | --- |
+//! | `schema` | [`SCHEMA`] |
+//! | `summary` | number, id, times, state, command line, version |
+//! | `plan` | seed, rounds, durations, workloads with their metrics and subjects, cells in order |
+//! | `unavailable` | subjects that can't be measured there, with the reason |
+//! | `clock` | source, resolution and overhead in nanoseconds |
+//! | `host` | `before` and `after` (null when cut off): facts by dotted key |
+//! | `warnings` | of the plan and of the run: `what` and `remedy` |
+//! | `cells` | each cell that ended: key, outcome, resources, facts, metrics |
+//! | `tables` | figures: subjects by points, with intervals, percentiles and growth |
+//! | `findings` | sentences with kind, workload, conditions, metric and subjects |
+//! | `caveats` | `what` and `remedy` |
+//!
+//! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
+//! `samples`, in the metric's unit, and `positions`. A figure that is not finite is `null`.
+
+use analysis::Analysis;
+use record::{Cell, Metric, Run, Warning};
+use serde_json::{Value, json};
+
+/// Raised when a key changes its meaning or goes.
+pub const SCHEMA: u32 = 1;
+
+/// Whether every sample is written out: they are most of a run's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// Only their number.
+    Omit,
+    /// All of them.
+    Include,
+}
+
+/// The whole run as one value, with the keys that this module's head lists.
+pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
+    let warnings: Vec<&Warning> = run.plan.warnings.iter().chain(&run.warnings).collect();
+    let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
+    json!({
+        "schema": SCHEMA,
+        "summary": run.summary,
+        "plan": run.plan,
+        "unavailable": run.plan.unavailable,
+        "clock": run.clock,
+        "host": { "before": run.host_before, "after": run.host_after },
+        "warnings": warnings,
+        "cells": cells,
+        "tables": analysis.tables,
+        "findings": analysis.findings,
+        "caveats": analysis.caveats,
+    })
+}
+
+fn cell(cell: &Cell, samples: Samples) -> Value {
+    let metrics: Vec<Value> = cell.metrics.iter().map(|of| metric(of, samples)).collect();
+    json!({
+        "key": cell.key,
+        "sequence": cell.sequence,
+        "outcome": cell.outcome,
+        "elapsed_ns": cell.elapsed_ns,
+        "usage": cell.usage,
+        "facts": cell.facts,
+        "metrics": metrics,
+    })
+}
+
+fn metric(metric: &Metric, samples: Samples) -> Value {
+    let mut value = json!({
+        "name": metric.name,
+        "count": metric.samples.len(),
+        "operations": metric.operations,
+        "usage": metric.usage,
+    });
+    if samples == Samples::Include {
+        value["samples"] = json!(metric.samples);
+        value["positions"] = json!(metric.positions);
+    }
+    value
+}

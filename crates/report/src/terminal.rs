@@ -1,0 +1,361 @@
+//! Tables and findings for a terminal: subjects down, points across, sentences below.
+//!
+//! A table that is too wide for the terminal is split between its points, never squeezed; what is
+//! said about a row stands behind it where there is room, and below it where there is none.
+
+use crate::figures::{NONE, factor, whole};
+use crate::words;
+use analysis::{Analysis, Class, Finding, Row, Table};
+use anstyle::{AnsiColor, Effects, Style as Paint};
+use record::{Run, Warning};
+use std::ops::Range;
+
+/// How to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether colours and weights may be used; every word is there without them too.
+    pub colour: bool,
+    /// Columns of the terminal; fewer than 40 are taken as 40.
+    pub width: usize,
+    /// How much to show.
+    pub detail: Detail,
+}
+
+/// How much to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The headline metric of each workload; the others are named.
+    Headline,
+    /// Every table and every finding.
+    All,
+}
+
+const WIDTH_MIN: usize = 40;
+const INDENT: usize = 2;
+/// Before each column of figures.
+const GAP: usize = 3;
+
+/// The tables, the findings and the caveats of one run, as lines that end in a line feed.
+pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
+    let pen = Pen { colour: style.colour, width: style.width.max(WIDTH_MIN) };
+    let all = style.detail == Detail::All;
+    let mut out = String::new();
+    for table in analysis.tables.iter().filter(|table| all || table.headline) {
+        pen.table(&mut out, run, table);
+        out.push('\n');
+    }
+    let shown: Vec<&Finding> =
+        analysis.findings.iter().filter(|finding| all || finding.headline).collect();
+    pen.findings(&mut out, &shown);
+    pen.caveats(&mut out, run, &analysis.caveats);
+    pen.void(&mut out, run);
+    if !all {
+        pen.rest(&mut out, analysis);
+    }
+    out
+}
+
+/// Writes within a width, with or without colour.
+struct Pen {
+    colour: bool,
+    width: usize,
+}
+
+/// One row as text, before it is laid out.
+struct Line<'a> {
+    row: &'a Row,
+    cells: Vec<String>,
+    class: Option<Class>,
+    factor: String,
+    notes: String,
+}
+
+/// Which columns one part of a table holds, and how wide they are.
+struct Part {
+    points: Range<usize>,
+    growth: bool,
+}
+
+/// Everything that the parts of one table have in common.
+struct Layout<'a> {
+    head: Vec<String>,
+    lines: Vec<Line<'a>>,
+    best: Vec<Option<usize>>,
+    label_width: usize,
+    widths: Vec<usize>,
+    class_width: usize,
+    factor_width: usize,
+}
+
+impl Pen {
+    fn table(&self, out: &mut String, run: &Run, table: &Table) {
+        let unit = words::unit(table);
+        let title = [
+            table.workload.clone(),
+            words::conditions(&table.conditions, &table.axis),
+            words::measure(table, &unit),
+            words::rounds(run),
+        ]
+        .join(" · ");
+        for line in wrapped(&title, self.width, 0, INDENT) {
+            self.line(out, &self.paint(BOLD, &line));
+        }
+        let layout = layout(table, &unit);
+        for (index, part) in self.parts(&layout).into_iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            self.part(out, &layout, &part);
+        }
+    }
+
+    /// Splits a table between its points so that each part fits; the growth stands in the last.
+    fn parts(&self, layout: &Layout) -> Vec<Part> {
+        let room = self.width - (INDENT + layout.label_width).min(self.width);
+        let mut parts = Vec::new();
+        let mut start = 0;
+        let mut used = 0;
+        for (index, width) in layout.widths.iter().enumerate() {
+            if used + width > room && index > start {
+                parts.push(Part { points: start..index, growth: false });
+                (start, used) = (index, 0);
+            }
+            used += width;
+        }
+        let end = layout.widths.len();
+        if used + GAP + layout.class_width + layout.factor_width <= room {
+            parts.push(Part { points: start..end, growth: true });
+        } else {
+            parts.push(Part { points: start..end, growth: false });
+            parts.push(Part { points: end..end, growth: true });
+        }
+        parts
+    }
+
+    fn part(&self, out: &mut String, layout: &Layout, part: &Part) {
+        let mut head = format!("{:INDENT$}{:<width$}", "", "subject", width = layout.label_width);
+        for column in part.points.clone() {
+            head.push_str(&right(&layout.head[column], layout.widths[column]));
+        }
+        if part.growth {
+            head.push_str(&" ".repeat(self.gap(layout, part)));
+            head.push_str("growth");
+        }
+        self.line(out, &self.paint(DIM, &head));
+        for (index, line) in layout.lines.iter().enumerate() {
+            if part.growth || line.row.unavailable.is_none() {
+                self.row(out, layout, part, (index, line));
+            }
+        }
+    }
+
+    fn row(&self, out: &mut String, layout: &Layout, part: &Part, (index, line): (usize, &Line)) {
+        let label = &line.row.label;
+        let mut text = format!("{:INDENT$}{label:<width$}", "", width = layout.label_width);
+        for column in part.points.clone() {
+            let cell = right(&line.cells[column], layout.widths[column]);
+            let best = layout.best[column] == Some(index);
+            text.push_str(&self.paint(if best { BEST } else { PLAIN }, &cell));
+        }
+        if !part.growth {
+            self.line(out, &text);
+            return;
+        }
+        let mut used = INDENT + layout.label_width;
+        let gap = self.gap(layout, part);
+        used += layout.widths[part.points.clone()].iter().sum::<usize>() + gap;
+        text.push_str(&" ".repeat(gap));
+        let mut notes = line.notes.clone();
+        if let Some(class) = line.class {
+            let word = format!("{:<width$}", words::class(class), width = layout.class_width);
+            text.push_str(&self.paint(class_paint(class), &word));
+            text.push_str(&line.factor);
+            used += layout.class_width + line.factor.chars().count();
+            if !notes.is_empty() {
+                let pad = layout.factor_width - line.factor.chars().count() + GAP;
+                notes.insert_str(0, &" ".repeat(pad));
+            }
+        }
+        self.notes(out, text, used, &notes);
+    }
+
+    /// What stands before the growth: less than elsewhere when a narrow terminal asks for it.
+    fn gap(&self, layout: &Layout, part: &Part) -> usize {
+        let figures: usize = layout.widths[part.points.clone()].iter().sum();
+        let growth = layout.class_width + layout.factor_width;
+        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, GAP)
+    }
+
+    /// Ends a row with what is said about it: behind it where that fits, else on lines of its own.
+    fn notes(&self, out: &mut String, text: String, used: usize, notes: &str) {
+        let notes = notes.trim_end();
+        if used + textwrap::core::display_width(notes) <= self.width {
+            let notes = if notes.is_empty() { String::new() } else { self.paint(DIM, notes) };
+            self.line(out, &(text + &notes));
+            return;
+        }
+        self.line(out, &text);
+        if notes.is_empty() {
+            return;
+        }
+        for line in wrapped(notes.trim_start(), self.width, 3 * INDENT, 3 * INDENT) {
+            self.line(out, &self.paint(DIM, &line));
+        }
+    }
+
+    fn findings(&self, out: &mut String, findings: &[&Finding]) {
+        self.heading(out, "Findings");
+        if findings.is_empty() {
+            out.push_str("  None: too little was measured.\n");
+        }
+        let mut under = None;
+        let several = findings.iter().any(|f| {
+            (&f.workload, &f.conditions) != (&findings[0].workload, &findings[0].conditions)
+        });
+        for finding in findings {
+            let place = (&finding.workload, &finding.conditions);
+            if several && under != Some(place) {
+                let text = format!("{}{}", finding.workload, held(finding));
+                for line in wrapped(&text, self.width, INDENT, 2 * INDENT) {
+                    self.line(out, &self.paint(DIM, &line));
+                }
+                under = Some(place);
+            }
+            let indent = if several { 2 * INDENT } else { INDENT };
+            for line in wrapped(&finding.sentence, self.width, indent, indent + INDENT) {
+                self.line(out, &line);
+            }
+        }
+    }
+
+    fn caveats(&self, out: &mut String, run: &Run, caveats: &[Warning]) {
+        let unfinished = words::unfinished(run);
+        if caveats.is_empty() && unfinished.is_none() {
+            return;
+        }
+        self.heading(out, "Caveats");
+        for line in unfinished.iter().flat_map(|text| wrapped(text, self.width, INDENT, 4)) {
+            self.line(out, &line);
+        }
+        for caveat in caveats {
+            let remedy = &caveat.remedy;
+            let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
+            let text = format!("{}{arrow}", caveat.what);
+            for line in wrapped(&text, self.width, INDENT, 2 * INDENT) {
+                self.line(out, &line);
+            }
+        }
+    }
+
+    fn void(&self, out: &mut String, run: &Run) {
+        let void = words::void(run);
+        if !void.is_empty() {
+            self.heading(out, "Void cells");
+        }
+        for line in void.iter().flat_map(|said| wrapped(&said.text, self.width, INDENT, 4)) {
+            self.line(out, &line);
+        }
+    }
+
+    /// Names what [`Detail::Headline`] leaves out.
+    fn rest(&self, out: &mut String, analysis: &Analysis) {
+        let mut names: Vec<String> = Vec::new();
+        for table in analysis.tables.iter().filter(|table| !table.headline) {
+            if !names.contains(&table.metric.name) {
+                names.push(table.metric.name.clone());
+            }
+        }
+        if !names.is_empty() {
+            let text = format!("Also measured, not shown here: {}.", words::list(&names));
+            for line in wrapped(&text, self.width, 0, INDENT) {
+                self.line(out, &self.paint(DIM, &line));
+            }
+        }
+    }
+
+    fn heading(&self, out: &mut String, text: &str) {
+        self.line(out, &self.paint(BOLD, text));
+    }
+
+    fn line(&self, out: &mut String, text: &str) {
+        out.push_str(if self.colour { text } else { text.trim_end() });
+        out.push('\n');
+    }
+
+    fn paint(&self, paint: Paint, text: &str) -> String {
+        if self.colour && !text.is_empty() && paint != PLAIN {
+            format!("{paint}{text}{paint:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+const PLAIN: Paint = Paint::new();
+const BOLD: Paint = Paint::new().effects(Effects::BOLD);
+const DIM: Paint = Paint::new().effects(Effects::DIMMED);
+const BEST: Paint = AnsiColor::Green.on_default();
+
+/// Only what grows fast stands out, and what is not known steps back.
+const fn class_paint(class: Class) -> Paint {
+    match class {
+        Class::Linear | Class::Linearithmic | Class::Quadratic => AnsiColor::Yellow.on_default(),
+        Class::Undecided => DIM,
+        Class::Constant | Class::Logarithmic | Class::SquareRoot => PLAIN,
+    }
+}
+
+fn layout<'a>(table: &'a Table, unit: &crate::figures::Unit) -> Layout<'a> {
+    let head: Vec<String> = table.points.iter().copied().map(whole).collect();
+    let lines: Vec<Line> = words::rows(table).map(|row| text_of(row, unit)).collect();
+    let label_width = lines
+        .iter()
+        .map(|line| textwrap::core::display_width(&line.row.label))
+        .chain(["subject".len()])
+        .max()
+        .unwrap_or_default();
+    let widths = (0..head.len())
+        .map(|column| {
+            let cells = lines.iter().map(|line| line.cells[column].chars().count());
+            cells.chain([head[column].len()]).max().unwrap_or_default() + GAP
+        })
+        .collect();
+    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
+    let classes = lines.iter().filter_map(|line| line.class);
+    let class_width = longest(&mut classes.map(|class| words::class(class).len() + 2));
+    let factor_width = longest(&mut lines.iter().map(|line| line.factor.chars().count()));
+    Layout { head, best: words::best(table), lines, label_width, widths, class_width, factor_width }
+}
+
+fn text_of<'a>(row: &'a Row, unit: &crate::figures::Unit) -> Line<'a> {
+    let figure = |cell: &Option<analysis::PointSummary>| {
+        cell.as_ref().map_or_else(|| NONE.to_owned(), |cell| unit.figure(cell.median.value))
+    };
+    let notes = match &row.unavailable {
+        Some(reason) => format!("unavailable: {reason}"),
+        None => words::notes(row).join("; "),
+    };
+    Line {
+        row,
+        cells: row.cells.iter().map(figure).collect(),
+        class: row.growth.as_ref().map(|growth| growth.class),
+        factor: row.growth.as_ref().map(|growth| factor(growth.factor)).unwrap_or_default(),
+        notes,
+    }
+}
+
+/// The conditions of a finding, behind its workload's name.
+fn held(finding: &Finding) -> String {
+    finding.conditions.iter().map(|(name, value)| format!(" · {name} {value}")).collect()
+}
+
+/// Right-aligned in `width` columns, counted in characters.
+fn right(text: &str, width: usize) -> String {
+    format!("{text:>width$}")
+}
+
+fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
+    let (first, others) = (" ".repeat(first), " ".repeat(others));
+    let options = textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&others);
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}

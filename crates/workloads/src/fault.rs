@@ -1,0 +1,136 @@
+//! Does the instrument survive a workload that misbehaves?
+//!
+//! One operation is an addition; besides, each subject does the one thing that it is named after.
+//! Every cell but those of `well-behaved` must be void with its reason, the run must go on, and
+//! nothing may be left behind.
+//!
+//! It does not measure anything.
+
+use engine::{About, Axis, Cell, Failure, Kind, MetricAbout, Parking, Probe, Subject, Workload};
+use rustix::process::{Signal, getpid, kill_process};
+use std::hint::black_box;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Fault = Fault;
+
+pub(crate) struct Fault;
+
+static ABOUT: About = About {
+    name: "fault",
+    version: 1,
+    kind: Kind::Fault,
+    question: "Does the instrument survive a workload that misbehaves?",
+    operation: "an addition, and the fault that the subject is named after",
+    not_measured: &["anything"],
+    axis: Axis { name: "nothing at all", quick: &[1], full: &[1] },
+    conditions: &[],
+    metrics: &[MetricAbout { name: "batch", about: "an addition" }],
+};
+
+type Misbehave = fn(&mut Probe) -> Result<(), Failure>;
+
+/// Every fault: its name, what it does, and how.
+const FAULTS: &[(&str, &str, Misbehave)] = &[
+    ("well-behaved", "does nothing wrong", |_| Ok(())),
+    ("hangs", "never ends", |_| loop {
+        std::thread::park();
+    }),
+    ("spins", "never ends, and uses its CPU", |_| loop {
+        black_box(());
+    }),
+    ("fails", "reports a failure", |_| Err(Failure::new("a failure, as it was asked for"))),
+    ("panics", "panics", |_| panic!("a panic, as it was asked for")),
+    ("is-killed", "dies by SIGKILL", |_| die(Signal::KILL)),
+    ("exits", "exits before it replied", |_| std::process::exit(7)),
+    ("leaks-descriptors", "leaves descriptors open", leak_descriptors),
+    ("prints-garbage", "writes to the standard output that replies go through", print_garbage),
+    ("floods", "writes to standard output without end", |_| loop {
+        print_all(&[b'x'; 1 << 16])?;
+    }),
+    ("leaves-processes", "leaves a process running", leave_process),
+    ("leaves-orphans", "leaves a process of a session of its own running", leave_orphan),
+    ("hangs-parked", "never ends, with descriptors parked elsewhere", hang_parked),
+    ("measures-nothing", "ends without a figure", |_| Ok(())),
+];
+
+impl Workload for Fault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let subject = |&(name, summary, _): &(&'static str, &'static str, Misbehave)| Subject {
+            name,
+            label: name,
+            summary,
+            note: String::new(),
+            available: Ok(()),
+        };
+        FAULTS.iter().map(subject).collect()
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let fault = FAULTS.iter().find(|(name, ..)| *name == cell.subject);
+        let (name, _, misbehave) =
+            fault.ok_or_else(|| Failure::new(format!("there is no fault {}", cell.subject)))?;
+        if *name != "measures-nothing" {
+            let add = |done: &mut u64| {
+                *done = black_box(*done + 1);
+                Ok(())
+            };
+            probe.steady("batch", &mut 0_u64, add, |_, _| Ok(()))?;
+        }
+        misbehave(probe)
+    }
+}
+
+fn die(signal: Signal) -> Result<(), Failure> {
+    kill_process(getpid(), signal).map_err(|error| Failure::doing("killing itself", error))
+}
+
+fn leak_descriptors(_: &mut Probe) -> Result<(), Failure> {
+    for _ in 0..3 {
+        let null = std::fs::File::open("/dev/null");
+        std::mem::forget(null.map_err(|error| Failure::doing("opening /dev/null", error))?);
+    }
+    Ok(())
+}
+
+fn print_garbage(_: &mut Probe) -> Result<(), Failure> {
+    print_all(b"debug: x = 3\n")
+}
+
+fn print_all(bytes: &[u8]) -> Result<(), Failure> {
+    std::io::stdout().write_all(bytes).map_err(|error| Failure::doing("writing", error))
+}
+
+fn sleeper() -> Command {
+    let mut command = Command::new("sleep");
+    command.arg("1000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn leave_process(_: &mut Probe) -> Result<(), Failure> {
+    sleeper().spawn().map(drop).map_err(|error| Failure::doing("starting sleep", error))
+}
+
+fn leave_orphan(_: &mut Probe) -> Result<(), Failure> {
+    let mut command = Command::new("setsid");
+    command.args(["--fork", "sleep", "1000"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().map(drop).map_err(|error| Failure::doing("starting setsid", error))
+}
+
+fn hang_parked(_: &mut Probe) -> Result<(), Failure> {
+    let mut parking = Parking::new();
+    let (one, other) = std::os::unix::net::UnixStream::pair()
+        .map_err(|error| Failure::doing("opening a socketpair", error))?;
+    parking
+        .park(vec![one.into(), other.into()])
+        .map_err(|error| Failure::doing("parking descriptors", error))?;
+    loop {
+        std::thread::park();
+    }
+}

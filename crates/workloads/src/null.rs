@@ -1,0 +1,72 @@
+//! What does the harness itself cost?
+//!
+//! One operation is nothing: an addition that the compiler may not remove. What is measured is the
+//! loop around it, the clock that is taken off, and the path of the figures through the instrument.
+//! A figure of another workload that is not well above these says nothing.
+//!
+//! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
+
+use engine::{About, Axis, Cell, Failure, Kind, MetricAbout, Probe, Subject, Workload};
+use std::hint::black_box;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Null = Null;
+
+pub(crate) struct Null;
+
+static ABOUT: About = About {
+    name: "null",
+    version: 1,
+    kind: Kind::Control,
+    question: "What does the harness itself cost?",
+    operation: "nothing: an addition that the compiler may not remove",
+    not_measured: &["system calls, caches, or anything else that a machine can be slow at"],
+    axis: Axis {
+        name: "nothing at all",
+        quick: &[10, 100, 1_000, 10_000],
+        full: &[10, 100, 1_000, 10_000],
+    },
+    conditions: &[],
+    metrics: &[
+        MetricAbout { name: "batch", about: "an empty operation, in a batch" },
+        MetricAbout { name: "part", about: "nothing, between starting and stopping the watch" },
+        MetricAbout { name: "trajectory", about: "an empty operation, timed on its own" },
+    ],
+};
+
+impl Workload for Null {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        vec![Subject {
+            name: "empty",
+            label: "empty",
+            summary: "does nothing",
+            note: String::new(),
+            available: Ok(()),
+        }]
+    }
+
+    fn measure(&self, _cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let (mut done, mut checked) = (0_u64, 0_u64);
+        let add = |done: &mut u64| {
+            *done = black_box(*done + 1);
+            Ok(())
+        };
+        probe.steady("batch", &mut done, add, |done, operations| {
+            checked += operations;
+            match *done == checked {
+                true => Ok(()),
+                false => Err(Failure::new("the harness lost count of its operations")),
+            }
+        })?;
+        probe.part("part", &mut (), |(), watch| {
+            watch.start();
+            watch.stop();
+            Ok(())
+        })?;
+        probe.trajectory("trajectory", 100, |_| add(&mut done))
+    }
+}

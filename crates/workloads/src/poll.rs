@@ -1,0 +1,287 @@
+//! How does the cost of finding what is ready grow with the descriptors that are watched?
+//!
+//! Dan Kegel's Poller_bench. N read ends are watched. One operation: a byte is written to each of A
+//! active ones, the mechanism is asked once what is ready, and a handler reads each byte. What the
+//! mechanism obliges a program to do is part of it: after an edge the handler reads until the call
+//! would block, after a oneshot it arms the descriptor again.
+//!
+//! It does not measure what a server does besides: accepting, parsing, sending; nor several threads
+//! on one mechanism; nor wakers on another CPU, for writer and reader are one thread, as they were
+//! in the original. Where io_uring and AIO hold requests back until the next wait, adding and arming
+//! is paid there.
+
+mod bench;
+mod objects;
+
+use bench::Bench;
+use engine::{
+    About, Axis, Cell, CellKey, Condition, Failure, Fit, Kind, MetricAbout, Parking, Probe, Subject,
+    Values, Warning, Workload,
+};
+use objects::{Object, Objects, Place};
+use readiness::{Mechanism, Trigger};
+use rustix::process::{Resource, getrlimit};
+use std::time::Duration;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Poll = Poll;
+
+pub(crate) struct Poll;
+
+static ABOUT: About = About {
+    name: "poll",
+    version: 1,
+    kind: Kind::Suite,
+    question: "How does the cost of finding what is ready grow with the descriptors watched?",
+    operation: "write a byte to each active descriptor, wait once, read each byte in its handler",
+    not_measured: &[
+        "what a server does besides: accepting, parsing, sending",
+        "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
+        "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
+    ],
+    axis: Axis {
+        name: "watched descriptors",
+        quick: &[10, 30, 100, 300, 1_000, 3_000, 10_000],
+        full: &[10, 30, 100, 300, 1_000, 3_000, 10_000, 19_000],
+    },
+    conditions: &[
+        Condition {
+            name: "active",
+            about: "descriptors that become ready in each loop",
+            values: Values::AtLeast(1),
+            default: "1",
+        },
+        Condition {
+            name: "object",
+            about: "what is watched",
+            values: Values::OneOf(Object::NAMES),
+            default: "socketpair",
+        },
+        Condition {
+            name: "activity",
+            about: "how the active ones lie among the watched: evenly, side by side, or by the seed",
+            values: Values::OneOf(&["spaced", "sequential", "random"]),
+            default: "spaced",
+        },
+        Condition {
+            name: "position",
+            about: "where in its share of the watched an active one lies; nothing where it is random",
+            values: Values::OneOf(&["first", "middle", "last"]),
+            default: "middle",
+        },
+        Condition {
+            name: "timeout",
+            about: "what the wait is given: 0 returns at once, -1 sleeps until something is ready",
+            values: Values::OneOf(&["0", "-1"]),
+            default: "0",
+        },
+    ],
+    metrics: &[
+        MetricAbout { name: "loop", about: "write + wait + dispatch" },
+        MetricAbout { name: "wait", about: "wait alone" },
+        MetricAbout { name: "add", about: "adding a descriptor" },
+        MetricAbout { name: "remove", about: "removing a descriptor" },
+        MetricAbout { name: "open", about: "opening an object" },
+        MetricAbout { name: "close", about: "closing an object" },
+    ],
+};
+
+impl Workload for Poll {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        readiness::TABLE.iter().map(|row| subject(row)).collect()
+    }
+
+    fn fit(&self, cell: &CellKey) -> Fit {
+        let active = cell.conditions.get("active").and_then(|text| text.parse().ok()).unwrap_or(1);
+        let object = cell.conditions.get("object").map_or("", String::as_str);
+        if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
+            return Fit::Leave(Warning {
+                what: format!("{} is left out: eventfds send no signals.", cell.subject),
+                remedy: "watch sockets or pipes: --object socketpair".into(),
+            });
+        }
+        let most = watched_max(object, active);
+        if active > cell.point.min(most) {
+            return Fit::Leave(Warning {
+                what: format!("{active} active of {} watched is left out.", cell.point.min(most)),
+                remedy: "ask for points that are at least as many as --active".into(),
+            });
+        }
+        if cell.point > most {
+            return Fit::Clamp(most, clamped(cell.point, most));
+        }
+        Fit::Measure
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let row = readiness::find(&cell.subject)
+            .ok_or_else(|| Failure::new(format!("there is no mechanism {}", cell.subject)))?;
+        let watched = cell.point as usize;
+        let active = active_places(cell)?;
+        let object = Object::named(cell.condition("object")?)?;
+        let timeout = (cell.condition("timeout")? == "0").then_some(Duration::ZERO);
+        let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
+
+        let mut objects = Objects::open(object, watched, &active, park, probe)?;
+        let mut bench = Bench::new(row, &objects, &active, timeout)?;
+        bench.add_all(probe)?;
+        bench.measure_loop(probe)?;
+        bench.measure_wait(probe)?;
+        bench.remove_all(probe)?;
+        drop(bench);
+        objects.close(probe)
+    }
+}
+
+/// Descriptors that a worker needs besides those that it watches: the standard streams, the
+/// mechanism's, a listener, the lines to where peers are parked.
+const OWN_DESCRIPTORS: usize = 24;
+
+fn descriptors_max() -> usize {
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
+}
+
+/// The most descriptors that can be watched here: all that are allowed, less those that the worker
+/// needs for itself, for the peers of the active ones, and for a chunk on its way to be parked.
+fn watched_max(object: &str, active: u64) -> u64 {
+    let peers = match object {
+        "eventfd" => 0,
+        _ => active.saturating_add(Parking::chunk() as u64),
+    };
+    (descriptors_max().saturating_sub(OWN_DESCRIPTORS) as u64).saturating_sub(peers)
+}
+
+fn clamped(asked: u64, most: u64) -> Warning {
+    let limit = descriptors_max();
+    Warning {
+        what: format!(
+            "{asked} watched descriptors became {most}: a process may have {limit} descriptors."
+        ),
+        remedy: format!("ulimit -n {}", asked + 1_000),
+    }
+}
+
+fn subject(row: &'static Mechanism) -> Subject {
+    let duty = match row.trigger {
+        Trigger::Level => None,
+        Trigger::Edge => Some("edge-triggered: its handler reads until the call would block"),
+        Trigger::Oneshot => Some("oneshot: its handler arms the descriptor again"),
+    };
+    let notes: Vec<&str> = duty.into_iter().chain(row.limits.iter().copied()).collect();
+    Subject {
+        name: row.name,
+        label: row.label,
+        summary: row.summary,
+        note: notes.join("; "),
+        available: (row.available)().map_err(|why| why.0),
+    }
+}
+
+/// Which of the watched become ready in each loop.
+fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
+    let (watched, active) = (cell.point as usize, cell.number("active")? as usize);
+    if active == 0 || active > watched {
+        return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
+    }
+    let offset = |room: usize| match cell.condition("position")? {
+        "first" => Ok(0),
+        "last" => Ok(room),
+        _ => Ok::<usize, Failure>(room.div_ceil(2)),
+    };
+    Ok(match cell.condition("activity")? {
+        "sequential" => {
+            let start = offset(watched - active)?;
+            (start..start + active).collect()
+        }
+        "random" => {
+            let mut all: Vec<Place> = (0..watched).collect();
+            fastrand::Rng::with_seed(cell.seed).shuffle(&mut all);
+            all.truncate(active);
+            all
+        }
+        _ => {
+            let spacing = watched / active;
+            let start = offset(spacing - 1)?;
+            (0..active).map(|k| start + k * spacing).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<Place> {
+        let conditions = [("activity", activity), ("position", position)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into_iter()
+            .chain([("active".to_owned(), active.to_string())])
+            .collect();
+        active_places(&Cell { subject: "poll".into(), point: watched, conditions, seed: 5 }).unwrap()
+    }
+
+    #[test]
+    fn spaced_is_as_the_original() {
+        assert_eq!(places(100, 1, "spaced", "middle"), [50]);
+        assert_eq!(places(100, 4, "spaced", "middle"), [12, 37, 62, 87]);
+        assert_eq!(places(100, 1, "spaced", "first"), [0]);
+        assert_eq!(places(100, 1, "spaced", "last"), [99]);
+        assert_eq!(places(10, 10, "spaced", "last"), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sequential_is_one_block() {
+        assert_eq!(places(100, 3, "sequential", "first"), [0, 1, 2]);
+        assert_eq!(places(100, 3, "sequential", "last"), [97, 98, 99]);
+        assert_eq!(places(100, 2, "sequential", "middle"), [49, 50]);
+    }
+
+    #[test]
+    fn random_is_by_the_seed_and_without_doubles() {
+        let drawn = places(1_000, 100, "random", "middle");
+        assert_eq!(drawn, places(1_000, 100, "random", "first"));
+        let set: HashSet<Place> = drawn.iter().copied().collect();
+        assert_eq!(set.len(), 100);
+        assert!(set.iter().all(|&place| place < 1_000));
+    }
+
+    #[test]
+    fn every_pattern_stays_within_the_watched() {
+        for watched in 1..=40 {
+            for active in 1..=watched {
+                for activity in ["spaced", "sequential", "random"] {
+                    for position in ["first", "middle", "last"] {
+                        let places = places(watched, active, activity, position);
+                        let distinct: HashSet<Place> = places.iter().copied().collect();
+                        assert_eq!(distinct.len() as u64, active);
+                        assert!(distinct.iter().all(|&place| (place as u64) < watched));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_measured_is_left_out_or_clamped() {
+        let key = |subject: &str, point: u64, active: &str, object: &str| CellKey {
+            workload: "poll".into(),
+            subject: subject.into(),
+            conditions: [("active", active), ("object", object)]
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            point,
+            round: 0,
+        };
+        assert_eq!(Poll.fit(&key("poll", 10, "10", "pipe")), Fit::Measure);
+        assert!(matches!(Poll.fit(&key("poll", 10, "11", "pipe")), Fit::Leave(_)));
+        assert!(matches!(Poll.fit(&key("sigio", 10, "1", "eventfd")), Fit::Leave(_)));
+        let most = watched_max("pipe", 1);
+        let clamp = Poll.fit(&key("poll", most + 1, "1", "pipe"));
+        assert!(matches!(clamp, Fit::Clamp(point, _) if point == most), "{clamp:?}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Proves that a mechanism and a workload are one file and one line each: adds a toy of both to a
+//! copy of the workspace, builds it, and finds them wherever a row of the tables must appear.
+
+mod toys;
+
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use toys::Toy;
+
+/// No single command of the toys takes longer than this.
+const RUN_MAX: Duration = Duration::from_secs(180);
+
+/// Adds the toys to a copy of the workspace, and uses both.
+pub fn run(tally: &mut Tally) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("workspace");
+    copy_workspace(&shell::root(), &copy)?;
+    for toy in toys::ALL {
+        add(toy, &copy)?;
+    }
+    // A build folder of its own: in the workspace's own one, the toy's knee would take the place of
+    // the real one.
+    let target = shell::target_dir()?.join("one-row");
+    let mut compile = cargo(&copy, &target, "build");
+    let built = shell::succeeds(compile.args(["--package", "knee"]))?;
+    tally.check("one-row: knee builds with one file and one line more", built);
+    if !built {
+        return Ok(());
+    }
+    let bench = Uses { knee: target.join("debug/knee"), folder: folder.path() };
+    for toy in toys::ALL {
+        for (args, wanted) in toy.uses {
+            let step = format!("one-row: `knee {}` knows the toy {}", args.join(" "), toy.what);
+            match bench.shows(args, wanted)? {
+                Ok(()) => tally.pass(1),
+                Err(why) => {
+                    println!("{step}: it does not: {why}");
+                    tally.fail(step);
+                }
+            }
+        }
+    }
+    contract(&copy, &target, tally)
+}
+
+/// The contract test of `readiness` takes up the toy by itself, and the toy keeps the contract.
+fn contract(copy: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
+    let mut command = cargo(copy, target, "test");
+    command.args(["--package", "readiness", "--test", "contract", "--", "--nocapture"]);
+    command.env("KNEE_MECHANISMS", "toy");
+    println!("$ {}", shell::display(&command));
+    let done = shell::bounded(&mut command, Duration::from_secs(600))?;
+    let said = format!("{}{}", done.stdout, done.stderr);
+    let covered = said.lines().any(|line| has_word(line, "toy"));
+    if !done.status.success() || !covered {
+        println!("{said}");
+    }
+    tally.check("one-row: the toy mechanism keeps the contract", done.status.success());
+    tally.check("one-row: the contract test covers the toy mechanism", covered);
+    Ok(())
+}
+
+/// A cargo that builds the copy, without debugging information, which nobody will read.
+fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
+    let mut command = shell::cargo(copy, subcommand);
+    command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command
+}
+
+/// Copies what git tracks or would track.
+fn copy_workspace(from: &Path, to: &Path) -> Result<()> {
+    for file in shell::files(from)? {
+        let copy = to.join(&file);
+        fs::create_dir_all(copy.parent().context("a file without a folder")?)?;
+        fs::copy(from.join(&file), &copy)
+            .with_context(|| format!("can't copy {}", file.display()))?;
+        // A build looks at times: this copy must be newer than the one before it, which was built
+        // in the same place.
+        fs::File::options().append(true).open(&copy)?.set_modified(std::time::SystemTime::now())?;
+    }
+    Ok(())
+}
+
+/// Adds one file and one line.
+fn add(toy: &Toy, copy: &Path) -> Result<()> {
+    fs::write(copy.join(toy.file), toy.text)?;
+    let table = copy.join(toy.table);
+    let text = fs::read_to_string(&table).with_context(|| format!("{} is missing", toy.table))?;
+    let more = with_row(&text, "toy")
+        .with_context(|| format!("{}: no table to put a row into", toy.table))?;
+    fs::write(&table, more)?;
+    Ok(())
+}
+
+/// The text with one more row in its table, which is the invocation `table! { … }`.
+fn with_row(text: &str, name: &str) -> Option<String> {
+    let table = text.rfind("\ntable! {")?;
+    let end = table + text[table..].find("\n}")? + 1;
+    Some(format!("{}    {name},\n{}", &text[..end], &text[end..]))
+}
+
+/// Uses the copy's knee.
+struct Uses<'a> {
+    knee: PathBuf,
+    folder: &'a Path,
+}
+
+impl Uses<'_> {
+    /// Runs knee; it must succeed and print that word. The inner error says what it did instead.
+    fn shows(&self, args: &[&str], wanted: &str) -> Result<Result<(), String>> {
+        let mut command = Command::new(&self.knee);
+        // Its record and reports land where they are thrown away with the copy.
+        command.current_dir(self.folder).env("XDG_DATA_HOME", self.folder).args(args);
+        let done = shell::bounded(&mut command, RUN_MAX)?;
+        if !done.status.success() {
+            return Ok(Err(format!("{}: {}", done.status, done.stderr.trim())));
+        }
+        if !done.stdout.lines().any(|line| has_word(line, wanted)) {
+            return Ok(Err(format!("no {wanted:?} in:\n{}", done.stdout)));
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Whether a line holds that very word.
+fn has_word(line: &str, word: &str) -> bool {
+    line.split(|char: char| !char.is_alphanumeric() && char != '-').any(|found| found == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_goes_to_the_end_of_the_table() {
+        let text =
+            "macro_rules! table {\n    () => {};\n}\n\ntable! {\n    poll,\n}\n\nfn f() {}\n";
+        let more = with_row(text, "toy").unwrap();
+        assert!(more.contains("\ntable! {\n    poll,\n    toy,\n}\n\nfn f() {}\n"), "{more}");
+        assert_eq!(more.lines().count(), text.lines().count() + 1, "one line, and no more");
+        assert!(with_row("\ntable! {\n}\n", "toy").unwrap().contains("{\n    toy,\n}"));
+        assert_eq!(with_row("fn f() {}", "toy"), None);
+    }
+
+    #[test]
+    fn words_are_whole() {
+        assert!(has_word("  toy  a toy", "toy") && has_word("(sel|toy)", "toy"));
+        assert!(!has_word("toys epoll-toy", "toy"));
+    }
+}

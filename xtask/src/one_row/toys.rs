@@ -1,0 +1,104 @@
+//! The toys: what a contributor would write, no more.
+
+/// One row of a table, in one file, and where knee must know of it.
+pub struct Toy {
+    /// `mechanism` or `workload`.
+    pub what: &'static str,
+    /// The new file.
+    pub file: &'static str,
+    /// What is in it.
+    pub text: &'static str,
+    /// The file whose table gets one line more.
+    pub table: &'static str,
+    /// Arguments of knee, and the word that its output must hold then.
+    pub uses: &'static [(&'static [&'static str], &'static str)],
+}
+
+/// Every toy. The mechanism is called `toy`, the workload `toy-work`.
+pub const ALL: &[&Toy] = &[&MECHANISM, &WORKLOAD];
+
+const MECHANISM: Toy = Toy {
+    what: "mechanism",
+    file: "crates/readiness/src/mechanisms/toy.rs",
+    text: r#"//! A toy: `poll(2)` under another name.
+
+use crate::Mechanism;
+
+pub(crate) const MECHANISM: Mechanism =
+    Mechanism { name: "toy", label: "toy", summary: "a toy", ..super::poll::MECHANISM };
+"#,
+    table: "crates/readiness/src/mechanisms.rs",
+    uses: &[
+        (&["list"], "toy"),
+        (&["list", "mechanisms"], "toy"),
+        (&["list", "mechanisms", "--json"], "toy"),
+        (&["completions", "bash"], "toy"),
+        (&["run", "poll", "--subjects", "toy", "--points", "10,100", "--rounds", "1"], "toy"),
+        (&["show", "last"], "toy"),
+    ],
+};
+
+const WORKLOAD: Toy = Toy {
+    what: "workload",
+    file: "crates/workloads/src/toy.rs",
+    text: r#"//! What does adding one cost?
+//!
+//! One operation is an addition. It does not measure anything else.
+
+use engine::{
+    About, Axis, Cell, Condition, Failure, Kind, MetricAbout, Probe, Subject, Values, Workload,
+};
+use std::hint::black_box;
+
+pub(crate) const WORKLOAD: Toy = Toy;
+
+pub(crate) struct Toy;
+
+static ABOUT: About = About {
+    name: "toy-work",
+    version: 1,
+    kind: Kind::Suite,
+    question: "What does adding one cost?",
+    operation: "an addition",
+    not_measured: &["anything else"],
+    axis: Axis { name: "toys", quick: &[1, 10], full: &[1, 10, 100] },
+    conditions: &[Condition {
+        name: "toy-size",
+        about: "what is added",
+        values: Values::AtLeast(1),
+        default: "1",
+    }],
+    metrics: &[MetricAbout { name: "add", about: "an addition" }],
+};
+
+impl Workload for Toy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let (name, summary) = ("plus", "adds one");
+        vec![Subject { name, label: name, summary, note: String::new(), available: Ok(()) }]
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let size = cell.number("toy-size")?;
+        let add = |sum: &mut u64| {
+            *sum = black_box(sum.wrapping_add(size));
+            Ok(())
+        };
+        probe.steady("add", &mut 0, add, |_, _| Ok(()))
+    }
+}
+"#,
+    table: "crates/workloads/src/lib.rs",
+    uses: &[
+        (&["list"], "toy-work"),
+        (&["list", "workloads"], "toy-work"),
+        (&["list", "workloads", "--json"], "toy-work"),
+        (&["completions", "bash"], "toy-work"),
+        (&["help", "run"], "--toy-size"),
+        (&["run", "toy-work", "--quick", "--rounds", "1", "--toy-size", "3"], "toy-work"),
+        (&["show", "last"], "toy-work"),
+    ],
+};

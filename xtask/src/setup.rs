@@ -1,0 +1,150 @@
+//! What the tests need beyond Rust: looked for, installed where that is possible, never silently.
+
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::Result;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Package lists older than this are fetched anew before installing.
+const LISTS_AGE_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// Something that the tests need.
+struct Need {
+    /// What it is for, after `needed to`.
+    purpose: &'static str,
+    /// Programs, any of which will do.
+    programs: &'static [&'static str],
+    /// Debian's package of it.
+    package: &'static str,
+    /// A variable that names the program, if there is one.
+    variable: Option<&'static str>,
+}
+
+const NEEDS: [Need; 2] = [
+    Need {
+        purpose: "build SQLite and the C loops",
+        programs: &["cc", "gcc", "clang"],
+        package: "gcc",
+        variable: Some("CC"),
+    },
+    Need {
+        purpose: "check the HTML reports in a browser",
+        programs: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+        package: "chromium",
+        variable: Some("CHROMIUM"),
+    },
+];
+
+/// Looks for each need, and installs what is missing. What can't be had is said, and counts as
+/// skipped here; the tests that need it fail on their own.
+pub fn run(tally: &mut Tally) -> Result<()> {
+    for need in &NEEDS {
+        if let Some(program) = need.met_by() {
+            println!("{program} is here, to {}.", need.purpose);
+            continue;
+        }
+        println!("{} is missing; it is needed to {}.", need.package, need.purpose);
+        if let Err(why) = install(need)? {
+            tally.skip(&format!("installing {}", need.package), &why);
+        }
+    }
+    Ok(())
+}
+
+impl Need {
+    /// The program that meets it.
+    fn met_by(&self) -> Option<String> {
+        let named = self.variable.and_then(|variable| std::env::var(variable).ok());
+        let known = self.programs.iter().map(|program| (*program).to_owned());
+        named.into_iter().chain(known).find(|program| shell::has(program))
+    }
+}
+
+/// Installs a package by apt-get. The inner error says why that can't be done here.
+fn install(need: &Need) -> Result<Result<(), String>> {
+    let by_hand =
+        format!("install it by hand (Debian and Ubuntu: apt-get install {})", need.package);
+    if !shell::has("apt-get") {
+        return Ok(Err(format!("no apt-get here; {by_hand}")));
+    }
+    let Some(prefix) = privilege() else {
+        return Ok(Err(format!("neither root nor sudo without a password; {by_hand}")));
+    };
+    if lists_are_old() && !shell::succeeds(apt_get(prefix).arg("update"))? {
+        println!("apt-get update failed; trying with the lists that are here.");
+    }
+    println!("Installing {} by apt-get.", need.package);
+    let mut command = apt_get(prefix);
+    command.args(["install", "--yes", "--no-install-recommends", need.package]);
+    if shell::succeeds(&mut command)? && need.met_by().is_some() {
+        return Ok(Ok(()));
+    }
+    Ok(Err(format!("apt-get install {} failed (see above); {by_hand}", need.package)))
+}
+
+/// What to put before a command so that it runs as root: nothing, or `sudo -n`.
+fn privilege() -> Option<&'static [&'static str]> {
+    let root = shell::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if root {
+        return Some(&[]);
+    }
+    let sudo =
+        shell::has("sudo") && shell::output(Command::new("sudo").args(["-n", "true"])).is_ok();
+    sudo.then_some(&["sudo", "-n"])
+}
+
+/// `apt-get` that asks nothing and gives up on a dead mirror or a held lock.
+fn apt_get(prefix: &[&str]) -> Command {
+    let mut words = prefix.to_vec();
+    words.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    words.extend(["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=30"]);
+    words.extend(["-o", "Acquire::Retries=2", "-qq"]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// Whether apt's package lists are missing or older than a day.
+fn lists_are_old() -> bool {
+    newest_age(Path::new("/var/lib/apt/lists")).is_none_or(|age| age > LISTS_AGE_MAX)
+}
+
+/// The age of the newest package list in a folder; none when it holds no list.
+fn newest_age(folder: &Path) -> Option<Duration> {
+    fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().contains("_Packages"))
+        .filter_map(|entry| entry.metadata().ok()?.modified().ok()?.elapsed().ok())
+        .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    #[test]
+    fn the_age_of_the_lists_is_that_of_the_newest() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(newest_age(folder.path()), None);
+        File::create(folder.path().join("lock")).unwrap();
+        assert_eq!(newest_age(folder.path()), None, "a lock is no list");
+        let old = File::create(folder.path().join("mirror_main_Packages")).unwrap();
+        old.set_modified(SystemTime::now() - Duration::from_secs(72 * 3600)).unwrap();
+        assert!(newest_age(folder.path()).unwrap() > LISTS_AGE_MAX);
+        File::create(folder.path().join("mirror_updates_Packages.lz4")).unwrap();
+        assert!(newest_age(folder.path()).unwrap() < LISTS_AGE_MAX);
+    }
+
+    #[test]
+    fn a_need_is_met_by_any_of_its_programs() {
+        let need = |programs| Need { purpose: "", programs, package: "", variable: None };
+        assert_eq!(need(&["no-such-program", "sh"]).met_by().as_deref(), Some("sh"));
+        assert_eq!(need(&["no-such-program"]).met_by(), None);
+    }
+}

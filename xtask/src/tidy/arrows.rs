@@ -1,0 +1,174 @@
+//! The arrows between crates: who may use whom.
+
+use super::{Crate, Tree};
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Each crate and what it may use. A crate that is not here is a finding: give it a row.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("sys", &[]),
+    ("readiness", &["sys"]),
+    ("locks", &["sys"]),
+    ("http", &["readiness", "sys"]),
+    ("load", &["readiness", "sys"]),
+    ("record", &[]),
+    ("engine", &["record", "sys"]),
+    ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),
+    ("analysis", &["record"]),
+    ("report", &["analysis", "record"]),
+    (
+        "knee",
+        &[
+            "sys",
+            "readiness",
+            "locks",
+            "http",
+            "load",
+            "record",
+            "engine",
+            "workloads",
+            "analysis",
+            "report",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Who may never come to know whom, by whatever way round.
+const NEVER: &[(&str, &[&str])] = &[
+    ("analysis", &["engine", "sys", "readiness", "workloads"]),
+    ("report", &["engine", "sys", "readiness", "workloads"]),
+    ("readiness", &["record", "engine"]),
+    ("locks", &["record", "engine"]),
+    ("http", &["record", "engine"]),
+    ("engine", &["readiness", "workloads", "analysis", "report"]),
+];
+
+/// What the crates' manifests say, from the output of `cargo metadata --no-deps`.
+pub fn crates(metadata: &Value, root: &Path) -> Result<Vec<Crate>> {
+    let packages = metadata["packages"].as_array().context("metadata without packages")?;
+    packages.iter().map(|package| one_crate(package, root)).collect()
+}
+
+fn one_crate(package: &Value, root: &Path) -> Result<Crate> {
+    let relative = |path: &Value| -> Result<PathBuf> {
+        let path = Path::new(path.as_str().context("metadata without a path")?);
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Ok(path.strip_prefix(&root).unwrap_or(path).to_owned())
+    };
+    let manifest = relative(&package["manifest_path"])?;
+    let mut one = Crate {
+        name: package["name"].as_str().context("a package without a name")?.to_owned(),
+        folder: manifest.parent().map(Path::to_owned).unwrap_or_default(),
+        ..Crate::default()
+    };
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        // Only the workspace's own crates have a path; development dependencies are free.
+        if dependency["path"].is_string() && dependency["kind"] != "dev" {
+            one.uses.extend(dependency["name"].as_str().map(str::to_owned));
+        }
+    }
+    for target in package["targets"].as_array().into_iter().flatten() {
+        let path = relative(&target["src_path"])?;
+        let kinds = target["kind"].as_array();
+        let main =
+            kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib" || kind == "bin"));
+        if main { &mut one.roots } else { &mut one.other_roots }.push(path);
+    }
+    Ok(one)
+}
+
+/// Crates that use what they may not, directly or by way of others.
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut broken = Vec::new();
+    for one in &tree.crates {
+        let Some((_, may)) = MAY_USE.iter().find(|(name, _)| *name == one.name) else {
+            broken.push(format!("crate {} is not in the table of arrows (MAY_USE)", one.name));
+            continue;
+        };
+        for used in one.uses.iter().filter(|used| !may.contains(&used.as_str())) {
+            broken.push(format!("crate {} must not use {used}", one.name));
+        }
+    }
+    for (name, never) in NEVER {
+        let reached = reach(&tree.crates, name);
+        for other in never.iter().filter(|other| reached.contains(**other)) {
+            broken.push(format!("crate {name} reaches {other} by way of others"));
+        }
+    }
+    broken
+}
+
+/// Every crate that `name` reaches along dependencies, itself left out.
+fn reach<'a>(crates: &'a [Crate], name: &'a str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![name];
+    while let Some(name) = open.pop() {
+        let uses = crates.iter().filter(|one| one.name == name).flat_map(|one| &one.uses);
+        open.extend(uses.map(String::as_str).filter(|used| reached.insert(*used)));
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn workspace(uses: &[(&str, &[&str])]) -> Tree {
+        let one = |(name, uses): &(&str, &[&str])| Crate {
+            name: (*name).into(),
+            uses: uses.iter().map(|used| (*used).to_owned()).collect(),
+            ..Crate::default()
+        };
+        Tree { crates: uses.iter().map(one).collect(), ..Tree::default() }
+    }
+
+    #[test]
+    fn the_design_is_kept_by_its_own_table() {
+        assert_eq!(check(&workspace(MAY_USE)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_arrow_that_the_design_lacks_is_found() {
+        let broken = check(&workspace(&[("record", &["sys"]), ("sys", &[])]));
+        assert_eq!(broken, ["crate record must not use sys"]);
+        assert_eq!(check(&workspace(&[("misc", &[])])).len(), 1);
+    }
+
+    #[test]
+    fn a_way_round_is_found() {
+        let broken = check(&workspace(&[
+            ("report", &["analysis"]),
+            ("analysis", &["record"]),
+            ("record", &["engine"]),
+            ("engine", &[]),
+        ]));
+        assert!(broken.contains(&"crate report reaches engine by way of others".to_owned()));
+        assert!(broken.contains(&"crate analysis reaches engine by way of others".to_owned()));
+    }
+
+    #[test]
+    fn development_dependencies_and_strangers_are_free() {
+        let metadata = json!({"packages": [{
+            "name": "record",
+            "manifest_path": "/w/crates/record/Cargo.toml",
+            "dependencies": [
+                {"name": "serde", "kind": null},
+                {"name": "engine", "kind": "dev", "path": "/w/crates/engine"},
+                {"name": "sys", "kind": "build", "path": "/w/crates/sys"},
+            ],
+            "targets": [
+                {"kind": ["lib"], "src_path": "/w/crates/record/src/lib.rs"},
+                {"kind": ["test"], "src_path": "/w/crates/record/tests/kill.rs"},
+            ],
+        }]});
+        let crates = crates(&metadata, Path::new("/w")).unwrap();
+        assert_eq!(crates[0].uses, ["sys"]);
+        assert_eq!(crates[0].folder, Path::new("crates/record"));
+        assert_eq!(crates[0].roots, [Path::new("crates/record/src/lib.rs")]);
+        assert_eq!(crates[0].other_roots, [Path::new("crates/record/tests/kill.rs")]);
+    }
+}

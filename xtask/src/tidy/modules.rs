@@ -1,0 +1,76 @@
+//! Every Rust file belongs to some crate: a file that no module names is never compiled.
+
+use super::Tree;
+use super::code::{code_only, words};
+use std::path::{Path, PathBuf};
+
+/// Rust files that are no crate's root and that their parent module does not name.
+///
+/// A name anywhere in the parent's code counts, not only after `mod`: the tables declare their
+/// modules inside a macro.
+pub fn reachable(tree: &Tree) -> Vec<String> {
+    let roots: Vec<&PathBuf> =
+        tree.crates.iter().flat_map(|one| one.roots.iter().chain(&one.other_roots)).collect();
+    let mut lost = Vec::new();
+    for file in tree.rust().filter(|file| !roots.contains(&&file.path)) {
+        let Some((name, folder)) = module(&file.path) else { continue };
+        let named = tree.rust().any(|parent| {
+            is_parent(&parent.path, folder, &roots)
+                && words(&code_only(&parent.text)).any(|word| word == name)
+        });
+        if !named {
+            lost.push(format!("{}: no module names this file", file.path.display()));
+        }
+    }
+    lost
+}
+
+/// A module's name, and the folder that its parent's children are in.
+fn module(path: &Path) -> Option<(&str, &Path)> {
+    let folder = path.parent()?;
+    let name = path.file_stem()?.to_str()?;
+    if name == "mod" {
+        Some((folder.file_name()?.to_str()?, folder.parent()?))
+    } else {
+        Some((name, folder))
+    }
+}
+
+/// Whether the children of a file's module are in that folder.
+fn is_parent(path: &Path, folder: &Path, roots: &[&PathBuf]) -> bool {
+    let beside = path.parent() == Some(folder);
+    let root = beside && roots.iter().any(|root| root.as_path() == path);
+    let mod_file = beside && path.file_name().is_some_and(|name| name == "mod.rs");
+    root || mod_file || path.with_extension("") == folder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Crate;
+    use super::super::tests::tree;
+    use super::*;
+
+    #[test]
+    fn a_file_that_nobody_names_is_lost() {
+        let mut tree = tree(&[
+            ("a/src/lib.rs", "mod table;\nmod folder;"),
+            ("a/src/table.rs", "table! {\n    named,\n    // lost,\n}"),
+            ("a/src/table/named.rs", ""),
+            ("a/src/table/lost.rs", ""),
+            ("a/src/folder/mod.rs", "mod inner;"),
+            ("a/src/folder/inner.rs", ""),
+            ("a/src/stray.rs", "mod lost;"),
+            ("a/tests/contract.rs", "mod common;"),
+            ("a/tests/common/mod.rs", ""),
+        ]);
+        tree.crates.push(Crate {
+            roots: vec!["a/src/lib.rs".into()],
+            other_roots: vec!["a/tests/contract.rs".into()],
+            ..Crate::default()
+        });
+        let lost = reachable(&tree);
+        assert_eq!(lost.len(), 2, "{lost:?}");
+        assert!(lost[0].starts_with("a/src/table/lost.rs"));
+        assert!(lost[1].starts_with("a/src/stray.rs"));
+    }
+}

@@ -68,8 +68,11 @@ fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<String
         return Some(format!("it measured no {headline}"));
     }
     let known = |name: &str| declared.iter().any(|metric| metric.name == name);
-    let stray = metrics.iter().find(|metric| !known(&metric.name))?;
-    Some(format!("it measured {}, which it does not declare", stray.name))
+    if let Some(stray) = metrics.iter().find(|metric| !known(&metric.name)) {
+        return Some(format!("it measured {}, which it does not declare", stray.name));
+    }
+    let odd = metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
+    Some(format!("a sample of {} is not a number", odd.name))
 }
 
 fn pin(cpus: &[usize]) -> io::Result<()> {

@@ -25,6 +25,7 @@ pub(crate) const LIMITS: &[&str] = &[
     "an open file can be watched by one at a time",
     "when the queue of signals is full (RLIMIT_SIGPENDING), all that is ready is reported again",
     "the hang-up of a pipe looks like data",
+    "a Unix socket that is full when it is added tells of room only after another failed write",
 ];
 
 const FOREIGN: &str =
@@ -243,6 +244,9 @@ impl<S: Source> Readiness for Signals<S> {
 
     fn modify(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
         self.home.check(FOREIGN)?;
+        self.watches.get(fd.as_raw_fd())?;
+        // What is queued was sent whatever the interest; all that counts now is what `look` finds.
+        self.empty_queue()?;
         let (serial, asked) = (self.serial(), bits::of(interest));
         *self.watches.get_mut(fd.as_raw_fd())? = Watch { token, asked, serial };
         self.look(fd, serial, asked)

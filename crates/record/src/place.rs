@@ -96,6 +96,10 @@ pub(crate) fn check_writable(path: &Path, found: Found) -> Result<(), Error> {
 /// without changing it or anything beside it. `shown` is the path as the user named it.
 pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
     let header = Header::read(path, shown)?;
+    if header.bytes == 0 {
+        // Another process has just found the leavings of one that died making it.
+        return Ok(());
+    }
     if header.bytes < BYTES_MIN {
         return Err(Error::Truncated { path: shown.into() });
     }

@@ -17,7 +17,17 @@ pub struct Toy {
 /// Every toy. The mechanism is called `toy`, the workload `toy-work`.
 pub const ALL: &[&Toy] = &[&MECHANISM, &WORKLOAD];
 
-const MECHANISM: Toy = Toy {
+/// The mechanism once more, as one that never opens.
+pub fn broken_mechanism() -> String {
+    let open = "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super";
+    MECHANISM.text.replace("..super", open)
+}
+
+/// What the contract test says of the broken mechanism.
+pub const COMPLAINT: &str = "toy: open: it never opens";
+
+/// The mechanism.
+pub const MECHANISM: Toy = Toy {
     what: "mechanism",
     file: "crates/readiness/src/mechanisms/toy.rs",
     text: r#"//! A toy: `poll(2)` under another name.

@@ -103,9 +103,12 @@ fn events_of_a_closed_descriptor_never_reach_the_next_of_its_number() {
 fn a_peer_that_hangs_up_makes_a_reader_readable() {
     let _guard = shared();
     for row in rows() {
+        // A TCP connection is closed one way at a time; a row may tell only the whole.
+        let half_deaf = row.limits.iter().any(|limit| limit.contains("stops sending"));
         for &kind in Kind::WITH_PEER {
             for (bytes_left, before_add) in [(0, false), (3, false), (0, true), (3, true)] {
                 let name = row.name;
+                let must_tell = row.tells_hangup && !(kind == Kind::Tcp && half_deaf);
                 let mut object = Object::new(kind);
                 let mut watcher = Watcher::open(row, 16);
                 if !before_add {
@@ -120,13 +123,15 @@ fn a_peer_that_hangs_up_makes_a_reader_readable() {
                     watcher.add(&object, 6, Interest::Readable);
                 }
                 // Data and hang-up may be told one after the other.
-                let (mut told, mut got) = (false, 0);
+                let (mut told, mut got, mut waits) = (false, 0, 0);
                 while !told {
+                    waits += 1;
+                    assert!(waits < 10, "{name} {kind:?}: never told as a hang-up");
                     for event in watcher.next("a hang-up") {
                         assert!(event.readable, "{name} {kind:?}: {event:?}");
                         assert_eq!(event.token, Token(6), "{name} {kind:?}");
                         got += object.drain();
-                        told |= event.hangup || !row.tells_hangup;
+                        told |= event.hangup || !must_tell;
                         watcher.rearm(&object, 6, Interest::Readable);
                     }
                 }

@@ -19,6 +19,8 @@ pub struct Watch {
     data_untold: bool,
     /// Whether room came, or a hang-up, that has not been told.
     room_untold: bool,
+    /// Whether the row need not notice room, since the socket was full when it was added.
+    deaf_to_room: bool,
 }
 
 impl Watch {
@@ -41,15 +43,14 @@ impl Watch {
             arrivals: u32::from(data_untold || room_untold),
             data_untold,
             room_untold,
+            deaf_to_room: !writable
+                && row.limits.iter().any(|limit| limit.contains("full when it is added")),
         }
     }
 
-    /// What was on its way when it was modified may still come, under the new token, if the trigger
-    /// is edge and events are queued.
+    /// What a modified one keeps: nothing that was on its way comes under the new token.
     pub fn inherit(&mut self, before: &Watch) {
-        if self.trigger == Trigger::Edge && self.queued {
-            self.arrivals += before.arrivals;
-        }
+        self.deaf_to_room &= before.deaf_to_room;
     }
 
     pub fn data_came(&mut self) {
@@ -62,8 +63,13 @@ impl Watch {
     pub fn room_came(&mut self) {
         if self.interest.is_writable() {
             self.arrivals += MANY;
-            self.room_untold = true;
+            self.room_untold = !self.deaf_to_room;
         }
+    }
+
+    /// A write has failed for lack of room.
+    pub fn filled(&mut self) {
+        self.deaf_to_room = false;
     }
 
     /// A hang-up is told in one event or in two: the socket's, and that of the data it lost.

@@ -18,8 +18,8 @@ use crate::{rows, shared};
 /// Things that are watched at a time.
 const PLACES: usize = 8;
 
-/// Operations of one sequence, and sequences.
-const LENGTH: usize = 400;
+/// Operations of one sequence at most, and sequences.
+const LENGTH_MAX: usize = 800;
 const SEQUENCES: u32 = 40;
 
 /// What a row has to stand at least, not counting those that come to nothing.
@@ -75,7 +75,7 @@ fn no_event_is_lost_spurious_or_doubled_over_ten_thousand_operations() {
         let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let done = Cell::new(0);
         let outcome =
-            TestRunner::new_with_rng(config, random).run(&vec(operation(), LENGTH), |operations| {
+            TestRunner::new_with_rng(config, random).run(&vec(operation(), 0..=LENGTH_MAX), |operations| {
                 let mut world = World::new(row);
                 for operation in operations {
                     done.set(done.get() + u64::from(world.perform(operation)?));
@@ -241,6 +241,9 @@ impl World {
         }
         place.object.fill();
         place.full = true;
+        if let Some(watch) = &mut place.watch {
+            watch.filled();
+        }
         true
     }
 

@@ -43,7 +43,7 @@ fn on_a_small_disk(name: &str) {
 /// Mounts the child's disk again, `ro` or `rw`.
 fn remount(record: &Path, mode: &str) {
     let disk = record.parent().unwrap();
-    let options = format!("remount,{mode}");
+    let options = format!("remount,bind,{mode}");
     let mounted = Command::new("mount").args(["-o", &options]).arg(disk).status().unwrap();
     assert!(mounted.success(), "{mode}");
 }

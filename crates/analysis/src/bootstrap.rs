@@ -27,8 +27,8 @@ pub struct Resampled {
     pub replicates: Vec<f64>,
 }
 
-/// The median over `rounds` (the samples of each, in any order) with its interval; `None` without
-/// samples. Rounds without samples don't count.
+/// The median over `rounds` (the samples of each, in any order) with its interval from as many
+/// `replicates` ([`REPLICATES`] are enough for two digits of it); `None` without samples. Rounds without samples don't count.
 ///
 /// - Several rounds: the two-stage bootstrap's 2.5 and 97.5 percentiles. With five rounds that is
 ///   about the range of their medians; with fewer rounds it is too narrow, and the caller says so.
@@ -36,7 +36,11 @@ pub struct Resampled {
 /// - One round of 2 to 5 samples: smallest to largest, which covers the median with probability
 ///   1 − 2^(1−n), 94 % at best.
 /// - One sample: both ends are the figure itself. There is no interval to be had.
-pub fn median_over_rounds(rounds: &[&[f64]], random: &mut Rng) -> Option<Resampled> {
+pub fn median_over_rounds(
+    rounds: &[&[f64]],
+    replicates: usize,
+    random: &mut Rng,
+) -> Option<Resampled> {
     let rounds: Vec<Vec<f64>> =
         rounds.iter().filter(|round| !round.is_empty()).map(|round| sorted(round)).collect();
     let mut medians: Vec<f64> = rounds.iter().filter_map(|round| quantile(round, 0.5)).collect();
@@ -48,7 +52,7 @@ pub fn median_over_rounds(rounds: &[&[f64]], random: &mut Rng) -> Option<Resampl
         return Some(Resampled { estimate, replicates: Vec::new() });
     }
     let mut drawn = vec![0.0; rounds.len()];
-    let replicates: Vec<f64> = (0..REPLICATES)
+    let replicates: Vec<f64> = (0..replicates)
         .map(|_| {
             for slot in &mut drawn {
                 *slot = resampled_median(&rounds[random.usize(..rounds.len())], random);
@@ -92,7 +96,7 @@ mod tests {
 
     fn median_over(rounds: &[Vec<f64>], seed: u64) -> Resampled {
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-        median_over_rounds(&slices, &mut Rng::with_seed(seed)).unwrap()
+        median_over_rounds(&slices, REPLICATES, &mut Rng::with_seed(seed)).unwrap()
     }
 
     /// The short cut by order statistics against drawing and sorting, for odd and even counts.
@@ -166,7 +170,7 @@ mod tests {
         assert_eq!(three.estimate, Estimate { value: 6.0, low: 5.0, high: 7.0 });
         let rounds = median_over(&[vec![5.0], vec![], vec![7.0]], 1);
         assert_eq!(rounds.estimate, Estimate { value: 6.0, low: 5.0, high: 7.0 });
-        assert_eq!(median_over_rounds(&[&[], &[]], &mut Rng::with_seed(1)), None);
+        assert_eq!(median_over_rounds(&[&[], &[]], REPLICATES, &mut Rng::with_seed(1)), None);
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Context<'_> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
         let mut random = self.random(subject, point);
-        let Resampled { estimate, replicates } = median_over_rounds(&rounds, &mut random)?;
+        let Resampled { estimate, replicates } =
+            median_over_rounds(&rounds, REPLICATES, &mut random)?;
         let mut all = rounds.concat();
         sort(&mut all);
         let at = |p| quantile(&all, p);
@@ -204,5 +205,5 @@ fn log_error(summary: &PointSummary, replicates: &[f64]) -> f64 {
     }
     let error = (interval.high / interval.low).ln() / (2.0 * 1.96);
     // Resampled and found equal is known, to be sure; a single figure is not.
-    if replicates.len() == REPLICATES { error.max(1e-6) } else { error }
+    if replicates.is_empty() { error } else { error.max(1e-6) }
 }

@@ -57,6 +57,7 @@ impl Parking {
     }
 
     /// Hands `descriptors` over and closes them here. Starts another holder when the last is full.
+    #[expect(clippy::needless_pass_by_value, reason = "taken, so that they are closed here")]
     pub fn park(&mut self, descriptors: Vec<OwnedFd>) -> io::Result<()> {
         let mut rest = &descriptors[..];
         while !rest.is_empty() {

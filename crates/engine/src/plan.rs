@@ -109,7 +109,7 @@ fn known_subjects(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), 
 fn known_conditions(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
     for name in ask.conditions.keys() {
         let has = |row: &&dyn Workload| row.about().conditions.iter().any(|c| c.name == name);
-        if !workloads.iter().any(|row| has(row)) {
+        if !workloads.iter().any(has) {
             let names: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
             let names = names.join(", ");
             return Err(AskError::Usage(format!("--{name} is no condition of {names}")));
@@ -213,9 +213,10 @@ fn in_order(keys: &[CellKey], rounds: u32, seed: u64) -> Vec<CellKey> {
 /// One line for a name that nobody knows, with the nearest ones.
 fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> AskError {
     let near = nearest(name, known);
-    let hint = match near.is_empty() {
-        true => format!("`{list}` shows them all"),
-        false => format!("did you mean {}?", near.join(" or ")),
+    let hint = if near.is_empty() {
+        format!("`{list}` shows them all")
+    } else {
+        format!("did you mean {}?", near.join(" or "))
     };
     AskError::Usage(format!("no {what} is called `{name}`; {hint}"))
 }

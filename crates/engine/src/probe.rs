@@ -13,6 +13,7 @@ use crate::Failure;
 use crate::calibrate::Calibrated;
 use record::{Metric, Usage};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use sys::process::{Resources, resources};
 
 /// More samples than this in a cell make the record larger and no interval narrower: batches grow
@@ -43,7 +44,7 @@ impl Probe {
     }
 
     /// States something about this cell that a reader has to know: `parked peers` is `9000`.
-    pub fn fact(&mut self, name: &str, value: impl ToString) {
+    pub fn fact(&mut self, name: &str, value: impl Display) {
         self.facts.insert(name.into(), value.to_string());
     }
 
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_failed_check_voids() {
-        let lost = |_: &mut (), _| Err(Failure::new("lost an event"));
+        let lost = |(): &mut (), _| Err(Failure::new("lost an event"));
         let failure = probe().steady("loop", &mut (), |()| Ok(()), lost).unwrap_err();
         assert_eq!(failure.to_string(), "lost an event");
     }

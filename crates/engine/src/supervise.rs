@@ -111,7 +111,7 @@ impl Worker {
         let strays = clean_up(self.pid);
         let mut said = String::from_utf8_lossy(&self.stderr.kept).trim().to_owned();
         if let Some(state) = state {
-            said = format!("{state} {said}").trim().to_owned();
+            said = format!("{state} {said}");
         }
         let verdict = match heard {
             Err(error) => void(format!("listening to the worker failed: {error}"), said),
@@ -283,7 +283,7 @@ impl Pipe {
     /// Takes what is there now, and forgets the pipe at its end.
     fn drain(&mut self) {
         let Some(from) = &mut self.from else { return };
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; 16 << 10];
         while self.kept.len() <= REPLY_BYTES_MAX {
             match from.read(&mut buffer) {
                 Ok(0) => break,

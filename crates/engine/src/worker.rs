@@ -25,10 +25,10 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
 pub(crate) fn die_with(parent_pid: i32) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let parent = getppid().map(rustix::process::Pid::as_raw_pid);
-    match parent == Some(parent_pid) {
-        true => Ok(()),
-        false => Err(io::Error::other("the process that started this one has ended")),
+    if parent != Some(parent_pid) {
+        return Err(io::Error::other("the process that started this one has ended"));
     }
+    Ok(())
 }
 
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {

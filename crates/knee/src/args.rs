@@ -50,6 +50,7 @@ pub enum Command {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Run {
     /// What to exercise: see `knee list workloads` [default: the suite and its control]
     #[arg(value_name = "WORKLOAD")]

@@ -71,7 +71,7 @@ fn hint_known(near: &str, known: &str) -> String {
 
 fn words(value: &ContextValue) -> String {
     match value {
-        ContextValue::Strings(several) => several.join(", "),
+        ContextValue::Strings(several) => several.join(" or "),
         other => other.to_string(),
     }
 }

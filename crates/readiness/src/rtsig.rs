@@ -218,9 +218,8 @@ impl<S: Source> Signals<S> {
         self.emptied += 1;
         self.early.clear();
         let noted = overflows();
-        let members = (0..self.watches.end() as RawFd)
-            .filter_map(|fd| Some(pollfd { fd, events: self.watches.peek(fd)?.asked, revents: 0 }));
-        let mut states: Vec<pollfd> = members.collect();
+        let states = |(fd, watch): (RawFd, &Watch)| pollfd { fd, events: watch.asked, revents: 0 };
+        let mut states: Vec<pollfd> = watched(&self.watches).map(states).collect();
         poll_now(&mut states)?;
         for state in states.iter().filter(|state| state.revents != 0) {
             if let Some(watch) = self.watches.peek(state.fd) {
@@ -297,16 +296,19 @@ impl<S> Drop for Signals<S> {
     /// Silences what is still watched, empties the queue and gives the thread its mask back, in this
     /// order: a signal that came after would end the process.
     fn drop(&mut self) {
-        for fd in 0..self.watches.end() as RawFd {
-            if self.watches.peek(fd).is_some() {
-                signal::silence(fd, self.number.0);
-            }
+        for (fd, _) in watched(&self.watches) {
+            signal::silence(fd, self.number.0);
         }
         // On another thread the queue is out of reach; the signals stay blocked where they are.
         if self.home.is_here() {
             Masked::leave(self.number.0, &self.set, self.was_blocked);
         }
     }
+}
+
+/// The descriptors that are watched.
+fn watched(watches: &Slots<Watch>) -> impl Iterator<Item = (RawFd, &Watch)> {
+    (0..).take(watches.end()).filter_map(|fd| Some((fd, watches.peek(fd)?)))
 }
 
 /// Puts an event into `ready` if one of the bits was asked for, or can't be left out.

@@ -18,7 +18,7 @@ use crate::{Event, Interest, Readiness, Token, Why, bits, deadline};
 /// What `list` says of both.
 pub(crate) const LIMITS: &[&str] = &[
     "the thread that opens it is the one that has to wait and to remove",
-    "a wait takes what the kernel hands over in one call: some 20 events at a time since Linux 6.14",
+    "a wait tells what the kernel hands over in one call: on recent kernels 20 events at a time",
 ];
 
 /// `IORING_ENTER_GETEVENTS`: take completions, run what the kernel has put off for this thread.
@@ -56,7 +56,7 @@ struct Early {
     event: Event,
 }
 
-struct Ring {
+struct Polls {
     ring: IoUring,
     home: Home,
     shots: Shots,
@@ -83,7 +83,7 @@ pub(crate) fn open(capacity: usize, shots: Shots) -> io::Result<Box<dyn Readines
     let ring = build(requests, completions)
         .map_err(|error| io::Error::new(error.kind(), refusal(&error)))?;
     supports(&ring, shots)?;
-    Ok(Box::new(Ring {
+    Ok(Box::new(Polls {
         ring,
         home: Home::here(),
         shots,
@@ -144,10 +144,10 @@ fn refusal(error: &io::Error) -> Why {
 
 /// A request's data: its number and its descriptor.
 fn data(request: u32, fd: RawFd) -> u64 {
-    u64::from(request) << 32 | u64::from(fd as u32)
+    u64::from(request) << 32 | u64::from(fd.cast_unsigned())
 }
 
-impl Ring {
+impl Polls {
     /// Queues a request for `fd` under a new number.
     fn arm(&mut self, fd: RawFd) -> io::Result<()> {
         self.next_request = self.next_request.wrapping_add(1);
@@ -270,7 +270,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Takes completions, those that overflowed too, until there is an event or no more to take.
+    /// Takes completions until there is an event or no more to take. Those that overflowed are put
+    /// into the queue by the kernel at the next wait.
     #[inline]
     fn collect(&mut self, ready: &mut Vec<Event>, left: Option<Duration>) -> io::Result<usize> {
         let at_once = left == Some(Duration::ZERO);
@@ -278,11 +279,7 @@ impl Ring {
             self.rearm()?;
             let (completions, limit) = if at_once { (0, None) } else { (1, left) };
             self.enter(completions, limit)?;
-            let mut taken = self.take(Some(ready));
-            while self.ring.submission().cq_overflow() {
-                self.enter(0, None)?;
-                taken += self.take(Some(ready));
-            }
+            let taken = self.take(Some(ready));
             self.tell_early(ready);
             // What says nothing may hide events that there is no time to wait for.
             let more = taken > 0 || self.ring.submission().taskrun();
@@ -322,10 +319,10 @@ impl Ring {
 /// The number and the descriptor of a request.
 #[inline]
 fn unpack(data: u64) -> (u32, RawFd) {
-    ((data >> 32) as u32, data as u32 as RawFd)
+    ((data >> 32) as u32, (data as u32).cast_signed())
 }
 
-impl Readiness for Ring {
+impl Readiness for Polls {
     fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
         let (fd, asked) = (fd.as_raw_fd(), bits::of(interest));
         self.watches.insert(fd, Watch { token, asked, request: 0, in_flight: 0 })?;

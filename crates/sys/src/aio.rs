@@ -52,7 +52,7 @@ pub struct Polls {
     /// Boxes that never move: a request is cancelled by the address that it was submitted with.
     chunks: Vec<Box<[Request; CHUNK]>>,
     /// Slots whose requests wait to be submitted.
-    batch: Vec<usize>,
+    batch: Vec<u32>,
     /// Their addresses, while they are being submitted.
     addresses: Vec<*mut Request>,
 }
@@ -75,27 +75,28 @@ impl Polls {
 
     /// Puts a request into the batch: tell when `fd` has one of `bits` (of `poll`). A slot holds
     /// one request at a time.
-    pub fn queue(&mut self, slot: usize, fd: RawFd, bits: u16, data: u64) {
+    pub fn queue(&mut self, slot: u32, fd: RawFd, bits: u16, data: u64) {
         self.batch.push(slot);
         self.requeue(slot, fd, bits, data);
     }
 
     /// Changes the request of a slot that is in the batch.
-    pub fn requeue(&mut self, slot: usize, fd: RawFd, bits: u16, data: u64) {
+    pub fn requeue(&mut self, slot: u32, fd: RawFd, bits: u16, data: u64) {
         *self.slot(slot) = Request {
             data,
             opcode: IOCB_CMD_POLL,
-            fd: fd as u32,
+            fd: fd.cast_unsigned(),
             buffer: u64::from(bits),
             ..Request::default()
         };
     }
 
-    fn slot(&mut self, slot: usize) -> &mut Request {
-        while self.chunks.len() <= slot / CHUNK {
+    fn slot(&mut self, slot: u32) -> &mut Request {
+        let (chunk, place) = place(slot);
+        while self.chunks.len() <= chunk {
             self.chunks.push(Box::new([Request::default(); CHUNK]));
         }
-        &mut self.chunks[slot / CHUNK][slot % CHUNK]
+        &mut self.chunks[chunk][place]
     }
 
     /// How many requests are in the batch.
@@ -108,12 +109,13 @@ impl Polls {
     ///
     /// # Errors
     /// What is wrong with the first request, which stays; `EAGAIN` if too many are in flight.
-    pub fn submit(&mut self) -> io::Result<impl Iterator<Item = usize> + '_> {
+    pub fn submit(&mut self) -> io::Result<impl Iterator<Item = u32> + '_> {
         self.addresses.clear();
         for &slot in &self.batch {
-            self.addresses.push(&raw mut self.chunks[slot / CHUNK][slot % CHUNK]);
+            let (chunk, place) = place(slot);
+            self.addresses.push(&raw mut self.chunks[chunk][place]);
         }
-        let (count, first) = (self.addresses.len() as c_long, self.addresses.as_ptr());
+        let (count, first) = (machine_word(self.addresses.len()), self.addresses.as_mut_ptr());
         // SAFETY: `count` pointers to requests that live, which the kernel copies during the call; it
         // writes their keys to 0, which they are.
         let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, first) };
@@ -122,13 +124,13 @@ impl Polls {
     }
 
     /// Takes the first request out of the batch, for when the kernel refuses it; returns its slot.
-    pub fn skip(&mut self) -> Option<usize> {
+    pub fn skip(&mut self) -> Option<u32> {
         (!self.batch.is_empty()).then(|| self.batch.remove(0))
     }
 
     /// `io_cancel(2)`: ends the request of a slot. Its completion, with a result of 0, still comes;
     /// if it was done before, the completion that it has.
-    pub fn cancel(&mut self, slot: usize) -> io::Result<()> {
+    pub fn cancel(&mut self, slot: u32) -> io::Result<()> {
         let context = self.context;
         let request: *mut Request = self.slot(slot);
         let mut unused = Completion::default();
@@ -156,20 +158,15 @@ impl Polls {
     ) -> io::Result<usize> {
         // The kernel's own timespec: two machine words, whatever the C library's is.
         let limit = timeout.map(|timeout| {
-            [timeout.as_secs().min(SECONDS_MAX) as c_long, timeout.subsec_nanos() as c_long]
+            let seconds = timeout.as_secs().min(SECONDS_MAX);
+            [machine_word(seconds as usize), machine_word(timeout.subsec_nanos() as usize)]
         });
         let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        let (min, max) = (1 as c_long, done.len() as c_long);
+        let max = machine_word(done.len());
+        let min = max.min(1);
         // SAFETY: the pointer and `max` are those of one slice; `limit` is null or valid.
         let taken = unsafe {
-            libc::syscall(
-                libc::SYS_io_getevents,
-                self.context,
-                min.min(max),
-                max,
-                done.as_mut_ptr(),
-                limit,
-            )
+            libc::syscall(libc::SYS_io_getevents, self.context, min, max, done.as_mut_ptr(), limit)
         };
         usize::try_from(taken).map_err(|_| io::Error::last_os_error())
     }
@@ -181,6 +178,16 @@ impl Drop for Polls {
         // has destroyed it before.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
+}
+
+/// The chunk of a slot, and its place there.
+fn place(slot: u32) -> (usize, usize) {
+    (slot as usize / CHUNK, slot as usize % CHUNK)
+}
+
+/// A number that is far below the limit of its type, as the kernel takes it.
+fn machine_word(number: usize) -> c_long {
+    c_long::try_from(number).unwrap_or(c_long::MAX)
 }
 
 fn done(answer: c_long) -> io::Result<()> {
@@ -207,8 +214,8 @@ mod tests {
         let (near, mut far) = UnixStream::pair().unwrap();
         let mut got = [Completion::default(); 4];
         // A slot in the second chunk.
-        polls.queue(CHUNK + 3, near.as_raw_fd(), libc::POLLIN as u16, 77);
-        assert_eq!(polls.submit().unwrap().collect::<Vec<_>>(), [CHUNK + 3]);
+        polls.queue(CHUNK as u32 + 3, near.as_raw_fd(), libc::POLLIN as u16, 77);
+        assert_eq!(polls.submit().unwrap().collect::<Vec<_>>(), [CHUNK as u32 + 3]);
         assert_eq!(polls.queued(), 0);
         assert_eq!(polls.wait(&mut got, Some(Duration::ZERO)).unwrap(), 0);
         far.write_all(b"!").unwrap();

@@ -169,7 +169,7 @@ impl SignalFd {
             },
         };
         Ok(self.buffer[..got].iter().map(|info| Taken {
-            signal: info.ssi_signo as c_int,
+            signal: info.ssi_signo.cast_signed(),
             source: POLL_CODES.contains(&info.ssi_code).then_some((info.ssi_fd, info.ssi_band)),
         }))
     }

@@ -57,10 +57,10 @@ impl Workload for Null {
         };
         probe.steady("batch", &mut done, add, |done, operations| {
             checked += operations;
-            match *done == checked {
-                true => Ok(()),
-                false => Err(Failure::new("the harness lost count of its operations")),
+            if *done != checked {
+                return Err(Failure::new("the harness lost count of its operations"));
             }
+            Ok(())
         })?;
         probe.part("part", &mut (), |(), watch| {
             watch.start();

@@ -167,16 +167,15 @@ fn clamped(asked: u64, most: u64) -> Warning {
 
 fn subject(row: &'static Mechanism) -> Subject {
     let duty = match row.trigger {
-        Trigger::Level => None,
-        Trigger::Edge => Some("edge-triggered: its handler reads until the call would block"),
-        Trigger::Oneshot => Some("oneshot: its handler arms the descriptor again"),
+        Trigger::Level => "",
+        Trigger::Edge => "edge-triggered: its handler reads until the call would block",
+        Trigger::Oneshot => "oneshot: its handler arms the descriptor again",
     };
-    let notes: Vec<&str> = duty.into_iter().chain(row.limits.iter().copied()).collect();
     Subject {
         name: row.name,
         label: row.label,
         summary: row.summary,
-        note: notes.join("; "),
+        note: duty.into(),
         available: (row.available)().map_err(|why| why.0),
     }
 }

@@ -26,11 +26,15 @@ pub fn list(ask: &List) -> Result<Exit, Trouble> {
     let mut text = String::new();
     if workloads {
         text.push_str("Workloads\n");
-        workloads::TABLE.iter().for_each(|&workload| describe(&mut text, workload));
+        for &workload in workloads::TABLE {
+            describe(&mut text, workload);
+        }
     }
     if mechanisms {
         text.push_str(if workloads { "\nMechanisms\n" } else { "Mechanisms\n" });
-        readiness::TABLE.iter().for_each(|mechanism| row(&mut text, mechanism));
+        for mechanism in readiness::TABLE {
+            row(&mut text, mechanism);
+        }
     }
     print(&text)?;
     Ok(Exit::Done)

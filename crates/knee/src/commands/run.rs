@@ -104,9 +104,10 @@ fn conclude(
         RunState::Complete => Exit::Done,
         RunState::Open | RunState::Interrupted => Exit::Interrupted,
     };
-    match asked.json {
-        true => print_json(&::report::json::run(&run, &analysis, Samples::Include))?,
-        false => print(&::report::terminal::tables(&run, &analysis, &style(asked.all)))?,
+    if asked.json {
+        print_json(&::report::json::run(&run, &analysis, Samples::Include))?;
+    } else {
+        print(&::report::terminal::tables(&run, &analysis, &style(asked.all)))?;
     }
     let page = asked.output.clone().unwrap_or_else(|| page(&run, file, recorded));
     let number = run.summary.number;
@@ -145,9 +146,10 @@ fn lost(unsaved: &Unsaved) -> Trouble {
 fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
     let day = run.summary.started.get(..10).unwrap_or_default();
-    let (folder, last) = match recorded {
-        true => (file.parent().map(PathBuf::from), format!("run{}", run.summary.number)),
-        false => (Some(std::env::temp_dir()), run.summary.id.clone()),
+    let (folder, last) = if recorded {
+        (file.parent().map(PathBuf::from), format!("run{}", run.summary.number))
+    } else {
+        (Some(std::env::temp_dir()), run.summary.id.clone())
     };
     folder.unwrap_or_default().join(format!("{}-{day}-{last}.html", names.join("-")))
 }

@@ -10,9 +10,10 @@ use report::json::Samples;
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let run = read(&ask.run, &ask.place)?;
     let analysis = analysis::analyse(&run);
-    match ask.json {
-        true => print_json(&report::json::run(&run, &analysis, Samples::Include))?,
-        false => print(&report::terminal::tables(&run, &analysis, &style(ask.all)))?,
+    if ask.json {
+        print_json(&report::json::run(&run, &analysis, Samples::Include))?;
+    } else {
+        print(&report::terminal::tables(&run, &analysis, &style(ask.all)))?;
     }
     Ok(Exit::Done)
 }

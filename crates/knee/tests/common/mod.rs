@@ -102,13 +102,12 @@ impl Knee {
         let mut folders = vec![self.folder.path().to_path_buf()];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap().flatten() {
-                match entry.file_type().unwrap().is_dir() {
-                    true => folders.push(entry.path()),
-                    false => {
-                        let path = entry.path();
-                        let within = path.strip_prefix(self.folder.path()).unwrap();
-                        found.push(within.display().to_string());
-                    }
+                let path = entry.path();
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(path);
+                } else {
+                    let within = path.strip_prefix(self.folder.path()).unwrap();
+                    found.push(within.display().to_string());
                 }
             }
         }

@@ -135,7 +135,7 @@ mod here {
 
     /// A request's data: its number and its descriptor.
     fn data(request: u32, fd: RawFd) -> u64 {
-        u64::from(request) << 32 | u64::from(fd as u32)
+        u64::from(request) << 32 | u64::from(fd.cast_unsigned())
     }
 
     impl AioPoll {
@@ -144,7 +144,7 @@ mod here {
             self.next_request = self.next_request.wrapping_add(1);
             let watch = self.watches.get_mut(fd)?;
             watch.request = self.next_request;
-            let (slot, asked) = (fd as usize, watch.asked as u16);
+            let (slot, asked) = (fd.cast_unsigned(), watch.asked as u16);
             if watch.state == State::Queued {
                 self.polls.requeue(slot, fd, asked, data(self.next_request, fd));
             } else {
@@ -158,7 +158,7 @@ mod here {
         fn disarm(&mut self, fd: RawFd) -> io::Result<()> {
             let watch = self.watches.get_mut(fd)?;
             if watch.state == State::Armed {
-                self.polls.cancel(fd as usize)?;
+                self.polls.cancel(fd.cast_unsigned())?;
                 watch.state = State::Silent;
                 self.stale += 1;
             }
@@ -185,7 +185,7 @@ mod here {
         /// One `io_submit`: the kernel takes the first requests of the batch, or all.
         fn submit(&mut self) -> io::Result<()> {
             for slot in self.polls.submit()? {
-                if let Some(watch) = self.watches.peek_mut(slot as RawFd) {
+                if let Some(watch) = self.watches.peek_mut(slot.cast_signed()) {
                     watch.state = State::Armed;
                 }
             }
@@ -208,7 +208,7 @@ mod here {
         /// Drops the first request of the batch, and says that the kernel refused it.
         fn refused(&mut self, error: &io::Error) -> io::Error {
             let slot = self.polls.skip().unwrap_or_default();
-            if let Some(watch) = self.watches.peek_mut(slot as RawFd) {
+            if let Some(watch) = self.watches.peek_mut(slot.cast_signed()) {
                 watch.state = State::Silent;
             }
             io::Error::new(error.kind(), format!("descriptor {slot} can't be polled: {error}"))
@@ -218,7 +218,7 @@ mod here {
     /// The watch that a completion belongs to, unless it is stale.
     #[inline]
     fn current(watches: &mut Slots<Watch>, data: u64) -> Option<&mut Watch> {
-        let watch = watches.peek_mut(data as u32 as RawFd)?;
+        let watch = watches.peek_mut((data as u32).cast_signed())?;
         (watch.request == (data >> 32) as u32 && watch.state == State::Armed).then_some(watch)
     }
 

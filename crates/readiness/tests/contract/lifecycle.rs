@@ -158,8 +158,10 @@ fn a_file_goes_away_when_it_is_removed_and_closed() {
                 watcher.remove(&object);
                 let peer = object.close().expect("it has not hung up");
                 let mut state = [PollFd::from_borrowed_fd(peer.as_fd(), PollFlags::IN)];
-                let limit =
-                    rustix::event::Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+                let limit = rustix::event::Timespec {
+                    tv_sec: PATIENCE.as_secs().cast_signed(),
+                    tv_nsec: 0,
+                };
                 let told = poll(&mut state, Some(&limit)).unwrap();
                 assert_eq!(told, 1, "{} {kind:?}: the peer sees no hang-up", row.name);
             }

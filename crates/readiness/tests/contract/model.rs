@@ -6,6 +6,7 @@ use readiness::{Event, Interest, Mechanism, Token, Trigger};
 const MANY: u32 = 1_000;
 
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct Watch {
     pub token: Token,
     interest: Interest,

@@ -88,9 +88,9 @@ fn a_queue_that_is_too_short_loses_nothing() {
     for row in rows() {
         let mut watcher = Watcher::open(row, 16);
         send(&objects, &before);
-        let watched = add_while_it_takes_them(row, &mut watcher, &objects);
+        let taken = add_while_it_takes_them(row, &mut watcher, &objects);
         let of = |tokens: &[u64]| -> Vec<u64> {
-            tokens.iter().copied().filter(|&token| (token as usize) < watched).collect()
+            tokens.iter().copied().filter(|&token| (token as usize) < taken).collect()
         };
         send(&objects, &after);
         watcher.gather_once(&objects, &of(&all));
@@ -98,7 +98,7 @@ fn a_queue_that_is_too_short_loses_nothing() {
             send(&objects, &of(&all));
             watcher.gather_once(&objects, &of(&all));
         }
-        for object in &objects[..watched] {
+        for object in &objects[..taken] {
             watcher.remove(object);
         }
         watcher.quiet("none is watched");

@@ -9,7 +9,7 @@ use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 use crate::objects::Object;
 
 /// How long to wait for what has to come. Only a failing test ever waits as long.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Long enough to find what comes in spite of all.
 const A_MOMENT: Duration = Duration::from_millis(2);

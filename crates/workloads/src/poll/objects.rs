@@ -141,9 +141,10 @@ impl Objects {
                 drop((some, peers));
                 Ok(())
             };
-            match all_here {
-                true => probe.batch("close", count, close)?,
-                false => close()?,
+            if all_here {
+                probe.batch("close", count, close)?;
+            } else {
+                close()?;
             }
         }
         parking.release().map_err(|error| Failure::doing("releasing parked peers", error))

@@ -42,7 +42,7 @@ pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
 /// that could not be resampled. Where every point has some, the exponent is [`theil_sen`]'s slope and
 /// the interval its bootstrap. Where one has none, it is [`least_squares`]' slope and interval, which
 /// judges by the scatter about the line; with three points that interval is very wide, as it should
-/// be. `None` with fewer than three points, or a figure that has no logarithm.
+/// be. `None` with fewer than three points, or a figure or replicate that has no logarithm.
 pub fn exponent(points: &[(u64, f64)], replicates: &[&[f64]]) -> Option<Estimate> {
     if points.len() < 3 || points.iter().any(|&(n, y)| n == 0 || !(y > 0.0 && y.is_finite())) {
         return None;
@@ -54,14 +54,16 @@ pub fn exponent(points: &[(u64, f64)], replicates: &[&[f64]]) -> Option<Estimate
         return least_squares(&x, &y);
     }
     let mut drawn = vec![0.0; y.len()];
-    let slopes: Vec<f64> = (0..count)
-        .filter_map(|replicate| {
-            for (slot, figures) in drawn.iter_mut().zip(replicates) {
-                *slot = figures[replicate].ln();
-            }
-            theil_sen(&x, &drawn)
-        })
-        .collect();
+    let mut slopes = Vec::with_capacity(count);
+    for replicate in 0..count {
+        for (slot, figures) in drawn.iter_mut().zip(replicates) {
+            *slot = figures[replicate].ln();
+        }
+        if !drawn.iter().all(|log| log.is_finite()) {
+            return None;
+        }
+        slopes.extend(theil_sen(&x, &drawn));
+    }
     Some(percentile_interval(theil_sen(&x, &y)?, &slopes))
 }
 
@@ -102,7 +104,7 @@ mod tests {
         (got - expected).abs() < 1e-9
     }
 
-    /// Reference: SciPy 1.17, `theilslopes(log y, log x)[0]`.
+    /// Reference: `scipy` 1.17, `theilslopes(log y, log x)[0]`.
     #[test]
     fn theil_sen_equals_scipy() {
         let (x, y): (Vec<f64>, Vec<f64>) =
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(theil_sen(&[1.0, 1.0], &[2.0, 3.0]), None);
     }
 
-    /// Reference: SciPy 1.17, `linregress` of the logarithms: slope ± `t.ppf(.975, n - 2)` · stderr.
+    /// Reference: `scipy` 1.17, `linregress` of the logarithms: slope ± `t.ppf(.975, n - 2)` · stderr.
     #[test]
     fn least_squares_equals_scipy() {
         let seven = exponent(&POLL, &[]).unwrap();
@@ -123,7 +125,7 @@ mod tests {
         assert!((three.low + 0.424_245_1).abs() < 1e-5 && (three.high - 3.116_862_1).abs() < 1e-5);
     }
 
-    /// Reference: SciPy 1.17, `t.ppf(0.975, k)`.
+    /// Reference: `scipy` 1.17, `t.ppf(0.975, k)`.
     #[test]
     fn student_t_equals_scipy() {
         let expected = [
@@ -158,5 +160,7 @@ mod tests {
         assert_eq!(exponent(&[(1, 1.0), (10, 0.0), (100, 1.0)], &[]), None);
         assert_eq!(exponent(&[(0, 1.0), (10, 2.0), (100, 1.0)], &[]), None);
         assert_eq!(exponent(&[(1, 1.0), (10, 2.0)], &[]), None);
+        let replicates: [&[f64]; 3] = [&[1.0, 1.0], &[2.0, 0.0], &[3.0, 3.0]];
+        assert_eq!(exponent(&[(1, 1.0), (10, 2.0), (100, 3.0)], &replicates), None);
     }
 }

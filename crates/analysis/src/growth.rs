@@ -21,11 +21,10 @@ pub const FEWEST_POINTS: usize = 5;
 /// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
 ///    are named, by the slopes between neighbours.
 /// 5. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
-///    together, linear 5 % or more) and n log n passes nowhere near the medians' intervals, the
-///    curve is linear. Caches
-///    bend the curves of linear mechanisms upwards, step by step, which n log n imitates better than
-///    n does; but n log n is a claim about a smooth curve, and not made of a bent one. It needs to
-///    be known how well the medians are known.
+///    together, linear 5 % or more) and n log n passes nowhere near the medians' intervals, the curve
+///    is linear. Caches bend the curves of linear mechanisms upwards, step by step, which n log n
+///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
+///    bent one. This needs intervals, so it is not for single figures.
 /// 6. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {

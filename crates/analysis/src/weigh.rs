@@ -126,6 +126,9 @@ struct Scale {
 struct Gap {
     /// Logarithm of the factors before the exponential, with a step here.
     log_factor: f64,
+    /// 1/weight of the points below and above.
+    below: f64,
+    above: f64,
     /// Standard error of the step's logarithm.
     error: f64,
 }
@@ -140,13 +143,13 @@ impl Scale {
             points.iter().map(|p| 1.0 / (p.error * p.error + excess * excess)).collect();
         let log_norm: f64 = weights.iter().map(|w| 0.5 * (w / TAU).ln()).sum();
         let all: f64 = weights.iter().sum();
-        let mut below = 0.0;
+        let mut weight_below = 0.0;
         let gap = |weight: &f64| {
-            below += weight;
-            let above = all - below;
+            weight_below += weight;
+            let (below, above) = (1.0 / weight_below, 1.0 / (all - weight_below));
             let choices = (STEP.1 - STEP.0) * (weights.len() - 1) as f64;
-            let log_factor = log_norm + (TAU / ((below * above).sqrt() * choices)).ln();
-            Gap { log_factor, error: (1.0 / below + 1.0 / above).sqrt() }
+            let log_factor = log_norm + (TAU * (below * above).sqrt() / choices).ln();
+            Gap { log_factor, below, above, error: (below + above).sqrt() }
         };
         let gaps = weights[..weights.len() - 1].iter().map(gap).collect();
         Self { excess, log_plain: log_norm + 0.5 * (TAU / all).ln(), gaps, weights }
@@ -159,15 +162,17 @@ impl Scale {
 
     /// The same with a step somewhere, added to `sum`. What is below `floor` is left out.
     fn add_stepped(&self, whole: &Group, z: &[f64], floor: f64, sum: &mut LogSum) {
-        let mut below = Group::default();
-        for ((gap, &weight), &z) in self.gaps.iter().zip(&self.weights).zip(z) {
-            below.add(weight, z);
-            let above = whole.without(&below);
-            let log = gap.log_factor - 0.5 * (below.squares() + above.squares());
+        let mut below = 0.0;
+        for ((gap, weight), z) in self.gaps.iter().zip(&self.weights).zip(z) {
+            below += weight * z;
+            let above = whole.sum - below;
+            let (mean_below, mean_above) = (below * gap.below, above * gap.above);
+            let squares = whole.sum_of_squares - below * mean_below - above * mean_above;
+            let log = gap.log_factor - 0.5 * squares.max(0.0);
             if log < floor {
                 continue;
             }
-            let step = above.mean() - below.mean();
+            let step = mean_above - mean_below;
             let within = normal_share((STEP.0 - step) / gap.error, (STEP.1 - step) / gap.error);
             sum.add(log + within.ln());
         }
@@ -226,18 +231,6 @@ impl Group {
         self.weight += w;
         self.sum += w * z;
         self.sum_of_squares += w * z * z;
-    }
-
-    fn without(&self, part: &Self) -> Self {
-        Self {
-            weight: self.weight - part.weight,
-            sum: self.sum - part.sum,
-            sum_of_squares: self.sum_of_squares - part.sum_of_squares,
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.weight
     }
 
     /// Weighted squares about the mean.
@@ -305,7 +298,9 @@ fn shapes(class: Class, points: &[GrowthPoint]) -> Vec<Vec<f64>> {
             let intercept = 0.1 * first * 10.0_f64.powf(decades * i as f64 / count as f64);
             let mut shape: Vec<f64> = growth.iter().map(|g| (intercept + g).ln()).collect();
             let mean = shape.iter().sum::<f64>() / shape.len() as f64;
-            shape.iter_mut().for_each(|s| *s -= mean);
+            for value in &mut shape {
+                *value -= mean;
+            }
             shape
         })
         .collect()
@@ -336,7 +331,7 @@ mod tests {
         *weights.iter().find(|w| w.class == class).unwrap()
     }
 
-    /// Reference: the same integrals by Simpson's rule on dense grids (NumPy 2.4, SciPy 1.17
+    /// Reference: the same integrals by Simpson's rule on dense grids (`numpy` 2.4, `scipy` 1.17
     /// `integrate.simpson` over the scale and over the step, `stats.norm.logpdf` for the errors),
     /// averaged over the same intercepts and errors; the deviance by `optimize.minimize_scalar`.
     #[test]
@@ -381,7 +376,7 @@ mod tests {
         assert!(weigh(&points[..1]).is_empty());
     }
 
-    /// Reference: SciPy 1.17, `stats.norm.sf`.
+    /// Reference: `scipy` 1.17, `stats.norm.sf`.
     #[test]
     fn normal_tails_equal_scipy() {
         let expected =

@@ -8,7 +8,11 @@ use analysis::growth::classify;
 use analysis::weigh::GrowthPoint;
 use analysis::{Class, Growth, words};
 
-const TABLE: [(&str, &str, &[(u64, f64)]); 9] = [
+/// Kernel, mechanism, microseconds by pipes.
+type Series = (&'static str, &'static str, &'static [(u64, f64)]);
+
+/// Every series of the table; select has a single point.
+const TABLE: [Series; 9] = [
     ("SunOS 5.7", "poll", &[(100, 470.0), (1000, 676.0), (10_000, 3742.0)]),
     ("SunOS 5.7", "/dev/poll", &[(100, 61.0), (1000, 70.0), (10_000, 92.0)]),
     ("Solaris 8", "poll", &[(100, 273.0), (1000, 388.0), (10_000, 1559.0)]),

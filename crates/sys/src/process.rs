@@ -69,7 +69,8 @@ pub fn wait(pid: u32) -> io::Result<(End, Resources)> {
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 use libc::wait4;
 
-/// Solaris and illumos have it, but the libc crate does not declare it there.
+// The libc crate does not declare it for these systems.
+// SAFETY: the types are those of wait4(3C).
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 unsafe extern "C" {
     fn wait4(

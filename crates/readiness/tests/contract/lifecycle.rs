@@ -154,6 +154,9 @@ fn a_file_goes_away_when_it_is_removed_and_closed() {
                 let mut watcher = Watcher::with(row, &object, 1, Interest::Readable);
                 if look_first {
                     watcher.quiet("nothing has been sent");
+                    // The request of before must not hold the file either.
+                    watcher.modify(&object, 2, Interest::Readable);
+                    watcher.quiet("still nothing");
                 }
                 watcher.remove(&object);
                 let peer = object.close().expect("it has not hung up");

@@ -96,7 +96,7 @@ fn wide_intervals(tables: &[Table]) -> Option<Warning> {
     (wide > 0).then(|| {
         let (wide, all) = (words::count(wide as u64), words::count(all as u64));
         let what = format!("The intervals of {wide} of {all} medians are wider than ±25 %");
-        warning(what, "knee doctor, then knee run --rounds 9")
+        warning(what, "end what else runs, then knee run --rounds 9")
     })
 }
 

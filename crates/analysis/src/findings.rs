@@ -1,6 +1,6 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
-use crate::{Class, Finding, FindingKind, Growth, PointSummary, Row, Table, words};
+use crate::{Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, words};
 use std::collections::BTreeSet;
 
 /// The workload that does nothing: its figures are the harness's own.
@@ -44,12 +44,19 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
     };
     let (from, to) = (words::count(growth.from), words::count(growth.to));
     let range = format!("from {from} to {to} {}", table.axis);
-    match growth.class {
+    let sentence = match growth.class {
         Class::Constant => format!("{subject} is {class}: {factor}{exponent}."),
         Class::Undecided => {
             format!("{subject} is {class}: {factor} {range}{exponent}, because {}.", growth.because)
         }
         _ => format!("{subject} is {class}: {factor} {range}{exponent}."),
+    };
+    match growth.basis {
+        Basis::Medians => sentence,
+        Basis::FastestTenth => format!(
+            "{} By the fastest tenth of its samples, for {}.",
+            sentence, growth.because
+        ),
     }
 }
 

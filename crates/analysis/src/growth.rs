@@ -1,12 +1,15 @@
 //! The verdict on how a series grows.
 
 use crate::weigh::{GrowthPoint, Weight, weigh};
-use crate::{Class, Estimate, Growth, words};
+use crate::quantiles::quantile;
+use crate::{Basis, Class, Estimate, Growth, words};
 
 /// Share of the weight from which a candidate is the verdict.
 pub const DECISIVE: f64 = 0.98;
 /// Fewer points than this can't tell all orders of growth apart: see [`classify`].
 pub const FEWEST_POINTS: usize = 5;
+/// Standard error of a median's logarithm beyond which no verdict is taken from it.
+pub const WIDE: f64 = 0.3;
 
 /// How `points` (ascending, at least two) grow. `exponent` is the slope over the whole range, with
 /// its interval.
@@ -36,6 +39,7 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
             to: 0,
             exponent: None,
             because: "there are no figures".into(),
+            basis: Basis::Medians,
         };
     };
     let verdict = verdict(points, exponent);
@@ -46,7 +50,39 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
         to: last.point,
         exponent,
         because: verdict.err().unwrap_or_default(),
+        basis: Basis::Medians,
     }
+}
+
+/// As [`classify`]; but where a median's interval is too wide, the verdict is that of the `fastest`
+/// samples at the same points (see [`fastest_tenth`]), if they have one.
+///
+/// A median between two modes may fall on either, and then its interval spans both. What disturbs
+/// only ever adds, so the fast mode is still there at every point, and its order of growth is the
+/// mechanism's own. The finding says that it was gone by.
+pub fn classify_by(
+    medians: &[GrowthPoint],
+    fastest: &[GrowthPoint],
+    exponent: Option<Estimate>,
+) -> Growth {
+    let growth = classify(medians, exponent);
+    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= WIDE) {
+        return growth;
+    }
+    let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
+    let slope = crate::exponent::exponent(&pairs, &[]);
+    let class = classify(fastest, slope).class;
+    let basis = if class == Class::Undecided { Basis::Medians } else { Basis::FastestTenth };
+    Growth { class, basis, ..growth }
+}
+
+/// The fastest tenth of the samples at `point`, `sorted` ascending, as a figure to judge by: their
+/// upper edge, known as well as it is near the fastest of all. `None` without samples.
+pub fn fastest_tenth(point: u64, sorted: &[f64]) -> Option<GrowthPoint> {
+    let (fastest, median) = (*sorted.first()?, quantile(sorted, 0.1)?);
+    // Where the two are equal a sample's own resolution is the limit.
+    let error = if fastest > 0.0 { (median / fastest).ln().max(0.02) } else { f64::INFINITY };
+    Some(GrowthPoint { point, median, error })
 }
 
 /// The class, or why there is none.
@@ -71,7 +107,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
     if exponent.value < -0.06 && exponent.high < 0.0 {
         return Err("it falls".into());
     }
-    if let Some(wide) = points.iter().find(|p| p.error > 0.3) {
+    if let Some(wide) = points.iter().find(|p| p.error > WIDE) {
         return Err(format!("the interval at {} is too wide", words::count(wide.point)));
     }
     if few { verdict_of_few(points, exponent) } else { verdict_of_many(points, exponent) }

@@ -108,8 +108,20 @@ pub struct Growth {
     pub to: u64,
     /// Slope of the logarithm of the figure over the logarithm of the axis, over the whole range.
     pub exponent: Option<Estimate>,
-    /// Why it is undecided; empty otherwise.
+    /// Why it is undecided, or why the medians alone were not enough; empty otherwise.
     pub because: String,
+    /// Which figures the order of growth was taken from.
+    pub basis: Basis,
+}
+
+/// Which figures an order of growth was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The medians.
+    Medians,
+    /// The fastest tenth of the samples at each point, because a median was too uncertain.
+    FastestTenth,
 }
 
 /// Orders of growth: the fixed vocabulary of findings.

@@ -3,7 +3,7 @@
 use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::exponent::exponent;
 use crate::gather::{Absence, Gathered, Samples};
-use crate::growth::classify;
+use crate::growth::{classify_by, fastest_tenth};
 use crate::quantiles::{quantile, sort};
 use crate::random::generator;
 use crate::weigh::GrowthPoint;
@@ -70,12 +70,12 @@ impl Context<'_> {
 
     fn row(&self, subject: &SubjectInfo, points: &[u64]) -> Row {
         let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
-        let mut figures: Vec<(PointSummary, Vec<f64>)> = Vec::new();
+        let mut figures: Vec<Figure> = Vec::new();
         let mut cells = Vec::with_capacity(points.len());
         for &point in points {
             let samples = series.and_then(|series| series.get(&point));
             let summary = samples.and_then(|samples| self.summarise(&subject.name, point, samples));
-            cells.push(summary.as_ref().map(|(summary, _)| summary.clone()));
+            cells.push(summary.as_ref().map(|figure| figure.summary.clone()));
             figures.extend(summary);
         }
         let unavailable = if figures.is_empty() { self.unavailable(&subject.name) } else { None };
@@ -94,13 +94,12 @@ impl Context<'_> {
         }
     }
 
-    /// The distribution at one point, with the bootstrap's replicates of its median.
     fn summarise(
         &self,
         subject: &str,
         point: u64,
         samples: &Samples<'_>,
-    ) -> Option<(PointSummary, Vec<f64>)> {
+    ) -> Option<Figure> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
         let mut random = self.random(subject, point);
@@ -125,7 +124,8 @@ impl Context<'_> {
             user_ns,
             system_ns,
         };
-        Some((summary, replicates))
+        let fastest = fastest_tenth(point, &all)?;
+        Some(Figure { summary, replicates, fastest })
     }
 
     /// A generator of its own for each point, so that a figure doesn't depend on its neighbours.
@@ -178,23 +178,32 @@ fn cpu_per_operation(samples: &Samples<'_>) -> (Option<f64>, Option<f64>) {
     (each(usage.user_ns), each(usage.system_ns))
 }
 
+/// The distribution at one point, with what its growth is judged by.
+struct Figure {
+    summary: PointSummary,
+    /// The bootstrap's replicates of its median.
+    replicates: Vec<f64>,
+    fastest: GrowthPoint,
+}
+
 /// How the series with these figures grows; `None` with fewer than two points.
-fn growth(figures: &[(PointSummary, Vec<f64>)]) -> Option<Growth> {
+fn growth(figures: &[Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
     let points: Vec<GrowthPoint> = figures
         .iter()
-        .map(|(summary, replicates)| GrowthPoint {
-            point: summary.point,
-            median: summary.median.value,
-            error: log_error(summary, replicates),
+        .map(|figure| GrowthPoint {
+            point: figure.summary.point,
+            median: figure.summary.median.value,
+            error: log_error(&figure.summary, &figure.replicates),
         })
         .collect();
     let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
     let replicates: Vec<&[f64]> =
-        figures.iter().map(|(_, replicates)| replicates.as_slice()).collect();
-    Some(classify(&points, exponent(&pairs, &replicates)))
+        figures.iter().map(|figure| figure.replicates.as_slice()).collect();
+    let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
+    Some(classify_by(&points, &fastest, exponent(&pairs, &replicates)))
 }
 
 /// Standard error of the logarithm of a median, from its interval; 0 when there is none.

@@ -44,19 +44,19 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
     };
     let (from, to) = (words::count(growth.from), words::count(growth.to));
     let range = format!("from {from} to {to} {}", table.axis);
-    let sentence = match growth.class {
-        Class::Constant => format!("{subject} is {class}: {factor}{exponent}."),
+    let (basis, doubt) = match growth.basis {
+        Basis::Medians => ("", String::new()),
+        Basis::FastestTenth => (
+            " by the fastest tenth of its samples",
+            format!(" Its medians leave it undecided: {}.", growth.because),
+        ),
+    };
+    match growth.class {
+        Class::Constant => format!("{subject} is {class}{basis}: {factor}{exponent}.{doubt}"),
         Class::Undecided => {
             format!("{subject} is {class}: {factor} {range}{exponent}, because {}.", growth.because)
         }
-        _ => format!("{subject} is {class}: {factor} {range}{exponent}."),
-    };
-    match growth.basis {
-        Basis::Medians => sentence,
-        Basis::FastestTenth => format!(
-            "{} By the fastest tenth of its samples, for {}.",
-            sentence, growth.because
-        ),
+        _ => format!("{subject} is {class}{basis}: {factor} {range}{exponent}.{doubt}"),
     }
 }
 

@@ -10,6 +10,10 @@ pub const DECISIVE: f64 = 0.98;
 pub const FEWEST_POINTS: usize = 5;
 /// Standard error of a median's logarithm beyond which no verdict is taken from it.
 pub const WIDE: f64 = 0.3;
+/// Standard error from which a median may lie between two modes: the fastest samples are asked too.
+pub const UNSURE: f64 = 0.1;
+/// A tenth of fewer samples than this is no more than the luckiest of them.
+pub const FEWEST_FOR_A_TENTH: usize = 20;
 
 /// How `points` (ascending, at least two) grow. `exponent` is the slope over the whole range, with
 /// its interval.
@@ -54,8 +58,8 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     }
 }
 
-/// As [`classify`]; but where a median's interval is too wide, the verdict is that of the `fastest`
-/// samples at the same points (see [`fastest_tenth`]), if they have one.
+/// As [`classify`]; but where that leaves it undecided and a median is [`UNSURE`], the verdict is
+/// that of the `fastest` samples at the same points (see [`fastest_tenth`]), if they have one.
 ///
 /// A median between two modes may fall on either, and then its interval spans both. What disturbs
 /// only ever adds, so the fast mode is still there at every point, and its order of growth is the
@@ -66,7 +70,7 @@ pub fn classify_by(
     exponent: Option<Estimate>,
 ) -> Growth {
     let growth = classify(medians, exponent);
-    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= WIDE) {
+    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= UNSURE) {
         return growth;
     }
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
@@ -77,11 +81,13 @@ pub fn classify_by(
 }
 
 /// The fastest tenth of the samples at `point`, `sorted` ascending, as a figure to judge by: their
-/// upper edge, known as well as it is near the fastest of all. `None` without samples.
+/// upper edge, known as well as it is near the fastest of all, and not at all from fewer than
+/// [`FEWEST_FOR_A_TENTH`]. `None` without samples.
 pub fn fastest_tenth(point: u64, sorted: &[f64]) -> Option<GrowthPoint> {
     let (fastest, median) = (*sorted.first()?, quantile(sorted, 0.1)?);
     // Where the two are equal a sample's own resolution is the limit.
-    let error = if fastest > 0.0 { (median / fastest).ln().max(0.02) } else { f64::INFINITY };
+    let known = fastest > 0.0 && sorted.len() >= FEWEST_FOR_A_TENTH;
+    let error = if known { (median / fastest).ln().max(0.02) } else { f64::INFINITY };
     Some(GrowthPoint { point, median, error })
 }
 

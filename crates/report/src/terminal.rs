@@ -47,8 +47,7 @@ pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
     let shown: Vec<&Finding> =
         analysis.findings.iter().filter(|finding| all || finding.headline).collect();
     pen.findings(&mut out, &shown);
-    pen.caveats(&mut out, run, &analysis.caveats);
-    pen.void(&mut out, run);
+    pen.caveats(&mut out, &analysis.caveats);
     if !all {
         pen.rest(&mut out, analysis);
     }
@@ -106,6 +105,11 @@ impl Pen {
                 out.push('\n');
             }
             self.part(out, &layout, &part);
+        }
+        for note in words::shared_notes(table) {
+            for line in wrapped(&note, self.width, INDENT, 2 * INDENT) {
+                self.line(out, &self.paint(DIM, &line));
+            }
         }
     }
 
@@ -228,15 +232,11 @@ impl Pen {
         }
     }
 
-    fn caveats(&self, out: &mut String, run: &Run, caveats: &[Warning]) {
-        let unfinished = words::unfinished(run);
-        if caveats.is_empty() && unfinished.is_none() {
+    fn caveats(&self, out: &mut String, caveats: &[Warning]) {
+        if caveats.is_empty() {
             return;
         }
         self.heading(out, "Caveats");
-        for line in unfinished.iter().flat_map(|text| wrapped(text, self.width, INDENT, 4)) {
-            self.line(out, &line);
-        }
         for caveat in caveats {
             let remedy = &caveat.remedy;
             let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
@@ -244,16 +244,6 @@ impl Pen {
             for line in wrapped(&text, self.width, INDENT, 2 * INDENT) {
                 self.line(out, &line);
             }
-        }
-    }
-
-    fn void(&self, out: &mut String, run: &Run) {
-        let void = words::void(run);
-        if !void.is_empty() {
-            self.heading(out, "Void cells");
-        }
-        for line in void.iter().flat_map(|said| wrapped(&said.text, self.width, INDENT, 4)) {
-            self.line(out, &line);
         }
     }
 
@@ -333,7 +323,7 @@ fn text_of<'a>(row: &'a Row, unit: &crate::figures::Unit) -> Line<'a> {
     };
     let notes = match &row.unavailable {
         Some(reason) => format!("unavailable: {reason}"),
-        None => words::notes(row).join("; "),
+        None => words::reasons(row).join("; "),
     };
     Line {
         row,
@@ -346,7 +336,8 @@ fn text_of<'a>(row: &'a Row, unit: &crate::figures::Unit) -> Line<'a> {
 
 /// The conditions of a finding, behind its workload's name.
 fn held(finding: &Finding) -> String {
-    finding.conditions.iter().map(|(name, value)| format!(" · {name} {value}")).collect()
+    let told = |(name, value): (&String, &String)| format!(" · {name} {value}");
+    finding.conditions.iter().map(told).collect::<Vec<String>>().concat()
 }
 
 /// Right-aligned in `width` columns, counted in characters.

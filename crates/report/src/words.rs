@@ -1,21 +1,11 @@
 //! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
 
 use crate::figures::{Unit, whole};
-use analysis::{Class, Row, Table};
+use analysis::{Basis, Row, Table};
 use record::{Conditions, Outcome, Run, RunState};
 
 /// The fixed word for an order of growth.
-pub(crate) fn class(class: Class) -> &'static str {
-    match class {
-        Class::Constant => "constant",
-        Class::Logarithmic => "logarithmic",
-        Class::SquareRoot => "square root",
-        Class::Linear => "linear",
-        Class::Linearithmic => "n log n",
-        Class::Quadratic => "quadratic",
-        Class::Undecided => "undecided",
-    }
-}
+pub(crate) use analysis::words::class;
 
 /// How far the run came, in words.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -60,7 +50,7 @@ fn plural(object: &str) -> String {
 
 /// What one figure of the table is: `µs per write + wait + dispatch`.
 pub(crate) fn measure(table: &Table, unit: &Unit) -> String {
-    let sign = &unit.sign;
+    let sign = &unit.symbol;
     let about =
         if table.metric.about.is_empty() { &table.metric.name } else { &table.metric.about };
     if table.metric.unit == "ns" {
@@ -81,7 +71,8 @@ pub(crate) fn rounds(run: &Run) -> String {
 /// The unit in which a table is readable.
 pub(crate) fn unit(table: &Table) -> Unit {
     let medians = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    Unit::choose(&table.metric.unit, medians.map(|cell| cell.median.value))
+    let medians: Vec<f64> = medians.map(|cell| cell.median.value).collect();
+    Unit::for_table(&table.metric.unit, &medians)
 }
 
 /// The rows as reports list them: those with figures first, each group in the workload's order.
@@ -123,15 +114,34 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
 
 /// All that a reader has to know of a row: its note, why it is undecided, why it has gaps.
 pub(crate) fn notes(row: &Row) -> Vec<String> {
+    let note = (!row.note.is_empty()).then(|| row.note.clone());
+    note.into_iter().chain(reasons(row)).collect()
+}
+
+/// Why a row is undecided, or its medians alone would leave it so, and why it has gaps.
+pub(crate) fn reasons(row: &Row) -> Vec<String> {
     let mut notes = Vec::new();
-    if !row.note.is_empty() {
-        notes.push(row.note.clone());
-    }
     if let Some(growth) = row.growth.as_ref().filter(|growth| !growth.because.is_empty()) {
-        notes.push(growth.because.clone());
+        notes.push(match growth.basis {
+            Basis::Medians => growth.because.clone(),
+            Basis::FastestTenth => "by the fastest tenth of its samples".into(),
+        });
     }
     notes.extend(missing(row));
     notes
+}
+
+/// The rows' notes, each with the rows that it is about: `epoll-edge and sigio: edge-triggered, …`.
+pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
+    let mut shared: Vec<(&str, Vec<String>)> = Vec::new();
+    let with_figures = rows(table).filter(|row| row.unavailable.is_none());
+    for row in with_figures.filter(|row| !row.note.is_empty()) {
+        match shared.iter_mut().find(|(note, _)| *note == row.note) {
+            Some((_, labels)) => labels.push(row.label.clone()),
+            None => shared.push((&row.note, vec![row.label.clone()])),
+        }
+    }
+    shared.into_iter().map(|(note, labels)| format!("{}: {note}", list(&labels))).collect()
 }
 
 /// Void cells that went void for the same reason.

@@ -78,11 +78,10 @@ fn a_run_without_figures_says_so() {
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
     let (mut run, _) = realistic(1);
-    run.cells.clear();
+    run.cells.truncate(12);
     run.summary.state = record::RunState::Interrupted;
-    run.summary.cells_ended = 12;
-    let text = tables(&run, &analysis::Analysis::default(), &PLAIN);
-    let said = "The run is interrupted: 12 of 910 cells ended. → knee run --resume";
+    let text = tables(&run, &analysis::analyse(&run), &PLAIN);
+    let said = "The run was interrupted: 12 of 910 cells ended → knee run --resume";
     assert!(text.contains(said), "{text}");
 }
 

@@ -24,9 +24,9 @@ static ABOUT: About = About {
     question: "Does the instrument survive a workload that misbehaves?",
     operation: "an addition, and the fault that the subject is named after",
     not_measured: &["anything"],
-    axis: Axis { name: "nothing at all", quick: &[1], full: &[1] },
+    axis: Axis { name: "times nothing", quick: &[1], full: &[1] },
     conditions: &[],
-    metrics: &[MetricAbout { name: "batch", about: "an addition" }],
+    metrics: &[MetricAbout { name: "batch", about: "addition" }],
 };
 
 type Misbehave = fn(&mut Probe) -> Result<(), Failure>;

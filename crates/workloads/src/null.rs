@@ -22,15 +22,15 @@ static ABOUT: About = About {
     operation: "nothing: an addition that the compiler may not remove",
     not_measured: &["system calls, caches, or anything else that a machine can be slow at"],
     axis: Axis {
-        name: "nothing at all",
+        name: "times nothing",
         quick: &[10, 100, 1_000, 10_000],
         full: &[10, 100, 1_000, 10_000],
     },
     conditions: &[],
     metrics: &[
-        MetricAbout { name: "batch", about: "an empty operation, in a batch" },
-        MetricAbout { name: "part", about: "nothing, between starting and stopping the watch" },
-        MetricAbout { name: "trajectory", about: "an empty operation, timed on its own" },
+        MetricAbout { name: "batch", about: "empty operation in a batch" },
+        MetricAbout { name: "part", about: "nothing between start and stop of the watch" },
+        MetricAbout { name: "trajectory", about: "empty operation timed on its own" },
     ],
 };
 

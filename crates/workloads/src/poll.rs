@@ -79,10 +79,10 @@ static ABOUT: About = About {
     metrics: &[
         MetricAbout { name: "loop", about: "write + wait + dispatch" },
         MetricAbout { name: "wait", about: "wait alone" },
-        MetricAbout { name: "add", about: "adding a descriptor" },
-        MetricAbout { name: "remove", about: "removing a descriptor" },
-        MetricAbout { name: "open", about: "opening an object" },
-        MetricAbout { name: "close", about: "closing an object" },
+        MetricAbout { name: "add", about: "descriptor added" },
+        MetricAbout { name: "remove", about: "descriptor removed" },
+        MetricAbout { name: "open", about: "object opened" },
+        MetricAbout { name: "close", about: "object closed" },
     ],
 };
 

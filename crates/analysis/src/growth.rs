@@ -1,7 +1,7 @@
 //! The verdict on how a series grows.
 
-use crate::weigh::{GrowthPoint, Weight, weigh};
 use crate::quantiles::quantile;
+use crate::weigh::{GrowthPoint, Weight, weigh};
 use crate::{Basis, Class, Estimate, Growth, words};
 
 /// Share of the weight from which a candidate is the verdict.

@@ -94,12 +94,7 @@ impl Context<'_> {
         }
     }
 
-    fn summarise(
-        &self,
-        subject: &str,
-        point: u64,
-        samples: &Samples<'_>,
-    ) -> Option<Figure> {
+    fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
         let mut random = self.random(subject, point);

@@ -33,11 +33,7 @@ impl Order {
     /// The clock as the instrument calibrated it.
     pub fn clock(&self) -> Calibrated {
         let clock = self.tick_ns.map_or(Clock::Monotonic, |tick_ns| Clock::Tsc { tick_ns });
-        Calibrated {
-            clock,
-            resolution_ns: self.resolution_ns,
-            overhead_ns: self.overhead_ns,
-        }
+        Calibrated { clock, resolution_ns: self.resolution_ns, overhead_ns: self.overhead_ns }
     }
 }
 

@@ -57,9 +57,10 @@ pub fn host() -> Host {
 /// The present moment: RFC 3339 with offset.
 pub(crate) fn now() -> String {
     let now = jiff::Zoned::now().round(jiff::Unit::Second);
-    now.map_or_else(|_| jiff::Timestamp::now().to_string(), |now| {
-        now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
-    })
+    now.map_or_else(
+        |_| jiff::Timestamp::now().to_string(),
+        |now| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+    )
 }
 
 fn cpu(facts: &mut BTreeMap<String, String>) {

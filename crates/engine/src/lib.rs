@@ -8,6 +8,7 @@
 
 mod calibrate;
 mod condition;
+mod descriptors;
 mod frame;
 mod host;
 mod keeper;
@@ -23,6 +24,7 @@ mod workload;
 
 pub use calibrate::{Calibrated, calibrate};
 pub use condition::{Condition, Values};
+pub use descriptors::{descriptors_max, raise_descriptors_max};
 pub use host::host;
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};

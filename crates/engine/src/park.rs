@@ -5,12 +5,12 @@
 //! descriptors come by `SCM_RIGHTS`, each message is acknowledged with a byte, and the end of the
 //! stream ends it. It dies with the process that started it.
 
+use crate::descriptors::descriptors_max;
 use crate::worker::die_with;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use rustix::process::{Resource, getrlimit};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -126,11 +126,6 @@ impl Holder {
         self.room -= descriptors.len();
         Ok(())
     }
-}
-
-/// How many descriptors a process may have.
-fn descriptors_max() -> usize {
-    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
 }
 
 /// Holds what comes in over standard input until its end, for the process `parent_pid`.

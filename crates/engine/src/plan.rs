@@ -68,8 +68,10 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
 
 fn nothing_left(plan: &Plan) -> String {
     let warnings = plan.warnings.iter().map(|warning| warning.what.clone());
-    let unavailable =
-        plan.unavailable.iter().map(|row| format!("{} is unavailable: {}", row.subject, row.reason));
+    let unavailable = plan
+        .unavailable
+        .iter()
+        .map(|row| format!("{} is unavailable: {}", row.subject, row.reason));
     let reasons: Vec<String> = unavailable.chain(warnings).collect();
     format!("nothing of this can be measured here: {}", reasons.join("; "))
 }
@@ -119,11 +121,7 @@ fn known_conditions(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<()
 }
 
 /// The keys of one round of one workload, clamped and thinned to what can be measured here.
-fn series(
-    ask: &Ask,
-    workload: &dyn Workload,
-    plan: &mut Plan,
-) -> Result<Vec<CellKey>, AskError> {
+fn series(ask: &Ask, workload: &dyn Workload, plan: &mut Plan) -> Result<Vec<CellKey>, AskError> {
     let about = workload.about();
     let conditions = combinations(ask, workload)?;
     let default = if ask.quick { about.axis.quick } else { about.axis.full };

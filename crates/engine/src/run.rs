@@ -1,15 +1,13 @@
 //! Executes a plan: each cell in a worker of its own, kept as it ends.
 
+use crate::Stop;
 use crate::calibrate::Calibrated;
 use crate::frame::Order;
 use crate::host::{host, now};
 use crate::keeper::{Keeper, Unsaved};
 use crate::quiet;
 use crate::supervise::{Supervised, Verdict, supervise};
-use crate::Stop;
-use record::{
-    Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning,
-};
+use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -181,8 +179,7 @@ impl Pace {
             *left.entry((key.workload.clone(), key.point)).or_default() += 1;
         }
         let total = run.plan.cells.len() as u64;
-        let mut pace =
-            Pace { total, done: 0, began: Instant::now(), left, took: HashMap::new() };
+        let mut pace = Pace { total, done: 0, began: Instant::now(), left, took: HashMap::new() };
         for cell in &run.cells {
             pace.add(cell);
         }

@@ -71,7 +71,8 @@ fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<String
     if let Some(stray) = metrics.iter().find(|metric| !known(&metric.name)) {
         return Some(format!("it measured {}, which it does not declare", stray.name));
     }
-    let odd = metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
+    let odd =
+        metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
     Some(format!("a sample of {} is not a number", odd.name))
 }
 

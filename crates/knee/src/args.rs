@@ -255,7 +255,10 @@ fn flag(condition: &'static Condition, workloads: &[&str]) -> Arg {
         .allow_hyphen_values(true)
         .action(ArgAction::Append)
         .conflicts_with("resume")
-        .help_heading(format!("Conditions of {} (several values: separated by commas)", workloads.join(", ")))
+        .help_heading(format!(
+            "Conditions of {} (several values: separated by commas)",
+            workloads.join(", ")
+        ))
         .help(help)
 }
 

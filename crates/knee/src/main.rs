@@ -16,7 +16,8 @@ use exit::{Exit, Trouble};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
     if let Some(code) = internal(&words) {
         return code;
     }

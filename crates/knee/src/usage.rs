@@ -28,7 +28,10 @@ fn one_line(error: &Error) -> String {
     let (flag, value) = (word(ContextKind::InvalidArg), word(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            format!("there is no {flag}{}", hint(&word(ContextKind::SuggestedArg), "knee run --help"))
+            format!(
+                "there is no {flag}{}",
+                hint(&word(ContextKind::SuggestedArg), "knee run --help")
+            )
         }
         ErrorKind::InvalidSubcommand => {
             let name = word(ContextKind::InvalidSubcommand);

@@ -21,6 +21,16 @@ fn with_64_descriptors_it_measures_what_fits_and_says_so() {
 }
 
 #[test]
+fn a_soft_limit_is_raised_as_far_as_it_goes() {
+    let knee = Knee::new();
+    let script = "ulimit -Sn 64; exec \"$KNEE\" run poll --subjects poll --points 200 --rounds 1 \
+                  --time 1ms";
+    let came = came(&mut knee.shell(script));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(!came.out.contains("descriptors became"), "{}", came.out);
+}
+
+#[test]
 fn without_a_queue_for_signals_the_run_goes_on() {
     let knee = Knee::new();
     let script = "ulimit -i 0; exec \"$KNEE\" run poll --subjects sigio,signalfd,poll \

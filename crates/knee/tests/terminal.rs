@@ -26,11 +26,7 @@ fn on_a_terminal(command: &mut Command) -> String {
     let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let size = rustix::termios::Winsize { ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&terminal, size).unwrap();
-    let mut child = command
-        .stdout(terminal.try_clone().unwrap())
-        .stderr(terminal)
-        .spawn()
-        .unwrap();
+    let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
     // The command still holds the terminal open; without it the reading below ends.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let mut said = Vec::new();

@@ -39,7 +39,11 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
         assert_eq!(came.out, "", "{words:?}");
         assert_eq!(came.err.lines().count(), 1, "{words:?}: {}", came.err);
-        assert!(came.err.starts_with("knee: ") && came.err.contains(wanted), "{words:?}: {}", came.err);
+        assert!(
+            came.err.starts_with("knee: ") && came.err.contains(wanted),
+            "{words:?}: {}",
+            came.err
+        );
     }
     assert_eq!(knee.files(), [] as [String; 0], "nothing is written for wrong words");
 }
@@ -63,8 +67,7 @@ fn a_file_that_is_no_record_is_refused_and_left_alone() {
     let whole = std::fs::read(&cut).unwrap();
     std::fs::write(&cut, &whole[..whole.len() * 2 / 3]).unwrap();
 
-    let cases =
-        [(&text, "not a SQLite database"), (&newer, "newer knee"), (&cut, "is cut short")];
+    let cases = [(&text, "not a SQLite database"), (&newer, "newer knee"), (&cut, "is cut short")];
     for (file, wanted) in cases {
         let before = std::fs::read(file).unwrap();
         let name = file.to_str().unwrap();

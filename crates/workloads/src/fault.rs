@@ -34,11 +34,15 @@ type Misbehave = fn(&mut Probe) -> Result<(), Failure>;
 /// Every fault: its name, what it does, and how.
 const FAULTS: &[(&str, &str, Misbehave)] = &[
     ("well-behaved", "does nothing wrong", |_| Ok(())),
-    ("hangs", "never ends", |_| loop {
-        std::thread::park();
+    ("hangs", "never ends", |_| {
+        loop {
+            std::thread::park();
+        }
     }),
-    ("spins", "never ends, and uses its CPU", |_| loop {
-        black_box(());
+    ("spins", "never ends, and uses its CPU", |_| {
+        loop {
+            black_box(());
+        }
     }),
     ("fails", "reports a failure", |_| Err(Failure::new("a failure, as it was asked for"))),
     ("panics", "panics", |_| panic!("a panic, as it was asked for")),
@@ -46,8 +50,10 @@ const FAULTS: &[(&str, &str, Misbehave)] = &[
     ("exits", "exits before it replied", |_| std::process::exit(7)),
     ("leaks-descriptors", "leaves descriptors open", leak_descriptors),
     ("prints-garbage", "writes to the standard output that replies go through", print_garbage),
-    ("floods", "writes to standard output without end", |_| loop {
-        print_all(&[b'x'; 1 << 16])?;
+    ("floods", "writes to standard output without end", |_| {
+        loop {
+            print_all(&[b'x'; 1 << 16])?;
+        }
     }),
     ("leaves-processes", "leaves a process running", leave_process),
     ("leaves-orphans", "leaves a process of a session of its own running", leave_orphan),

@@ -15,12 +15,11 @@ mod objects;
 
 use bench::Bench;
 use engine::{
-    About, Axis, Cell, CellKey, Condition, Failure, Fit, Kind, MetricAbout, Parking, Probe, Subject,
-    Values, Warning, Workload,
+    About, Axis, Cell, CellKey, Condition, Failure, Fit, Kind, MetricAbout, Parking, Probe,
+    Subject, Values, Warning, Workload,
 };
 use objects::{Object, Objects, Place};
 use readiness::{Mechanism, Trigger};
-use rustix::process::{Resource, getrlimit};
 use std::time::Duration;
 
 /// The row of the table.
@@ -141,10 +140,6 @@ impl Workload for Poll {
 /// mechanism's, a listener, the lines to where peers are parked.
 const OWN_DESCRIPTORS: usize = 24;
 
-fn descriptors_max() -> usize {
-    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
-}
-
 /// The most descriptors that can be watched here: all that are allowed, less those that the worker
 /// needs for itself, for the peers of the active ones, and for a chunk on its way to be parked.
 fn watched_max(object: &str, active: u64) -> u64 {
@@ -161,7 +156,7 @@ fn clamped(asked: u64, most: u64) -> Warning {
         what: format!(
             "{asked} watched descriptors became {most}: a process may have {limit} descriptors."
         ),
-        remedy: format!("ulimit -n {}", asked + 1_000),
+        remedy: format!("as root: ulimit -n {}", asked + 1_000),
     }
 }
 
@@ -221,7 +216,8 @@ mod tests {
             .into_iter()
             .chain([("active".to_owned(), active.to_string())])
             .collect();
-        active_places(&Cell { subject: "poll".into(), point: watched, conditions, seed: 5 }).unwrap()
+        active_places(&Cell { subject: "poll".into(), point: watched, conditions, seed: 5 })
+            .unwrap()
     }
 
     #[test]

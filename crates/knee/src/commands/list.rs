@@ -15,10 +15,16 @@ pub fn list(ask: &List) -> Result<Exit, Trouble> {
     if ask.json {
         let mut all = serde_json::Map::new();
         if workloads {
-            all.insert("workloads".into(), workloads::TABLE.iter().map(|&w| of_workload(w)).collect());
+            all.insert(
+                "workloads".into(),
+                workloads::TABLE.iter().map(|&w| of_workload(w)).collect(),
+            );
         }
         if mechanisms {
-            all.insert("mechanisms".into(), readiness::TABLE.iter().map(|m| of_mechanism(m)).collect());
+            all.insert(
+                "mechanisms".into(),
+                readiness::TABLE.iter().map(|m| of_mechanism(m)).collect(),
+            );
         }
         print_json(&all.into())?;
         return Ok(Exit::Done);

@@ -31,7 +31,8 @@ fn list(named: &Place, json: bool) -> Result<(), Trouble> {
     if runs.is_empty() {
         return print(&format!("{} holds no runs yet; `knee run` measures one\n", file.display()));
     }
-    let mut text = String::from("  run  id                started                    cells        command\n");
+    let mut text =
+        String::from("  run  id                started                    cells        command\n");
     for run in &runs {
         // Writing to a String can't fail.
         let _ = writeln!(text, "{}", line(run));

@@ -17,6 +17,7 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     let settings = Settings { program, clock: engine::calibrate(), stop };
+    engine::raise_descriptors_max();
     let file = place(&asked.place)?;
     let (mut run, mut archive) = match &asked.resume {
         Some(name) => resumed(&file, name)?,
@@ -71,9 +72,8 @@ fn resumed(file: &Path, name: &str) -> Result<(Run, Option<SqliteArchive>), Trou
         "" => {
             let runs = archive.runs()?;
             let latest = runs.iter().rev().find(|run| run.state != RunState::Complete);
-            let nothing = || {
-                Trouble::failed(format!("{}: every run is complete already", file.display()))
-            };
+            let nothing =
+                || Trouble::failed(format!("{}: every run is complete already", file.display()));
             latest.ok_or_else(nothing)?.number
         }
         name => archive.resolve(name)?,

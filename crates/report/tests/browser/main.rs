@@ -1,0 +1,20 @@
+//! The page in a real browser: a headless Chromium opens it, looks, points, drags and types.
+//!
+//! Every test opens its own page in its own browser by [`page::with`], which also holds that the
+//! page raised no error, wrote nothing on the console and asked nobody for anything.
+//! `KNEE_NO_BROWSER=1` skips them all, aloud.
+
+mod browser;
+mod choosing;
+mod clean;
+mod controls;
+mod drawing;
+#[path = "../fixture/mod.rs"]
+mod fixture;
+mod gestures;
+mod heavy;
+mod hover;
+mod input;
+mod looks;
+mod page;
+mod program;

@@ -16,7 +16,7 @@ mod objects;
 use bench::Bench;
 use engine::{
     About, Axis, Cell, CellKey, Condition, Failure, Fit, Kind, MetricAbout, Parking, Probe,
-    Subject, Values, Warning, Workload,
+    Subject, Values, Warning, Workload, descriptors_max,
 };
 use objects::{Object, Objects, Place};
 use readiness::{Mechanism, Trigger};

@@ -87,7 +87,7 @@ fn a_full_disk_loses_nothing_that_was_measured() {
     let disk = knee.folder.path().join("disk");
     let Some(_mounted) = Tmpfs::mount(&disk, "size=256k") else { return };
     let fill = std::fs::File::create(disk.join("fill")).unwrap();
-    let full = (0..64).find(|_| std::io::Write::write_all(&mut &fill, &[0; 4096]).is_err());
+    let full = (0..1_000).find(|_| std::io::Write::write_all(&mut &fill, &[0; 4096]).is_err());
     assert!(full.is_some());
     let came = run_on(&knee, &disk.join("knee.db"));
     assert_eq!(came.code, Some(1), "{came:?}");

@@ -45,7 +45,8 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
     let (from, to) = (words::count(growth.from), words::count(growth.to));
     let range = format!("from {from} to {to} {}", table.axis);
     let (basis, doubt) = match growth.basis {
-        Basis::Medians => ("", String::new()),
+        Basis::Medians if growth.because.is_empty() => ("", String::new()),
+        Basis::Medians => ("", format!(" Yet {}.", growth.because)),
         Basis::FastestTenth => (
             " by the fastest tenth of its samples",
             format!(" Its medians leave it undecided: {}.", growth.because),

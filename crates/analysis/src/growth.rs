@@ -1,6 +1,6 @@
 //! The verdict on how a series grows.
 
-use crate::quantiles::quantile;
+use crate::quantiles::Pooled;
 use crate::weigh::{GrowthPoint, Weight, weigh};
 use crate::{Basis, Class, Estimate, Growth, words};
 
@@ -24,7 +24,9 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 /// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
 ///    further than a factor of 1.4 from their middle, and last over first is at most 1.3 (or they
 ///    differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
-/// 3. *Falling* and *too wide* are undecided, with the reason.
+/// 3. *Falling* is undecided, and so is *too wide*: where a median is less certain than [`WIDE`] and
+///    the others can't carry a verdict alone ([`FEWEST_POINTS`] of them over ×30). A median that is
+///    [`UNSURE`] rules out n log n, which is a claim about a smooth curve.
 /// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
 ///    are named, by the slopes between neighbours.
 /// 5. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
@@ -32,7 +34,9 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 ///    is linear. Caches bend the curves of linear mechanisms upwards, step by step, which n log n
 ///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
 ///    bent one. This needs intervals, so it is not for single figures.
-/// 6. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
+/// 6. *Too wide to choose*: where only linear and n log n are left, and a median is less certain than
+///    [`WIDE`], linear stands for both, and `because` says so.
+/// 7. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
@@ -46,24 +50,57 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
             basis: Basis::Medians,
         };
     };
-    let verdict = verdict(points, exponent);
+    let verdict = verdict(points, exponent).or_else(|because| lenient(points, because));
+    let (class, because) = match verdict {
+        Ok(class) => (class, String::new()),
+        Err(Doubt::Undecided(because)) => (Class::Undecided, because),
+        Err(Doubt::NotToldApart(because)) => (Class::Linear, because),
+    };
     Growth {
-        class: verdict.as_ref().map_or(Class::Undecided, |&class| class),
+        class,
         factor: last.median / first.median,
         from: first.point,
         to: last.point,
         exponent,
-        because: verdict.err().unwrap_or_default(),
+        because,
         basis: Basis::Medians,
     }
+}
+
+/// What is left to doubt.
+enum Doubt {
+    /// Everything, because…
+    Undecided(String),
+    /// Whether it is linear or n log n, because…
+    NotToldApart(String),
+}
+
+/// Where only linear and n log n are left and a median is too wide to choose, linear stands for both
+/// and the finding says so: a second mode at one end hides a factor of log n, not the order.
+fn lenient(points: &[GrowthPoint], because: String) -> Result<Class, Doubt> {
+    let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
+    if sure.len() == points.len() || !carry_alone(&sure) {
+        return Err(Doubt::Undecided(because));
+    }
+    let share = |class| weigh(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
+    if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE {
+        return Err(Doubt::Undecided(because));
+    }
+    let wide = points.iter().find(|p| p.error > WIDE).map_or(0, |p| p.point);
+    Err(Doubt::NotToldApart(format!(
+        "n log n can't be excluded: the interval at {} is too wide",
+        words::count(wide)
+    )))
 }
 
 /// As [`classify`]; but where that leaves it undecided and a median is [`UNSURE`], the verdict is
 /// that of the `fastest` samples at the same points (see [`fastest_tenth`]), if they have one.
 ///
-/// A median between two modes may fall on either, and then its interval spans both. What disturbs
-/// only ever adds, so the fast mode is still there at every point, and its order of growth is the
-/// mechanism's own. The finding says that it was gone by.
+/// A median between two modes may fall on either, and then its interval spans both; the fast mode is
+/// there at every point and has an order of its own. It is a verdict on the series only where the
+/// median grew as it did, but for a step of the size of a cache's (×8): where the slow mode grows and
+/// the fast one does not, the series is not constant, and nothing is claimed. The finding says which
+/// samples it is from.
 pub fn classify_by(
     medians: &[GrowthPoint],
     fastest: &[GrowthPoint],
@@ -75,20 +112,27 @@ pub fn classify_by(
     }
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
     let slope = crate::exponent::exponent(&pairs, &[]);
-    let class = classify(fastest, slope).class;
-    let basis = if class == Class::Undecided { Basis::Medians } else { Basis::FastestTenth };
-    Growth { class, basis, ..growth }
+    let fast = classify(fastest, slope);
+    let alike = (0.5..=8.0).contains(&(growth.factor / fast.factor));
+    if matches!(fast.class, Class::Undecided | Class::Constant) || !alike {
+        return growth;
+    }
+    Growth { class: fast.class, basis: Basis::FastestTenth, ..growth }
 }
 
-/// The fastest tenth of the samples at `point`, `sorted` ascending, as a figure to judge by: their
-/// upper edge, known as well as it is near the fastest of all, and not at all from fewer than
-/// [`FEWEST_FOR_A_TENTH`]. `None` without samples.
-pub fn fastest_tenth(point: u64, sorted: &[f64]) -> Option<GrowthPoint> {
-    let (fastest, median) = (*sorted.first()?, quantile(sorted, 0.1)?);
+/// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
+/// its upper edge, known as well as it is near the fastest of all. It is not known at all from fewer
+/// samples than [`FEWEST_FOR_A_TENTH`], or where one round alone among several comes near it. `None`
+/// without samples.
+pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
+    let pooled = Pooled::of(rounds);
+    let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
+    let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample <= 1.5 * tenth);
+    let near = rounds.iter().filter(comes_near).count();
+    let known = fastest > 0.0 && pooled.len() >= FEWEST_FOR_A_TENTH && near >= rounds.len().min(2);
     // Where the two are equal a sample's own resolution is the limit.
-    let known = fastest > 0.0 && sorted.len() >= FEWEST_FOR_A_TENTH;
-    let error = if known { (median / fastest).ln().max(0.02) } else { f64::INFINITY };
-    Some(GrowthPoint { point, median, error })
+    let error = if known { (tenth / fastest).ln().max(0.02) } else { f64::INFINITY };
+    Some(GrowthPoint { point, median: tenth, error })
 }
 
 /// The class, or why there is none.
@@ -113,10 +157,20 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
     if exponent.value < -0.06 && exponent.high < 0.0 {
         return Err("it falls".into());
     }
-    if let Some(wide) = points.iter().find(|p| p.error > WIDE) {
+    let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
+    if let Some(wide) = points.iter().find(|p| p.error > WIDE)
+        && !carry_alone(&sure)
+    {
         return Err(format!("the interval at {} is too wide", words::count(wide.point)));
     }
     if few { verdict_of_few(points, exponent) } else { verdict_of_many(points, exponent) }
+}
+
+/// Whether these points can tell the orders of growth apart without the others, which then weigh as
+/// little as their intervals are wide.
+fn carry_alone(sure: &[GrowthPoint]) -> bool {
+    let (Some(first), Some(last)) = (sure.first(), sure.last()) else { return false };
+    sure.len() >= FEWEST_POINTS && last.point as f64 >= 30.0 * first.point as f64
 }
 
 fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
@@ -174,6 +228,9 @@ fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, 
     }
     if best.class == Class::Constant {
         return Err("it is flat but for a step, or noise".into());
+    }
+    if best.class == Class::Linearithmic && points.iter().any(|p| p.error > UNSURE) {
+        return Err("n log n is more than its intervals can tell from a bent line".into());
     }
     for left_out in 0..points.len() {
         let mut rest = points.to_vec();

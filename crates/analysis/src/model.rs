@@ -66,7 +66,7 @@ pub struct PointSummary {
     pub median: Estimate,
     /// Smallest sample.
     pub min: f64,
-    /// 10th, 25th, 75th, 90th and 99th percentiles of all samples.
+    /// 10th, 25th, 75th, 90th and 99th percentiles of all samples, rounds having equal say.
     pub p10: f64,
     /// See `p10`.
     pub p25: f64,
@@ -108,7 +108,8 @@ pub struct Growth {
     pub to: u64,
     /// Slope of the logarithm of the figure over the logarithm of the axis, over the whole range.
     pub exponent: Option<Estimate>,
-    /// Why it is undecided, or why the medians alone were not enough; empty otherwise.
+    /// Why it is undecided, why the medians alone were not enough, or what can't be excluded; empty
+    /// otherwise.
     pub because: String,
     /// Which figures the order of growth was taken from.
     pub basis: Basis,

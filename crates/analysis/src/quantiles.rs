@@ -46,9 +46,88 @@ pub fn median_of(figures: &mut [f64]) -> Option<f64> {
     Some(lower + (upper - lower) * 0.5)
 }
 
+/// The samples of several rounds together, each round with the same say: a round of slow operations
+/// gives fewer samples in the same time, and would be outvoted otherwise.
+#[derive(Clone, Debug)]
+pub struct Pooled {
+    ascending: Vec<f64>,
+    /// The place of each sample between 0, the least, and 1, the greatest.
+    places: Vec<f64>,
+}
+
+impl Pooled {
+    /// Pools rounds; empty ones have no say.
+    pub fn of(rounds: &[&[f64]]) -> Self {
+        let weigh = |round: &&[f64]| {
+            let weight = 1.0 / round.len() as f64;
+            round.iter().map(move |&sample| (sample, weight)).collect::<Vec<(f64, f64)>>()
+        };
+        let mut weighed: Vec<(f64, f64)> = rounds.iter().flat_map(weigh).collect();
+        weighed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut before = 0.0;
+        // The middle of each sample's share: with equal shares these are type 7's places.
+        let middles: Vec<f64> = weighed
+            .iter()
+            .map(|&(_, weight)| {
+                before += weight;
+                before - 0.5 * weight
+            })
+            .collect();
+        let (first, last) =
+            (middles.first().copied().unwrap_or(0.0), middles.last().copied().unwrap_or(0.0));
+        let span = if last > first { last - first } else { 1.0 };
+        Self {
+            ascending: weighed.into_iter().map(|(sample, _)| sample).collect(),
+            places: middles.into_iter().map(|middle| (middle - first) / span).collect(),
+        }
+    }
+
+    /// Samples in all rounds.
+    pub fn len(&self) -> usize {
+        self.ascending.len()
+    }
+
+    /// Whether no round has a sample.
+    pub fn is_empty(&self) -> bool {
+        self.ascending.is_empty()
+    }
+
+    /// The quantile `p` (0 to 1), interpolated between neighbours; as [`quantile`] where all rounds
+    /// have as many samples. `None` without samples.
+    pub fn at(&self, p: f64) -> Option<f64> {
+        let last = self.len().checked_sub(1)?;
+        let p = p.clamp(0.0, 1.0);
+        let above = self.places.partition_point(|&place| place < p).min(last);
+        let below = above.saturating_sub(1);
+        let (low, high) = (self.ascending[below], self.ascending[above]);
+        let gap = self.places[above] - self.places[below];
+        let share = if gap > 0.0 { ((p - self.places[below]) / gap).clamp(0.0, 1.0) } else { 1.0 };
+        Some(if low.to_bits() == high.to_bits() { low } else { low + (high - low) * share })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pooled_rounds_of_one_length_are_as_if_they_were_one() {
+        let rounds: [&[f64]; 3] = [&[5.0, 1.0, 9.0], &[2.0, 2.5, 7.0], &[3.0, 8.0, 4.0]];
+        let (pooled, plain) = (Pooled::of(&rounds), sorted(&rounds.concat()));
+        for p in [0.0, 0.1, 0.25, 0.5, 0.6, 0.9, 0.99, 1.0] {
+            let (one, other) = (pooled.at(p).unwrap(), quantile(&plain, p).unwrap());
+            assert!((one - other).abs() < 1e-9, "{p}: {one} {other}");
+        }
+        assert_eq!(Pooled::of(&[]).at(0.5), None);
+        assert_eq!(Pooled::of(&[&[4.0]]).at(0.1), Some(4.0));
+    }
+
+    #[test]
+    fn a_round_of_many_samples_does_not_outvote_one_of_few() {
+        let (fast, slow) = ([1.0; 98], [3.0; 2]);
+        let pooled = Pooled::of(&[&fast, &slow, &slow]);
+        assert_eq!((pooled.at(0.25), pooled.at(0.5)), (Some(1.0), Some(3.0)));
+    }
 
     /// Reference: `numpy.quantile([1, 2, 4, 8, 16, 32, 64, 128], p)` of NumPy 2.4, whose default
     /// is R's type 7.

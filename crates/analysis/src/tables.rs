@@ -4,7 +4,7 @@ use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::exponent::exponent;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::growth::{classify_by, fastest_tenth};
-use crate::quantiles::{quantile, sort};
+use crate::quantiles::Pooled;
 use crate::random::generator;
 use crate::weigh::GrowthPoint;
 use crate::{Growth, PointSummary, Row, Table};
@@ -100,9 +100,8 @@ impl Context<'_> {
         let mut random = self.random(subject, point);
         let Resampled { estimate, replicates } =
             median_over_rounds(&rounds, REPLICATES, &mut random)?;
-        let mut all = rounds.concat();
-        sort(&mut all);
-        let at = |p| quantile(&all, p);
+        let all = Pooled::of(&rounds);
+        let at = |p| all.at(p);
         let (user_ns, system_ns) = cpu_per_operation(samples);
         let summary = PointSummary {
             point,
@@ -119,7 +118,7 @@ impl Context<'_> {
             user_ns,
             system_ns,
         };
-        let fastest = fastest_tenth(point, &all)?;
+        let fastest = fastest_tenth(point, &rounds)?;
         Some(Figure { summary, replicates, fastest })
     }
 

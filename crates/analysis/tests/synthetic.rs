@@ -4,10 +4,9 @@
 use analysis::bootstrap::{Resampled, median_over_rounds};
 use analysis::exponent::exponent;
 use analysis::growth::{classify_by, fastest_tenth};
-use analysis::quantiles::sorted;
 use analysis::random::normal;
 use analysis::weigh::{GrowthPoint, growth_of};
-use analysis::{Class, Growth};
+use analysis::{Class, Estimate, Growth};
 use fastrand::Rng;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
@@ -103,7 +102,7 @@ fn grow(
             median_over_rounds(&slices, REPLICATES, random).unwrap();
         let error = (estimate.high / estimate.low).ln() / (2.0 * 1.96);
         points.push(GrowthPoint { point: n, median: estimate.value, error });
-        fastest.push(fastest_tenth(n, &sorted(&rounds.concat())).unwrap());
+        fastest.push(fastest_tenth(n, &slices).unwrap());
         replicates.push(drawn);
     }
     let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
@@ -198,9 +197,48 @@ fn whole_rounds_in_a_slow_mode_do_not_hide_the_order() {
             let tally = tally(class, 0.0, sizes, Noise::Even(0.05), design);
             println!("{class:?} at {} points: {tally:?}", sizes.len());
             assert!(tally.wrong <= WRONG_MAX, "{class:?} at {} points: {tally:?}", sizes.len());
-            let floor = if class == Class::Linear { 100 } else { 0 };
+            // A flat fast mode is no verdict on a series whose slow mode is not.
+            let floor = if class == Class::Constant { 0 } else { 100 };
             assert!(tally.right >= floor, "{class:?} at {} points: {tally:?}", sizes.len());
         }
+    }
+}
+
+/// Where most operations grow and the fast ones don't, the series is not constant: neither where 55 %
+/// of them grow with n, nor where a slow mode's share does.
+#[test]
+fn a_flat_fast_mode_does_not_make_a_growing_series_constant() {
+    type Draw = fn(f64, &mut Rng) -> f64;
+    let mixtures: [(&str, Draw); 2] = [
+        ("55 % grow", |n, random| if random.f64() < 0.55 { 100.0 + n } else { 100.0 }),
+        ("a share that grows", |n, random| {
+            let share = 0.85 * (n.ln() - 10_f64.ln()) / 1000_f64.ln();
+            if random.f64() < share { 1000.0 } else { 100.0 }
+        }),
+    ];
+    for (name, draw) in mixtures {
+        let constant = (0..REPETITIONS).filter(|&seed| {
+            let mut random = Rng::with_seed(seed);
+            let (mut points, mut fastest, mut replicates) = (vec![], vec![], vec![]);
+            for &n in SIZES {
+                let mut sample =
+                    |_| draw(n as f64, &mut random) * (0.03 * normal(&mut random)).exp();
+                let rounds: Vec<Vec<f64>> =
+                    (0..5).map(|_| (0..20).map(&mut sample).collect()).collect();
+                let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+                let resampled = median_over_rounds(&slices, REPLICATES, &mut random).unwrap();
+                let Estimate { value, low, high } = resampled.estimate;
+                let error = (high / low).ln() / (2.0 * 1.96);
+                points.push(GrowthPoint { point: n, median: value, error });
+                fastest.push(fastest_tenth(n, &slices).unwrap());
+                replicates.push(resampled.replicates);
+            }
+            let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+            let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
+            let growth = classify_by(&points, &fastest, exponent(&pairs, &slices));
+            growth.class == Class::Constant && growth.factor > 1.4
+        });
+        assert_eq!(constant.count(), 0, "{name}");
     }
 }
 

@@ -133,6 +133,7 @@ fn load(facts: &mut BTreeMap<String, String>) {
     if let [.., steal] = ticks[..]
         && ticks.len() == 8
     {
+        facts.insert("cpu.ticks.idle".into(), (ticks[3] + ticks[4]).to_string());
         facts.insert("cpu.ticks.steal".into(), steal.to_string());
         facts.insert("cpu.ticks.total".into(), ticks.iter().sum::<u64>().to_string());
     }

@@ -6,6 +6,7 @@
 //! stream ends it. It dies with the process that started it.
 
 use crate::descriptors::descriptors_max;
+use crate::supervise::SELF;
 use crate::worker::die_with;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -15,6 +16,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// The hidden subcommand under which the program is to call [`park_main`].
@@ -97,7 +99,8 @@ impl Drop for Parking {
 impl Holder {
     fn start() -> io::Result<Holder> {
         let (line, theirs) = UnixStream::pair()?;
-        let process = Command::new(std::env::current_exe()?)
+        let process = Command::new(SELF)
+            .arg0("knee")
             .arg(PARK_COMMAND)
             .arg(std::process::id().to_string())
             .stdin(Stdio::from(OwnedFd::from(theirs)))

@@ -44,6 +44,7 @@ pub enum AskError {
 /// Plans what was asked for out of the `table` of workloads.
 pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError> {
     let workloads = chosen(ask, table)?;
+    pinnable(&ask.pinned_cpus)?;
     known_subjects(ask, &workloads)?;
     known_conditions(ask, &workloads)?;
     let mut plan = Plan {
@@ -62,8 +63,33 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
     if keys.is_empty() {
         return Err(AskError::NotPossibleHere(nothing_left(&plan)));
     }
+    let cells = keys.len() as u64 * u64::from(ask.rounds);
+    if cells > CELLS_MAX {
+        return Err(AskError::Usage(format!(
+            "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
+        )));
+    }
     plan.cells = in_order(&keys, ask.rounds, ask.seed);
     Ok(plan)
+}
+
+/// More cells than this take days to measure, and their plan alone fills the memory.
+const CELLS_MAX: u64 = 100_000;
+
+/// Whether workers may run on these CPUs.
+fn pinnable(cpus: &[usize]) -> Result<(), AskError> {
+    let allowed = rustix::thread::sched_getaffinity(None);
+    let usable = |cpu: usize| match &allowed {
+        Ok(allowed) => cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu),
+        // Where the kernel does not tell, pinning itself will.
+        Err(_) => true,
+    };
+    match cpus.iter().find(|&&cpu| !usable(cpu)) {
+        None => Ok(()),
+        Some(cpu) => Err(AskError::NotPossibleHere(format!(
+            "--pin: CPU {cpu} is not among those that this process may use (see `taskset -p $$`)"
+        ))),
+    }
 }
 
 fn nothing_left(plan: &Plan) -> String {

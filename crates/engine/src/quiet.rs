@@ -33,8 +33,12 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
     warnings
 }
 
-/// What happened between the first look and the last.
-pub(crate) fn during(before: &Host, after: &Host) -> Vec<Warning> {
+/// Nanoseconds of a tick, wherever Linux shows one to user space.
+const TICK_NS: f64 = 1e7;
+
+/// What happened between the first look and the last, while this process and its workers used
+/// `own_ns` of CPU time.
+pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
     let ticks = |host: &Host, key: &str| host.facts.get(key).and_then(|n| n.parse::<u64>().ok());
     let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
     let mut warnings = Vec::new();
@@ -44,6 +48,16 @@ pub(crate) fn during(before: &Host, after: &Host) -> Vec<Warning> {
         let percent = 100.0 * steal as f64 / total as f64;
         let what = format!("The hypervisor took {percent:.1} % of the CPU time away (steal).");
         warnings.push(warning(what, "measure on a host that is not shared, or when it is quiet"));
+    }
+    if let (Some(idle), Some(steal), Some(total)) =
+        (spent("cpu.ticks.idle"), spent("cpu.ticks.steal"), spent("cpu.ticks.total"))
+    {
+        let others = total.saturating_sub(idle + steal) as f64 - own_ns as f64 / TICK_NS;
+        let percent = 100.0 * others / total.max(1) as f64;
+        if percent > 10.0 {
+            let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
+            warnings.push(warning(what, "end what else runs, then measure again"));
+        }
     }
     for key in ["kernel.release", "cpu.model", "cpu.governor", "cpu.smt"] {
         if let (Some(then), Some(now)) = (before.facts.get(key), after.facts.get(key))
@@ -69,7 +83,7 @@ mod tests {
     fn a_quiet_machine_gives_no_warning() {
         let quiet = host(&[("load.1m", "0.10"), ("cpu.count", "2"), ("clock.source", "tsc")]);
         assert_eq!(before(&quiet), []);
-        assert_eq!(during(&quiet, &quiet), []);
+        assert_eq!(during(&quiet, &quiet, 0), []);
     }
 
     #[test]
@@ -97,9 +111,21 @@ mod tests {
                 ("kernel.release", kernel),
             ])
         };
-        let warnings = during(&ticks("100", "1000", "6.1"), &ticks("150", "2000", "6.2"));
+        let warnings = during(&ticks("100", "1000", "6.1"), &ticks("150", "2000", "6.2"), 0);
         assert!(warnings[0].what.contains("5.0 %"), "{warnings:?}");
         assert!(warnings[1].what.contains("was 6.1, is 6.2"), "{warnings:?}");
-        assert_eq!(during(&ticks("100", "1000", "6.1"), &ticks("105", "2000", "6.1")), []);
+        assert_eq!(during(&ticks("100", "1000", "6.1"), &ticks("105", "2000", "6.1"), 0), []);
+    }
+
+    #[test]
+    fn what_others_used_is_told_from_what_the_run_used() {
+        let ticks = |idle, total| {
+            host(&[("cpu.ticks.idle", idle), ("cpu.ticks.steal", "0"), ("cpu.ticks.total", total)])
+        };
+        // 500 of 1,000 ticks were busy; the run used 4.5 s of those 5 s, or none of them.
+        let (before, after) = (ticks("0", "0"), ticks("500", "1000"));
+        assert_eq!(during(&before, &after, 4_500_000_000), []);
+        let warnings = during(&before, &after, 0);
+        assert!(warnings[0].what.contains("used 50 % of the CPUs"), "{warnings:?}");
     }
 }

@@ -9,20 +9,30 @@ use crate::quiet;
 use crate::supervise::{Supervised, Verdict, supervise};
 use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
 
 /// What executing a plan needs besides the plan.
 #[derive(Debug)]
 pub struct Settings {
-    /// The program to start workers with: this one, which answers to
-    /// [`WORKER_COMMAND`](crate::WORKER_COMMAND).
-    pub program: PathBuf,
     /// The clock, calibrated in this process.
     pub clock: Calibrated,
     /// Ends the run early.
     pub stop: Stop,
+    mark: String,
+}
+
+impl Settings {
+    /// What the workers of this process are known by, and those of no other.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Settings for this process.
+    pub fn new(clock: Calibrated, stop: Stop) -> Settings {
+        let mark = format!("{}-{:016x}", std::process::id(), fastrand::u64(..));
+        Settings { clock, stop, mark }
+    }
 }
 
 /// Is told how a run goes on.
@@ -106,7 +116,7 @@ pub fn run(
 /// Closes a run with a last look at the machine.
 fn close(run: &mut Run, stopped: bool) -> Ending {
     let host_after = host();
-    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after);
+    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
     for warning in disturbed {
         if !run.warnings.contains(&warning) {
             run.warnings.push(warning);
@@ -119,6 +129,13 @@ fn close(run: &mut Run, stopped: bool) -> Ending {
     run.summary.cells_ended = run.cells.len() as u64;
     run.host_after = Some(host_after.clone());
     Ending { state, ended, host_after, warnings: run.warnings.clone() }
+}
+
+/// The CPU time of this process and its workers, in nanoseconds.
+fn own_ns(run: &Run) -> u64 {
+    let workers = run.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns);
+    let here = sys::process::resources();
+    workers.sum::<u64>() + here.user_ns + here.system_ns
 }
 
 fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated) -> Order {

@@ -11,8 +11,8 @@ use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, wait,
-    waitpgid, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, waitpgid,
+    waitpid,
 };
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,6 +21,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::process::{End, Resources};
 
+/// This program as it was started, also when its file has been replaced meanwhile.
+pub(crate) const SELF: &str = "/proc/self/exe";
+/// The variable by which the processes of a run's workers are known.
+const MARK: &str = "KNEE_RUN";
 /// The last words of a worker that are worth keeping.
 const STDERR_BYTES_KEPT: usize = 4 << 10;
 
@@ -67,6 +71,7 @@ struct Worker {
     ended: OwnedFd,
     stdout: Pipe,
     stderr: Pipe,
+    mark: String,
 }
 
 /// Why listening came to its end.
@@ -82,21 +87,36 @@ impl Worker {
         let order = serde_json::to_vec(order).map_err(io::Error::other)?;
         // A group of its own: Ctrl-C at the terminal reaches the instrument only, and whatever the
         // worker starts can be ended with it.
-        let mut child = Command::new(&settings.program)
+        let mut child = Command::new(SELF)
+            .arg0("knee")
             .arg(WORKER_COMMAND)
+            .env(MARK, settings.mark())
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
         let pid = Pid::from_child(&child);
+        match Worker::connect(&mut child, pid, &order) {
+            Ok((ended, stdout, stderr)) => {
+                Ok(Worker { child, pid, ended, stdout, stderr, mark: settings.mark().into() })
+            }
+            Err(error) => {
+                child.kill()?;
+                child.wait()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Hands the worker its order, and takes hold of its end and its pipes.
+    fn connect(child: &mut Child, pid: Pid, order: &[u8]) -> io::Result<(OwnedFd, Pipe, Pipe)> {
         let piped = || io::Error::other("a pipe of the worker is missing");
         let stdout = Pipe::new(child.stdout.take().ok_or_else(piped)?)?;
         let stderr = Pipe::new(child.stderr.take().ok_or_else(piped)?)?;
         // A worker that died already can't read its order; its end tells more than this error.
-        let _ = child.stdin.take().ok_or_else(piped)?.write_all(&order);
-        let ended = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(Worker { child, pid, ended, stdout, stderr })
+        let _ = child.stdin.take().ok_or_else(piped)?.write_all(order);
+        Ok((pidfd_open(pid, PidfdFlags::empty())?, stdout, stderr))
     }
 
     fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
@@ -108,7 +128,7 @@ impl Worker {
             .map_or((None, Resources::default()), |(end, used)| (Some(end), used));
         self.stdout.drain();
         self.stderr.drain();
-        let strays = clean_up(self.pid);
+        let strays = clean_up(self.pid, &self.mark);
         let mut said = String::from_utf8_lossy(&self.stderr.kept).trim().to_owned();
         if let Some(state) = state {
             said = format!("{state} {said}");
@@ -177,18 +197,18 @@ impl Worker {
 
 /// What a worker that ended by itself has to show for it.
 fn judge(ending: Option<End>, output: &[u8], strays: usize, said: String) -> Verdict {
-    if let Some(End::Killed(signal)) = ending {
-        return void(format!("it was killed by {}", signal_name(signal)), said);
-    }
-    let reply = match Reply::decode(output) {
-        Ok(reply) => reply,
-        Err(why) => {
-            let code = match ending {
-                Some(End::Exited(code)) if code != 0 => format!("it exited with {code}; "),
-                _ => String::new(),
-            };
-            return void(format!("{code}{why}"), said);
+    let ended_badly = match ending {
+        Some(End::Exited(0)) => String::new(),
+        Some(End::Exited(code)) => format!("it exited with {code}; "),
+        Some(End::Killed(signal)) => {
+            return void(format!("it was killed by {}", signal_name(signal)), said);
         }
+        None => "how it ended is unknown; ".to_owned(),
+    };
+    let reply = match Reply::decode(output) {
+        Ok(reply) if ended_badly.is_empty() => reply,
+        Ok(_) => return void(format!("{ended_badly}after a whole reply"), said),
+        Err(why) => return void(format!("{ended_badly}{why}"), said),
     };
     if let Some(reason) = reply.failure {
         return void(reason, said);
@@ -225,16 +245,19 @@ fn last_state(pid: Pid) -> String {
 
 /// Waits for the rest of the worker's group, which was killed, and ends whatever else of the
 /// worker's was left to this process. Returns how many processes there were.
-fn clean_up(group: Pid) -> usize {
+///
+/// A child that does not bear the worker's mark is none of ours to end: a shell may have started it
+/// before it became this program.
+fn clean_up(group: Pid, mark: &str) -> usize {
     let mut strays = 0;
     // As the reaper of orphans (see `run`), this process can wait for all of the group.
     while let Ok(Some(_)) = waitpgid(group, WaitOptions::empty()) {
         strays += 1;
     }
-    while wait(WaitOptions::NOHANG).is_ok() {
-        let left = children();
+    loop {
+        let left: Vec<Pid> = children().into_iter().filter(|&pid| bears(pid, mark)).collect();
         if left.is_empty() {
-            break;
+            return strays;
         }
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
@@ -243,7 +266,14 @@ fn clean_up(group: Pid) -> usize {
             }
         }
     }
-    strays
+}
+
+/// Whether a process was started with the mark in its environment, by a worker or what it started.
+fn bears(pid: Pid, mark: &str) -> bool {
+    let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_pid()));
+    let wanted = format!("{MARK}={mark}");
+    let mut variables = environment.iter().flat_map(|bytes| bytes.split(|&byte| byte == 0));
+    variables.any(|variable| variable == wanted.as_bytes())
 }
 
 /// The children of this process, orphans that were handed to it included.

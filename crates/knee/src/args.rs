@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{Condition, Values};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,7 +62,7 @@ pub struct Run {
     /// Points on the axis, separated by commas: 100,1k,10k [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub points: Vec<String>,
-    /// Passes over all cells [default: 5, or 10 with --full]
+    /// Passes over all cells [default: 7, or 10 with --full]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
     /// The short list of points, and little time for each
@@ -73,11 +74,12 @@ pub struct Run {
     /// Time that one figure of one cell is measured for: 30ms, 1s
     #[arg(long, value_name = "TIME", value_parser = usage::duration)]
     pub time: Option<Duration>,
-    /// A worker that has not ended by then is ended, and its cell is void
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = usage::duration)]
-    pub deadline: Duration,
+    /// A worker that has not ended by then is ended, and its cell is void [default: 30s and ten
+    /// times --time]
+    #[arg(long, value_name = "TIME", value_parser = usage::duration)]
+    pub deadline: Option<Duration>,
     /// Pin workers to these CPUs, separated by commas
-    #[arg(long, value_name = "CPUS", value_delimiter = ',')]
+    #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
     /// Shuffle the cells by this number, and draw at random by it [default: drawn]
     #[arg(long, value_name = "N")]
@@ -218,8 +220,13 @@ pub fn command() -> clap::Command {
 }
 
 /// Reads the command line.
-pub fn parse(words: &[String]) -> Result<Command, Trouble> {
-    let matches = command().try_get_matches_from(words).map_err(|error| usage::said(&error))?;
+pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
+where
+    W: Into<OsString> + Clone,
+{
+    let matches = command()
+        .try_get_matches_from(words.iter().cloned())
+        .map_err(|error| usage::said(&error))?;
     let line = Line::from_arg_matches(&matches).map_err(|error| usage::said(&error))?;
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {

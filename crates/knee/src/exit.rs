@@ -18,8 +18,8 @@ pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
     (1, "failed: what could not be done is said in one line"),
     (2, "usage: the words, or a file that was named, are wrong"),
-    (3, "a difference was found that was asked about"),
-    (4, "inconclusive"),
+    (3, "a difference was found that was asked about (by commands that compare)"),
+    (4, "inconclusive (by commands that compare)"),
     (5, "not possible on this machine, and why"),
     (130, "interrupted: what was measured until then is kept and shown"),
 ];
@@ -62,7 +62,7 @@ impl Trouble {
     /// Says it on standard error; an empty line was said already, or is not worth saying.
     pub fn say(&self) {
         if !self.line.is_empty() {
-            eprintln!("knee: {}", self.line);
+            crate::output::complain(&format!("knee: {}", self.line));
         }
     }
 

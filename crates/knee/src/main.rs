@@ -13,15 +13,16 @@ mod usage;
 
 use args::Command;
 use exit::{Exit, Trouble};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let words: Vec<String> = typed.iter().map(|word| word.to_string_lossy().into()).collect();
     if let Some(code) = internal(&words) {
         return code;
     }
-    match args::parse(&words).and_then(|command| obey(command, words)) {
+    match args::parse(&typed).and_then(|command| obey(command, words)) {
         Ok(exit) => exit.into(),
         Err(trouble) => {
             trouble.say();
@@ -54,7 +55,7 @@ fn internal(words: &[String]) -> Option<ExitCode> {
     Some(match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            output::complain(&error.to_string());
             ExitCode::FAILURE
         }
     })

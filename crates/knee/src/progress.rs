@@ -58,7 +58,7 @@ impl Watch for Progress {
             );
             match &self.bar {
                 Some(bar) => bar.println(line),
-                None => eprintln!("{line}"),
+                None => output::complain(&line),
             }
         }
         if let Some(bar) = &self.bar {

@@ -86,6 +86,11 @@ fn first_paragraph(rendered: &str) -> String {
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
 }
 
+/// Reads the number of a CPU.
+pub fn cpu(typed: &str) -> Result<usize, String> {
+    typed.trim().parse().map_err(|_| format!("`{typed}` is not the number of a CPU (such as 0)"))
+}
+
 /// Reads a length of time: `30ms`, `2s`, `1m 30s`.
 pub fn duration(typed: &str) -> Result<Duration, String> {
     let wrong = || format!("`{typed}` is not a length of time (such as 30ms, 2s or 1m)");

@@ -225,6 +225,12 @@ pub trait Readiness: Send {
     /// # Errors
     /// What the kernel says; `ready` is empty then.
     fn wait(&mut self, ready: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()>;
+
+    /// How often its queue was full, so that it looked at every descriptor instead. What was
+    /// measured meanwhile is that look, and not the mechanism. Always 0 where nothing is queued.
+    fn recoveries(&self) -> u64 {
+        0
+    }
 }
 
 /// One row of the table: what `list`, help, docs and the contract test are made of.

@@ -77,6 +77,8 @@ struct Signals<S> {
     emptied: u64,
     /// The thread's overflows that this mechanism has recovered from.
     recovered: u64,
+    /// How often that was.
+    recoveries: u64,
 }
 
 #[allow(clippy::unnecessary_wraps)] // the shape of the table
@@ -107,6 +109,7 @@ pub(crate) fn open<S: Source + 'static>(
         removed: Vec::new(),
         emptied: 0,
         recovered: overflows(),
+        recoveries: 0,
     };
     // Left behind by an earlier one of the same number, which another thread dropped.
     signals.empty_queue()?;
@@ -227,6 +230,7 @@ impl<S: Source> Signals<S> {
             }
         }
         self.recovered = noted;
+        self.recoveries += 1;
         Ok(())
     }
 }
@@ -262,6 +266,10 @@ impl<S: Source> Readiness for Signals<S> {
         }
         self.removed[index] = self.emptied + 1;
         Ok(())
+    }
+
+    fn recoveries(&self) -> u64 {
+        self.recoveries
     }
 
     fn wait(&mut self, ready: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {

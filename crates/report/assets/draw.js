@@ -27,6 +27,11 @@ function channels(hex) {
   return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
 }
 
+/** The letters of the plot, for measuring and for drawing. */
+function fontOf(figure) {
+  return `12px ${getComputedStyle(figure).fontFamily}`;
+}
+
 /** Draws one frame of a plot. Lengths are CSS pixels, except where samples become pixels. */
 class Frame {
   constructor(plot) {
@@ -40,7 +45,7 @@ class Frame {
     this.muted = hex('--muted');
     this.rule = hex('--grid');
     this.colours = Array.from({ length: COLOURS }, (_, index) => hex(`--series-${index}`));
-    this.font = `12px ${style.fontFamily}`;
+    this.font = fontOf(plot.figure);
     this.counts = [];
   }
 
@@ -244,11 +249,10 @@ class Frame {
     context.globalAlpha = 1;
   }
 
-  /** The names of the series at the ends of their lines, pushed apart where they would overlap. */
-  names() {
-    const { context, plot, box } = this;
-    const right = box.left + box.width;
-    const ends = plot.shown.flatMap((series) => {
+  /** Where the lines of series end, as far as that is in view. */
+  ends(shown) {
+    const { plot } = this;
+    return shown.flatMap((series) => {
       const visible = series.points.filter((point) =>
         plot.within(plot.acrossValue(point.x), plot.downValue(point.median)));
       const last = visible.at(-1);
@@ -256,6 +260,19 @@ class Frame {
       const [fromX, fromY] = [plot.acrossValue(last.x), plot.downValue(last.median)];
       return [{ series, fromX, fromY, down: fromY }];
     });
+  }
+
+  /**
+   * The names of the series at the ends of their lines, pushed apart where they would overlap.
+   * Where there is no room for all, one run's stand for those that are laid over it.
+   */
+  names() {
+    const { context, plot, box } = this;
+    const right = box.left + box.width;
+    let ends = this.ends(plot.shown);
+    if (ends.length * 13 > box.height) {
+      ends = this.ends(plot.shown.filter((series) => series.run === plot.shown[0].run));
+    }
     ends.sort((a, b) => a.fromY - b.fromY);
     pushApart(ends, 14, box.top + 4, box.top + box.height - 4);
     context.font = this.font;
@@ -273,7 +290,7 @@ class Frame {
       context.stroke();
       this.marker(right + 28, end.down, 3.6, end.series, colour);
       context.fillStyle = this.ink;
-      context.fillText(plot.nameOf(end.series), right + 38, end.down);
+      context.fillText(plot.nameOf(end.series), right + 38, end.down, plot.margin.right - 40);
       context.globalAlpha = 1;
     }
   }

@@ -154,8 +154,7 @@ class Plot {
       this.canvas.height = height;
       this.canvas.style.height = `${this.height}px`;
     }
-    const names = this.width >= WIDTH_FOR_NAMES;
-    const right = names ? (this.data.runs.length > 1 ? 240 : 168) : 14;
+    const right = this.width >= WIDTH_FOR_NAMES ? this.roomForNames() : 14;
     this.margin = { left: this.width < 560 ? 58 : 70, right, top: 14, bottom: 52 };
     const { left, top, bottom } = this.margin;
     this.box = { left, top, width: this.width - left - right, height: this.height - top - bottom };
@@ -164,6 +163,13 @@ class Plot {
     xs.sort((a, b) => a - b);
     const gap = xs.slice(1).reduce((least, at, index) => Math.min(least, at - xs[index]), 60);
     this.spread = Math.max(4, Math.min(22, gap / 3));
+  }
+
+  /** What the longest name needs beside the axes, but never the better part of the plot. */
+  roomForNames() {
+    this.context.font = fontOf(this.figure);
+    const widths = this.series.map((series) => this.context.measureText(this.nameOf(series)).width);
+    return Math.round(Math.min(this.width * 0.34, 46 + Math.max(...widths, 60)));
   }
 
   /** Draws with the next frame of the screen, once, however often it is asked for. */

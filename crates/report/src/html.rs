@@ -63,7 +63,7 @@ pub fn page(runs: &[(Run, Analysis)]) -> String {
                 main {
                     (findings(runs))
                     @for (index, info) in workloads.iter().enumerate() {
-                        (workload(runs, info, index))
+                        (workload(runs, info, index, workloads.len() > 1))
                     }
                     (caveats(runs))
                     (machine::section(runs))
@@ -108,7 +108,7 @@ fn header(runs: &[Analysed], workloads: &[&WorkloadInfo], title: &str) -> Markup
                 span.brand-what { "where a system stops scaling" }
             }
             h1 { (title) }
-            @for info in workloads { p.question { (info.question) } }
+            @if let [only] = workloads { p.question { (only.question) } }
             @for (run, analysis) in runs { (dateline(run, analysis, runs.len() > 1)) }
         }
     }
@@ -205,14 +205,19 @@ fn heading(run: &Run, finding: &Finding) -> String {
     format!("{} · {} · {conditions}", finding.workload, finding.metric)
 }
 
-/// A sentence with its subjects set off and its class as a tag behind it.
+/// A sentence with its subject set off, and before it its class as a tag: for the eye that runs
+/// down the list, since the sentence says the same.
 fn sentence(analysis: &Analysis, finding: &Finding) -> Markup {
     let row = row_of(analysis, finding);
     let label = row.map_or("", |row| row.label.as_str());
     let rest = finding.sentence.strip_prefix(label).filter(|_| !label.is_empty());
     html! {
-        @if let Some(rest) = rest { strong { (label) } (rest) } @else { (finding.sentence) }
-        @if let Some(growth) = row.and_then(|row| row.growth.as_ref()) { " " (tag(growth.class)) }
+        @if let Some(growth) = row.and_then(|row| row.growth.as_ref()) {
+            span.tags aria-hidden="true" { (tag(growth.class)) }
+        }
+        span.sentence {
+            @if let Some(rest) = rest { strong { (label) } (rest) } @else { (finding.sentence) }
+        }
     }
 }
 
@@ -238,17 +243,16 @@ fn tag(class: Class) -> Markup {
     html! { span class={ "tag tag-" (name) } { (words::class(class)) } }
 }
 
-fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize) -> Markup {
+/// Plot and tables of one workload; its question too, unless that stands at the head of the page.
+fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool) -> Markup {
     let views = data::views(runs, info);
     let id = format!("workload-{index}");
     html! {
         section.workload #(id) aria-labelledby={ (id) "-head" } {
             h2 #{ (id) "-head" } { (info.name) }
-            p.lead { (info.question) }
+            @if several { p.lead { (info.question) } }
             p { (info.operation) }
-            @if !info.not_measured.is_empty() {
-                p.not-measured { strong { "Not measured. " } (info.not_measured.join(" ")) }
-            }
+            (not_measured(info))
             figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) } {
                 noscript { p.note {
                     "The plot needs JavaScript. Its figures stand in the tables below."
@@ -259,6 +263,18 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize) -> Markup {
             }
             @for (number, view) in views.iter().enumerate() {
                 (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
+            }
+        }
+    }
+}
+
+/// What a reader could take the figures for and they are not.
+fn not_measured(info: &WorkloadInfo) -> Markup {
+    html! {
+        @if !info.not_measured.is_empty() {
+            div.not-measured {
+                p { "Not measured:" }
+                ul { @for what in &info.not_measured { li { (what) } } }
             }
         }
     }

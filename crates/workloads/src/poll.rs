@@ -1,7 +1,7 @@
 //! How does the cost of finding what is ready grow with the descriptors that are watched?
 //!
 //! Dan Kegel's Poller_bench. N read ends are watched. One operation: a byte is written to each of A
-//! active ones, the mechanism is asked once what is ready, and a handler reads each byte. What the
+//! active ones, the mechanism is asked what is ready, and a handler reads each byte. What the
 //! mechanism obliges a program to do is part of it: after an edge the handler reads until the call
 //! would block, after a oneshot it arms the descriptor again.
 //!
@@ -32,7 +32,7 @@ static ABOUT: About = About {
     version: 1,
     kind: Kind::Suite,
     question: "How does the cost of finding what is ready grow with the descriptors watched?",
-    operation: "write a byte to each active descriptor, wait once, read each byte in its handler",
+    operation: "write a byte to each active descriptor, wait, read each byte in its handler",
     not_measured: &[
         "what a server does besides: accepting, parsing, sending",
         "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
@@ -104,6 +104,13 @@ impl Workload for Poll {
             });
         }
         let most = watched_max(object, active);
+        if most == 0 {
+            let limit = descriptors_max();
+            return Fit::Leave(Warning {
+                what: format!("A process may have {limit} descriptors: too few to watch any."),
+                remedy: "ulimit -n 1024".into(),
+            });
+        }
         if active > cell.point.min(most) {
             return Fit::Leave(Warning {
                 what: format!("{active} active of {} watched is left out.", cell.point.min(most)),
@@ -156,7 +163,7 @@ fn clamped(asked: u64, most: u64) -> Warning {
         what: format!(
             "{asked} watched descriptors became {most}: a process may have {limit} descriptors."
         ),
-        remedy: format!("as root: ulimit -n {}", asked + 1_000),
+        remedy: format!("as root: ulimit -n {}", asked.saturating_add(1_000)),
     }
 }
 

@@ -3,36 +3,43 @@
 use crate::args::Run as Asked;
 use crate::commands::{Claim, place, report};
 use crate::exit::{Exit, Trouble, names_the_wrong_thing};
-use crate::output::{print, print_json, style};
+use crate::output::{complain, print, print_json, style};
 use crate::progress::Progress;
-use ::record::{Archive, Run, RunState, SqliteArchive};
+use ::record::{Archive, Outcome, Run, RunState, SqliteArchive};
 use ::report::json::Samples;
+use analysis::Analysis;
 use engine::{Ask, AskError, Calibrated, Settings, Stop, Unsaved};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A run that is about to be measured by this process and no other.
+struct Sitting {
+    run: Run,
+    /// Absent when it can't be written: then it is measured and printed all the same.
+    archive: Option<SqliteArchive>,
+    _claim: Claim,
+}
 
 /// Measures what was asked for, or completes what was interrupted.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
-    let program = std::env::current_exe()
-        .map_err(|error| Trouble::failed(format!("finding this program: {error}")))?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
-    let settings = Settings { program, clock: engine::calibrate(), stop };
     engine::raise_descriptors_max();
     let file = place(&asked.place)?;
-    let (mut run, mut archive) = match &asked.resume {
+    if let Some(page) = &asked.output {
+        report::check(page, Some(&file))?;
+    }
+    let settings = Settings::new(engine::calibrate(), stop);
+    let mut sitting = match &asked.resume {
         Some(name) => resumed(&file, name)?,
         None => begun(asked, command, &file, &settings.clock)?,
     };
-    let _claim = Claim::of(&run.summary.id)?;
-    if archive.is_some() && asked.resume.is_some() {
-        reopen(&mut run, &mut archive)?;
-    }
 
-    let mut progress = Progress::new(run.plan.cells.len() as u64);
-    let kept = archive.as_mut().map(|archive| archive as &mut dyn Archive);
-    let unsaved = engine::run(&mut run, kept, &settings, &mut progress);
+    let mut progress = Progress::new(sitting.run.plan.cells.len() as u64);
+    let archive = sitting.archive.as_mut().map(|archive| archive as &mut dyn Archive);
+    let unsaved = engine::run(&mut sitting.run, archive, &settings, &mut progress);
     progress.done();
-    conclude(asked, run, &file, archive.is_some(), unsaved)
+    conclude(asked, &file, sitting, unsaved.as_ref())
 }
 
 /// A new run, and its record if that can be written. A file that is no record is refused before
@@ -42,7 +49,7 @@ fn begun(
     command: Vec<String>,
     file: &Path,
     clock: &Calibrated,
-) -> Result<(Run, Option<SqliteArchive>), Trouble> {
+) -> Result<Sitting, Trouble> {
     let plan = engine::plan(&ask(asked)?, workloads::TABLE)?;
     let opened = SqliteArchive::open(file);
     if let Err(error) = &opened
@@ -51,117 +58,161 @@ fn begun(
         return Err(Trouble::usage(error.to_string()));
     }
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
+    let claim = Claim::of(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
         Ok(archive)
     });
-    match begun {
-        Ok(archive) => Ok((run, Some(archive))),
+    let archive = match begun {
+        Ok(archive) => Some(archive),
         Err(error) => {
-            eprintln!("knee: this run will be printed but not recorded: {error}");
-            Ok((run, None))
+            complain(&format!("knee: this run will be printed but not recorded: {error}"));
+            None
+        }
+    };
+    Ok(Sitting { run, archive, _claim: claim })
+}
+
+/// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.
+fn resumed(file: &Path, name: &str) -> Result<Sitting, Trouble> {
+    drop(SqliteArchive::open_read_only(file)?);
+    let mut archive = SqliteArchive::open(file)?;
+    let runs = archive.runs()?;
+    let number = (!name.is_empty()).then(|| archive.resolve(name)).transpose()?;
+    let mut candidates: Vec<_> = runs
+        .iter()
+        .rev()
+        .filter(|run| number.map_or(run.state != RunState::Complete, |n| n == run.number))
+        .map(|run| (run.number, Claim::of(&run.id)))
+        .collect();
+    let free = candidates.iter().position(|(_, claim)| claim.is_ok()).unwrap_or(0);
+    if candidates.is_empty() {
+        let what = format!("{}: every run is complete already", file.display());
+        return Err(Trouble::failed(what));
+    }
+    let (number, claim) = candidates.swap_remove(free);
+    let claim = claim?;
+    same_conditions(&archive.load(number)?)?;
+    archive.reopen(number)?;
+    // Another process may have added cells before this one claimed the run.
+    let run = archive.load(number)?;
+    Ok(Sitting { run, archive: Some(archive), _claim: claim })
+}
+
+/// A run goes on only where its first part was measured, and with workloads that measure the same.
+fn same_conditions(run: &Run) -> Result<(), Trouble> {
+    let number = run.summary.number;
+    let refused = |what: String| {
+        Err(Trouble::failed(format!("run {number} can't go on: {what}; begin a new one")))
+    };
+    for workload in &run.plan.workloads {
+        let here = workloads::TABLE.iter().map(|row| row.about());
+        let same = here.into_iter().find(|about| about.name == workload.name);
+        if same.is_none_or(|about| about.version != workload.version) {
+            return refused(format!("this knee measures {} otherwise", workload.name));
         }
     }
-}
-
-/// The interrupted run that is meant by `name`; the latest, if it is empty.
-fn resumed(file: &Path, name: &str) -> Result<(Run, Option<SqliteArchive>), Trouble> {
-    drop(SqliteArchive::open_read_only(file)?);
-    let archive = SqliteArchive::open(file)?;
-    let number = match name {
-        "" => {
-            let runs = archive.runs()?;
-            let latest = runs.iter().rev().find(|run| run.state != RunState::Complete);
-            let nothing =
-                || Trouble::failed(format!("{}: every run is complete already", file.display()));
-            latest.ok_or_else(nothing)?.number
+    let host = engine::host();
+    for key in ["kernel.release", "cpu.model", "cpu.count"] {
+        let (then, now) = (run.host_before.facts.get(key), host.facts.get(key));
+        if let (Some(then), Some(now)) = (then, now)
+            && then != now
+        {
+            return refused(format!("{key} was {then} and is {now}"));
         }
-        name => archive.resolve(name)?,
-    };
-    let run = archive.load(number)?;
-    Ok((run, Some(archive)))
-}
-
-fn reopen(run: &mut Run, archive: &mut Option<SqliteArchive>) -> Result<(), Trouble> {
-    if let Some(archive) = archive {
-        archive.reopen(run.summary.number)?;
-        // Another process may have added cells between reading the run and claiming it.
-        *run = archive.load(run.summary.number)?;
     }
     Ok(())
 }
 
-/// Tables, findings, and where to find them again.
+/// Writes the page, prints tables and findings, and says what was lost. What is printed comes last:
+/// a reader that has gone away changes nothing of the rest.
 fn conclude(
     asked: &Asked,
-    run: Run,
     file: &Path,
-    recorded: bool,
-    unsaved: Option<Unsaved>,
+    sitting: Sitting,
+    unsaved: Option<&Unsaved>,
 ) -> Result<Exit, Trouble> {
-    let analysis = analysis::analyse(&run);
-    let exit = match run.summary.state {
-        RunState::Complete => Exit::Done,
-        RunState::Open | RunState::Interrupted => Exit::Interrupted,
-    };
-    if asked.json {
-        print_json(&::report::json::run(&run, &analysis, Samples::Include))?;
-    } else {
-        print(&::report::terminal::tables(&run, &analysis, &style(asked.all)))?;
+    let recorded = sitting.archive.is_some();
+    let analysis = analysis::analyse(&sitting.run);
+    let page = asked.output.clone().unwrap_or_else(|| page(&sitting.run, file, recorded));
+    let pages = [(sitting.run, analysis)];
+    let written = report::write(&page, Some(file), &pages);
+    let [(run, analysis)] = pages;
+
+    let mut places = Vec::new();
+    if written.is_ok() {
+        places.push(format!("Report: {}", page.display()));
     }
-    let page = asked.output.clone().unwrap_or_else(|| page(&run, file, recorded));
-    let number = run.summary.number;
-    let written = report::write(&page, &[(run, analysis)]);
-    if !asked.json {
-        let mut last = Vec::new();
-        if written.is_ok() {
-            last.push(format!("Report: {}", page.display()));
-        }
-        if recorded {
-            last.push(format!("Record: {} (run {number})", file.display()));
-        }
-        print(&format!("{}\n", last.join("    ")))?;
+    if recorded {
+        places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
+    let printed = printed(asked, &run, &analysis, &places.join("    "));
+
     if let Some(unsaved) = unsaved {
-        return Err(lost(&unsaved));
+        return Err(lost(unsaved));
     }
     written?;
+    let exit = exit(&run, recorded);
     if exit == Exit::Interrupted && recorded {
-        eprintln!("knee: interrupted; `knee run --resume` goes on from here");
+        complain("knee: interrupted; `knee run --resume` goes on from here");
     }
-    Ok(if recorded { exit } else { Exit::Failed })
+    if exit == Exit::Failed && recorded {
+        return Err(Trouble::failed("nothing was measured: every cell is void"));
+    }
+    match printed {
+        Err(trouble) if exit == Exit::Done => Err(trouble),
+        _ => Ok(exit),
+    }
+}
+
+fn printed(asked: &Asked, run: &Run, analysis: &Analysis, places: &str) -> Result<(), Trouble> {
+    if asked.json {
+        return print_json(&::report::json::run(run, analysis, Samples::Include));
+    }
+    let tables = ::report::terminal::tables(run, analysis, &style(asked.all));
+    print(&format!("{tables}{places}\n"))
+}
+
+fn exit(run: &Run, recorded: bool) -> Exit {
+    let measured = run.cells.iter().any(|cell| cell.outcome == Outcome::Measured);
+    match run.summary.state {
+        RunState::Open | RunState::Interrupted => Exit::Interrupted,
+        RunState::Complete if recorded && measured => Exit::Done,
+        RunState::Complete => Exit::Failed,
+    }
 }
 
 fn lost(unsaved: &Unsaved) -> Trouble {
     let what = match unsaved.cells {
-        0 => "the end of the run is".to_owned(),
-        1 => "1 cell is".to_owned(),
-        cells => format!("{cells} cells are"),
+        0 => "the end of the run was".to_owned(),
+        1 => "1 cell was".to_owned(),
+        cells => format!("{cells} cells were"),
     };
-    Trouble::failed(format!("{what} printed above but not recorded: {}", unsaved.error))
+    Trouble::failed(format!("{what} measured but not recorded: {}", unsaved.error))
 }
 
 /// Where the report goes when nobody says: beside the record, or where temporary files go if that
-/// can't be written.
+/// can't be written. The run's id is in its name, so that no two runs share one.
 fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
     let day = run.summary.started.get(..10).unwrap_or_default();
-    let (folder, last) = if recorded {
-        (file.parent().map(PathBuf::from), format!("run{}", run.summary.number))
-    } else {
-        (Some(std::env::temp_dir()), run.summary.id.clone())
-    };
-    folder.unwrap_or_default().join(format!("{}-{day}-{last}.html", names.join("-")))
+    let id = run.summary.id.get(..8).unwrap_or_default();
+    let beside = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
+    let folder = beside.unwrap_or_else(std::env::temp_dir);
+    folder.join(format!("{}-{day}-{id}.html", names.join("-")))
 }
 
 /// What was asked for, resolved: every default filled in.
 fn ask(asked: &Asked) -> Result<Ask, AskError> {
     let quick = asked.quick || (asked.workloads.is_empty() && !asked.full);
-    let (rounds, measure_ms) = match (quick, asked.full) {
-        (true, _) => (5, 30),
-        (_, true) => (10, 250),
-        _ => (5, 100),
+    let (rounds, time) = match (quick, asked.full) {
+        (true, _) => (7, Duration::from_millis(30)),
+        (_, true) => (10, Duration::from_millis(250)),
+        _ => (7, Duration::from_millis(100)),
     };
+    let time = asked.time.unwrap_or(time);
+    // A cell measures several figures, and opens and closes what it measures them on.
+    let deadline = asked.deadline.unwrap_or(Duration::from_secs(30) + 10 * time);
     Ok(Ask {
         workloads: asked.workloads.clone(),
         subjects: asked.subjects.clone(),
@@ -169,8 +220,8 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
         conditions: asked.conditions.clone(),
         rounds: asked.rounds.as_deref().map_or(Ok(rounds), Ask::read_rounds)?,
         quick,
-        measure_ms: asked.time.map_or(measure_ms, |time| time.as_millis() as u64),
-        deadline_ms: asked.deadline.as_millis() as u64,
+        measure_ms: time.as_millis() as u64,
+        deadline_ms: deadline.as_millis() as u64,
         pinned_cpus: asked.pin.clone(),
         seed: asked.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
     })

@@ -184,7 +184,9 @@ mod tests {
     #[test]
     fn numbers_are_packed_seven_bits_a_byte() {
         let mut bytes = Vec::new();
-        [0, 127, 128, 300].into_iter().for_each(|number| push(&mut bytes, number));
+        for number in [0, 127, 128, 300] {
+            push(&mut bytes, number);
+        }
         assert_eq!(bytes, [0, 0x7f, 0x80, 1, 0xac, 2]);
         assert_eq!([0, -1, 1, -2].map(folded), [0, 1, 2, 3]);
     }

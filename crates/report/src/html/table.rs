@@ -3,7 +3,8 @@
 use super::{Analysed, data::View, run_name, tag};
 use crate::figures::{NONE, Unit, factor, whole};
 use crate::words;
-use analysis::{Growth, PointSummary, Row, Table};
+use analysis::words::exponent_with_interval;
+use analysis::{Basis, Growth, PointSummary, Row, Table};
 use maud::{Markup, html};
 use record::Run;
 
@@ -26,10 +27,12 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures {
                 caption id=(id) {
-                    strong { (words::measure(table, &unit)) }
-                    " · " (words::conditions(&table.conditions, &table.axis))
-                    " · " (words::rounds(run)) ", with its 95 % interval"
-                    @if let Some(name) = name { " · " (name) }
+                    div {
+                        strong { (words::measure(table, &unit)) }
+                        " · " (words::conditions(&table.conditions, &table.axis))
+                        " · " (words::rounds(run)) ", with its 95 % interval"
+                        @if let Some(name) = name { " · " (name) }
+                    }
                 }
                 thead { tr {
                     th scope="col" { "subject" }
@@ -80,26 +83,20 @@ fn median(row: &Row, point: u64, cell: Option<&PointSummary>, unit: &Unit) -> Ma
 fn grown(growth: &Growth) -> Markup {
     html! {
         (tag(growth.class)) " " span.factor { (factor(growth.factor)) }
-        @if let Some(exponent) = &growth.exponent {
-            span.interval {
-                "exponent " (exact(exponent.value)) ", " (exact(exponent.low)) " to "
-                (exact(exponent.high))
-            }
+        @if growth.basis == Basis::FastestTenth {
+            span.interval title=(growth.because) { "by the fastest tenth of its samples" }
+        }
+        @if let Some(exponent) = growth.exponent {
+            span.interval { (exponent_with_interval(exponent)) }
         }
     }
-}
-
-/// Two decimals, and no minus before a zero.
-fn exact(exponent: f64) -> String {
-    let text = format!("{exponent:.2}");
-    if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
 /// What has to be known of single rows.
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = words::rows(table)
         .filter(|row| row.unavailable.is_none())
-        .map(|row| (row.label.as_str(), words::notes(row)))
+        .map(|row| (row.label.as_str(), known(row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
     html! {
@@ -109,6 +106,15 @@ fn notes(table: &Table) -> Markup {
             }
         }
     }
+}
+
+/// The notes of a row; where the fastest samples had to be asked, why the medians were not enough.
+fn known(row: &Row) -> Vec<String> {
+    let mut notes = words::notes(row);
+    if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth) {
+        notes.push(format!("its medians leave it undecided: {}", growth.because));
+    }
+    notes
 }
 
 /// A figure of the plot's data: six significant digits are finer than any screen.
@@ -136,13 +142,8 @@ mod tests {
 
     #[test]
     fn short_figures_keep_six_digits_and_drop_empty_decimals() {
-        assert_eq!(short(1234.567_89).to_string(), "1234.57");
+        assert_eq!(short(1_234.567_89).to_string(), "1234.57");
         assert_eq!(short(123_456_789.0).to_string(), "123457000");
         assert_eq!(short(f64::NAN), serde_json::Value::Null);
-    }
-
-    #[test]
-    fn no_exponent_is_minus_nothing() {
-        assert_eq!([exact(-0.001), exact(1.314), exact(-0.04)], ["0.00", "1.31", "-0.04"]);
     }
 }

@@ -64,9 +64,25 @@ impl Browser {
     /// Opens a file and waits until it has loaded.
     pub fn open(&mut self, file: &Path) {
         self.allowed = format!("file://{}", file.display());
+        self.events.clear();
         let opened = self.call("Page.navigate", &json!({ "url": self.allowed }));
         assert!(opened["errorText"].is_null(), "{} did not open: {opened}", self.allowed);
         self.wait_for("Page.loadEventFired");
+    }
+
+    /// Loads the page again.
+    pub fn reload(&mut self) {
+        self.events.clear();
+        self.call("Page.reload", &json!({}));
+        self.wait_for("Page.loadEventFired");
+    }
+
+    /// Makes the window so many CSS pixels wide and high.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
     /// Errors, warnings and requests so far.
@@ -161,10 +177,14 @@ impl Drop for Browser {
         self.commands = None;
         let until = Instant::now() + CLOSING;
         let left = || until.saturating_duration_since(Instant::now());
-        while self.messages.recv_timeout(left()).is_ok() {}
-        if !left().is_zero() || matches!(self.child.try_wait(), Ok(Some(_))) {
-            // Its end of the pipe is closed: it has ended or is about to.
-        } else {
+        let closed = loop {
+            match self.messages.recv_timeout(left()) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => break true,
+                Err(RecvTimeoutError::Timeout) => break false,
+            }
+        };
+        if !closed {
             let _ = self.child.kill();
         }
         let _ = self.child.wait();

@@ -16,5 +16,7 @@ mod heavy;
 mod hover;
 mod input;
 mod looks;
+mod odd;
 mod page;
 mod program;
+mod tables;

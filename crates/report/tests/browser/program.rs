@@ -49,7 +49,11 @@ fn program() -> PathBuf {
             in_path(&named)
         };
         return found.unwrap_or_else(|| {
-            panic!("CHROMIUM names {}, which is no program here.", named.display())
+            panic!(
+                "CHROMIUM names {}, which is no program here: mend or unset it. `cargo xtask test` \
+                 and `apt-get install chromium` install one.",
+                named.display()
+            )
         });
     }
     let found = NAMES.iter().find_map(|name| in_path(Path::new(name)));

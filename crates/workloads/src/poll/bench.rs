@@ -26,6 +26,8 @@ pub(super) struct Bench<'a> {
     seen: Vec<u64>,
     /// Waits that found nothing although something had been written.
     late: u64,
+    waits: u64,
+    turns: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -49,6 +51,8 @@ impl<'a> Bench<'a> {
             events: Vec::with_capacity(count),
             seen: vec![0; count],
             late: 0,
+            waits: 0,
+            turns: 0,
         })
     }
 
@@ -73,6 +77,10 @@ impl<'a> Bench<'a> {
 
     pub fn measure_loop(&mut self, probe: &mut Probe) -> Result<(), Failure> {
         probe.steady("loop", self, Bench::turn, Bench::check)?;
+        if self.waits > self.turns {
+            let each = self.waits as f64 / self.turns.max(1) as f64;
+            probe.fact("waits per loop", format!("{each:.1}"));
+        }
         self.nothing_left()
     }
 
@@ -125,6 +133,7 @@ impl<'a> Bench<'a> {
                 watch.start();
             }
             let waited = self.mechanism.wait(&mut self.events, timeout);
+            self.waits += 1;
             if let Some(watch) = &mut watch {
                 watch.stop();
             }
@@ -174,7 +183,13 @@ impl<'a> Bench<'a> {
             return Err(Failure::new("a descriptor that was never made ready was reported"));
         }
         self.seen.fill(0);
-        Ok(())
+        self.turns += turns;
+        match self.mechanism.recoveries() {
+            0 => Ok(()),
+            times => Err(Failure::new(format!(
+                "its queue was full {times} times, and a look at all descriptors stood in for it"
+            ))),
+        }
     }
 
     /// Nothing is ready any more.

@@ -1,0 +1,181 @@
+//! Every series and every sample of the record is drawn, where it belongs.
+
+use crate::input::Held;
+use crate::page::{ONE, Page, Place, TWO, figures, table, with};
+use analysis::Table;
+use record::Run;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// What the plot counted of one series in the loops that draw it.
+#[derive(Debug, Deserialize)]
+struct Drawn {
+    label: String,
+    samples: usize,
+    outside: usize,
+    medians: usize,
+    intervals: usize,
+}
+
+#[test]
+fn every_sample_of_every_series_is_drawn_in_every_view() {
+    with(&ONE, |page| {
+        let (run, analysis) = &ONE[0];
+        assert_eq!(analysis.tables.len(), 12);
+        for table in &analysis.tables {
+            page.choose("Metric", &table.metric.name);
+            page.choose("Conditions", &format!("{} active", table.conditions["active"]));
+            let told = undrawn(page, run, table);
+            assert!(told.is_empty(), "{told:#?}");
+        }
+    });
+}
+
+#[test]
+fn each_series_alone_paints_samples_and_markers_in_its_own_colour() {
+    with(&ONE, |page| {
+        let subjects: Vec<String> = page.get("probe.plot(0).data.subjects");
+        assert_eq!(subjects.len(), 13);
+        page.press("probe.button('None')", Held::Nothing);
+        let bare: Vec<Pixels> =
+            page.get("probe.plot(0).data.subjects.map((_, index) => probe.pixels(index))");
+        for (index, subject) in subjects.iter().enumerate() {
+            page.evaluate(&format!("probe.only('{subject}')"));
+            assert_eq!(page.drawn().as_slice(), std::slice::from_ref(subject));
+            let found: Pixels = page.get(&format!("probe.pixels({index})"));
+            // Seven markers with a line between them; 100 samples at each of them.
+            let exact = found.exact.saturating_sub(bare[index].exact);
+            let between = found.between.saturating_sub(bare[index].between);
+            assert!(exact > 150 && between > 1_000, "{subject}: {exact} and {between} pixels");
+            let wrong: Vec<serde_json::Value> =
+                page.get("probe.markers().filter((one) => one.found !== one.wanted)");
+            assert!(wrong.is_empty(), "{subject}: {wrong:?}");
+        }
+    });
+}
+
+/// Pixels of a colour, and such between it and the paper.
+#[derive(Debug, Deserialize)]
+struct Pixels {
+    exact: usize,
+    between: usize,
+}
+
+#[test]
+fn points_stand_where_their_figures_put_them() {
+    with(&ONE, |page| {
+        let (_, analysis) = &ONE[0];
+        let loops = table(analysis, "loop", "1");
+        straight(&page.places(), loops, f64::log10);
+        for axis in ["log across", "log up"] {
+            page.press(&format!("probe.button('{axis}')"), Held::Nothing);
+        }
+        straight(&page.places(), loops, |value| value);
+        for axis in ["log up", "log across"] {
+            page.press(&format!("probe.button('{axis}')"), Held::Nothing);
+        }
+        straight(&page.places(), loops, f64::log10);
+    });
+}
+
+/// A text on the canvas, and where it ends.
+#[derive(Debug, Deserialize)]
+struct Written {
+    text: String,
+    left: f64,
+    right: f64,
+}
+
+/// What a canvas says in letters can only be seen; here it is heard by listening to the brush.
+fn written(page: &mut Page) -> Vec<Written> {
+    page.get("probe.written()")
+}
+
+#[test]
+fn ticks_and_names_are_readable_figures() {
+    with(&ONE, |page| {
+        let texts: Vec<String> = written(page).into_iter().map(|one| one.text).collect();
+        for wanted in ["10", "1,000", "10,000", "10 µs", "1 ms", "watched descriptors", "poll"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not in {texts:?}");
+        }
+        let names = texts.iter().filter(|text| page_subjects().contains(text.as_str())).count();
+        assert_eq!(names, 13, "{texts:?}");
+    });
+}
+
+#[test]
+fn no_letter_of_the_plot_is_cut_off() {
+    for runs in [&*ONE, &*TWO] {
+        with(runs, |page| {
+            for width in [1280, 820, 390] {
+                page.resize(width, 800);
+                page.settle();
+                let edge: f64 = page.get("probe.plot(0).width");
+                let cut =
+                    written(page).into_iter().filter(|one| one.left < 0.0 || one.right > edge);
+                let cut: Vec<Written> = cut.collect();
+                assert!(cut.is_empty(), "{width} pixels: {cut:?}");
+            }
+        });
+    }
+}
+
+/// The subjects with figures.
+fn page_subjects() -> BTreeSet<&'static str> {
+    let loops = table(&ONE[0].1, "loop", "1");
+    let rows = loops.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
+    rows.map(|row| row.label.as_str()).collect()
+}
+
+/// Where the last frame falls short of the record.
+pub fn undrawn(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
+    let drawn: Vec<Drawn> = page.get("probe.plot(0).drawn");
+    let mut told = Vec::new();
+    let rows: Vec<_> =
+        table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some)).collect();
+    if drawn.len() != rows.len() {
+        told.push(format!("{} series drawn of {}", drawn.len(), rows.len()));
+    }
+    for row in rows {
+        let cells = run.cells.iter().filter(|cell| {
+            cell.key.subject == row.subject && cell.key.conditions == table.conditions
+        });
+        let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
+        let samples: usize = metrics.map(|metric| metric.samples.len()).sum();
+        let points = row.cells.iter().flatten().count();
+        let Some(found) = drawn.iter().find(|found| found.label == row.label) else {
+            told.push(format!("{} is not drawn", row.label));
+            continue;
+        };
+        let counts = (found.samples, found.outside, found.medians, found.intervals);
+        if counts != (samples, 0, points, points) {
+            told.push(format!("{samples} samples at {points} points, but {found:?}"));
+        }
+    }
+    let said: String = page.get("document.querySelector('.count').textContent");
+    let sum: usize = drawn.iter().map(|found| found.samples).sum();
+    if said.replace(',', "") != format!("{sum} samples drawn behind the medians.") {
+        told.push(format!("the page says {said:?} of {sum} samples"));
+    }
+    told
+}
+
+/// Holds that places lie on one straight scale of the points, and one of the medians.
+fn straight(places: &[Place], table: &Table, scale: impl Fn(f64) -> f64) {
+    let across = |place: &Place| (scale(place.point as f64), place.x);
+    let up =
+        |place: &Place| (scale(figures(table, &place.subject, place.point).median.value), place.y);
+    for pairs in
+        [places.iter().map(across).collect::<Vec<_>>(), places.iter().map(up).collect::<Vec<_>>()]
+    {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
+        let least = pairs.iter().min_by(by_value).expect("a point");
+        let most = pairs.iter().max_by(by_value).expect("a point");
+        let slope = (most.1 - least.1) / (most.0 - least.0);
+        assert!((most.1 - least.1).abs() > 50.0, "{least:?} to {most:?}");
+        for (value, at) in &pairs {
+            let wanted = least.1 + (value - least.0) * slope;
+            assert!((at - wanted).abs() < 0.5, "{value} stands at {at}, not at {wanted}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What the page reads out of a point is what the record holds of it.
+
+use crate::fixture::realistic;
+use crate::input::Spot;
+use crate::page::{ONE, Page, Place, figures, table, with};
+use analysis::{PointSummary, Table};
+use record::Run;
+
+/// Four significant digits are shown: half a unit of the last is 0.05 % at most.
+const ROUNDED: f64 = 0.000_51;
+
+/// A read-out taken apart, times in nanoseconds.
+#[derive(Debug, PartialEq)]
+struct Said {
+    title: String,
+    figures: [f64; 6],
+    samples: u64,
+    rounds: u32,
+}
+
+#[test]
+fn every_point_reads_out_the_figures_of_the_analysis() {
+    with(&ONE, |page| {
+        let (run, analysis) = &ONE[0];
+        let told = mismatches(page, run, table(analysis, "loop", "1"));
+        assert!(told.is_empty(), "{told:#?}");
+    });
+}
+
+#[test]
+fn another_metric_and_other_conditions_read_out_theirs() {
+    with(&ONE, |page| {
+        let (run, analysis) = &ONE[0];
+        page.choose("Metric", "wait");
+        page.choose("Conditions", "10 active");
+        let told = mismatches(page, run, table(analysis, "wait", "10"));
+        assert!(told.is_empty(), "{told:#?}");
+    });
+}
+
+#[test]
+fn linear_axes_move_the_points_and_not_their_figures() {
+    with(&ONE, |page| {
+        let (run, analysis) = &ONE[0];
+        for axis in ["log across", "log up"] {
+            page.press(&format!("probe.button('{axis}')"), crate::input::Held::Nothing);
+        }
+        // Close to the axis points lie on each other; the dearest stand alone.
+        page.evaluate("probe.only('poll')");
+        let told = mismatches(page, run, table(analysis, "loop", "1"));
+        assert!(told.is_empty(), "{told:#?}");
+    });
+}
+
+#[test]
+fn the_card_beside_the_point_says_the_same_as_the_line_below() {
+    with(&ONE, |page| {
+        let place = page.places().swap_remove(20);
+        page.move_to(Spot { x: place.x, y: place.y });
+        page.settle();
+        let line = page.read_out();
+        let words: Vec<String> = page.get(
+            "[...document.querySelectorAll('.card strong, .card dt, .card dd')]
+                .map((one) => one.textContent)",
+        );
+        assert_eq!(words.len(), 13, "{words:?}");
+        for word in &words {
+            assert!(line.contains(word.as_str()), "{word:?} is not in {line:?}");
+        }
+        let [left, right, edge]: [f64; 3] = page.get(
+            "(() => { const card = document.querySelector('.card').getBoundingClientRect();
+                const stage = document.querySelector('.stage').getBoundingClientRect();
+                return [card.left - stage.left, stage.right - card.right, card.width]; })()",
+        );
+        assert!(left >= 0.0 && right >= 0.0 && edge > 100.0, "{left} {right} {edge}");
+    });
+}
+
+#[test]
+fn away_from_all_points_nothing_is_read_out() {
+    with(&ONE, |page| {
+        page.evaluate("probe.only('epoll-level')");
+        let place = page.places().swap_remove(3);
+        page.move_to(Spot { x: place.x, y: place.y });
+        page.settle();
+        assert!(page.read_out().starts_with("epoll-level at 300: "));
+        let corner = page.inside(0.5, 0.02);
+        page.move_to(corner);
+        page.settle();
+        assert_eq!(page.read_out(), "");
+        assert!(page.get::<bool>("document.querySelector('.card').hidden"));
+    });
+}
+
+/// Moves the mouse to each point that is shown, and says where the read-out is not the table's.
+pub fn mismatches(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
+    let places = page.places();
+    let expected: usize = table.rows.iter().map(|row| row.cells.iter().flatten().count()).sum();
+    let mut told = Vec::new();
+    if places.iter().map(|place| &place.subject).any(|name| *name != places[0].subject)
+        && places.len() != expected
+    {
+        told.push(format!("{} points are shown of {expected}", places.len()));
+    }
+    for place in places {
+        page.move_to(Spot { x: place.x, y: place.y });
+        let text = page.read_out();
+        let point = figures(table, &place.subject, place.point);
+        told.extend(difference(&text, &place, point));
+        let of_record = samples(run, table, &place);
+        if of_record.len() as u64 != point.samples || of_record.first() != Some(&point.min) {
+            told.push(format!("{place:?}: the table itself is not the record's"));
+        }
+    }
+    told
+}
+
+/// The samples of a place as they stand in the record, least first.
+fn samples(run: &Run, table: &Table, place: &Place) -> Vec<f64> {
+    let subject = &table.rows.iter().find(|row| row.label == place.subject).expect("a row").subject;
+    let cells = run.cells.iter().filter(|cell| {
+        cell.key.subject == *subject
+            && cell.key.point == place.point
+            && cell.key.conditions == table.conditions
+    });
+    let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
+    let mut samples: Vec<f64> = metrics.flat_map(|metric| metric.samples.clone()).collect();
+    samples.sort_unstable_by(f64::total_cmp);
+    samples
+}
+
+fn difference(text: &str, place: &Place, point: &PointSummary) -> Option<String> {
+    let Some(said) = parsed(text) else {
+        return Some(format!("{place:?}: can't be read: {text:?}"));
+    };
+    let title = format!("{} at {}", place.subject, grouped(place.point));
+    let median = &point.median;
+    let wanted = [median.value, median.low, median.high, point.min, point.p99, point.max];
+    let near = |(said, wanted): (&f64, &f64)| (said / wanted - 1.0).abs() < ROUNDED;
+    let same = said.title == title
+        && said.figures.iter().zip(&wanted).all(near)
+        && (said.samples, said.rounds) == (point.samples, point.rounds);
+    (!same).then(|| format!("{title}: {text:?} is not {wanted:?}"))
+}
+
+/// `poll at 100: median 12.25 µs, 95 % interval 12.1 µs to 12.4 µs, min …, samples 100 in 5 rounds`.
+fn parsed(text: &str) -> Option<Said> {
+    let (title, rest) = text.split_once(": ")?;
+    let parts: Vec<&str> = rest.split(", ").collect();
+    let [median, interval, min, p99, max, samples] = parts.as_slice() else { return None };
+    let (low, high) = interval.strip_prefix("95 % interval ")?.split_once(" to ")?;
+    let (samples, rounds) = samples.strip_prefix("samples ")?.split_once(" in ")?;
+    Some(Said {
+        title: title.to_owned(),
+        figures: [
+            nanoseconds(median.strip_prefix("median ")?)?,
+            nanoseconds(low)?,
+            nanoseconds(high)?,
+            nanoseconds(min.strip_prefix("min ")?)?,
+            nanoseconds(p99.strip_prefix("p99 ")?)?,
+            nanoseconds(max.strip_prefix("max ")?)?,
+        ],
+        samples: samples.replace(',', "").parse().ok()?,
+        rounds: rounds.split(' ').next()?.parse().ok()?,
+    })
+}
+
+fn nanoseconds(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_once(' ')?;
+    let scale = match unit {
+        "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    Some(number.replace(',', "").parse::<f64>().ok()? * scale)
+}
+
+fn grouped(point: u64) -> String {
+    match point {
+        0..1_000 => point.to_string(),
+        _ => format!("{},{:03}", point / 1_000, point % 1_000),
+    }
+}
+
+#[test]
+fn a_read_out_is_taken_apart_as_it_is_written() {
+    let text = "poll at 1,000: median 109.4 µs, 95 % interval 1,021 ns to 110 µs, min 1 ms, \
+                p99 2 s, max 3 ns, samples 1,500 in 5 rounds";
+    let said = parsed(text).expect("it can be read");
+    assert_eq!(said.title, "poll at 1,000");
+    let wanted = [109_400.0, 1_021.0, 110_000.0, 1e6, 2e9, 3.0];
+    assert!(said.figures.iter().zip(wanted).all(|(a, b): (&f64, f64)| (a / b - 1.0).abs() < 1e-9));
+    assert_eq!((said.samples, said.rounds), (1_500, 5));
+    let (_, analysis) = realistic(1);
+    let other = figures(table(&analysis, "loop", "1"), "poll", 1_000);
+    let place = Place { subject: "poll".to_owned(), run: 0, point: 1_000, x: 0.0, y: 0.0 };
+    assert!(difference(text, &place, other).is_some());
+}

@@ -1,0 +1,152 @@
+//! Light and dark, wide and narrow, on paper.
+
+use crate::input::Held;
+use crate::page::{ONE, Page, TWO, with};
+use serde_json::json;
+
+/// Shows every part that the page can fold away, so that all of it is looked at.
+fn unfold(page: &mut Page) {
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+    page.press("[...document.querySelectorAll('.all-tables')][0]", Held::Nothing);
+    page.evaluate("document.querySelector('.stage').focus()");
+    page.key("ArrowRight", Held::Nothing);
+    page.settle();
+}
+
+fn scheme(page: &mut Page, name: &str) {
+    let features = json!([{ "name": "prefers-color-scheme", "value": name }]);
+    page.call("Emulation.setEmulatedMedia", &json!({ "media": "screen", "features": features }));
+    page.settle();
+}
+
+/// How bright the corner of the canvas is, which has the paper's colour.
+fn canvas(page: &mut Page) -> u32 {
+    page.get("probe.paper()")
+}
+
+#[test]
+fn the_systems_colour_scheme_is_followed_on_the_page_and_in_the_plot() {
+    with(&ONE, |page| {
+        scheme(page, "light");
+        let light: String = page.get("probe.background()");
+        assert!(canvas(page) > 240);
+        scheme(page, "dark");
+        let dark: String = page.get("probe.background()");
+        assert_ne!(light, dark);
+        page.until("probe.paper() < 60");
+    });
+}
+
+#[test]
+fn every_text_has_a_contrast_of_at_least_four_and_a_half() {
+    with(&ONE, |page| {
+        unfold(page);
+        page.press("document.querySelector('[data-subject=\"poll\"]')", Held::Nothing);
+        for name in ["light", "dark"] {
+            scheme(page, name);
+            let faint: Vec<String> = page.get("probe.faint(4.5)");
+            assert!(faint.is_empty(), "{name}: {faint:#?}");
+            let bound: usize = page.get("probe.faint(21.1).length");
+            assert!(bound > 500, "only {bound} texts were looked at");
+        }
+    });
+}
+
+#[test]
+fn the_button_turns_dark_and_back_whatever_the_system_says() {
+    with(&ONE, |page| {
+        for (system, first, then) in [("light", "true", "false"), ("dark", "false", "true")] {
+            scheme(page, system);
+            page.reload();
+            page.evaluate(include_str!("probe.js"));
+            let before: String = page.get("probe.background()");
+            page.press("document.querySelector('.theme')", Held::Nothing);
+            let after: String = page.get("probe.background()");
+            assert_ne!(before, after);
+            let state: String = page.get("document.querySelector('.theme').ariaPressed");
+            assert_eq!(state, first);
+            assert_eq!(canvas(page) < 60, first == "true");
+            page.press("document.querySelector('.theme')", Held::Nothing);
+            assert_eq!(page.get::<String>("probe.background()"), before);
+            let state: String = page.get("document.querySelector('.theme').ariaPressed");
+            assert_eq!(state, then);
+        }
+    });
+}
+
+#[test]
+fn nothing_is_wider_than_the_window() {
+    for runs in [&*ONE, &*TWO] {
+        with(runs, |page| {
+            unfold(page);
+            for width in [1280, 768, 390, 360] {
+                page.resize(width, 800);
+                page.settle();
+                let wide: Vec<String> = page.get(
+                    "document.documentElement.scrollWidth <= innerWidth ? []
+                        : [...document.querySelectorAll('body *')]
+                            .filter((one) => one.getBoundingClientRect().right > innerWidth)
+                            .map((one) => `${one.tagName} ${one.className}`)",
+                );
+                assert!(wide.is_empty(), "{width} pixels: {wide:?}");
+                let [canvas, stage]: [f64; 2] = page.get(
+                    "[probe.plot(0).canvas.getBoundingClientRect().width, probe.plot(0).width]",
+                );
+                assert!((canvas - stage).abs() < 1.0, "{width} pixels: {canvas} {stage}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_finger_finds_every_button_on_a_phone() {
+    with(&ONE, |page| {
+        page.resize(390, 800);
+        page.settle();
+        let small: Vec<String> = page.get(
+            "[...document.querySelectorAll('button, select, summary')]
+                .filter((one) => one.checkVisibility())
+                .filter((one) => one.getBoundingClientRect().height < 24)
+                .map((one) => one.textContent)",
+        );
+        assert!(small.is_empty(), "{small:?}");
+    });
+}
+
+#[test]
+fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
+    with(&ONE, |page| {
+        scheme(page, "dark");
+        let media = json!({ "media": "print" });
+        page.call("Emulation.setEmulatedMedia", &media);
+        page.settle();
+        let [tables, controls]: [usize; 2] = page.get(
+            "[[...document.querySelectorAll('table.figures')].filter((t) => t.checkVisibility()).length,
+                [...document.querySelectorAll('.controls, .theme, .hint')]
+                    .filter((one) => one.checkVisibility()).length]",
+        );
+        assert_eq!((tables, controls), (ONE[0].1.tables.len(), 0));
+        let printed = page.call("Page.printToPDF", &json!({ "printBackground": true }));
+        assert!(printed["data"].as_str().is_some_and(|data| data.len() > 50_000));
+    });
+}
+
+#[test]
+fn whatever_can_be_used_has_a_name_for_a_screen_reader() {
+    with(&TWO, |page| {
+        page.call("Accessibility.enable", &json!({}));
+        let tree = page.call("Accessibility.getFullAXTree", &json!({}));
+        let nodes = tree["nodes"].as_array().expect("nodes");
+        let mut seen = 0;
+        for node in nodes.iter().filter(|node| node["ignored"] != true) {
+            let role = node["role"]["value"].as_str().unwrap_or_default();
+            let named = ["button", "combobox", "link", "application", "table", "region", "figure"];
+            if named.contains(&role) {
+                seen += 1;
+                let name = node["name"]["value"].as_str().unwrap_or_default();
+                assert!(!name.trim().is_empty(), "a {role} has no name: {node}");
+            }
+        }
+        assert!(seen > 30, "only {seen} of them were found");
+    });
+}

@@ -1,0 +1,164 @@
+//! A page of the hand-made run in a browser, and what a test may ask of it.
+
+use crate::browser::Browser;
+use crate::fixture;
+use crate::input::{Held, Spot};
+use crate::program;
+use analysis::{Analysis, PointSummary, Table};
+use record::Run;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use std::fs;
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+/// Runs with what was concluded from them.
+pub type Runs = Vec<(Run, Analysis)>;
+
+/// One run, small enough to be drawn often.
+pub static ONE: LazyLock<Runs> = LazyLock::new(|| vec![fixture::realistic(20)]);
+/// The same plan on two machines.
+pub static TWO: LazyLock<Runs> =
+    LazyLock::new(|| vec![fixture::realistic(20), fixture::slower(20)]);
+
+/// An opened page; dereferences to its browser.
+pub struct Page {
+    browser: Browser,
+    _folder: TempDir,
+}
+
+/// One point of a series, and where it stands in the window.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Place {
+    pub subject: String,
+    pub run: usize,
+    pub point: u64,
+    pub x: f64,
+    pub y: f64,
+}
+
+/// Opens the page of `runs`, does `what`, and holds that the page made no complaint.
+pub fn with(runs: &Runs, what: impl FnOnce(&mut Page)) {
+    if let Some(complaints) = complaints_of(&report::html::page(runs), what) {
+        assert!(complaints.is_empty(), "the page is not quiet: {complaints:#?}");
+    }
+}
+
+/// Opens a page's text, does `what`, and gives the complaints; nothing when tests are skipped.
+pub fn complaints_of(text: &str, what: impl FnOnce(&mut Page)) -> Option<Vec<String>> {
+    if program::skipped() {
+        return None;
+    }
+    let mut page = Page::open(text, Browser::start());
+    what(&mut page);
+    page.settle();
+    Some(page.complaints().to_vec())
+}
+
+impl Page {
+    /// Opens a page's text from a file of its own.
+    pub fn open(text: &str, mut browser: Browser) -> Self {
+        let folder = TempDir::new().expect("a folder for the page");
+        let file = folder.path().join("page.html");
+        fs::write(&file, text).expect("the page is written");
+        browser.resize(1280, 900);
+        browser.open(&file);
+        browser.evaluate(include_str!("probe.js"));
+        let mut page = Self { browser, _folder: folder };
+        page.settle();
+        page
+    }
+
+    /// Waits until what was asked for is drawn.
+    pub fn settle(&mut self) {
+        self.evaluate("globalThis.probe?.settled()");
+    }
+
+    /// The value of an expression in the page, as the type that is asked for.
+    pub fn get<T: DeserializeOwned>(&mut self, expression: &str) -> T {
+        let value = self.evaluate(expression);
+        let shown = value.to_string();
+        serde_json::from_value(value).unwrap_or_else(|why| panic!("{expression}: {shown}: {why}"))
+    }
+
+    /// Where all points stand that are shown.
+    pub fn places(&mut self) -> Vec<Place> {
+        self.get("probe.places()")
+    }
+
+    /// A spot inside the axes: from 0 to 1 across, and from the top down.
+    pub fn inside(&mut self, across: f64, down: f64) -> Spot {
+        self.spot_of(&format!("probe.spot({across}, {down})"))
+    }
+
+    /// Clicks what an expression finds.
+    pub fn press(&mut self, element: &str, held: Held) {
+        let spot = self.spot_of(&format!("probe.middle({element})"));
+        self.click(spot, held);
+        self.settle();
+    }
+
+    /// The middle of what an expression finds.
+    pub fn middle(&mut self, element: &str) -> Spot {
+        self.spot_of(&format!("probe.middle({element})"))
+    }
+
+    /// Chooses from the drop-down list `label` the option that begins with `start`.
+    pub fn choose(&mut self, label: &str, start: &str) -> String {
+        let chosen = self.get(&format!("probe.choose({}, {})", json!(label), json!(start)));
+        self.settle();
+        chosen
+    }
+
+    /// The line below the plot.
+    pub fn read_out(&mut self) -> String {
+        self.get("document.querySelector('.readout').textContent")
+    }
+
+    /// The part of the plane that is seen: from and to across, from and to upwards.
+    pub fn view(&mut self) -> [f64; 4] {
+        self.get("(() => { const v = probe.plot(0).view; return [v.x0, v.x1, v.y0, v.y1]; })()")
+    }
+
+    /// The labels of the subjects that the last frame drew.
+    pub fn drawn(&mut self) -> Vec<String> {
+        self.get("probe.plot(0).drawn.map((series) => series.label)")
+    }
+
+    fn spot_of(&mut self, expression: &str) -> Spot {
+        let [x, y] = self.get(&format!("(({{ x, y }}) => [x, y])({expression})"));
+        Spot { x, y }
+    }
+}
+
+impl Deref for Page {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
+    }
+}
+
+impl DerefMut for Page {
+    fn deref_mut(&mut self) -> &mut Browser {
+        &mut self.browser
+    }
+}
+
+/// The table of one metric with so many active descriptors.
+pub fn table<'a>(analysis: &'a Analysis, metric: &str, active: &str) -> &'a Table {
+    let found = analysis.tables.iter().find(|table| {
+        table.metric.name == metric
+            && table.conditions.get("active").is_some_and(|value| value == active)
+    });
+    found.unwrap_or_else(|| panic!("no table of {metric} with {active} active"))
+}
+
+/// The figures of one point of one subject.
+pub fn figures<'a>(table: &'a Table, label: &str, point: u64) -> &'a PointSummary {
+    let row = table.rows.iter().find(|row| row.label == label);
+    let cells = &row.unwrap_or_else(|| panic!("no row of {label}")).cells;
+    let found = cells.iter().flatten().find(|cell| cell.point == point);
+    found.unwrap_or_else(|| panic!("no figures of {label} at {point}"))
+}

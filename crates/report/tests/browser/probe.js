@@ -1,0 +1,171 @@
+//! What the browser tests ask of a page; evaluated in it once it has loaded.
+'use strict';
+
+/** The n-th plot of the page. */
+const plotOf = (number) => document.querySelectorAll('figure.plot')[number].plot;
+
+/** The bytes of a part of the plot's canvas, from a copy: reading the canvas itself slows it. */
+function bytesOf(plot, ...rectangle) {
+  const copy = document.createElement('canvas');
+  [copy.width, copy.height] = [plot.canvas.width, plot.canvas.height];
+  const context = copy.getContext('2d', { willReadFrequently: true });
+  context.drawImage(plot.canvas, 0, 0);
+  return context.getImageData(...rectangle.map((length) => Math.round(length * plot.ratio))).data;
+}
+
+globalThis.probe = {
+  plot: plotOf,
+
+  /** When everything that was asked for so far has been drawn. */
+  settled: () => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  }),
+
+  /** The middle of an element, scrolled to where a mouse can reach it. */
+  middle(element) {
+    element.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const box = element.getBoundingClientRect();
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  },
+
+  button: (text) => [...document.querySelectorAll('button')]
+    .find((button) => button.textContent.trim() === text),
+
+  /** Chooses an option of the drop-down list with this label, as a reader would. */
+  choose(label, start) {
+    const chooser = [...document.querySelectorAll('.chooser')]
+      .find((one) => one.querySelector('span').textContent === label);
+    const select = chooser.querySelector('select');
+    const option = [...select.options].find((one) => one.text.startsWith(start));
+    select.value = option.value;
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+    return option.text;
+  },
+
+  /** Where every point of the series that are on stands in the window, with what it should be. */
+  places(number = 0) {
+    const plot = plotOf(number);
+    plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const at = plot.canvas.getBoundingClientRect();
+    return plot.shown.flatMap((series) => series.points.map((point) => ({
+      subject: series.label, run: series.run, point: point.x,
+      x: at.left + plot.acrossValue(point.x), y: at.top + plot.downValue(point.median),
+    })));
+  },
+
+  /** A spot of the plot, given as shares of the box inside its axes. */
+  spot(across, down) {
+    const plot = plotOf(0);
+    plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const at = plot.canvas.getBoundingClientRect();
+    const { left, top, width, height } = plot.box;
+    return { x: at.left + left + across * width, y: at.top + top + down * height };
+  },
+
+  /** Clicks an element of the legend by its subject and waits for the frame. */
+  async only(subject) {
+    const name = document.querySelector(`[data-subject="${subject}"]`);
+    name.dispatchEvent(new MouseEvent('click', { altKey: true, bubbles: true }));
+    await this.settled();
+  },
+
+  /**
+   * How many pixels inside the axes have exactly the colour of a series, and how many lie between
+   * it and the paper, as translucent samples and bands do.
+   */
+  pixels(index) {
+    const plot = plotOf(0);
+    const style = getComputedStyle(plot.figure);
+    const hex = (name) => {
+      const number = parseInt(style.getPropertyValue(name).trim().slice(1), 16);
+      return [number >> 16, (number >> 8) & 255, number & 255];
+    };
+    const [paper, colour] = [hex('--paper'), hex(`--series-${index % 8}`)];
+    const { left, top, width, height } = plot.box;
+    const bytes = bytesOf(plot, left, top, width, height);
+    const length = colour.reduce((sum, to, k) => sum + (to - paper[k]) ** 2, 0);
+    let [exact, between] = [0, 0];
+    for (let at = 0; at < bytes.length; at += 4) {
+      const along = colour.reduce((sum, to, k) => sum + (bytes[at + k] - paper[k]) * (to - paper[k]), 0);
+      const share = along / length;
+      const aside = colour.every((to, k) =>
+        Math.abs(paper[k] + share * (to - paper[k]) - bytes[at + k]) < 5);
+      if (aside && share > 0.995) exact++;
+      // One sample is a share of at least 0.16; below that there are lines of the grid.
+      else if (aside && share > 0.14) between++;
+    }
+    return { exact, between };
+  },
+
+  /** The pixel in the middle of each median's marker, and the colour it should have. */
+  markers() {
+    const plot = plotOf(0);
+    const style = getComputedStyle(plot.figure);
+    return plot.shown.flatMap((series) => series.points.map((point) => {
+      const spot = [plot.acrossValue(point.x), plot.downValue(point.median)];
+      const [red, green, blue] = bytesOf(plot, ...spot, 1, 1);
+      const hex = [red, green, blue].map((one) => one.toString(16).padStart(2, '0')).join('');
+      const index = plot.data.subjects.indexOf(series.label) % 8;
+      const wanted = style.getPropertyValue(`--series-${index}`).trim();
+      return { point: point.x, found: `#${hex}`, wanted };
+    }));
+  },
+
+  /** Every text of the plot with its ends, caught while a frame is drawn. */
+  written() {
+    const plot = plotOf(0);
+    const { context } = plot;
+    const written = [];
+    context.fillText = (text, across, down, most = Infinity) => {
+      const width = Math.min(context.measureText(text).width, most);
+      const before = { left: 0, center: width / 2, right: width }[context.textAlign];
+      written.push({ text, left: across - before, right: across - before + width });
+    };
+    plot.draw();
+    delete context.fillText;
+    plot.draw();
+    return written;
+  },
+
+  /** Every visible text with less than `least` of contrast to what is behind it. */
+  faint(least) {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [1, 1];
+    const context = canvas.getContext('2d', { willReadFrequently: true });
+    const painted = (colours) => {
+      for (const colour of colours) {
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+      }
+      return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const brightness = (channels) => {
+      const [red, green, blue] = channels.map((byte) => {
+        const share = byte / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const faint = [];
+    for (const element of document.querySelectorAll('body *')) {
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
+      const behind = [];
+      for (let up = element; up; up = up.parentElement) {
+        behind.unshift(getComputedStyle(up).backgroundColor);
+      }
+      const paper = brightness(painted(behind));
+      const ink = brightness(painted([...behind, getComputedStyle(element).color]));
+      const contrast = (Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05);
+      if (contrast < least) {
+        faint.push(`${element.tagName} ${element.className}: ${contrast.toFixed(2)} "${element.textContent.trim().slice(0, 40)}"`);
+      }
+    }
+    return faint;
+  },
+
+  /** The paper's colour in the plot, as the brightness of its red. */
+  paper: () => bytesOf(plotOf(0), 1, 1, 1, 1)[0],
+
+  background: () => getComputedStyle(document.documentElement).backgroundColor,
+};

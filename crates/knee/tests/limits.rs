@@ -38,9 +38,8 @@ fn without_a_queue_for_signals_the_run_goes_on() {
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
     for name in ["sigio", "signalfd"] {
-        let void = format!("of {name} at 10 and 100 are void: its queue was full");
-        let alone = format!("of {name} at 10 is void: its queue was full");
-        assert!(came.out.contains(&void) || came.out.contains(&alone), "{}", came.out);
+        let void = format!("void: poll {name} at 10, round 1: its queue was full");
+        assert!(came.err.contains(&void), "what stands in is not sold as it: {}", came.err);
     }
     let row = came.out.lines().find(|line| line.trim_start().starts_with("poll "));
     assert!(row.is_some_and(|row| row.chars().any(|c| c.is_ascii_digit())), "{}", came.out);

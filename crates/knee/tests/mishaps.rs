@@ -11,8 +11,9 @@ const SHORT: &str = "run null --points 1,2 --rounds 2 --time 1ms";
 #[test]
 fn children_that_a_shell_left_to_it_are_none_of_its_business() {
     let knee = Knee::new();
-    let script =
-        format!("sleep 300 >/dev/null 2>&1 & echo $! > \"$XDG_DATA_HOME/pid\"; exec \"$KNEE\" {SHORT} >/dev/null");
+    let script = format!(
+        "sleep 300 >/dev/null 2>&1 & echo $! > \"$XDG_DATA_HOME/pid\"; exec \"$KNEE\" {SHORT} >/dev/null"
+    );
     let came = came(&mut knee.shell(&script));
     assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{came:?}");
     let pid = std::fs::read_to_string(knee.folder.path().join("pid")).unwrap();

@@ -33,7 +33,7 @@ fn a_soft_limit_is_raised_as_far_as_it_goes() {
 #[test]
 fn without_a_queue_for_signals_the_run_goes_on() {
     let knee = Knee::new();
-    let script = "ulimit -i 0; exec \"$KNEE\" run poll --subjects sigio,signalfd,poll \
+    let script = "exec prlimit --sigpending=0 \"$KNEE\" run poll --subjects sigio,signalfd,poll \
                   --points 10,100 --rounds 1 --time 1ms";
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");

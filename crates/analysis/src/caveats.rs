@@ -96,7 +96,7 @@ fn wide_intervals(tables: &[Table]) -> Option<Warning> {
     (wide > 0).then(|| {
         let (wide, all) = (words::count(wide as u64), words::count(all as u64));
         let what = format!("The intervals of {wide} of {all} medians are wider than ±25 %");
-        warning(what, "end what else runs, then knee run --rounds 9")
+        warning(what, "end what else runs, then the same with --rounds 9")
     })
 }
 
@@ -113,7 +113,7 @@ fn few_rounds(tables: &[Table]) -> Option<Warning> {
         ),
         _ => return None,
     };
-    Some(warning(what, "knee run --rounds 5"))
+    Some(warning(what, "the same with --rounds 5"))
 }
 
 /// With few points "linear" covers n log n: see [`crate::growth::classify`].
@@ -127,7 +127,7 @@ fn few_points(tables: &[Table]) -> Option<Warning> {
         warning(
             "With fewer than five points n log n can't be told from n: linear stands for both"
                 .into(),
-            "knee run --points 10,30,100,300,1k,3k,10k",
+            "the same with --points 10,30,100,300,1k,3k,10k",
         )
     })
 }

@@ -34,8 +34,9 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 ///    is linear. Caches bend the curves of linear mechanisms upwards, step by step, which n log n
 ///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
 ///    bent one. This needs intervals, so it is not for single figures.
-/// 6. *Too wide to choose*: where only linear and n log n are left, and a median is less certain than
-///    [`WIDE`], linear stands for both, and `because` says so.
+/// 6. *Too wide to choose*: where only linear and n log n are left, and one median is less certain
+///    than [`WIDE`] among others that are not even [`UNSURE`], linear stands for both, and `because`
+///    says so.
 /// 7. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
@@ -75,21 +76,23 @@ enum Doubt {
     NotToldApart(String),
 }
 
-/// Where only linear and n log n are left and a median is too wide to choose, linear stands for both
-/// and the finding says so: a second mode at one end hides a factor of log n, not the order.
+/// Where only linear and n log n are left and one median, among others that are sure, is too wide to
+/// choose, linear stands for both and the finding says so: a second mode at one point hides a factor
+/// of log n, not the order.
 fn lenient(points: &[GrowthPoint], because: String) -> Result<Class, Doubt> {
-    let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
-    if sure.len() == points.len() || !carry_alone(&sure) {
+    let (wide, sure): (Vec<GrowthPoint>, Vec<GrowthPoint>) =
+        points.iter().copied().partition(|p| p.error > WIDE);
+    let [wide] = wide.as_slice() else { return Err(Doubt::Undecided(because)) };
+    if sure.iter().any(|p| p.error > UNSURE) || !carry_alone(&sure) {
         return Err(Doubt::Undecided(because));
     }
     let share = |class| weigh(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE {
         return Err(Doubt::Undecided(because));
     }
-    let wide = points.iter().find(|p| p.error > WIDE).map_or(0, |p| p.point);
     Err(Doubt::NotToldApart(format!(
         "n log n can't be excluded: the interval at {} is too wide",
-        words::count(wide)
+        words::count(wide.point)
     )))
 }
 

@@ -83,7 +83,9 @@ impl Parking {
     fn end(&mut self) -> io::Result<()> {
         for Holder { mut process, line, .. } in self.holders.drain(..) {
             drop(line);
-            process.wait()?;
+            if !process.wait()?.success() {
+                return Err(io::Error::other("a process that held some of them has died"));
+            }
         }
         Ok(())
     }

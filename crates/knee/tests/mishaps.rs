@@ -102,6 +102,19 @@ fn a_page_replaces_nothing_but_a_page() {
 }
 
 #[test]
+fn a_record_that_is_removed_during_the_run_is_missed() {
+    let knee = Knee::new();
+    let words = ["run", "null", "--points", "1,2,3", "--rounds", "40", "--time", "1ms"];
+    let child = knee.command(&words).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
+    std::fs::remove_file(knee.record()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not recorded") || said.contains("nothing is recorded"), "{said}");
+}
+
+#[test]
 fn names_that_are_no_text_are_taken_as_they_are() {
     let knee = Knee::new();
     let name = knee.folder.path().join(std::ffi::OsStr::from_bytes(b"odd-\xff.db"));

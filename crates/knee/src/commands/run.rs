@@ -151,6 +151,10 @@ fn conclude(
     if let Some(unsaved) = unsaved {
         return Err(lost(unsaved));
     }
+    if recorded && !file.exists() {
+        let what = format!("{} was removed during the run: nothing is recorded", file.display());
+        return Err(Trouble::failed(what));
+    }
     written?;
     let exit = exit(&run, recorded);
     if exit == Exit::Interrupted && recorded {

@@ -1,6 +1,7 @@
 //! Exit codes, and what is said when a command can't do what it was asked.
 
 use record::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -42,6 +43,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Says a line on standard error. When nobody hears it, there is nobody to tell that either.
+pub fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Why a command could not do what it was asked: one line for a person, and the exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{line}")]
@@ -62,7 +68,7 @@ impl Trouble {
     /// Says it on standard error; an empty line was said already, or is not worth saying.
     pub fn say(&self) {
         if !self.line.is_empty() {
-            crate::output::complain(&format!("knee: {}", self.line));
+            complain(&format!("knee: {}", self.line));
         }
     }
 

@@ -55,7 +55,7 @@ fn internal(words: &[String]) -> Option<ExitCode> {
     Some(match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&error.to_string());
+            exit::complain(&error.to_string());
             ExitCode::FAILURE
         }
     })

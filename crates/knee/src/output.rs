@@ -17,11 +17,6 @@ pub fn print(text: &str) -> Result<(), Trouble> {
     }
 }
 
-/// Says a line on standard error. When nobody hears it, there is nobody to tell that either.
-pub fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
 /// Writes JSON to standard output, with a line feed.
 pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
     print(&format!("{value:#}\n"))

@@ -1,6 +1,7 @@
 //! How a run goes on, on standard error: a line with the time left on a terminal, else only what
 //! went wrong.
 
+use crate::exit::complain;
 use crate::output;
 use engine::{Outlook, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -58,7 +59,7 @@ impl Watch for Progress {
             );
             match &self.bar {
                 Some(bar) => bar.println(line),
-                None => output::complain(&line),
+                None => complain(&line),
             }
         }
         if let Some(bar) = &self.bar {

@@ -2,8 +2,8 @@
 
 use crate::args::Run as Asked;
 use crate::commands::{Claim, place, report};
-use crate::exit::{Exit, Trouble, names_the_wrong_thing};
-use crate::output::{complain, print, print_json, style};
+use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::output::{print, print_json, style};
 use crate::progress::Progress;
 use ::record::{Archive, Outcome, Run, RunState, SqliteArchive};
 use ::report::json::Samples;

@@ -96,7 +96,8 @@ fn wide_intervals(tables: &[Table]) -> Option<Warning> {
     (wide > 0).then(|| {
         let (wide, all) = (words::count(wide as u64), words::count(all as u64));
         let what = format!("The intervals of {wide} of {all} medians are wider than ±25 %");
-        warning(what, "end what else runs, then the same with --rounds 9")
+        let rounds = 2 * headline().map(|figure| figure.rounds).max().unwrap_or(FEWEST_ROUNDS);
+        warning(what, &format!("end what else runs, then the same with --rounds {rounds}"))
     })
 }
 

@@ -62,7 +62,7 @@ pub struct Run {
     /// Points on the axis, separated by commas: 100,1k,10k [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub points: Vec<String>,
-    /// Passes over all cells [default: 7, or 10 with --full]
+    /// Passes over all cells [default: 7; --quick 9, --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
     /// The short list of points, and little time for each

@@ -210,7 +210,7 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
 fn ask(asked: &Asked) -> Result<Ask, AskError> {
     let quick = asked.quick || (asked.workloads.is_empty() && !asked.full);
     let (rounds, time) = match (quick, asked.full) {
-        (true, _) => (7, Duration::from_millis(30)),
+        (true, _) => (9, Duration::from_millis(30)),
         (_, true) => (10, Duration::from_millis(250)),
         _ => (7, Duration::from_millis(100)),
     };

@@ -12,6 +12,10 @@ pub mod devpoll;
 pub mod epoll;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
+#[cfg(target_os = "linux")]
+pub mod peek;
+#[cfg(target_os = "linux")]
+pub mod perf;
 pub mod poll;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod port;

@@ -1,0 +1,316 @@
+//! What `/proc` says of a process: who it is, its threads, its children, what its threads wait in,
+//! and how many descriptors its epoll sets watch.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open, test_kill_process};
+
+use crate::calls::{Call, Entered};
+use crate::trouble::{Child, Trouble};
+
+/// `PF_KTHREAD`: a thread of the kernel.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+/// Names from elsewhere are cut to so many characters.
+const NAME_MAX: usize = 60;
+
+/// A process that may be looked into.
+#[derive(Debug)]
+pub struct Process {
+    pub pid: u32,
+    pub name: String,
+    /// Stands for this process, and for no other that is given its number later.
+    handle: OwnedFd,
+}
+
+impl Process {
+    /// The process of this number, if it can be watched, and by us.
+    pub fn find(pid: u32) -> Result<Self, Trouble> {
+        let not = |why: String| Err(Trouble::NotWatchable { pid, why });
+        let number = match i32::try_from(pid).ok().map(Pid::from_raw) {
+            None => return Err(Trouble::Missing { pid }),
+            Some(None) => return not("no process has that number".into()),
+            Some(Some(number)) => number,
+        };
+        if pid == std::process::id() {
+            return not("that is the program that would watch".into());
+        }
+        let status = match fs::read_to_string(format!("/proc/{pid}/status")) {
+            Ok(status) => status,
+            Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
+            Err(_) => return Err(Trouble::Missing { pid }),
+        };
+        let said = |key| field(&status, key).unwrap_or_default();
+        let name = tame(said("Name:"));
+        let group: u32 = said("Tgid:").parse().unwrap_or(pid);
+        if group != pid {
+            return not(format!(
+                "it is a thread of process {group} ({}); name that",
+                name_of(group)
+            ));
+        }
+        // The first thread may end before the others, and then looks the same.
+        let threads = numbers_in(&format!("/proc/{pid}/task")).len();
+        if said("State:").starts_with(['Z', 'X']) && threads < 2 {
+            let parent: u32 = said("PPid:").parse().unwrap_or(0);
+            return not(format!(
+                "{name} has ended, and its parent, process {parent} ({}), has not noticed yet",
+                name_of(parent)
+            ));
+        }
+        if is_kernel_thread(pid) {
+            return not(format!("{name} is a thread of the kernel"));
+        }
+        may_look_into(pid, &name, said("Uid:"))?;
+        if is_32_bit(pid) {
+            return not(format!("{name} is a program of 32 bits; only those of 64 bits can be"));
+        }
+        let handle = match pidfd_open(number, PidfdFlags::empty()) {
+            Ok(handle) => handle,
+            Err(Errno::SRCH) => return Err(Trouble::Ended { pid }),
+            Err(error) => {
+                return Err(Trouble::io(format!("can't hold on to process {pid}"), error));
+            }
+        };
+        Ok(Process { pid, name, handle })
+    }
+
+    /// Waits for so long, or until the process ends; returns whether it has.
+    pub fn ended_within(&self, time: Duration) -> bool {
+        let mut events = [PollFd::new(&self.handle, PollFlags::IN)];
+        let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+        let time = Timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos().into() };
+        // A signal cuts the nap short, which does no harm.
+        matches!(poll(&mut events, Some(&time)), Ok(ready) if ready > 0)
+    }
+
+    /// Its threads, in order of number.
+    pub fn threads(&self) -> Vec<u32> {
+        numbers_in(&format!("/proc/{}/task", self.pid))
+    }
+
+    /// Its children, of whatever thread.
+    pub fn children(&self) -> Vec<Child> {
+        let mut children: Vec<u32> = self
+            .threads()
+            .iter()
+            .filter_map(|tid| {
+                fs::read_to_string(format!("/proc/{}/task/{tid}/children", self.pid)).ok()
+            })
+            .flat_map(|text| numbers(&text))
+            .collect();
+        children.sort_unstable();
+        children.into_iter().map(|pid| Child { pid, name: title(pid) }).collect()
+    }
+
+    /// The wait that a thread sleeps in just now, if it does. `Err` if we may not know.
+    pub fn sleeps_in(&self, tid: u32) -> io::Result<Option<Entered>> {
+        match fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.pid)) {
+            Ok(text) => Ok(entered(&text)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error),
+            // The thread has ended, or the kernel does not tell.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// How many descriptors the epoll set watches that is `epoll` to the thread `tid`; `None` if
+    /// that is no epoll set any more.
+    ///
+    /// The kernel holds the set's lock meanwhile, for about a microsecond a descriptor.
+    pub fn watched(&self, tid: u32, epoll: i32) -> Option<u64> {
+        let process = self.pid;
+        let link = fs::read_link(format!("/proc/{process}/task/{tid}/fd/{epoll}"))
+            .or_else(|_| fs::read_link(format!("/proc/{process}/fd/{epoll}")));
+        if link.ok()?.as_os_str() != "anon_inode:[eventpoll]" {
+            return None;
+        }
+        let info = fs::read(format!("/proc/{process}/task/{tid}/fdinfo/{epoll}"))
+            .or_else(|_| fs::read(format!("/proc/{process}/fdinfo/{epoll}")));
+        Some(targets(&info.ok()?))
+    }
+
+    /// Whether it has an io_uring.
+    pub fn has_uring(&self) -> bool {
+        let folder = fs::read_dir(format!("/proc/{}/fd", self.pid));
+        folder.into_iter().flatten().flatten().take(LINKS_MAX).any(|entry| {
+            fs::read_link(entry.path())
+                .is_ok_and(|link| link.as_os_str() == "anon_inode:[io_uring]")
+        })
+    }
+}
+
+/// So many of a process's descriptors are looked at for an io_uring.
+const LINKS_MAX: usize = 20_000;
+
+/// The numbers that name the entries of a folder, in order.
+fn numbers_in(folder: &str) -> Vec<u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<u32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn numbers(text: &str) -> Vec<u32> {
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// The value of a line of a `status` file.
+fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
+
+/// How many descriptors are watched, by an epoll set's `fdinfo`: a line for each.
+fn targets(info: &[u8]) -> u64 {
+    info.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"tfd:")).count() as u64
+}
+
+/// What a `syscall` file says: a number, six arguments and two addresses, or `running`.
+fn entered(text: &str) -> Option<Entered> {
+    let mut words = text.split_whitespace();
+    let call = Call::of_number(words.next()?.parse().ok()?)?;
+    let mut args = [0; 6];
+    for arg in &mut args {
+        *arg = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+    }
+    Some(Entered { call, args })
+}
+
+/// A name as it may be printed: a process can call itself what it likes.
+fn tame(name: &str) -> String {
+    let visible = |one: char| if one.is_control() { '?' } else { one };
+    name.trim().chars().take(NAME_MAX).map(visible).collect()
+}
+
+fn name_of(pid: u32) -> String {
+    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    if name.is_empty() { "?".into() } else { tame(&String::from_utf8_lossy(&name)) }
+}
+
+/// What a process calls itself: its command line, or its name if it has none.
+fn title(pid: u32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+    let words: Vec<_> = words.map(String::from_utf8_lossy).collect();
+    let title = tame(&words.join(" "));
+    if title.is_empty() { name_of(pid) } else { title }
+}
+
+fn is_kernel_thread(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before may hold blanks and parentheses. State, six numbers, then the flags.
+    let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
+    let flags = after.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
+}
+
+/// Whether its program is an ELF file of 32 bits, whose system calls have numbers of their own.
+fn is_32_bit(pid: u32) -> bool {
+    use std::io::Read as _;
+    let mut begin = [0; 5];
+    let file = fs::File::open(format!("/proc/{pid}/exe"));
+    file.and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF\x01"
+}
+
+fn hidden(pid: u32) -> Trouble {
+    Trouble::NotPermitted {
+        what: format!("/proc hides process {pid} from this user"),
+        remedy: "run as root (sudo)".into(),
+    }
+}
+
+/// Whether the kernel lets us see the process's descriptors, as it does for those of the same user.
+fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
+    let folder = format!("/proc/{pid}/fdinfo");
+    let seen = fs::read_dir(&folder).and_then(|entries| {
+        // Listing may be permitted where reading is not. One that can be read is enough.
+        for entry in entries {
+            match fs::read(entry?.path()) {
+                // Closed since the folder was listed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => return read.map(drop),
+            }
+        }
+        Ok(())
+    });
+    match seen {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(not_ours(pid, name, numbers(users).first().copied().unwrap_or(0)))
+        }
+        Err(_) if !Path::new(&folder).exists() => Err(Trouble::Ended { pid }),
+        Err(error) => Err(Trouble::io(format!("can't read {folder}"), error)),
+    }
+}
+
+/// Says of a process that may not be looked into whose it is, and what would mend that.
+fn not_ours(pid: u32, name: &str, owner: u32) -> Trouble {
+    let user = geteuid();
+    let (what, remedy): (String, &str) = if user.is_root() {
+        ("can't be looked into from here, not even by root".into(), "try outside of any container")
+    } else if owner == user.as_raw() {
+        ("lets nobody but root look into it".into(), "run as root (sudo)")
+    } else {
+        let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        (format!("belongs to {}", user_name(&passwd, owner)), "run as root (sudo)")
+    };
+    Trouble::NotPermitted { what: format!("process {pid} ({name}) {what}"), remedy: remedy.into() }
+}
+
+/// `another user (www-data)`, or with the number if the file has no name for it.
+fn user_name(passwd: &str, user: u32) -> String {
+    let name = passwd.lines().find_map(|line| {
+        let mut parts = line.split(':');
+        let name = parts.next()?;
+        (parts.nth(1)?.parse() == Ok(user)).then(|| tame(name))
+    });
+    format!("another user ({})", name.unwrap_or_else(|| format!("number {user}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watched_descriptors_are_lines() {
+        let info = include_bytes!("../tests/recorded/eventpoll.fdinfo");
+        assert_eq!(targets(info), 3);
+        // Cut within a line: the line has begun, so there is one.
+        let third = info.len() - 30;
+        assert_eq!(targets(&info[..third]), 3);
+        assert_eq!(targets(b""), 0);
+        assert_eq!(targets(b"pos:\t0\nflags:\t02\nxtfd: 1\n tfd: 2\n\xff\xfe\n"), 0);
+    }
+
+    #[test]
+    fn a_sleeping_threads_call_is_read() {
+        let args = |text| entered(text).map(|entered| entered.args);
+        if cfg!(target_arch = "x86_64") {
+            let text = "232 0x5 0x7ffd1 0x10 0xffffffffffffffff 0x0 0x0 0x7ffd 0x7f12\n";
+            assert_eq!(args(text), Some([5, 0x7ffd1, 16, u64::MAX, 0, 0]));
+            assert_eq!(args("232 0x5 0x7ffd1"), None);
+            assert_eq!(args("232 5 0 0 0 0 0"), None);
+        }
+        for text in ["running\n", "-1 0x7ffd 0x7f12", "", "0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0"] {
+            assert_eq!(entered(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_made_fit_to_print() {
+        assert_eq!(tame("a\x1b[31mb\nc\u{202e}"), "a?[31mb?c\u{202e}");
+        assert_eq!(tame(&"x".repeat(500)).len(), NAME_MAX);
+    }
+
+    #[test]
+    fn users_have_names_or_numbers() {
+        let passwd = "root:x:0:0::/:/bin/sh\nbroken\nwww-data:x:33:33::/:/bin/false\n";
+        assert_eq!(user_name(passwd, 33), "another user (www-data)");
+        assert_eq!(user_name(passwd, 4000), "another user (number 4000)");
+    }
+}

@@ -1,0 +1,333 @@
+//! The waits as they are counted, one account for each thing that is waited on, and what they come
+//! to in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::calls::{Call, Entered, Key};
+use crate::estimate::{self, Block};
+use crate::tap::Wait;
+use crate::{Waiter, Watched};
+
+/// The time is cut into so many slices, each a block of the bootstrap.
+pub const SLICES: u64 = 64;
+
+/// Accounts of everything that is waited on.
+#[derive(Debug)]
+pub struct Tally {
+    began_ns: u64,
+    slice_ns: u64,
+    accounts: BTreeMap<Key, Account>,
+}
+
+/// One thing that is waited on.
+#[derive(Debug, Default)]
+pub struct Account {
+    waits_by: [u64; 7],
+    threads: BTreeSet<u32>,
+    slices: BTreeMap<u64, Sums>,
+    /// How often how many descriptors were watched, as the arguments say.
+    bounds: BTreeMap<u32, u64>,
+    /// A wait that was not seen to return, but was found.
+    found: Option<Entered>,
+    /// When how many descriptors were watched, as the system says.
+    pub sizes: Vec<Size>,
+    /// Not before this is the size read again.
+    pub due_ns: u64,
+}
+
+/// A size that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub time_ns: u64,
+    pub count: u64,
+    /// What the arguments said at that time.
+    pub bound: u64,
+}
+
+/// Sums of a slice of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    waits: u64,
+    empty: u64,
+    failed: u64,
+    full: u64,
+    productive: u64,
+    events: u64,
+    /// The sum of the arguments' bounds over productive waits.
+    bounds: u64,
+    least: u64,
+    most: u64,
+}
+
+impl Tally {
+    /// Nothing yet; the slices are those of `time_ns` from `began_ns` on.
+    pub fn new(began_ns: u64, time_ns: u64) -> Self {
+        Tally { began_ns, slice_ns: (time_ns / SLICES).max(1), accounts: BTreeMap::new() }
+    }
+
+    pub fn accounts(&mut self) -> impl Iterator<Item = (Key, &mut Account)> {
+        self.accounts.iter_mut().map(|(key, account)| (*key, account))
+    }
+
+    pub fn account(&mut self, key: Key) -> &mut Account {
+        self.accounts.entry(key).or_default()
+    }
+
+    /// Whether any wait has been seen, or found.
+    pub fn is_empty(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    /// Whether there is a poll or select of which only the arguments are known.
+    pub fn has_unread(&self) -> bool {
+        let unread = |(key, account): (&Key, &Account)| {
+            matches!(key, Key::Thread(..)) && account.sizes.is_empty()
+        };
+        self.accounts.iter().any(unread)
+    }
+
+    /// A thread was found in a wait.
+    pub fn found(&mut self, tid: u32, entered: Entered) {
+        if entered.is_pause() {
+            return;
+        }
+        let account = self.account(entered.key(tid));
+        account.found = Some(entered);
+        account.threads.insert(tid);
+    }
+
+    /// A wait has returned.
+    pub fn count(&mut self, tid: u32, wait: Wait) {
+        let slice = wait.time_ns.saturating_sub(self.began_ns) / self.slice_ns;
+        let entered = wait.entered;
+        if entered.is_pause() {
+            return;
+        }
+        let account = self.account(entered.key(tid));
+        account.threads.insert(tid);
+        account.waits_by[entered.call.index()] += 1;
+        if let Some(bound) = entered.bound() {
+            *account.bounds.entry(bound).or_default() += 1;
+        }
+        account.slices.entry(slice).or_default().add(wait);
+    }
+
+    /// What it all comes to, those with the most events first. `looked_s` is for how long.
+    pub fn waiters(&self, looked_s: f64) -> Vec<Waiter> {
+        let middle = |slice: u64| self.began_ns + slice * self.slice_ns + self.slice_ns / 2;
+        let mut waiters: Vec<Waiter> = self
+            .accounts
+            .iter()
+            .map(|(key, account)| account.waiter(*key, looked_s, &middle))
+            .collect();
+        waiters.sort_by_key(|waiter| std::cmp::Reverse((waiter.events, waiter.waits)));
+        waiters
+    }
+}
+
+impl Sums {
+    fn add(&mut self, wait: Wait) {
+        self.waits += 1;
+        self.failed += u64::from(wait.answer < 0);
+        self.empty += u64::from(wait.answer == 0);
+        let events = u64::try_from(wait.answer).unwrap_or(0);
+        if events == 0 {
+            return;
+        }
+        self.full += u64::from(wait.entered.room() == Some(events));
+        self.least = if self.productive == 0 { events } else { self.least.min(events) };
+        self.most = self.most.max(events);
+        self.productive += 1;
+        self.events += events;
+        self.bounds += u64::from(wait.entered.bound().unwrap_or(0));
+    }
+}
+
+impl Account {
+    /// A thread that waits on it, by whose table its descriptor is to be read.
+    pub fn thread(&self) -> Option<u32> {
+        self.threads.last().copied()
+    }
+
+    fn waiter(&self, key: Key, looked_s: f64, middle: &dyn Fn(u64) -> u64) -> Waiter {
+        let sum = |of: fn(&Sums) -> u64| self.slices.values().map(of).sum::<u64>();
+        let waits = sum(|sums| sums.waits);
+        let productive = self.slices.iter().filter(|(_, sums)| sums.productive > 0);
+        let blocks = |below: &dyn Fn(u64, &Sums) -> Option<f64>| -> Vec<Block> {
+            let block = |(slice, sums): (&u64, &Sums)| {
+                let below = below(*slice, sums)?;
+                let each = below / sums.productive as f64;
+                let (least, most) = (sums.least as f64 / each, sums.most as f64 / each);
+                Some(Block { above: sums.events as f64, below, least, most })
+            };
+            productive.clone().filter_map(block).collect()
+        };
+        let watched_by = |slice, sums: &Sums| {
+            self.watched_in(key, middle(slice), sums).filter(|&watched| watched > 0.0)
+        };
+        Waiter {
+            call: self.call(key),
+            epoll: if let Key::Epoll(epoll) = key { Some(epoll) } else { None },
+            threads: self.threads.iter().copied().collect(),
+            watched: self.watched(key),
+            waits,
+            empty: sum(|sums| sums.empty),
+            failed: sum(|sums| sums.failed),
+            full: sum(|sums| sums.full),
+            events: sum(|sums| sums.events),
+            events_most: self.slices.values().map(|sums| sums.most).max().unwrap_or(0),
+            events_per_wait: estimate::ratio(&blocks(&|_, sums| Some(sums.productive as f64))),
+            ratio: estimate::ratio(&blocks(&watched_by)),
+            waits_per_s: if looked_s > 0.0 { waits as f64 / looked_s } else { 0.0 },
+        }
+    }
+
+    /// The call that it is waited on with, most often.
+    fn call(&self, key: Key) -> Call {
+        if let Key::Thread(_, call) = key {
+            return call;
+        }
+        let all = [Call::EpollWait, Call::EpollPwait, Call::EpollPwait2];
+        let most = all.into_iter().rev().max_by_key(|call| self.waits_by[call.index()]);
+        let found = self.found.map(|entered| entered.call);
+        let counted = most.filter(|call| self.waits_by[call.index()] > 0);
+        counted.or(found).unwrap_or(Call::EpollWait)
+    }
+
+    /// How many descriptors the productive waits of a slice watched in sum.
+    fn watched_in(&self, key: Key, time_ns: u64, sums: &Sums) -> Option<f64> {
+        let waits = sums.productive as f64;
+        match key {
+            // The arguments say how long the array was each time; some entries may not count.
+            Key::Thread(_, Call::Poll | Call::Ppoll) => {
+                Some(sums.bounds as f64 - self.beyond() as f64 * waits)
+            }
+            // select's arguments only say what the highest descriptor was.
+            Key::Thread(..) if self.sizes.is_empty() => Some(sums.bounds as f64),
+            Key::Epoll(_) | Key::Thread(..) => Some(self.size_at(time_ns)? * waits),
+        }
+    }
+
+    /// The size at a time, on the line between the two readings around it.
+    fn size_at(&self, time_ns: u64) -> Option<f64> {
+        let after = self.sizes.iter().find(|size| size.time_ns >= time_ns);
+        let before = self.sizes.iter().rfind(|size| size.time_ns < time_ns);
+        match (before, after) {
+            (Some(one), Some(other)) => {
+                let share = (time_ns - one.time_ns) as f64 / (other.time_ns - one.time_ns) as f64;
+                Some(one.count as f64 + share * (other.count as f64 - one.count as f64))
+            }
+            (one, other) => one.or(other).map(|size| size.count as f64),
+        }
+    }
+
+    /// How many of poll's entries are marked as not to be watched; the median of what was read.
+    fn beyond(&self) -> u64 {
+        let mut beyond: Vec<u64> =
+            self.sizes.iter().map(|size| size.bound.saturating_sub(size.count)).collect();
+        beyond.sort_unstable();
+        beyond.get(beyond.len() / 2).copied().unwrap_or(0)
+    }
+
+    fn watched(&self, key: Key) -> Option<Watched> {
+        let poll = matches!(key, Key::Thread(_, Call::Poll | Call::Ppoll));
+        if !poll && !self.sizes.is_empty() {
+            let counts = self.sizes.iter().fold(BTreeMap::new(), |mut counts, size| {
+                *counts.entry(size.count).or_default() += 1;
+                counts
+            });
+            return spread(&counts, true);
+        }
+        let beyond = self.beyond();
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for (bound, waits) in &self.bounds {
+            *counts.entry(u64::from(*bound).saturating_sub(beyond)).or_default() += waits;
+        }
+        if let (true, Some(bound)) = (counts.is_empty(), self.found.and_then(|it| it.bound())) {
+            counts.insert(u64::from(bound).saturating_sub(beyond), 1);
+        }
+        spread(&counts, poll && !self.sizes.is_empty())
+    }
+}
+
+/// Least, median and most of counted values.
+fn spread(counts: &BTreeMap<u64, u64>, exact: bool) -> Option<Watched> {
+    let half = counts.values().sum::<u64>().div_ceil(2);
+    let mut below = 0;
+    let median = counts.iter().find(|&(_, count)| {
+        below += count;
+        below >= half
+    });
+    Some(Watched {
+        least: *counts.first_key_value()?.0,
+        median: *median?.0,
+        most: *counts.last_key_value()?.0,
+        exact,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(call: Call, args: [u64; 6], time_ns: u64, answer: i64) -> Wait {
+        Wait { time_ns, entered: Entered { call, args }, answer }
+    }
+
+    #[test]
+    fn waits_add_up_by_what_they_wait_on() {
+        let mut tally = Tally::new(1000, 6400);
+        for step in 0..64 {
+            let time_ns = 1000 + 100 * step;
+            tally.count(7, wait(Call::EpollWait, [5, 0, 16, 0, 0, 0], time_ns, 3));
+            tally.count(8, wait(Call::EpollWait, [5, 0, 3, 0, 0, 0], time_ns, 3));
+            tally.count(8, wait(Call::EpollPwait, [5, 0, 16, 0, 0, 0], time_ns, 0));
+            tally.count(7, wait(Call::Poll, [0, 40, 0, 0, 0, 0], time_ns, -4));
+        }
+        tally.account(Key::Epoll(5)).sizes = vec![Size { time_ns: 1000, count: 60, bound: 0 }];
+        let waiters = tally.waiters(2.0);
+        let [epoll, poll] = waiters.as_slice() else { panic!("{waiters:?}") };
+        assert_eq!(
+            (epoll.call, epoll.epoll, epoll.threads.as_slice()),
+            (Call::EpollWait, Some(5), &[7, 8][..])
+        );
+        assert_eq!((epoll.waits, epoll.empty, epoll.failed, epoll.full), (192, 64, 0, 64));
+        assert_eq!((epoll.events, epoll.events_most), (384, 3));
+        assert_eq!(epoll.ratio.unwrap().value.to_bits(), 0.05_f64.to_bits());
+        assert!((epoll.waits_per_s - 96.0).abs() < 1e-9);
+        assert_eq!((poll.waits, poll.failed, poll.events), (64, 64, 0));
+        assert_eq!((poll.ratio, poll.events_per_wait), (None, None));
+        assert_eq!(poll.watched, Some(Watched { least: 40, median: 40, most: 40, exact: false }));
+    }
+
+    #[test]
+    fn a_set_that_grows_is_followed_between_its_readings() {
+        let size = |time_ns, count| Size { time_ns, count, bound: 0 };
+        let account = Account { sizes: vec![size(100, 10), size(200, 30)], ..Account::default() };
+        for (time_ns, expected) in [(0, 10.0), (100, 10.0), (150, 20.0), (200, 30.0), (999, 30.0)] {
+            assert_eq!(account.size_at(time_ns), Some(expected), "{time_ns}");
+        }
+        assert_eq!(Account::default().size_at(5), None);
+    }
+
+    #[test]
+    fn entries_that_poll_passes_over_are_not_watched() {
+        let mut tally = Tally::new(0, 64);
+        for time_ns in 0..64 {
+            tally.count(1, wait(Call::Poll, [0, 100, 0, 0, 0, 0], time_ns, 2));
+        }
+        tally.account(Key::Thread(1, Call::Poll)).sizes =
+            vec![Size { time_ns: 1, count: 80, bound: 100 }];
+        let waiter = tally.waiters(1.0).remove(0);
+        assert_eq!(waiter.watched, Some(Watched { least: 80, median: 80, most: 80, exact: true }));
+        assert!((waiter.ratio.unwrap().value - 0.025).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_median_is_that_of_waits() {
+        let counts = BTreeMap::from([(5, 1), (6, 10), (900, 2)]);
+        let expected = Watched { least: 5, median: 6, most: 900, exact: true };
+        assert_eq!(spread(&counts, true), Some(expected));
+        assert_eq!(spread(&BTreeMap::new(), true), None);
+    }
+}

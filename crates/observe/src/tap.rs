@@ -1,0 +1,181 @@
+//! The tracepoints of one thread while it is looked at, and what came through them.
+
+use std::ffi::CStr;
+use std::io;
+
+use sys::perf::{Event, Ring, Wanted};
+
+use crate::calls::{Call, Entered};
+use crate::records::{Record, records};
+use crate::tracefs::Tracepoints;
+
+/// A thread's waits, sampled at their beginning and end, and the number of all its system calls.
+#[derive(Debug)]
+pub struct Tap {
+    /// Unmapped first: it keeps `exit` open.
+    ring: Ring,
+    enter: Event,
+    exit: Event,
+    calls: Event,
+    /// System calls counted up to the last look.
+    counted: u64,
+}
+
+impl Tap {
+    /// Attaches to the thread `tid`. `pages` is the size of its ring; where the user may not lock as
+    /// much memory, the ring is smaller.
+    pub fn open(tid: u32, points: &Tracepoints, filter: &CStr, pages: usize) -> io::Result<Self> {
+        let exit = Event::tracepoint(points.exit.id, tid, Wanted::Samples)?;
+        let enter = Event::tracepoint(points.enter.id, tid, Wanted::Samples)?;
+        let calls = Event::tracepoint(points.enter.id, tid, Wanted::Count)?;
+        let ring = ring(&exit, pages)?;
+        enter.share(&exit)?;
+        for event in [&enter, &exit] {
+            event.filter(filter)?;
+        }
+        for event in [&exit, &enter, &calls] {
+            event.enable()?;
+        }
+        Ok(Tap { ring, enter, exit, calls, counted: 0 })
+    }
+
+    /// Nothing comes from now on.
+    pub fn shut(&self) {
+        for event in [&self.enter, &self.exit, &self.calls] {
+            // It can only fail if the thread has ended, and then nothing comes either.
+            let _ = event.disable();
+        }
+    }
+
+    /// How many system calls the thread has made since this was last asked.
+    pub fn calls(&mut self) -> u64 {
+        let counted = self.calls.count().unwrap_or(self.counted);
+        let new = counted.saturating_sub(self.counted);
+        self.counted = counted;
+        new
+    }
+
+    /// What has come since the last call, in order; `buffer` is for its use.
+    pub fn take(&mut self, points: &Tracepoints, buffer: &mut Vec<u8>) -> Vec<Record> {
+        buffer.clear();
+        self.ring.take(buffer);
+        records(buffer, points).collect()
+    }
+}
+
+fn ring(event: &Event, pages: usize) -> io::Result<Ring> {
+    let mut pages = pages;
+    loop {
+        match Ring::new(event, pages) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && pages > 1 => {
+                pages /= 2;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// What is known of a thread's use of one call.
+#[derive(Clone, Copy, Debug, Default)]
+enum Known {
+    /// Nothing yet.
+    #[default]
+    Nothing,
+    /// It has always waited on the same thing, last with these arguments.
+    One(Entered),
+    /// It waits on several things in turn.
+    Several,
+}
+
+/// A thread of the process.
+#[derive(Debug, Default)]
+pub struct Thread {
+    pub tap: Option<Tap>,
+    /// The wait it is in, as far as is known.
+    pub inside: Option<Entered>,
+    /// What this look has cost it, by estimate.
+    pub cost_ns: f64,
+    /// How many system calls of any kind it has made in this look.
+    pub calls: u64,
+    known: [Known; 7],
+}
+
+/// A wait that has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub time_ns: u64,
+    pub entered: Entered,
+    /// Events, or an error below zero.
+    pub answer: i64,
+}
+
+impl Thread {
+    /// It was found asleep in this wait when it was first looked at.
+    pub fn found_in(&mut self, tid: u32, entered: Entered) {
+        self.inside = Some(entered);
+        self.learn(tid, entered);
+    }
+
+    fn learn(&mut self, tid: u32, entered: Entered) {
+        let known = &mut self.known[entered.call.index()];
+        *known = match *known {
+            Known::Several => Known::Several,
+            Known::One(last) if last.key(tid) != entered.key(tid) => Known::Several,
+            Known::Nothing | Known::One(_) => Known::One(entered),
+        };
+    }
+
+    /// It as it is left between looks: what it does then is not seen.
+    pub fn detached(self) -> Self {
+        Thread { known: self.known, ..Thread::default() }
+    }
+
+    /// It goes into a wait.
+    pub fn enter(&mut self, tid: u32, entered: Entered) {
+        self.inside = Some(entered);
+        self.learn(tid, entered);
+    }
+
+    /// It comes out of a wait; what it waited on, if that can be told.
+    ///
+    /// Waits are counted at their end, so that long ones are missed no more often than short ones. If
+    /// one began before the look, it has waited on what this thread always waits on with that call.
+    pub fn exit(&mut self, call: Call) -> Option<Entered> {
+        match (self.inside.take(), self.known[call.index()]) {
+            (Some(entered), _) if entered.call == call => Some(entered),
+            (_, Known::One(entered)) => Some(entered),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(epoll: u64) -> Entered {
+        Entered { call: Call::EpollWait, args: [epoll, 0, 16, 0, 0, 0] }
+    }
+
+    #[test]
+    fn a_wait_is_paired_with_its_own_beginning() {
+        let mut thread = Thread::default();
+        thread.enter(1, on(5));
+        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
+        thread.enter(1, on(6));
+        assert_eq!(thread.exit(Call::EpollWait), Some(on(6)));
+        // Its beginning was missed, and it may have been on either.
+        assert_eq!(thread.exit(Call::EpollWait), None);
+        assert_eq!(thread.exit(Call::Poll), None);
+    }
+
+    #[test]
+    fn a_wait_from_before_the_look_is_on_what_the_thread_always_waits_on() {
+        let mut thread = Thread::default();
+        assert_eq!(thread.exit(Call::EpollWait), None);
+        thread.found_in(1, on(5));
+        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
+        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
+        assert_eq!(thread.exit(Call::Ppoll), None);
+    }
+}

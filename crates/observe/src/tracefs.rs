@@ -1,0 +1,170 @@
+//! Where the kernel describes its tracepoints, and the two that are needed: every system call's
+//! beginning and end.
+//!
+//! Where tracefs is not mounted and we may mount it, it is opened as a mount that is attached
+//! nowhere (`fsopen`, `fsmount`): nobody sees it, and it goes away with its descriptor.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+use crate::format::Field;
+use crate::trouble::Trouble;
+
+/// A tracepoint of system calls: its id, and where its raw data has the call's number and the
+/// arguments or the answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracepoint {
+    pub id: u64,
+    pub call: Field,
+    pub value: Field,
+}
+
+/// The tracepoints at a system call's beginning and end.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracepoints {
+    pub enter: Tracepoint,
+    pub exit: Tracepoint,
+}
+
+/// Usual places, before those that the mount table names.
+const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+const MOUNT: &str = "`sudo mount -t tracefs nodev /sys/kernel/tracing`";
+const LENGTH_MAX: u64 = 64 * 1024;
+
+impl Tracepoints {
+    /// Finds them on this machine.
+    pub fn find() -> Result<Self, Trouble> {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        Self::find_in(PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)))
+    }
+
+    fn find_in(places: impl Iterator<Item = PathBuf>) -> Result<Self, Trouble> {
+        let mut denied = None;
+        for place in places {
+            match folder(CWD, &place).and_then(|folder| Self::read(&folder)) {
+                Ok(points) => return Ok(points),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    denied = Some(place);
+                }
+                // Nothing is mounted there, or not all of it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(Trouble::io(format!("can't read {}", place.display()), error));
+                }
+            }
+        }
+        match (detached(), denied) {
+            (Ok(root), _) => Self::read(&root).map_err(unusable),
+            (Err(_), Some(place)) => Err(Trouble::NoTracepoints {
+                why: format!("only root may read the kernel's tracepoints in {}", place.display()),
+                remedy: "run as root (sudo)".into(),
+            }),
+            (Err(error), None) => Err(not_mounted(error)),
+        }
+    }
+
+    fn read(root: &OwnedFd) -> io::Result<Self> {
+        let text = |path: &str| {
+            let file = openat(root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut text = String::new();
+            File::from(file).take(LENGTH_MAX).read_to_string(&mut text)?;
+            io::Result::Ok(text)
+        };
+        let both = |name: &str| {
+            let folder = format!("events/raw_syscalls/{name}");
+            io::Result::Ok((text(&format!("{folder}/id"))?, text(&format!("{folder}/format"))?))
+        };
+        let (enter, exit) = (both("sys_enter")?, both("sys_exit")?);
+        Self::parse((&enter.0, &enter.1), (&exit.0, &exit.1))
+            .ok_or_else(|| io::Error::other("its format is not known"))
+    }
+
+    /// From the texts of the `id` and `format` files of the beginning and the end.
+    pub fn parse(enter: (&str, &str), exit: (&str, &str)) -> Option<Self> {
+        let one = |(id, format): (&str, &str), value| {
+            let (call, value) = (Field::find(format, "id")?, Field::find(format, value)?);
+            Some(Tracepoint { id: id.trim().parse().ok()?, call, value })
+        };
+        Some(Tracepoints { enter: one(enter, "args")?, exit: one(exit, "ret")? })
+    }
+}
+
+fn folder(at: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
+    Ok(openat(at, path, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Where the mount table has tracefs.
+fn mounted(mounts: &str) -> Vec<PathBuf> {
+    let lines = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let (place, kind) = (words.nth(1)?, words.next()?);
+        // A blank in a path is written \040.
+        (kind == "tracefs").then(|| PathBuf::from(place.replace("\\040", " ")))
+    });
+    lines.collect()
+}
+
+/// tracefs in a mount that is attached nowhere.
+fn detached() -> Result<OwnedFd, Errno> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+}
+
+fn not_mounted(error: Errno) -> Trouble {
+    let (why, remedy) = match error {
+        Errno::PERM | Errno::ACCESS if !rustix::process::geteuid().is_root() => (
+            "the kernel's tracepoints are for root alone".to_owned(),
+            "run as root (sudo)".to_owned(),
+        ),
+        Errno::NODEV => (
+            "this kernel has no tracefs".to_owned(),
+            "it takes a kernel with CONFIG_FTRACE_SYSCALLS".to_owned(),
+        ),
+        _ => (
+            format!("tracefs is not mounted and can't be mounted from here ({error})"),
+            format!("{MOUNT}, outside of any container"),
+        ),
+    };
+    Trouble::NoTracepoints { why, remedy }
+}
+
+fn unusable(error: io::Error) -> Trouble {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Trouble::NoTracepoints {
+            why: "this kernel has no tracepoints for system calls".into(),
+            remedy: "it takes a kernel with CONFIG_FTRACE_SYSCALLS".into(),
+        };
+    }
+    Trouble::io("can't read the tracepoints for system calls", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTER: &str = include_str!("../tests/recorded/sys_enter.format");
+    const EXIT: &str = include_str!("../tests/recorded/sys_exit.format");
+
+    #[test]
+    fn both_tracepoints_are_needed_whole() {
+        let points = Tracepoints::parse(("443\n", ENTER), ("442\n", EXIT)).unwrap();
+        assert_eq!((points.enter.id, points.exit.id), (443, 442));
+        assert!(Tracepoints::parse(("", ENTER), ("442", EXIT)).is_none());
+        assert!(Tracepoints::parse(("443", EXIT), ("442", EXIT)).is_none());
+        assert!(Tracepoints::parse(("443", ENTER), ("442", &EXIT[..300])).is_none());
+        assert!(Tracepoints::parse(("443", ENTER), ("-1", EXIT)).is_none());
+    }
+
+    #[test]
+    fn the_mount_table_names_other_places() {
+        let table = "proc /proc proc rw 0 0\ntracefs /mnt/of\\040mine tracefs rw 0 0\nbroken\n\n";
+        assert_eq!(mounted(table), [Path::new("/mnt/of mine")]);
+    }
+}

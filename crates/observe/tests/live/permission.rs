@@ -1,0 +1,81 @@
+//! Watching as somebody who is not root.
+
+use crate::server::Server;
+use observe::{Trouble, observe};
+use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::Duration;
+
+const OTHERS: &str = "OBSERVE_PID";
+
+/// Runs the test program's ignored test as nobody. `None` if we are not root, or may not.
+fn as_nobody(test: &str, pid: u32) -> Option<()> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can become somebody else");
+        return None;
+    }
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    if !Command::new("setpriv").args(nobody).arg("true").status().is_ok_and(|done| done.success()) {
+        eprintln!("SKIPPED: root can't become somebody else here (setpriv is refused)");
+        return None;
+    }
+    // The binary has to be where nobody may read it.
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let binary = folder.path().join("live");
+    // By another program: a copy that this one holds open for writing can't be executed, and a child
+    // that some other test starts just now would hold it open too.
+    let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(&binary).status();
+    assert!(copied.is_ok_and(|done| done.success()));
+    fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new("setpriv")
+        .args(nobody)
+        .arg(&binary)
+        .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
+        .env(OTHERS, pid.to_string())
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let erred = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{erred}");
+    Some(())
+}
+
+#[test]
+fn another_users_process_is_named_with_its_owner() {
+    let server = Server::start("idle");
+    as_nobody("permission::nobody_watches_root", server.pid());
+}
+
+#[test]
+#[ignore = "the child's part of another test"]
+fn nobody_watches_root() {
+    let pid: u32 = env::var(OTHERS).unwrap().parse().unwrap();
+    let trouble = observe(pid, Duration::from_millis(10), &|| false).unwrap_err();
+    assert!(matches!(trouble, Trouble::NotPermitted { .. }), "{trouble:?}");
+    let text = trouble.to_string();
+    assert!(text.starts_with(&format!("process {pid} (")), "{text}");
+    assert!(text.ends_with(") belongs to another user (root): run as root (sudo)"), "{text}");
+}
+
+#[test]
+fn without_tracepoints_the_remedy_is_named() {
+    as_nobody("permission::nobody_watches_an_own_process", 0);
+}
+
+#[test]
+#[ignore = "the child's part of another test"]
+fn nobody_watches_an_own_process() {
+    let server = Server::start("idle");
+    match observe(server.pid(), Duration::from_millis(100), &|| false) {
+        Err(trouble @ (Trouble::NoTracepoints { .. } | Trouble::NotPermitted { .. })) => {
+            let text = trouble.to_string();
+            assert!(text.contains("run as root") && !text.contains('\n'), "{text}");
+        }
+        // Where everybody may read the tracepoints, they may watch what is their own.
+        other => assert_eq!(other.unwrap().waiters.len(), 2),
+    }
+}

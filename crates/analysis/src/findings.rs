@@ -1,34 +1,48 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
-use crate::{Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, words};
+use crate::{
+    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, words,
+};
+use record::WorkloadInfo;
 use std::collections::BTreeSet;
 
 /// The workload that does nothing: its figures are the harness's own.
 pub const NULL: &str = "null";
 
-/// What `tables` say, in their order: how each series grows, and what the harness itself costs.
-pub fn findings(tables: &[Table]) -> Vec<Finding> {
+/// What `tables` say, in their order: how each series grows, who overtakes whom, and what the harness
+/// itself costs. `workloads` name the rivals, of which is always said who leads where.
+pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for table in tables {
-        for row in &table.rows {
-            let (kind, sentence) = if table.workload == NULL {
-                (FindingKind::Control, control_sentence(table, row))
-            } else {
-                let growth = row.growth.as_ref();
-                (
-                    FindingKind::Growth,
-                    growth.map(|growth| growth_sentence(tables, table, row, growth)),
-                )
-            };
-            findings.extend(sentence.map(|sentence| Finding {
+        let mut tell = |kind, subjects: &[&str], sentence| {
+            findings.push(Finding {
                 kind,
                 workload: table.workload.clone(),
                 conditions: table.conditions.clone(),
                 metric: table.metric.name.clone(),
-                subjects: vec![row.subject.clone()],
+                subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
                 sentence,
                 headline: table.headline,
-            }));
+            });
+        };
+        for row in &table.rows {
+            if table.workload == NULL {
+                if let Some(sentence) = control_sentence(table, row) {
+                    tell(FindingKind::Control, &[&row.subject], sentence);
+                }
+            } else if let Some(growth) = &row.growth {
+                let sentence = growth_sentence(tables, table, row, growth);
+                tell(FindingKind::Growth, &[&row.subject], sentence);
+            }
+        }
+        if table.workload == NULL {
+            continue;
+        }
+        let workload = workloads.iter().find(|workload| workload.name == table.workload);
+        let rivals = workload.map_or(&[][..], |workload| &workload.rivals);
+        for contest in overtakes::worth_telling(table, rivals) {
+            let sentence = overtakes::sentence(table, contest, &qualifiers(tables, table));
+            tell(FindingKind::Crossover, &[&contest.one, &contest.other], sentence);
         }
     }
     findings

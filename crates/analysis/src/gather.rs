@@ -2,6 +2,7 @@
 
 use record::{Cell, CellKey, Conditions, Outcome, Run, Usage};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All measured samples of one workload, ready to be looked up.
@@ -12,9 +13,14 @@ pub(crate) struct Gathered<'a> {
     void: BTreeMap<(&'a str, &'a Conditions, u64), &'a str>,
     measured: BTreeSet<(&'a str, &'a Conditions, u64)>,
     planned: BTreeSet<(&'a str, &'a Conditions, u64)>,
+    /// The measured cells.
+    cells: Vec<&'a Cell>,
     /// Every set of conditions that was planned or measured.
-    pub(crate) conditions: BTreeSet<&'a Conditions>,
+    conditions: BTreeSet<&'a Conditions>,
 }
+
+/// All that cells stated of one fact, by point.
+pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a str>>;
 
 /// The samples of one metric at one point.
 #[derive(Default)]
@@ -44,6 +50,7 @@ impl<'a> Gathered<'a> {
             void: BTreeMap::new(),
             measured: BTreeSet::new(),
             planned: BTreeSet::new(),
+            cells: Vec::new(),
             conditions: BTreeSet::new(),
         };
         let place = |key: &'a CellKey| (key.subject.as_str(), &key.conditions, key.point);
@@ -59,6 +66,7 @@ impl<'a> Gathered<'a> {
                 }
                 Outcome::Measured => {
                     gathered.measured.insert(place(&cell.key));
+                    gathered.cells.push(cell);
                     gathered.add(cell);
                 }
             }
@@ -87,6 +95,36 @@ impl<'a> Gathered<'a> {
                 series.entry(place).or_default().rounds.push(Cow::Owned(samples));
             }
         }
+    }
+
+    /// Every set of conditions, in an order that a reader expects: 9,000 before 10,000.
+    pub(crate) fn in_order(&self) -> Vec<&'a Conditions> {
+        let mut all: Vec<&Conditions> = self.conditions.iter().copied().collect();
+        let number = |value: &str| value.trim_end_matches('%').parse::<f64>().ok();
+        let by_value = |(a, b): ((&String, &String), (&String, &String))| {
+            let order = match (number(a.1), number(b.1)) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => Ordering::Equal,
+            };
+            a.0.cmp(b.0).then(order).then_with(|| a.1.cmp(b.1))
+        };
+        all.sort_by(|a, b| {
+            let first = a.iter().zip(b.iter()).map(by_value).find(|order| order.is_ne());
+            first.unwrap_or(a.len().cmp(&b.len()))
+        });
+        all
+    }
+
+    /// What the workload stated of the cells under these conditions, by fact and point.
+    pub(crate) fn facts(&self, conditions: &Conditions) -> BTreeMap<&'a str, FactValues<'a>> {
+        let mut facts: BTreeMap<&str, FactValues<'a>> = BTreeMap::new();
+        for cell in self.cells.iter().filter(|cell| cell.key.conditions == *conditions) {
+            for (name, value) in &cell.facts {
+                let values = facts.entry(name).or_default();
+                values.entry(cell.key.point).or_default().push(value);
+            }
+        }
+        facts
     }
 
     /// The points of one metric of one series.

@@ -5,15 +5,22 @@
 //! modules are the pieces that it is made of, for use on figures from elsewhere.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod bootstrap;
 pub mod caveats;
+mod contests;
+pub mod crossover;
 pub mod exponent;
+mod facts;
 pub mod findings;
 mod gather;
 pub mod growth;
+mod maps;
 mod model;
+mod overtakes;
 pub mod quantiles;
 pub mod random;
+mod shares;
 mod tables;
 pub mod weigh;
 pub mod words;
@@ -23,7 +30,8 @@ pub use model::*;
 /// Everything that can be concluded from `run`.
 pub fn analyse(run: &record::Run) -> Analysis {
     let tables = tables::tables(run);
-    let findings = findings::findings(&tables);
+    let maps = maps::maps(&run.plan.workloads, &tables);
+    let findings = findings::findings(&tables, &run.plan.workloads);
     let caveats = caveats::caveats(run, &tables);
-    Analysis { tables, findings, caveats }
+    Analysis { tables, maps, findings, caveats }
 }

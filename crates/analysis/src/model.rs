@@ -8,13 +8,15 @@ use serde::Serialize;
 pub struct Analysis {
     /// One table per workload, conditions and metric; headline metrics first.
     pub tables: Vec<Table>,
+    /// Which subject is best where, over two axes at once: the headline metrics' only.
+    pub maps: Vec<Map>,
     /// What was found, the headline metrics' first.
     pub findings: Vec<Finding>,
     /// What a reader has to know before believing it.
     pub caveats: Vec<Warning>,
 }
 
-/// One metric of one workload under one set of conditions: subjects down, points across.
+/// One metric of one workload under one set of conditions: subjects by points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// The workload.
@@ -25,12 +27,160 @@ pub struct Table {
     pub metric: MetricInfo,
     /// Whether it is the workload's headline metric.
     pub headline: bool,
-    /// The quantity across: `watched descriptors`.
+    /// The quantity that grows: `watched descriptors`.
     pub axis: String,
+    /// The condition that its points are values of: `watched`; may be empty.
+    pub axis_condition: String,
     /// Its values, ascending.
     pub points: Vec<u64>,
+    /// Whether it is written with the points down and the subjects across.
+    pub points_down: bool,
+    /// The ratio at each point, where the workload has one.
+    pub shares: Option<Shares>,
     /// One row per subject, in the workload's order, those without figures included.
     pub rows: Vec<Row>,
+    /// For each point who is best there; `None` where fewer than two have a figure, or one is not
+    /// above zero and has no ratio to the others.
+    pub leads: Vec<Option<Lead>>,
+    /// How any two of its series with figures compare, in the order of the rows.
+    pub contests: Vec<Contest>,
+    /// What the workload stated of its cells, of the headline metric's table only.
+    pub facts: Vec<Fact>,
+}
+
+/// Something that the workload stated of cells, where all that stated it agree: `hits per tenth`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// Its value by point; a list of percentages is the mean of what was stated.
+    pub values: Vec<(u64, String)>,
+}
+
+/// What share of a whole each point of a table is: tokens of pipes, active of watched descriptors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shares {
+    /// What stands after the percentage: `active`.
+    pub word: String,
+    /// The condition that is the part: `tokens`.
+    pub part: String,
+    /// The condition that is the whole: `pipes`.
+    pub whole: String,
+    /// One for each point of the table; 1 is all of it.
+    pub values: Vec<f64>,
+}
+
+/// Who is best at one point, and by how much.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lead {
+    /// The subject with the best median.
+    pub best: String,
+    /// The one after it.
+    pub second: String,
+    /// How many times better the best is than the second, never under 1 but in its interval.
+    pub margin: Estimate,
+    /// Whether the best is called the best: clearly better than every other subject, by the same
+    /// rule as in a contest. If not, it is too close to call.
+    pub clear: bool,
+}
+
+/// How two series of one table compare along the axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contest {
+    /// A subject.
+    pub one: String,
+    /// Another, further down the table.
+    pub other: String,
+    /// How it ends.
+    pub standing: Standing,
+}
+
+/// How a contest ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "standing")]
+pub enum Standing {
+    /// It can't be said.
+    Unknown {
+        /// Why: `they have one point in common`.
+        because: String,
+    },
+    /// Neither leads, or they change places often by little.
+    TooClose {
+        /// The largest lead that either has at a point: 1.04 is 4 %.
+        most: f64,
+    },
+    /// One leads wherever they can be told apart, by a point or by several together: there is no
+    /// crossover in the range.
+    Throughout {
+        /// The one that leads.
+        better: String,
+        /// Its smallest lead from `from` to `to`: 1.2 is 20 %.
+        least: f64,
+        /// Its largest.
+        most: f64,
+        /// The first point of the part of the range in which it leads by the evidence of all points
+        /// together; before it is too close to call.
+        from: u64,
+        /// The last such point.
+        to: u64,
+        /// At how many points its lead is clear on its own.
+        clear: usize,
+        /// Of how many points that both have.
+        of: usize,
+    },
+    /// The lead changes.
+    Crosses {
+        /// Where, ascending.
+        crossovers: Vec<Crossover>,
+    },
+    /// The lead changes three times or more, and is too large to be called close.
+    Unsettled {
+        /// How often.
+        changes: usize,
+        /// The largest lead that either has at a point.
+        most: f64,
+    },
+}
+
+/// A place on the axis where one series overtakes another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crossover {
+    /// The subject that leads above the place.
+    pub overtakes: String,
+    /// The subject that leads below it.
+    pub overtaken: String,
+    /// The place on the axis. Equal ends mean that nothing was repeated and no interval is known.
+    pub at: Estimate,
+    /// The place as a ratio, where the workload has one; 1 is all.
+    pub share: Option<Estimate>,
+    /// The last point below at which `overtaken` leads, by the evidence of all points together.
+    pub after: u64,
+    /// The first point above at which `overtakes` does.
+    pub before: u64,
+}
+
+/// Which subject is best where: a whole (total pipes) by a ratio (active of total).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Map {
+    /// The workload.
+    pub workload: String,
+    /// The figure that decides.
+    pub metric: MetricInfo,
+    /// The conditions that hold for all of it, without the two that it spans.
+    pub conditions: Conditions,
+    /// The condition that goes up: `pipes`.
+    pub whole: String,
+    /// What the ratio is: `active`.
+    pub word: String,
+    /// Values of the whole, ascending: the rows.
+    pub totals: Vec<u64>,
+    /// Ratios, ascending: the columns. Ratios that differ by rounding only share one.
+    pub shares: Vec<f64>,
+    /// The subjects that are best somewhere, or too close to it, in the workload's order: subject
+    /// and label.
+    pub subjects: Vec<(String, String)>,
+    /// One entry per total, each with one per share; `None` where nothing was compared.
+    pub spots: Vec<Vec<Option<Lead>>>,
 }
 
 /// One series: the figures of one subject along the axis.
@@ -48,7 +198,8 @@ pub struct Row {
     pub missing: Vec<(u64, String)>,
     /// Why the subject has no figures at all.
     pub unavailable: Option<String>,
-    /// How it grows; absent with fewer than two points.
+    /// How it grows; absent with fewer than two points, and where more is better: orders of growth are
+    /// those of costs.
     pub growth: Option<Growth>,
 }
 
@@ -171,6 +322,8 @@ pub struct Finding {
 pub enum FindingKind {
     /// How a series grows.
     Growth,
+    /// Where one series overtakes another, or that none does.
+    Crossover,
     /// What the harness itself costs.
     Control,
 }

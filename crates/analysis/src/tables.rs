@@ -1,13 +1,17 @@
 //! From samples to tables: one per workload, conditions and metric.
 
 use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use crate::contests::Contests;
+use crate::crossover::{self, Series};
 use crate::exponent::exponent;
+use crate::facts::facts;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::growth::{classify_by, fastest_tenth};
 use crate::quantiles::Pooled;
 use crate::random::generator;
+use crate::shares::Portion;
 use crate::weigh::GrowthPoint;
-use crate::{Growth, PointSummary, Row, Table};
+use crate::{Contest, Growth, Lead, PointSummary, Row, Standing, Table};
 use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
@@ -15,7 +19,7 @@ pub(crate) fn tables(run: &Run) -> Vec<Table> {
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::of(run, &workload.name);
-        for &conditions in &gathered.conditions {
+        for conditions in gathered.in_order() {
             for (place, metric) in workload.metrics.iter().enumerate() {
                 let context = Context { run, workload, gathered: &gathered, conditions, metric };
                 let table = context.table(place == 0);
@@ -51,15 +55,42 @@ impl Context<'_> {
             self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
         };
         let subjects = self.workload.subjects.iter().filter(told);
+        let (mut rows, mut series) = (Vec::new(), Vec::new());
+        for subject in subjects {
+            let (row, figures) = self.row(subject, &points);
+            series.extend(self.series(subject, &figures));
+            rows.push(row);
+        }
+        let portion = Portion::of(self.workload, self.conditions);
+        let contests = Contests::of(&series);
         Table {
             workload: self.workload.name.clone(),
             conditions: self.conditions.clone(),
             metric: self.metric.clone(),
             headline,
             axis: self.workload.axis.clone(),
-            rows: subjects.map(|subject| self.row(subject, &points)).collect(),
+            axis_condition: self.workload.axis_condition.clone(),
+            points_down: self.workload.points_down,
+            shares: portion.as_ref().and_then(|portion| portion.shares(&points)),
+            leads: leads(&contests, &rows, &points),
+            contests: with_shares(contests.standings(), portion.as_ref()),
+            facts: if headline { facts(&self.gathered.facts(self.conditions)) } else { Vec::new() },
+            rows,
             points,
         }
+    }
+
+    /// What contests see of a row; `None` without figures.
+    fn series(&self, subject: &SubjectInfo, figures: &[Figure]) -> Option<Series> {
+        let all = figures.iter().map(|figure| crossover::Figure {
+            point: figure.summary.point,
+            median: figure.summary.median,
+            rounds: figure.summary.rounds,
+            samples: figure.summary.samples,
+            replicates: &figure.replicates,
+        });
+        let lower_is_better = self.metric.lower_is_better;
+        (!figures.is_empty()).then(|| Series::new(&subject.name, lower_is_better, all))
     }
 
     fn unavailable(&self, subject: &str) -> Option<String> {
@@ -68,7 +99,7 @@ impl Context<'_> {
         found.map(|unavailable| unavailable.reason.clone())
     }
 
-    fn row(&self, subject: &SubjectInfo, points: &[u64]) -> Row {
+    fn row(&self, subject: &SubjectInfo, points: &[u64]) -> (Row, Vec<Figure>) {
         let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
         let mut figures: Vec<Figure> = Vec::new();
         let mut cells = Vec::with_capacity(points.len());
@@ -83,15 +114,17 @@ impl Context<'_> {
             Some(_) => Vec::new(),
             None => self.missing(subject, points, &cells),
         };
-        Row {
+        let row = Row {
             subject: subject.name.clone(),
             label: subject.label.clone(),
             note: subject.note.clone(),
             cells,
             missing,
             unavailable,
-            growth: growth(&figures),
-        }
+            // Orders of growth are those of costs: a rate that rises or falls has none.
+            growth: if self.metric.lower_is_better { growth(&figures) } else { None },
+        };
+        (row, figures)
     }
 
     fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
@@ -160,6 +193,30 @@ impl Context<'_> {
         let mut told = self.run.plan.warnings.iter().map(|warning| &warning.what);
         told.find(|what| names_it(what)).cloned().unwrap_or_else(|| "not planned".into())
     }
+}
+
+/// Who is best at each point, but where a figure has no ratio to the others.
+fn leads(contests: &Contests<'_>, rows: &[Row], points: &[u64]) -> Vec<Option<Lead>> {
+    let lead = |(index, &point): (usize, &u64)| {
+        let mut figures = rows.iter().filter_map(|row| row.cells[index].as_ref());
+        if figures.any(|figure| figure.median.value <= 0.0) {
+            return None;
+        }
+        contests.lead(point)
+    };
+    points.iter().enumerate().map(lead).collect()
+}
+
+/// `contests` with the places of their crossovers as ratios.
+fn with_shares(mut contests: Vec<Contest>, portion: Option<&Portion<'_>>) -> Vec<Contest> {
+    for contest in &mut contests {
+        if let Standing::Crosses { crossovers } = &mut contest.standing {
+            for crossover in crossovers {
+                crossover.share = portion.map(|portion| portion.of_place(crossover.at));
+            }
+        }
+    }
+    contests
 }
 
 /// User and system CPU per operation over all rounds, in nanoseconds.

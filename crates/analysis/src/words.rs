@@ -66,6 +66,46 @@ pub fn factor(factor: f64) -> String {
     format!("×{}", significant(factor))
 }
 
+/// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
+/// and no more than three digits that mean anything.
+pub fn place(place: f64) -> String {
+    if !place.is_finite() {
+        return "–".into();
+    }
+    if place < 9.95 {
+        return without_zeros(format!("{place:.1}"));
+    }
+    let unit = 10_f64.powf((place.log10().floor() - 2.0).max(0.0));
+    count(((place / unit).round() * unit).round() as u64)
+}
+
+/// A share as a percentage: `83 %`, `7.7 %`, `0.13 %`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        return "–".into();
+    }
+    let decimals = match percent.abs() {
+        p if p >= 9.95 || p <= 0.0 => 0,
+        p => ((1.0 - p.log10().floor()) as usize).min(6),
+    };
+    format!("{} %", without_zeros(format!("{percent:.decimals$}")))
+}
+
+/// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
+pub fn at_most(ratio: f64) -> String {
+    // A little less than it is, so that 1.02 is 2 % and not 3 %.
+    let percent = ((ratio - 1.0) * 100.0 - 1e-9).ceil().max(1.0);
+    format!("{} %", count(percent as u64))
+}
+
+fn without_zeros(text: String) -> String {
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// An exponent, to two decimals: `1.31`, `-0.01`, never `-0.00`.
 pub fn exponent(exponent: f64) -> String {
     let text = format!("{exponent:.2}");
@@ -93,15 +133,24 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// The unit for a whole table whose metric is recorded in `unit`: nanoseconds become the largest
-    /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; others stay.
+    /// The unit for a whole table whose metric is recorded in `unit`. Nanoseconds become the largest
+    /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; so do rates (`…/s`) of
+    /// single ones, thousands (`k …/s`) and millions (`M …/s`). Others stay.
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
         let middle = crate::quantiles::median_of(&mut finite).unwrap_or(1.0);
-        let known = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
-        let fitting = known.iter().find(|(_, per)| unit == "ns" && middle >= *per);
-        let (symbol, per) = fitting.copied().unwrap_or((unit, 1.0));
-        Self { symbol: symbol.to_owned(), per }
+        let fits = |(_, per): &(&str, f64)| middle >= *per;
+        let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
+        let rates = [("M", 1e6), ("k", 1e3)];
+        let fitting = match unit {
+            "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+            rate if rate.ends_with("/s") => {
+                rates.into_iter().find(fits).map(|(many, per)| (format!("{many} {rate}"), per))
+            }
+            _ => None,
+        };
+        let (symbol, per) = fitting.unwrap_or_else(|| (unit.to_owned(), 1.0));
+        Self { symbol, per }
     }
 
     /// A figure in this unit, without the symbol: `12.2`.
@@ -158,6 +207,41 @@ mod tests {
     }
 
     #[test]
+    fn places_and_shares_are_as_exact_as_they_are_known() {
+        let places = [
+            (4723.4, "4,720"),
+            (826.4, "826"),
+            (12_345.0, "12,300"),
+            (12.6, "13"),
+            (9.96, "10"),
+            (9.04, "9"),
+            (3.44, "3.4"),
+            (999.6, "1,000"),
+            (f64::NAN, "–"),
+        ];
+        for (figure, text) in places {
+            assert_eq!(place(figure), text, "{figure}");
+        }
+        let shares = [
+            (0.826, "83 %"),
+            (0.0769, "7.7 %"),
+            (0.0996, "10 %"),
+            (0.00996, "1 %"),
+            (0.0013, "0.13 %"),
+            (1.0, "100 %"),
+            (0.0, "0 %"),
+            (f64::INFINITY, "–"),
+        ];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text, "{share}");
+        }
+        assert_eq!(
+            (at_most(1.027), at_most(1.02), at_most(1.0)),
+            ("3 %".into(), "2 %".into(), "1 %".into())
+        );
+    }
+
+    #[test]
     fn exponents_have_no_negative_zero() {
         assert_eq!(exponent(-0.001), "0.00");
         let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
@@ -174,6 +258,13 @@ mod tests {
         assert_eq!(Unit::for_table("ns", &[12.0]).symbol, "ns");
         assert_eq!(Unit::for_table("ns", &[]).symbol, "ns");
         assert_eq!(Unit::for_table("ns", &[2e9]).symbol, "s");
+        let rate = Unit::for_table("tokens/s", &[84_178.0, 236_435.0, 185_205.0]);
+        assert_eq!(rate.with_symbol(236_435.19), "236 k tokens/s");
+        assert_eq!(
+            Unit::for_table("tokens/s", &[1_131_000.0]).with_symbol(1_131_000.0),
+            "1.13 M tokens/s"
+        );
+        assert_eq!(Unit::for_table("calls/s", &[999.0]).with_symbol(999.0), "999 calls/s");
         assert_eq!(Unit::for_table("bytes", &[1e9]), Unit { symbol: "bytes".into(), per: 1.0 });
     }
 

@@ -23,7 +23,7 @@ mod worker;
 mod workload;
 
 pub use calibrate::{Calibrated, calibrate};
-pub use condition::{Condition, Values};
+pub use condition::{Condition, Defaults, Sweep, Values};
 pub use descriptors::{descriptors_max, raise_descriptors_max};
 pub use host::host;
 pub use keeper::Unsaved;
@@ -34,5 +34,8 @@ pub use run::{Outlook, Settings, Watch, new_run, run};
 pub use stop::Stop;
 pub use worker::{WORKER_COMMAND, worker_main};
 // What a workload meets of the record's shapes, so that it needs nothing else.
-pub use record::{CellKey, Warning};
-pub use workload::{About, Axis, Cell, Failure, Fit, Kind, MetricAbout, Subject, Workload};
+pub use record::Warning;
+pub use workload::{
+    About, Cell, Failure, Fit, Kind, Like, MetricAbout, Print, RatioAbout, Says, Subject, Usual,
+    Workload,
+};

@@ -1,7 +1,8 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
+use crate::condition::{number_of, whole_number};
 use crate::workload::info;
-use crate::{Fit, Kind, Workload};
+use crate::{Cell, Condition, Defaults, Fit, Kind, Values, Workload};
 use record::{CellKey, Conditions, Plan, Unavailable, Warning};
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,13 +13,15 @@ pub struct Ask {
     pub workloads: Vec<String>,
     /// Names of subjects; empty for all that are available.
     pub subjects: Vec<String>,
-    /// Values on the axis; empty for the workload's own.
-    pub points: Vec<u64>,
+    /// The condition that is the axis; each workload's own where nobody says.
+    pub axis: Option<String>,
+    /// Values on the axis, as typed; empty for the workload's own.
+    pub points: Vec<String>,
     /// Values of conditions, as typed; the ones not named keep their default.
     pub conditions: BTreeMap<String, Vec<String>>,
     /// Passes over all cells.
     pub rounds: u32,
-    /// Whether the workload's short list of points is meant.
+    /// Whether the workload's short lists of points and conditions are meant.
     pub quick: bool,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
     pub measure_ms: u64,
@@ -56,9 +59,11 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
         ..Plan::default()
     };
     let mut keys = Vec::new();
+    known_axis(ask, &workloads)?;
     for workload in &workloads {
-        plan.workloads.push(info(*workload));
-        keys.extend(series(ask, *workload, &mut plan)?);
+        let sweep = Swept::of(ask, *workload);
+        plan.workloads.push(info(*workload, sweep.axis));
+        keys.extend(sweep.keys(&mut plan)?);
     }
     if keys.is_empty() {
         return Err(AskError::NotPossibleHere(nothing_left(&plan)));
@@ -146,79 +151,164 @@ fn known_conditions(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<()
     Ok(())
 }
 
-/// The keys of one round of one workload, clamped and thinned to what can be measured here.
-fn series(ask: &Ask, workload: &dyn Workload, plan: &mut Plan) -> Result<Vec<CellKey>, AskError> {
-    let about = workload.about();
-    let conditions = combinations(ask, workload)?;
-    let default = if ask.quick { about.axis.quick } else { about.axis.full };
-    let points = if ask.points.is_empty() { default } else { &ask.points[..] };
-    let (mut keys, mut seen) = (Vec::new(), HashSet::new());
-    for subject in workload.subjects() {
-        let named = ask.subjects.iter().any(|name| name == subject.name);
-        if !ask.subjects.is_empty() && !named {
-            continue;
-        }
-        if let Err(reason) = subject.available {
-            plan.unavailable.push(Unavailable {
-                workload: about.name.into(),
-                subject: subject.name.into(),
-                reason,
-            });
-            continue;
-        }
-        for conditions in &conditions {
-            for &point in points {
-                let key = CellKey {
-                    workload: about.name.into(),
-                    subject: subject.name.into(),
-                    conditions: conditions.clone(),
-                    point,
-                    round: 0,
-                };
-                keys.extend(fitted(workload, key, plan).filter(|key| seen.insert(key.clone())));
+/// Some workload can be swept over the axis that was named.
+fn known_axis(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
+    let Some(axis) = &ask.axis else { return Ok(()) };
+    let mut all = workloads.iter().flat_map(|row| row.about().axes());
+    if all.any(|condition| condition.name == axis) {
+        return Ok(());
+    }
+    let can = |row: &&dyn Workload| {
+        let axes: Vec<&str> = row.about().axes().map(|condition| condition.name).collect();
+        format!("{} over {}", row.about().name, axes.join(" or "))
+    };
+    let can: Vec<String> = workloads.iter().map(can).collect();
+    Err(AskError::Usage(format!("--axis {axis}: {} can grow", can.join("; "))))
+}
+
+/// One workload with the axis that was chosen for it.
+struct Swept<'a> {
+    ask: &'a Ask,
+    workload: &'a dyn Workload,
+    axis: &'static Condition,
+}
+
+impl<'a> Swept<'a> {
+    fn of(ask: &'a Ask, workload: &'a dyn Workload) -> Swept<'a> {
+        let about = workload.about();
+        let wanted = |condition: &&Condition| Some(condition.name) == ask.axis.as_deref();
+        let own = |condition: &&Condition| condition.name == about.axis;
+        let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
+        // A workload whose table names no condition with a sweep has one point, its first condition.
+        let axis = axis.or(about.conditions.first()).unwrap_or(&NO_AXIS);
+        Swept { ask, workload, axis }
+    }
+
+    /// The keys of one round, clamped and thinned to what can be measured here.
+    fn keys(&self, plan: &mut Plan) -> Result<Vec<CellKey>, AskError> {
+        let name = self.workload.about().name;
+        let (series, points) = (self.combinations()?, self.points()?);
+        let (mut keys, mut seen) = (Vec::new(), HashSet::new());
+        for subject in self.workload.subjects() {
+            let named = self.ask.subjects.iter().any(|name| name == subject.name);
+            if !self.ask.subjects.is_empty() && !named {
+                continue;
+            }
+            if let Err(reason) = subject.available {
+                let (workload, subject) = (name.into(), subject.name.into());
+                plan.unavailable.push(Unavailable { workload, subject, reason });
+                continue;
+            }
+            for conditions in &series {
+                for point in &points {
+                    let key = CellKey {
+                        workload: name.into(),
+                        subject: subject.name.into(),
+                        conditions: conditions.clone(),
+                        point: number_of(point, &self.axis.values, conditions).unwrap_or(1),
+                        round: 0,
+                    };
+                    keys.extend(self.fitted(key, plan).filter(|key| seen.insert(key.clone())));
+                }
             }
         }
+        Ok(keys)
     }
-    Ok(keys)
-}
 
-/// The cell as it can be measured here; what was changed stands in the plan's warnings, once.
-fn fitted(workload: &dyn Workload, mut key: CellKey, plan: &mut Plan) -> Option<CellKey> {
-    let (key, warning) = match workload.fit(&key) {
-        Fit::Measure => return Some(key),
-        Fit::Leave(warning) => (None, warning),
-        Fit::Clamp(point, warning) => {
-            key.point = point;
-            (Some(key), warning)
+    /// The points, checked: those that were asked for by `--points` or by the axis's own flag, else
+    /// the workload's own.
+    fn points(&self) -> Result<Vec<String>, AskError> {
+        let (axis, ask) = (self.axis, self.ask);
+        let own = ask.conditions.get(axis.name).filter(|values| !values.is_empty());
+        let (typed, flag) = match own {
+            Some(_) if !ask.points.is_empty() => {
+                let name = axis.name;
+                let what = format!("--points and --{name} name the same: {name} is the axis");
+                return Err(AskError::Usage(what));
+            }
+            Some(own) => (own.clone(), axis.name),
+            None if ask.points.is_empty() => {
+                let sweep = axis.sweep.as_ref().map_or(&axis.default, |sweep| &sweep.points);
+                (sweep.of(ask.quick).iter().map(|&point| point.into()).collect(), "points")
+            }
+            None => (ask.points.clone(), "points"),
+        };
+        checked(axis, &typed, flag)
+    }
+
+    /// Every combination of the values of all conditions but the axis.
+    fn combinations(&self) -> Result<Vec<Conditions>, AskError> {
+        let mut all = vec![Conditions::new()];
+        let conditions = self.workload.about().conditions;
+        for condition in conditions.iter().filter(|condition| condition.name != self.axis.name) {
+            let typed = self.ask.conditions.get(condition.name).cloned();
+            let own = || condition.default.of(self.ask.quick).iter().map(|&v| v.into()).collect();
+            let values = checked(condition, &typed.unwrap_or_else(own), condition.name)?;
+            let with = |base: &Conditions, value: &String| {
+                let mut more = base.clone();
+                more.insert(condition.name.into(), value.clone());
+                more
+            };
+            all = all.iter().flat_map(|base| values.iter().map(|v| with(base, v))).collect();
         }
-    };
-    if !plan.warnings.contains(&warning) {
-        plan.warnings.push(warning);
+        Ok(all)
     }
-    key
+
+    /// The cell as it can be measured here; what was changed stands in the plan's warnings, once.
+    fn fitted(&self, mut key: CellKey, plan: &mut Plan) -> Option<CellKey> {
+        let cell = Cell::of(self.workload.about(), self.axis.name, &key, 0);
+        let (key, warning) = match self.workload.fit(&cell) {
+            Fit::Measure => return Some(key),
+            Fit::Leave(warning) => (None, warning),
+            Fit::AtMost { condition, most, because, remedy } => {
+                let asked = cell.conditions.get(condition).map_or("", String::as_str);
+                let what = self.label(condition);
+                if condition == self.axis.name {
+                    key.point = most;
+                    let what = format!("{asked} {what} became {most}: {because}.");
+                    (Some(key), warning(what, remedy))
+                } else {
+                    let (point, axis) = (key.point, self.label(self.axis.name));
+                    let what = format!(
+                        "{asked} {what} at {point} {axis} is left out: {because}, enough for {most}."
+                    );
+                    (None, warning(what, remedy))
+                }
+            }
+        };
+        if !plan.warnings.contains(&warning) {
+            plan.warnings.push(warning);
+        }
+        key
+    }
+
+    /// What a condition counts, for people.
+    fn label(&self, condition: &str) -> &'static str {
+        let about = self.workload.about();
+        let condition = about.condition(condition).unwrap_or(self.axis);
+        condition.sweep.as_ref().map_or(condition.name, |sweep| sweep.label)
+    }
 }
 
-/// Every combination of the conditions' values.
-fn combinations(ask: &Ask, workload: &dyn Workload) -> Result<Vec<Conditions>, AskError> {
-    let mut all = vec![Conditions::new()];
-    for condition in workload.about().conditions {
-        let typed = ask.conditions.get(condition.name).cloned();
-        let typed = typed.unwrap_or_else(|| vec![condition.default.into()]);
-        let values: Result<Vec<String>, String> =
-            typed.iter().map(|value| condition.check(value)).collect();
-        let values = values.map_err(AskError::Usage)?;
-        all = all
-            .iter()
-            .flat_map(|base| {
-                values.iter().map(|value| {
-                    let mut more = base.clone();
-                    more.insert(condition.name.into(), value.clone());
-                    more
-                })
-            })
-            .collect();
+/// Stands in where a workload has no condition at all.
+static NO_AXIS: Condition = Condition {
+    name: "once",
+    about: "the only point",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["1"]),
+    sweep: None,
+};
+
+/// Values as the record keeps them, each once.
+fn checked(condition: &Condition, typed: &[String], flag: &str) -> Result<Vec<String>, AskError> {
+    let mut values = Vec::new();
+    for typed in typed {
+        let value = condition.check(typed.trim(), flag).map_err(AskError::Usage)?;
+        if !values.contains(&value) {
+            values.push(value);
+        }
     }
-    Ok(all)
+    Ok(values)
 }
 
 /// Rounds interleave, and each is shuffled on its own, so that drift hits all subjects alike.
@@ -257,27 +347,6 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
-/// A whole number as people type one: `9000`, `9,000` is a list, `9k`, `1M`, `1_000`.
-pub(crate) fn whole_number(typed: &str) -> Result<u64, String> {
-    let wrong = || format!("`{typed}` is not a whole number (such as 100, 9k or 1M)");
-    let (digits, factor) = match typed.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => match typed.strip_suffix(['m', 'M']) {
-            Some(digits) => (digits, 1_000_000),
-            None => (typed, 1),
-        },
-    };
-    let number: u64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
-    number.checked_mul(factor).ok_or_else(|| format!("`{typed}` is too large"))
-}
-
-impl Ask {
-    /// Reads values on the axis as people type them: at least 1 each, `10`, `9k` or `1M`.
-    pub fn read_points(typed: &[String]) -> Result<Vec<u64>, AskError> {
-        typed.iter().map(|point| read_point(point)).collect()
-    }
-}
-
 /// More rounds than anyone has the patience for are a slip of the finger.
 const ROUNDS_MAX: u64 = 10_000;
 
@@ -291,14 +360,6 @@ impl Ask {
             }
             Err(why) => Err(AskError::Usage(format!("--rounds: {why}"))),
         }
-    }
-}
-
-fn read_point(typed: &str) -> Result<u64, AskError> {
-    match whole_number(typed.trim()) {
-        Ok(0) => Err(AskError::Usage("--points: a point is at least 1, not 0".into())),
-        Ok(point) => Ok(point),
-        Err(why) => Err(AskError::Usage(format!("--points: {why}"))),
     }
 }
 

@@ -56,13 +56,25 @@ impl Probe {
         metric: &str,
         state: &mut S,
         mut operation: impl FnMut(&mut S) -> Result<(), Failure>,
+        check: impl FnMut(&mut S, u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.steady_turns(metric, state, |state| operation(state).map(|()| 1), check)
+    }
+
+    /// Steady, where one turn does several operations: `turn` says how many. A sample is the mean
+    /// over the operations of a batch of turns, and `check` is told how many operations it had.
+    pub fn steady_turns<S>(
+        &mut self,
+        metric: &str,
+        state: &mut S,
+        mut turn: impl FnMut(&mut S) -> Result<u64, Failure>,
         mut check: impl FnMut(&mut S, u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let operations = self.batch_size(state, &mut operation, &mut check)?;
+        let turns = self.batch_size(state, &mut turn, &mut check)?;
         let start = self.clock.clock.now();
         let mut samples = 0;
         while self.wants_more(samples, start) {
-            self.batch(metric, operations, || repeat(operations, state, &mut operation))?;
+            let operations = self.batch_of(metric, || repeat(turns, state, &mut turn))?;
             check(state, operations)?;
             samples += 1;
         }
@@ -77,10 +89,19 @@ impl Probe {
         operations: u64,
         body: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.batch_of(metric, || body().map(|()| operations)).map(drop)
+    }
+
+    /// As [`Probe::batch`], where `body` says how many operations it did; returns them.
+    fn batch_of(
+        &mut self,
+        metric: &str,
+        body: impl FnOnce() -> Result<u64, Failure>,
+    ) -> Result<u64, Failure> {
         let clock = self.clock.clock;
         let before = resources();
         let start = clock.now();
-        body()?;
+        let operations = body()?;
         let end = clock.now();
         let after = resources();
         let sample = clock.ns(start, end) / operations.max(1) as f64;
@@ -88,7 +109,18 @@ impl Probe {
         metric.samples.push(sample);
         metric.operations += operations;
         add_usage(&mut metric.usage, &before, &after);
-        Ok(())
+        Ok(operations)
+    }
+
+    /// The CPU time of `of` per operation so far, as one sample of each of two other metrics.
+    pub fn cpu(&mut self, of: &str, user: &str, system: &str) {
+        let Metric { operations, usage, .. } = self.metric(of).clone();
+        let parts = [(user, usage.user_ns), (system, usage.system_ns)];
+        for (name, ns) in parts.into_iter().filter(|_| operations > 0) {
+            let metric = self.metric(name);
+            metric.samples.push(ns as f64 / operations as f64);
+            metric.operations += operations;
+        }
     }
 
     /// Steady: repeats `operation` until the time is spent, and counts only the part of each that
@@ -144,32 +176,32 @@ impl Probe {
         Ok(())
     }
 
-    /// The operations of one batch: enough that the clock is under 1 % of it, and that the batches
+    /// The turns of one batch: enough that the clock is under 1 % of it, and that the batches
     /// fill the time with no more samples than are wanted. What is timed here is warm-up.
     fn batch_size<S>(
         &self,
         state: &mut S,
-        operation: &mut impl FnMut(&mut S) -> Result<(), Failure>,
+        turn: &mut impl FnMut(&mut S) -> Result<u64, Failure>,
         check: &mut impl FnMut(&mut S, u64) -> Result<(), Failure>,
     ) -> Result<u64, Failure> {
         let clock = self.clock.clock;
         let wanted_ns = self.clock.batch_ns_min().max(self.measure_ns / SAMPLES_MAX as f64);
-        let mut operations = 1_u64;
+        let mut turns = 1_u64;
         loop {
             let mut took_ns = f64::INFINITY;
             // The faster of two: one that was interrupted would make every batch too short.
             for _ in 0..2 {
                 let start = clock.now();
-                repeat(operations, state, operation)?;
+                let operations = repeat(turns, state, turn)?;
                 took_ns = took_ns.min(clock.ns(start, clock.now()).max(1.0));
                 check(state, operations)?;
             }
             let scale = wanted_ns / took_ns;
             if scale <= 2.0 {
-                return Ok(((operations as f64 * scale).ceil() as u64).max(1));
+                return Ok(((turns as f64 * scale).ceil() as u64).max(1));
             }
             // A first batch that was slow by accident must not set the size: approach in steps.
-            operations = (operations as f64 * scale.min(10.0)).ceil() as u64;
+            turns = (turns as f64 * scale.min(10.0)).ceil() as u64;
         }
     }
 
@@ -190,14 +222,15 @@ impl Probe {
 
 #[inline]
 fn repeat<S>(
-    operations: u64,
+    turns: u64,
     state: &mut S,
-    operation: &mut impl FnMut(&mut S) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    for _ in 0..operations {
-        operation(state)?;
+    turn: &mut impl FnMut(&mut S) -> Result<u64, Failure>,
+) -> Result<u64, Failure> {
+    let mut operations = 0;
+    for _ in 0..turns {
+        operations += turn(state)?;
     }
-    Ok(())
+    Ok(operations)
 }
 
 /// Counts only what stands between its `start` and `stop`.

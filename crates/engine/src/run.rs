@@ -139,8 +139,10 @@ fn own_ns(run: &Run) -> u64 {
 }
 
 fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated) -> Order {
+    let info = plan.workloads.iter().find(|info| info.name == key.workload);
     Order {
         key: key.clone(),
+        axis: info.map(|info| info.axis_condition.clone()).unwrap_or_default(),
         seed: cell_seed(plan.seed, key),
         measure_ms: plan.measure_ms,
         pinned_cpus: plan.pinned_cpus.clone(),

@@ -1,7 +1,7 @@
 //! The worker's side: one cell, measured in a process of its own.
 
 use crate::frame::{Order, Reply};
-use crate::{Cell, Probe, Workload};
+use crate::{About, Cell, Probe, Says, Workload};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,17 +40,15 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     if let Err(error) = pin(&order.pinned_cpus) {
         return failed(format!("pinning to CPUs {:?}: {error}", order.pinned_cpus));
     }
-    let cell = Cell {
-        subject: key.subject.clone(),
-        point: key.point,
-        conditions: key.conditions.clone(),
-        seed: order.seed,
-    };
+    // Records of knee before 0.1 named no axis: it was the workload's own.
+    let axis = if order.axis.is_empty() { workload.about().axis } else { &order.axis };
+    let cell = Cell::of(workload.about(), axis, key, order.seed);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
     let before = open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
     let after = open_descriptors();
-    let (metrics, facts) = probe.finish();
+    let (mut metrics, facts) = probe.finish();
+    make_rates(workload.about(), &mut metrics);
     let failure = match outcome {
         Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),
         Ok(Err(failure)) => Some(failure.to_string()),
@@ -58,6 +56,16 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         Ok(Ok(())) => missing(*workload, &metrics),
     };
     Reply { metrics, facts, failure }
+}
+
+/// Turns nanoseconds an operation into operations a second where a metric says a rate.
+fn make_rates(about: &About, metrics: &mut [record::Metric]) {
+    for metric in metrics {
+        let declared = about.metrics.iter().find(|declared| declared.name == metric.name);
+        if declared.is_some_and(|declared| declared.says != Says::Time) {
+            metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
+        }
+    }
 }
 
 /// A workload that measured nothing, or what it did not declare, is in error itself.

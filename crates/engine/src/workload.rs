@@ -1,7 +1,8 @@
 //! What the instrument asks of a workload.
 
+use crate::condition::number_of;
 use crate::{Condition, Probe};
-use record::{CellKey, Conditions, MetricInfo, SubjectInfo, Warning, WorkloadInfo};
+use record::{CellKey, Conditions, MetricInfo, Ratio, SubjectInfo, Warning, WorkloadInfo};
 use std::fmt::Display;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
@@ -15,7 +16,7 @@ pub trait Workload: Sync {
 
     /// Whether a cell can be measured here, before anything is started. Everything can, unless the
     /// workload knows better.
-    fn fit(&self, _cell: &CellKey) -> Fit {
+    fn fit(&self, _cell: &Cell) -> Fit {
         Fit::Measure
     }
 
@@ -38,12 +39,103 @@ pub struct About {
     pub operation: &'static str,
     /// What it does not measure.
     pub not_measured: &'static [&'static str],
-    /// The quantity that grows.
-    pub axis: Axis,
-    /// What else can be varied.
+    /// What can be varied, the axis included.
     pub conditions: &'static [Condition],
+    /// The condition that grows when nobody names another: it has a sweep.
+    pub axis: &'static str,
+    /// The ratio that its figures are read by, where there is one.
+    pub ratio: Option<RatioAbout>,
+    /// Whether its tables have the points down and the subjects across.
+    pub points_down: bool,
+    /// Pairs of subjects of which is always said where one overtakes the other.
+    pub rivals: &'static [(&'static str, &'static str)],
+    /// How much is measured when nobody says.
+    pub usual: Usual,
+    /// Programs that measured the same before, and whose results this can be told in.
+    pub likes: &'static [Like],
     /// What it measures; the first one is the headline.
     pub metrics: &'static [MetricAbout],
+}
+
+/// A program that measured the same before: its conditions, and how it printed its result.
+#[derive(Debug)]
+pub struct Like {
+    /// The name on the command line: `poller-bench`.
+    pub name: &'static str,
+    /// What it was: author, year, command line.
+    pub original: &'static str,
+    /// What it compared; the names are ours.
+    pub subjects: &'static [&'static str],
+    /// Its points on the workload's own axis.
+    pub points: &'static [&'static str],
+    /// Its other conditions, by name.
+    pub conditions: &'static [(&'static str, &'static str)],
+    /// How it printed the headline metric.
+    pub print: Print,
+    /// Other metrics in a line each: the metric, and what stood behind its figure in microseconds,
+    /// with `{}` for the last point.
+    pub also: &'static [(&'static str, &'static str)],
+    /// What those conditions hide, a line each.
+    pub hides: &'static [&'static str],
+}
+
+/// How a program printed its figures.
+#[derive(Clone, Copy, Debug)]
+pub enum Print {
+    /// Points across under this word, subjects down, whole microseconds.
+    Microseconds(&'static str),
+    /// Points down under this word, subjects across, operations a second with two decimals.
+    Rates(&'static str),
+}
+
+/// How much is measured when nobody says, neither more nor less.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual {
+    /// Passes over all cells.
+    pub rounds: u32,
+    /// Time that one metric of one cell is measured for, in milliseconds.
+    pub measure_ms: u64,
+}
+
+impl About {
+    /// A control's or a simple workload's: no ratio, no rivals, points across. For use with `..`.
+    pub const PLAIN: About = About {
+        name: "",
+        version: 1,
+        kind: Kind::Suite,
+        question: "",
+        operation: "",
+        not_measured: &[],
+        conditions: &[],
+        axis: "",
+        ratio: None,
+        points_down: false,
+        rivals: &[],
+        usual: Usual { rounds: 7, measure_ms: 100 },
+        likes: &[],
+        metrics: &[],
+    };
+
+    /// The condition of that name.
+    pub fn condition(&self, name: &str) -> Option<&'static Condition> {
+        self.conditions.iter().find(|condition| condition.name == name)
+    }
+
+    /// The conditions that can be the axis.
+    pub fn axes(&self) -> impl Iterator<Item = &'static Condition> {
+        self.conditions.iter().filter(|condition| condition.sweep.is_some())
+    }
+}
+
+/// One condition as a share of another: active of watched descriptors.
+#[derive(Debug)]
+pub struct RatioAbout {
+    /// The condition that is a part: `active`.
+    pub part: &'static str,
+    /// The condition that it is a part of: `watched`.
+    pub whole: &'static str,
+    /// What the part is, in a sentence after a percentage: `active`.
+    pub word: &'static str,
 }
 
 /// Whether a workload runs when nobody names it.
@@ -57,17 +149,6 @@ pub enum Kind {
     Fault,
 }
 
-/// The quantity that grows.
-#[derive(Debug)]
-pub struct Axis {
-    /// What is counted: `watched descriptors`.
-    pub name: &'static str,
-    /// The points of `--quick` and of `knee run` without arguments.
-    pub quick: &'static [u64],
-    /// The points otherwise.
-    pub full: &'static [u64],
-}
-
 /// One figure that a workload measures.
 #[derive(Debug)]
 pub struct MetricAbout {
@@ -75,6 +156,25 @@ pub struct MetricAbout {
     pub name: &'static str,
     /// What is inside the timed region: `write + wait + dispatch`.
     pub about: &'static str,
+    /// What its samples say.
+    pub says: Says,
+}
+
+/// What the samples of a metric say. The probe counts nanoseconds an operation; the worker makes
+/// rates of them where that is what the field speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// Nanoseconds an operation: less is better.
+    Time,
+    /// Operations a second, in this unit (`tokens/s`): more is better.
+    Rate(&'static str),
+}
+
+impl MetricAbout {
+    /// One that says nanoseconds an operation.
+    pub const fn time(name: &'static str, about: &'static str) -> MetricAbout {
+        MetricAbout { name, about, says: Says::Time }
+    }
 }
 
 /// What is compared within a workload.
@@ -97,8 +197,18 @@ pub struct Subject {
 pub enum Fit {
     /// As it is.
     Measure,
-    /// At this lower point instead, and why.
-    Clamp(u64, Warning),
+    /// Only with that condition at most this: it is clamped if it is the axis, and else the cell is
+    /// left out.
+    AtMost {
+        /// The condition: `watched`.
+        condition: &'static str,
+        /// The most that it can be here.
+        most: u64,
+        /// Why, as the end of a sentence: `a process may have 20,000 descriptors`.
+        because: String,
+        /// What mends it; may be empty.
+        remedy: String,
+    },
     /// Not at all, and why.
     Leave(Warning),
 }
@@ -108,9 +218,8 @@ pub enum Fit {
 pub struct Cell {
     /// The subject: `epoll-level`.
     pub subject: String,
-    /// The value on the axis.
-    pub point: u64,
-    /// The other conditions, one value each, all present and checked.
+    /// Every condition, the axis included, one value each, checked; shares as the numbers that they
+    /// come to.
     pub conditions: Conditions,
     /// Seeds whatever the workload draws at random; the same for all subjects of a point and round.
     pub seed: u64,
@@ -127,6 +236,21 @@ impl Cell {
     pub fn number(&self, name: &str) -> Result<u64, Failure> {
         let text = self.condition(name)?;
         text.parse().map_err(|_| Failure::new(format!("{name} is {text}, not a whole number")))
+    }
+}
+
+impl Cell {
+    /// The cell that `key` stands for, with `axis` as its axis.
+    pub(crate) fn of(about: &About, axis: &str, key: &CellKey, seed: u64) -> Cell {
+        let mut all = key.conditions.clone();
+        all.insert(axis.into(), key.point.to_string());
+        let resolved = all.iter().map(|(name, value)| {
+            let number = about
+                .condition(name)
+                .and_then(|condition| number_of(value, &condition.values, &all));
+            (name.clone(), number.map_or_else(|| value.clone(), |number| number.to_string()))
+        });
+        Cell { subject: key.subject.clone(), conditions: resolved.collect(), seed }
     }
 }
 
@@ -147,27 +271,40 @@ impl Failure {
     }
 }
 
-/// A workload's own description, in the record's shape.
-pub(crate) fn info(workload: &dyn Workload) -> WorkloadInfo {
+/// A workload's own description, in the record's shape, with `axis` as its axis.
+pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
     let about = workload.about();
+    let word = |&word: &&str| word.to_owned();
     WorkloadInfo {
         name: about.name.into(),
         version: about.version,
         question: about.question.into(),
         operation: about.operation.into(),
-        not_measured: about.not_measured.iter().map(|&line| line.into()).collect(),
-        axis: about.axis.name.into(),
+        not_measured: about.not_measured.iter().map(word).collect(),
+        axis: axis.sweep.as_ref().map_or(axis.name, |sweep| sweep.label).into(),
+        axis_condition: axis.name.into(),
+        ratio: about.ratio.as_ref().map(|ratio| Ratio {
+            part: ratio.part.into(),
+            whole: ratio.whole.into(),
+            word: ratio.word.into(),
+        }),
+        points_down: about.points_down,
+        rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
     }
 }
 
 fn metric_info(metric: &MetricAbout) -> MetricInfo {
+    let (unit, lower_is_better) = match metric.says {
+        Says::Time => ("ns", true),
+        Says::Rate(unit) => (unit, false),
+    };
     MetricInfo {
         name: metric.name.into(),
         about: metric.about.into(),
-        unit: "ns".into(),
-        lower_is_better: true,
+        unit: unit.into(),
+        lower_is_better,
     }
 }
 

@@ -16,8 +16,8 @@ use std::time::Duration;
 /// Finds where a system stops scaling.
 ///
 /// Measures how the primitives that network servers live on grow as the work grows, and says in
-/// plain words what it found. Without a workload, `knee run` measures the quick suite in about a
-/// minute.
+/// plain words what it found. Without a workload, `knee run` measures the quick suite in about two
+/// minutes.
 #[derive(Debug, Parser)]
 #[command(name = "knee", version, propagate_version = true, arg_required_else_help = true)]
 pub struct Line {
@@ -35,6 +35,10 @@ pub enum Command {
     Show(Show),
     /// Write the HTML report of one run, or of several overlaid
     Report(Report),
+    /// Analyse a table from elsewhere as if it were a run
+    Analyse(Analyse),
+    /// Advise which mechanism to use, from what was measured on this machine
+    Advise(Advise),
     /// List, locate or delete what is recorded
     Record(Record),
     /// Print completions for a shell
@@ -50,7 +54,7 @@ pub enum Command {
     },
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Run {
     /// What to exercise: see `knee list workloads` [default: the suite and its control]
@@ -59,10 +63,14 @@ pub struct Run {
     /// What to compare, separated by commas [default: all that are available]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub subjects: Vec<String>,
-    /// Points on the axis, separated by commas: 100,1k,10k [default: the workload's own]
+    /// Points on the axis, separated by commas: 100,1k,10k; or, where it is a part of something,
+    /// percentages: 1%,50% [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub points: Vec<String>,
-    /// Passes over all cells [default: 7; --quick 9, --full 10]
+    /// The condition that grows: see `knee list workloads` [default: the workload's own]
+    #[arg(long, value_name = "CONDITION")]
+    pub axis: Option<String>,
+    /// Passes over all cells [default: the workload's own, 5 or 7; --quick 9, --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
     /// The short list of points, and little time for each
@@ -92,7 +100,7 @@ pub struct Run {
         default_missing_value = "",
         require_equals = true,
         conflicts_with_all = [
-            "workloads", "subjects", "points", "rounds", "quick", "full", "time", "deadline", "pin",
+            "workloads", "subjects", "points", "axis", "rounds", "quick", "full", "time", "deadline", "pin",
             "seed",
         ]
     )]
@@ -100,6 +108,10 @@ pub struct Run {
     /// Write the HTML report to this file [default: beside the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
+    /// Under the conditions of a program that measured the same before, and printed as it did: see
+    /// `knee list likes`
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json", "resume"])]
+    pub like: Option<String>,
     /// Show every table, not the headline metric's only
     #[arg(long)]
     pub all: bool,
@@ -131,6 +143,8 @@ pub enum What {
     Workloads,
     /// Readiness mechanisms
     Mechanisms,
+    /// Programs that measured the same before: see `knee run --like`
+    Likes,
 }
 
 #[derive(Args, Debug)]
@@ -156,6 +170,103 @@ pub struct Report {
     /// Where to write it
     #[arg(short, long, value_name = "FILE.html")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = ANALYSE_MORE)]
+pub struct Analyse {
+    /// The table: a file with a line of column names, separated by commas, semicolons or tabs; - is
+    /// standard input
+    #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
+    pub file: PathBuf,
+    /// The column that grows: threads, pipes, …
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub x: String,
+    /// The column of figures
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub y: String,
+    /// What is compared: one column, or several separated by commas
+    #[arg(long, value_name = "COLS", required = true, allow_hyphen_values = true)]
+    pub by: Vec<String>,
+    /// Which figures are better [default: lower; higher where the figure is a rate, such as
+    /// tokens/s]
+    #[arg(long, value_name = "WHICH")]
+    pub better: Option<Better>,
+    /// Take only rows with this value; may be repeated, and several values of one column are any of
+    /// them
+    #[arg(long = "where", value_name = "COL=VALUE", allow_hyphen_values = true)]
+    pub wheres: Vec<String>,
+    /// A table of its own for each value of these columns, separated by commas
+    #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
+    pub per: Vec<String>,
+    /// The column that x is a part of: crossovers are given as a percentage of it, too
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub of: Option<String>,
+    /// The figures' unit; ns, us, ms and s are known as times [default: taken from the column's
+    /// name]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub unit: Option<String>,
+    /// Write the HTML report to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Show every table and every finding
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with every figure
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `knee help analyse` says below its flags.
+const ANALYSE_MORE: &str = "\
+Rows with the same subject and x in one table are repetitions: their median is shown, with its
+interval. A figure that is empty, -, – or n/a is none; other text in its place, such as `aborted
+after 6 hours`, is the reason why there is none. x may be written 10000, 10,000, 10k, 0.5 or 10%.
+Nothing is recorded.
+
+Example:
+  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
+      --per machine,pipes -o pipetest.html";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Better {
+    /// Less is better: times, costs
+    Lower,
+    /// More is better: rates, throughput
+    Higher,
+}
+
+/// Advise which mechanism to use, from what was measured on this machine
+///
+/// Either for a number of watched descriptors and of those among them that are active at a time, or
+/// for a live process, whose waits are looked at for some seconds.
+#[derive(Args, Clone, Debug)]
+pub struct Advise {
+    /// Descriptors that are watched: 1000, 9k
+    #[arg(long, value_name = "N", requires = "active", required_unless_present = "pid")]
+    #[arg(allow_hyphen_values = true)]
+    pub total: Option<String>,
+    /// Those of them that are active at a time: 50, or a percentage: 5%
+    #[arg(long, value_name = "M", requires = "total", allow_hyphen_values = true)]
+    pub active: Option<String>,
+    /// Look at this process instead: what its waits watch, and how many events they return
+    #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]
+    pub pid: Option<u32>,
+    /// How long to look at the process: 5s, 500ms, or a number of seconds
+    #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
+    #[arg(value_parser = usage::seconds)]
+    pub seconds: Duration,
+    /// What to choose from, separated by commas [default: all that were measured]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub mechanisms: Vec<String>,
+    /// Measure the spot where nothing recorded covers it
+    #[arg(long)]
+    pub measure: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub place: Place,
 }
@@ -191,7 +302,7 @@ pub enum RecordAction {
     },
 }
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Place {
     /// The record [default: knee/knee.db in the user's data folder]
     #[arg(long = "record", value_name = "FILE")]
@@ -200,7 +311,7 @@ pub struct Place {
 
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
-    let flags = conditions().into_iter().map(|(condition, workloads)| flag(condition, &workloads));
+    let flags = conditions().into_iter().map(|(name, workloads)| flag(name, &workloads));
     let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
     let mut subjects: Vec<&str> = Vec::new();
     for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
@@ -208,6 +319,12 @@ pub fn command() -> clap::Command {
             subjects.push(subject.name);
         }
     }
+    let axes: Vec<&str> = conditions()
+        .into_iter()
+        .filter(|(_, workloads)| workloads.iter().any(|(_, of)| of.sweep.is_some()))
+        .map(|(name, _)| name)
+        .collect();
+    let likes: Vec<&str> = crate::like::all().map(|(_, like)| like.name).collect();
     Line::command().after_help(exit_codes()).mut_subcommand("run", |run| {
         run.args(flags.collect::<Vec<Arg>>())
             .mut_arg("workloads", |arg| {
@@ -215,6 +332,12 @@ pub fn command() -> clap::Command {
             })
             .mut_arg("subjects", |arg| {
                 arg.value_parser(PossibleValuesParser::new(subjects)).hide_possible_values(true)
+            })
+            .mut_arg("like", |arg| {
+                arg.value_parser(PossibleValuesParser::new(likes)).hide_possible_values(true)
+            })
+            .mut_arg("axis", |arg: Arg| {
+                arg.value_parser(PossibleValuesParser::new(axes)).hide_possible_values(true)
             })
     })
 }
@@ -236,27 +359,28 @@ where
     })
 }
 
-/// Every condition once, with the workloads that have it.
-fn conditions() -> Vec<(&'static Condition, Vec<&'static str>)> {
-    let mut all: Vec<(&'static Condition, Vec<&'static str>)> = Vec::new();
+/// A workload's name and its condition of one name.
+type Of = (&'static str, &'static Condition);
+
+/// The name of every condition once, with the workloads that have it.
+fn conditions() -> Vec<(&'static str, Vec<Of>)> {
+    let mut all: Vec<(&'static str, Vec<Of>)> = Vec::new();
     for about in workloads::TABLE.iter().map(|row| row.about()) {
         for condition in about.conditions {
-            match all.iter_mut().find(|(other, _)| other.name == condition.name) {
-                Some((_, workloads)) => workloads.push(about.name),
-                None => all.push((condition, vec![about.name])),
+            let of = (about.name, condition);
+            match all.iter_mut().find(|(name, _)| *name == condition.name) {
+                Some((_, workloads)) => workloads.push(of),
+                None => all.push((condition.name, vec![of])),
             }
         }
     }
     all
 }
 
-fn flag(condition: &'static Condition, workloads: &[&str]) -> Arg {
-    let mut help = format!("{} [default: {}]", condition.about, condition.default);
-    if let Values::OneOf(words) = condition.values {
-        help = format!("{help} [possible: {}]", words.join(", "));
-    }
-    Arg::new(condition.name)
-        .long(condition.name)
+fn flag(name: &'static str, workloads: &[Of]) -> Arg {
+    let names: Vec<&str> = workloads.iter().map(|(workload, _)| *workload).collect();
+    Arg::new(name)
+        .long(name)
         .value_name("VALUES")
         .value_delimiter(',')
         .allow_hyphen_values(true)
@@ -264,17 +388,45 @@ fn flag(condition: &'static Condition, workloads: &[&str]) -> Arg {
         .conflicts_with("resume")
         .help_heading(format!(
             "Conditions of {} (several values: separated by commas)",
-            workloads.join(", ")
+            names.join(", ")
         ))
-        .help(help)
+        .help(flag_help(workloads))
+}
+
+/// What the condition is and may be, and its default in each workload.
+fn flag_help(workloads: &[Of]) -> String {
+    let Some((_, first)) = workloads.first() else { return String::new() };
+    let possible = match first.values {
+        Values::OneOf(words) => format!(" [possible: {}]", words.join(", ")),
+        _ => String::new(),
+    };
+    let default = |of: &Of| default_of(*of);
+    let mut defaults: Vec<String> = workloads.iter().map(default).collect();
+    defaults.dedup();
+    let told = if let [only] = defaults.as_slice() {
+        only.clone()
+    } else {
+        let each = workloads.iter().map(|of| format!("{} {}", of.0, default_of(*of)));
+        each.collect::<Vec<String>>().join("; ")
+    };
+    format!("{} [default: {told}]{possible}", first.about)
+}
+
+fn default_of((workload, condition): Of) -> String {
+    let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
+    if about.is_some_and(|about| about.axis == condition.name) {
+        return "the axis".into();
+    }
+    let (quick, full) = (condition.default.quick.join(","), condition.default.full.join(","));
+    if quick == full { full } else { format!("{full}; {quick} with --quick") }
 }
 
 fn given_conditions(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {
     conditions()
         .into_iter()
-        .filter_map(|(condition, _)| {
-            let values = given.get_many::<String>(condition.name)?;
-            Some((condition.name.to_owned(), values.cloned().collect()))
+        .filter_map(|(name, _)| {
+            let values = given.get_many::<String>(name)?;
+            Some((name.to_owned(), values.cloned().collect()))
         })
         .collect()
 }
@@ -300,9 +452,9 @@ mod tests {
     #[test]
     fn the_tables_conditions_are_flags() {
         let help = command().find_subcommand_mut("run").unwrap().render_long_help().to_string();
-        for (condition, _) in conditions() {
-            assert!(help.contains(&format!("--{}", condition.name)), "{help}");
-            assert!(help.contains(condition.default));
+        for (name, workloads) in conditions() {
+            assert!(help.contains(&format!("--{name} ")), "{help}");
+            assert!(help.contains(&default_of(workloads[0])), "{help}");
         }
     }
 
@@ -325,6 +477,7 @@ mod tests {
             include_str!("../../../README.md"),
             include_str!("../../../CONTRIBUTING.md"),
             include_str!("../../../ARCHITECTURE.md"),
+            include_str!("../../../docs/published.md"),
         ];
         let commands: Vec<String> =
             documents.iter().flat_map(|document| commands(document)).collect();

@@ -1,5 +1,8 @@
 //! What each command does, one file a command.
 
+pub mod advise;
+mod advise_live;
+pub mod analyse;
 pub mod generate;
 pub mod list;
 pub mod record;

@@ -21,7 +21,7 @@ pub const CODES: &[(u8, &str)] = &[
     (2, "usage: the words, or a file that was named, are wrong"),
     (3, "a difference was found that was asked about (by commands that compare)"),
     (4, "inconclusive (by commands that compare)"),
-    (5, "not possible on this machine, and why"),
+    (5, "not possible on this machine, or nothing measured on it yet: why, and what to run"),
     (130, "interrupted: what was measured until then is kept and shown"),
 ];
 
@@ -63,6 +63,14 @@ impl Trouble {
 
     pub fn usage(line: impl Into<String>) -> Trouble {
         Trouble { exit: Exit::Usage, line: line.into() }
+    }
+
+    pub fn not_possible(line: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::NotPossibleHere, line: line.into() }
+    }
+
+    pub fn interrupted(line: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::Interrupted, line: line.into() }
     }
 
     /// Says it on standard error; an empty line was said already, or is not worth saying.

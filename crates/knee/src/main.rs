@@ -7,6 +7,8 @@
 mod args;
 mod commands;
 mod exit;
+mod foreign;
+mod like;
 mod output;
 mod progress;
 mod usage;
@@ -37,6 +39,8 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::List(list) => commands::list::list(&list),
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
+        Command::Analyse(ask) => commands::analyse::analyse(&ask, words),
+        Command::Advise(advise) => commands::advise::advise(&advise, &words),
         Command::Record(record) => commands::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { folder } => commands::generate::man(folder.as_deref()),

@@ -103,6 +103,14 @@ pub fn duration(typed: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads a length of time where a number alone means seconds: `5`, `2.5`, `500ms`.
+pub fn seconds(typed: &str) -> Result<Duration, String> {
+    match typed.trim().parse::<f64>() {
+        Ok(_) => duration(&format!("{}s", typed.trim())),
+        Err(_) => duration(typed),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +120,12 @@ mod tests {
         assert_eq!(duration("30ms"), Ok(Duration::from_millis(30)));
         assert_eq!(duration("2s"), Ok(Duration::from_secs(2)));
         assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(seconds("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(seconds("2.5"), Ok(Duration::from_millis(2500)));
+        assert_eq!(seconds("500ms"), Ok(Duration::from_millis(500)));
+        for wrong in ["", "0", "-1", "inf", "nan"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["", "0ms", "-1s", "soon", "10", "900h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

@@ -15,7 +15,7 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["run", "--pionts", "10"], "there is no --pionts; did you mean --points?"),
         (&["repot"], "there is no command `repot`; did you mean record or report?"),
         (&["xyzzy"], "there is no command `xyzzy`; `knee --help` shows them all"),
-        (&["run", "poll", "--points", "0"], "--points: a point is at least 1, not 0"),
+        (&["run", "poll", "--points", "0"], "--points is at least 1, not 0"),
         (&["run", "poll", "--points", "-5"], "`-5` is not a whole number"),
         (&["run", "poll", "--points", "ten"], "`ten` is not a whole number"),
         (&["run", "poll", "--points", "1.5"], "`1.5` is not a whole number"),

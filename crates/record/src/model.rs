@@ -98,7 +98,7 @@ pub struct Plan {
 }
 
 /// A workload, as it described itself when it was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadInfo {
     /// Its name: `poll`.
     pub name: String,
@@ -110,12 +110,37 @@ pub struct WorkloadInfo {
     pub operation: String,
     /// What it does not measure.
     pub not_measured: Vec<String>,
-    /// The quantity that grows: `watched descriptors`.
+    /// The quantity that grows, for people: `watched descriptors`.
     pub axis: String,
+    /// The condition that grows, which a cell's point is a value of: `watched`. Empty in records of
+    /// knee before 0.1.
+    #[serde(default)]
+    pub axis_condition: String,
+    /// The ratio that its figures are read by, where there is one.
+    #[serde(default)]
+    pub ratio: Option<Ratio>,
+    /// Whether its tables have the points down and the subjects across.
+    #[serde(default)]
+    pub points_down: bool,
+    /// Pairs of subjects of which is always said where one overtakes the other.
+    #[serde(default)]
+    pub rivals: Vec<(String, String)>,
     /// What it measures; the first one is the headline.
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.
     pub subjects: Vec<SubjectInfo>,
+}
+
+/// One condition as a share of another: active of watched descriptors. Either may be the axis. A
+/// condition's value may be the share itself, as a percentage (`10%`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The condition that is a part: `active`.
+    pub part: String,
+    /// The condition that it is a part of: `watched`.
+    pub whole: String,
+    /// What the part is, in a sentence after a percentage: `active`.
+    pub word: String,
 }
 
 /// One figure that a workload measures at each point.

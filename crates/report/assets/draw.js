@@ -1,25 +1,11 @@
-//! Drawing the plot: samples as pixels, then grid, intervals, medians, cursor and labels.
+//! Drawing the plot: samples as pixels, then grid, intervals, medians, crossovers, cursor, labels.
+//!
+//! `SHAPES`, `COLOURS` and how each subject looks come with the page: the maps share them.
 
-/** Marker shapes within a radius of 1, as SVG paths: canvas and legend share them. */
-const SHAPES = [
-  'M-.95 0A.95 .95 0 1 0 .95 0A.95 .95 0 1 0-.95 0Z',
-  'M-.85-.85H.85V.85H-.85Z',
-  'M0-1.15L1.1 .8H-1.1Z',
-  'M0-1.25L1.1 0L0 1.25L-1.1 0Z',
-  'M0 1.15L1.1-.8H-1.1Z',
-  'M-1-.55L-.55-1L0-.45L.55-1L1-.55L.45 0L1 .55L.55 1L0 .45L-.55 1L-1 .55L-.45 0Z',
-  'M-.35-1.15H.35V-.35H1.15V.35H.35V1.15H-.35V.35H-1.15V-.35H-.35Z',
-  'M-1.15 0L-.6-1H.6L1.15 0L.6 1H-.6Z',
-];
 /** Lines of the first, second, third and fourth run. */
 const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
-const COLOURS = 8;
-
-/** Colour and shape of a subject by its place; no two of 64 are alike in both. */
-function look(index) {
-  const turn = Math.floor(index / COLOURS);
-  return { colour: index % COLOURS, shape: (index + 3 * turn) % SHAPES.length };
-}
+/** Radius of the ring around a crossover. */
+const RING = 5;
 
 /** `#rrggbb` as three numbers. */
 function channels(hex) {
@@ -47,6 +33,7 @@ class Frame {
     this.colours = Array.from({ length: COLOURS }, (_, index) => hex(`--series-${index}`));
     this.font = fontOf(plot.figure);
     this.counts = [];
+    this.marked = [];
   }
 
   draw() {
@@ -62,6 +49,7 @@ class Frame {
     this.clipped(() => {
       plot.shown.forEach((series, index) => this.interval(series, this.counts[index]));
       plot.shown.forEach((series, index) => this.medians(series, this.counts[index]));
+      plot.crossings.forEach((crossing) => this.crossing(crossing));
       this.cursor();
       this.selection();
     });
@@ -110,7 +98,7 @@ class Frame {
     const spread = plot.spread * plot.ratio;
     const { x, y } = plot.placed(series);
     const { jitter } = series.samples;
-    const [red, green, blue] = channels(this.colours[look(series.subject).colour]);
+    const [red, green, blue] = channels(this.colours[plot.lookOf(series).colour]);
     for (let index = 0; index < x.length; index++) {
       const across = ((x[index] - x0) * alongX + jitter[index] * spread) | 0;
       const down = (height - (y[index] - y0) * alongY) | 0;
@@ -154,6 +142,8 @@ class Frame {
     context.textAlign = 'center';
     context.textBaseline = 'top';
     context.fillText(plot.data.axis, box.left + box.width / 2, bottom + 27);
+    context.textAlign = 'left';
+    context.fillText(plot.shownView.upwards, 6, 2);
   }
 
   line(fromX, fromY, toX, toY, tick) {
@@ -171,7 +161,7 @@ class Frame {
   /** The band between the ends of the medians' intervals. */
   interval(series, count) {
     const { context, plot } = this;
-    context.fillStyle = this.colours[look(series.subject).colour];
+    context.fillStyle = this.colours[plot.lookOf(series).colour];
     context.globalAlpha = this.dimmed(series) ? 0.06 : 0.2;
     context.beginPath();
     series.points.forEach((point) => {
@@ -187,7 +177,7 @@ class Frame {
 
   medians(series, count) {
     const { context, plot } = this;
-    const colour = this.colours[look(series.subject).colour];
+    const colour = this.colours[plot.lookOf(series).colour];
     context.globalAlpha = this.dimmed(series) ? 0.25 : 1;
     context.strokeStyle = colour;
     context.lineWidth = plot.lit === series ? 2.6 : 1.6;
@@ -210,7 +200,7 @@ class Frame {
     const { context } = this;
     const shape = new Path2D();
     const place = new DOMMatrix([radius, 0, 0, radius, across, down]);
-    shape.addPath(new Path2D(SHAPES[look(series.subject).shape]), place);
+    shape.addPath(new Path2D(SHAPES[this.plot.lookOf(series).shape]), place);
     context.fillStyle = series.run === 0 ? colour : this.paper;
     context.strokeStyle = series.run === 0 ? this.paper : colour;
     context.lineWidth = series.run === 0 ? 1 : 1.4;
@@ -218,19 +208,58 @@ class Frame {
     context.fill(shape);
   }
 
+  /**
+   * Where one line overtakes another: a ring on the crossing with its interval as a bar through it,
+   * and a tick on the axis below, so that the place can be read off.
+   */
+  crossing(crossing) {
+    const { context, plot, box } = this;
+    const spot = plot.spotOf(crossing);
+    if (!spot) return;
+    const aside = plot.lit && ![crossing.overtakes, crossing.overtaken].includes(plot.lit.label);
+    const stroke = (colour, width) => {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.stroke();
+    };
+    context.globalAlpha = aside ? 0.3 : 1;
+    const [left, right] = [plot.acrossValue(crossing.low), plot.acrossValue(crossing.high)];
+    context.beginPath();
+    if (right > left) {
+      context.moveTo(left, spot.down);
+      context.lineTo(right, spot.down);
+      for (const end of [left, right]) {
+        context.moveTo(end, spot.down - 4);
+        context.lineTo(end, spot.down + 4);
+      }
+    }
+    context.moveTo(spot.across, box.top + box.height);
+    context.lineTo(spot.across, box.top + box.height - 9);
+    stroke(this.paper, 4);
+    stroke(this.ink, 1.5);
+    context.beginPath();
+    context.arc(spot.across, spot.down, RING, 0, 2 * Math.PI);
+    context.fillStyle = this.paper;
+    context.fill();
+    stroke(this.paper, 4);
+    stroke(this.ink, 1.8);
+    context.globalAlpha = 1;
+    if (plot.within(spot.across, spot.down)) this.marked.push(crossing.said);
+  }
+
   dimmed(series) {
     return this.plot.lit && this.plot.lit !== series;
   }
 
-  /** A ring around the point that the read-out tells of. */
+  /** A ring around the point, or the crossover, that the read-out tells of. */
   cursor() {
     const { context, plot } = this;
-    const at = plot.cursor && plot.series[plot.cursor.series].points[plot.cursor.point];
-    if (!at) return;
+    const spot = plot.cursorSpot;
+    if (!spot) return;
     context.strokeStyle = this.ink;
     context.lineWidth = 2;
     context.beginPath();
-    context.arc(plot.acrossValue(at.x), plot.downValue(at.median), 9, 0, 2 * Math.PI);
+    context.arc(...spot, 9, 0, 2 * Math.PI);
     context.stroke();
   }
 
@@ -279,7 +308,7 @@ class Frame {
     context.textAlign = 'left';
     context.textBaseline = 'middle';
     for (const end of ends) {
-      const colour = this.colours[look(end.series.subject).colour];
+      const colour = this.colours[plot.lookOf(end.series).colour];
       context.globalAlpha = this.dimmed(end.series) ? 0.35 : 1;
       context.strokeStyle = colour;
       context.lineWidth = 0.8;

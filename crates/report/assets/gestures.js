@@ -39,7 +39,7 @@ class Gestures {
     const before = plot.pointers.get(event.pointerId);
     if (!before) {
       const found = plot.nearest(x, y);
-      const same = found?.series === plot.cursor?.series && found?.point === plot.cursor?.point;
+      const same = ['series', 'point', 'crossing'].every((key) => found?.[key] === plot.cursor?.[key]);
       if (!same) plot.point(found);
       return;
     }
@@ -114,10 +114,7 @@ class Gestures {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { plot } = this;
     const { left, top, width, height } = plot.box;
-    const at = plot.reading;
-    const spot = at
-      ? [plot.acrossValue(at.x), plot.downValue(at.median)]
-      : [left + width / 2, top + height / 2];
+    const spot = plot.cursorSpot ?? [left + width / 2, top + height / 2];
     const pan = event.shiftKey;
     const keys = {
       ArrowLeft: () => (pan ? plot.pan(width / 10, 0) : plot.step(-1, 0)),
@@ -126,6 +123,8 @@ class Gestures {
       ArrowDown: () => (pan ? plot.pan(0, -height / 10) : plot.step(0, -1)),
       Home: () => plot.step(-1e6, 0),
       End: () => plot.step(1e6, 0),
+      c: () => plot.stepCrossing(),
+      C: () => plot.stepCrossing(),
       '+': () => plot.zoom(0.7, ...spot),
       '=': () => plot.zoom(0.7, ...spot),
       '-': () => plot.zoom(1 / 0.7, ...spot),

@@ -62,8 +62,7 @@ function controls(plot, choose) {
 }
 
 /** A line with its marker, as the plot draws it. */
-function swatch(subject, run) {
-  const { colour, shape } = look(subject);
+function swatch({ colour, shape }, run) {
   const dash = DASHES[run % DASHES.length].join(' ');
   const fill = run === 0 ? 'currentColor' : 'var(--paper)';
   const holder = element('span', { class: 'swatch', style: `color: var(--series-${colour})`, 'aria-hidden': 'true' });
@@ -77,7 +76,7 @@ function swatch(subject, run) {
 function legend(plot) {
   const subject = (label, index) => {
     const button = switcher(label, true, () => plot.toggle('subjects', label), { 'data-subject': label });
-    button.prepend(swatch(index, 0));
+    button.prepend(swatch(plot.data.looks[index], 0));
     button.addEventListener('click', (event) => event.altKey && plot.only(label));
     button.addEventListener('dblclick', () => plot.only(label));
     button.addEventListener('keydown', (event) => event.key.toLowerCase() === 'o' && plot.only(label));
@@ -87,7 +86,7 @@ function legend(plot) {
   };
   const run = (name, index) => {
     const button = switcher(name, true, () => plot.toggle('runs', index), { 'data-run': index });
-    button.prepend(swatch(0, index));
+    button.prepend(swatch(plot.data.looks[0], index));
     return button;
   };
   const every = (text, on) => element('button', { type: 'button', class: 'plain', click: () => plot.all(on) }, text);
@@ -110,7 +109,7 @@ function words(at, unit) {
   const say = (value) => quantity(value, unit);
   return [
     ['median', say(at.median)],
-    ['95 % interval', `${say(at.low)} to ${say(at.high)}`],
+    ['95 % interval', at.samples > 1 ? `${say(at.low)} to ${say(at.high)}` : 'none: a single figure'],
     ['min', say(at.min)],
     ['p99', say(at.p99)],
     ['max', say(at.max)],
@@ -118,20 +117,37 @@ function words(at, unit) {
   ];
 }
 
+/** A crossover in a sentence, with its run where there are several. */
+function saidOf(plot, crossing) {
+  const several = plot.data.runs.length > 1;
+  return several ? `${crossing.said}, ${plot.data.runs[crossing.run]}` : crossing.said;
+}
+
+/** The crossovers that are marked in the plot, as a list below it. */
+function listed(plot) {
+  return plot.crossings.map((crossing) => {
+    const ring = element('span', { class: 'ring', 'aria-hidden': 'true' });
+    const rest = crossing.brief && ` · ${crossing.brief}`;
+    const more = element('span', { class: 'crossing-more' }, rest);
+    return element('li', {}, ring, saidOf(plot, crossing), more);
+  });
+}
+
 /** The line below the plot and the card beside the point. */
 function readOut(plot, series, at, readout, card) {
-  card.hidden = !at;
-  if (!at) {
+  const crossing = plot.cursor?.crossing;
+  card.hidden = !at && !crossing;
+  if (card.hidden) {
     readout.textContent = '';
     return;
   }
-  const title = `${plot.nameOf(series)} at ${whole(at.x)}`;
-  const pairs = words(at, plot.shownView.unit);
+  const title = at ? `${plot.nameOf(series)} at ${whole(at.x)}` : saidOf(plot, crossing);
+  const pairs = at ? words(at, plot.shownView.unit) : crossing.pairs;
   readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
   const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
     [element('dt', {}, word), element('dd', {}, value)]));
   card.replaceChildren(element('strong', {}, title), list);
-  const [across, down] = [plot.acrossValue(at.x), plot.downValue(at.median)];
+  const [across, down] = plot.cursorSpot;
   const left = across > plot.width / 2 ? across - card.offsetWidth - 16 : across + 16;
   const top = Math.min(Math.max(8, down - card.offsetHeight / 2), plot.height - card.offsetHeight - 8);
   card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
@@ -148,6 +164,7 @@ function tally(plot) {
 const HINT = 'Drag to zoom, shift-drag to pan, double-click to reset; the wheel zooms once the plot '
   + 'has the focus. Keys: arrows walk from point to point, shift and arrows pan, plus and minus '
   + 'zoom, Escape resets. Alt-click, double-click or O on a name shows only that one.';
+const HINT_CROSSINGS = ' C walks from crossover to crossover.';
 
 /** Fills a figure of the page with its plot. */
 function fill(figure) {
@@ -161,16 +178,24 @@ function fill(figure) {
   card.hidden = true;
   const readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
   const count = element('span', { class: 'count' });
-  const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}`);
+  const crossed = data.views.some((view) => view.crossings.length) ? HINT_CROSSINGS : '';
+  const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${crossed}`);
   const stage = element('div', {
     class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'interactive plot',
     'aria-label': `Plot of ${data.workload} over ${data.axis}. The same medians stand in the table below.`,
     'aria-describedby': hint.id,
   }, element('canvas', { 'aria-hidden': 'true' }), card);
   figure.append(stage);
+  const crossings = element('ul', { class: 'crossings', 'aria-label': 'Crossovers' });
   const told = {
     drawn: (plot) => {
       count.textContent = tally(plot);
+      const list = listed(plot);
+      // Only what is new, so that nobody who selects or hears it is disturbed by each frame.
+      if (list.map((one) => one.textContent).join() !== [...crossings.children].map((one) => one.textContent).join()) {
+        crossings.replaceChildren(...list);
+      }
+      crossings.hidden = !list.length;
       figure.querySelectorAll('[data-subject]').forEach((button) =>
         button.setAttribute('aria-pressed', !plot.hidden.subjects.has(button.dataset.subject)));
       figure.querySelectorAll('[data-run]').forEach((button) =>
@@ -187,7 +212,7 @@ function fill(figure) {
     tables.show();
   };
   stage.before(controls(plot, choose));
-  figure.append(readout, ...legend(plot), hint);
+  figure.append(readout, crossings, ...legend(plot), hint);
 }
 
 /** The tables under a plot: the one of the view that is drawn, or all. */

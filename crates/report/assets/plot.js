@@ -2,14 +2,16 @@
 //!
 //! For tests and the curious, `figure.plot` is the plot itself: `plot.drawn` says what the last
 //! frame really drew (per series: samples within the view, samples outside it, medians, ends of
-//! intervals, counted in the loops that draw them), `plot.view` what part is seen, in places of
-//! the scales, `plot.reading` the figures of the read-out, and `plot.draw()` draws at once.
+//! intervals, counted in the loops that draw them), `plot.marked` which crossovers it marked within
+//! the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
+//! the read-out, and `plot.draw()` draws at once.
 
 const HEIGHT = 470;
 /** Below this width names stand in the legend only. */
 const WIDTH_FOR_NAMES = 720;
-/** How far from a point the pointer still means it. */
+/** How far from a point the pointer still means it, and how far from the ring of a crossover. */
 const REACH = 48;
+const REACH_CROSSING = 12;
 
 class Plot {
   constructor(figure, stage, data, told) {
@@ -46,6 +48,42 @@ class Plot {
   get shown() {
     return this.series.filter((series) =>
       !this.hidden.subjects.has(series.label) && !this.hidden.runs.has(series.run));
+  }
+
+  /** The crossovers of this view between series that are switched on. */
+  get crossings() {
+    return this.shownView.crossings.filter((crossing) => this.rivals(crossing).every(Boolean));
+  }
+
+  /** The two series of a crossover, those that are switched off left undefined. */
+  rivals({ run, overtakes, overtaken }) {
+    return [overtakes, overtaken].map((label) =>
+      this.shown.find((series) => series.run === run && series.label === label));
+  }
+
+  /** Where on the canvas two lines cross: between them, should they not meet as they are drawn. */
+  spotOf(crossing) {
+    const across = this.acrossValue(crossing.at);
+    const downs = this.rivals(crossing)
+      .map((series) => series && this.downOnLine(series, across))
+      .filter((down) => Number.isFinite(down));
+    if (!downs.length) return null;
+    return { across, down: downs.reduce((sum, down) => sum + down, 0) / downs.length };
+  }
+
+  /** How far down the line of a series runs at a place across; undefined beside its ends. */
+  downOnLine(series, across) {
+    const corners = series.points.map((p) => [this.acrossValue(p.x), this.downValue(p.median)]);
+    const next = corners.findIndex(([x]) => x >= across);
+    if (next < 0) return undefined;
+    const [toX, toY] = corners[next];
+    if (toX === across || next === 0) return toX === across ? toY : undefined;
+    const [fromX, fromY] = corners[next - 1];
+    return fromY + ((across - fromX) / (toX - fromX)) * (toY - fromY);
+  }
+
+  lookOf(series) {
+    return this.data.looks[series.subject];
   }
 
   nameOf(series) {
@@ -156,6 +194,7 @@ class Plot {
     }
     const right = this.width >= WIDTH_FOR_NAMES ? this.roomForNames() : 14;
     this.margin = { left: this.width < 560 ? 58 : 70, right, top: 14, bottom: 52 };
+    if (this.shownView.upwards) this.margin.top = 30;
     const { left, top, bottom } = this.margin;
     this.box = { left, top, width: this.width - left - right, height: this.height - top - bottom };
     // Rounds stand side by side within a third of the way to the next point.
@@ -181,7 +220,9 @@ class Plot {
     if (this.pending) cancelAnimationFrame(this.pending);
     this.pending = null;
     this.measureStage();
-    this.drawn = new Frame(this).draw();
+    const frame = new Frame(this);
+    this.drawn = frame.draw();
+    this.marked = frame.marked;
     this.told.drawn(this);
   }
 
@@ -213,10 +254,15 @@ class Plot {
     this.later();
   }
 
-  /** The point nearest to a spot of the canvas, or none within reach. */
+  /** The crossover or the point nearest to a spot of the canvas, or none within reach. */
   nearest(across, down) {
     let found = null;
     let least = REACH;
+    for (const crossing of this.crossings) {
+      const spot = this.spotOf(crossing);
+      const away = spot ? Math.hypot(spot.across - across, spot.down - down) : Infinity;
+      if (away < Math.min(least, REACH_CROSSING)) [least, found] = [away, { crossing }];
+    }
     this.series.forEach((series, index) => {
       if (!this.shown.includes(series)) return;
       series.points.forEach((point, number) => {
@@ -227,22 +273,49 @@ class Plot {
     return found;
   }
 
-  /** Puts the cursor on a point and reads it out; `null` takes it away. */
+  /** Puts the cursor on a point or a crossover and reads it out; `null` takes it away. */
   point(cursor) {
     this.cursor = cursor;
     const series = cursor && this.series[cursor.series];
     const at = series?.points[cursor.point];
-    this.reading = at ? { subject: series.label, run: series.run, ...at } : null;
+    this.reading = at ? { subject: series.label, run: series.run, ...at } : cursor?.crossing ?? null;
     this.lit = series ?? null;
     this.told.reading(this, series, at);
     this.later();
+  }
+
+  /** Where the cursor stands on the canvas, if it stands anywhere. */
+  get cursorSpot() {
+    if (this.cursor?.crossing) {
+      const spot = this.spotOf(this.cursor.crossing);
+      return spot && [spot.across, spot.down];
+    }
+    const at = this.cursor && this.series[this.cursor.series].points[this.cursor.point];
+    return at ? [this.acrossValue(at.x), this.downValue(at.median)] : null;
+  }
+
+  /** Steps from one crossover to the next, and from the last to the first. */
+  stepCrossing() {
+    const all = this.crossings;
+    if (!all.length) return;
+    const next = (all.indexOf(this.cursor?.crossing) + 1) % all.length;
+    this.point({ crossing: all[next] });
+    this.keepInView();
+  }
+
+  /** The point of a cursor: of a crossover, the last one before it of the one that overtakes. */
+  pointOf(cursor) {
+    if (!cursor?.crossing) return cursor;
+    const [series] = this.rivals(cursor.crossing);
+    const before = series.points.filter((point) => point.x < cursor.crossing.at).length;
+    return { series: this.series.indexOf(series), point: Math.max(0, before - 1) };
   }
 
   /** Steps to the neighbouring point of the series, or to the next series at this point. */
   step(along, between) {
     const shown = this.shown.filter((series) => series.points.length);
     if (!shown.length) return;
-    const at = this.cursor ?? { series: this.series.indexOf(shown[0]), point: -1 };
+    const at = this.pointOf(this.cursor) ?? { series: this.series.indexOf(shown[0]), point: -1 };
     const series = this.series[at.series];
     if (along) {
       const last = series.points.length - 1;
@@ -269,9 +342,8 @@ class Plot {
   }
 
   keepInView() {
-    if (!this.reading) return;
-    const across = this.acrossValue(this.reading.x);
-    const down = this.downValue(this.reading.median);
+    if (!this.cursorSpot) return;
+    const [across, down] = this.cursorSpot;
     const { left, top, width, height } = this.box;
     const x = Math.max(left + 20 - across, 0) || Math.min(left + width - 20 - across, 0);
     const y = Math.max(top + 20 - down, 0) || Math.min(top + height - 20 - down, 0);

@@ -10,16 +10,19 @@
 //! without thinning them out.
 
 mod data;
+mod findings;
+mod heatmap;
 mod machine;
+mod marks;
 mod table;
 
 use crate::figures::whole;
 use crate::words;
-use analysis::{Analysis, Class, Finding, Row};
+use analysis::Analysis;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 
-const STYLE: &str = include_str!("../assets/page.css");
+const STYLE: &str = concat!(include_str!("../assets/page.css"), include_str!("../assets/map.css"));
 /// In order of use; they share one scope.
 const SCRIPTS: [&str; 6] = [
     include_str!("../assets/figures.js"),
@@ -61,7 +64,7 @@ pub fn page(runs: &[(Run, Analysis)]) -> String {
                 a.skip href="#findings" { "Skip to the findings" }
                 (header(runs, &workloads, &title))
                 main {
-                    (findings(runs))
+                    (findings::section(runs))
                     @for (index, info) in workloads.iter().enumerate() {
                         (workload(runs, info, index, workloads.len() > 1))
                     }
@@ -70,7 +73,7 @@ pub fn page(runs: &[(Run, Analysis)]) -> String {
                     (reproduce(runs))
                 }
                 (footer(runs))
-                script { @for script in SCRIPTS { (PreEscaped(script)) } }
+                script { (PreEscaped(marks::script())) @for script in SCRIPTS { (PreEscaped(script)) } }
             }
         }
     };
@@ -126,8 +129,15 @@ fn dateline(run: &Run, analysis: &Analysis, named: bool) -> Markup {
     html! {
         dl.dateline {
             @if named { div { dt { "Run" } dd { (run_name(run)) } } }
-            div { dt { "Machine" } dd { (machine::name(run)) } }
-            div { dt { "Date" } dd { time datetime=(summary.started) { (moment(&summary.started)) } } }
+            @if let Some(table) = words::source(run).filter(|_| words::is_foreign(run)) {
+                div { dt { "From" } dd { "a table, " code { (table) } } }
+            } @else {
+                div { dt { "Machine" } dd { (machine::name(run)) } }
+            }
+            div {
+                dt { @if words::is_foreign(run) { "Figures of" } @else { "Date" } }
+                dd { time datetime=(summary.started) { (moment(&summary.started)) } }
+            }
             div {
                 dt { "State" }
                 dd {
@@ -161,89 +171,7 @@ fn moment(rfc3339: &str) -> String {
     }
 }
 
-fn findings(runs: &[Analysed]) -> Markup {
-    html! {
-        section #findings aria-labelledby="findings-head" tabindex="-1" {
-            h2 #findings-head { "Findings" }
-            @for (run, analysis) in runs {
-                @if runs.len() > 1 { h3 { (run_name(run)) } }
-                @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
-                    analysis.findings.iter().partition(|finding| finding.headline);
-                @if headline.is_empty() { p { "None: too little was measured." } }
-                (grouped(run, analysis, &headline))
-                @if !rest.is_empty() {
-                    details {
-                        summary { "The other metrics: " (rest.len()) " findings" }
-                        (grouped(run, analysis, &rest))
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Findings under the conditions that they hold under.
-fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
-    let place = |finding: &Finding| {
-        (finding.workload.clone(), finding.conditions.clone(), finding.metric.clone())
-    };
-    html! {
-        @for group in findings.chunk_by(|a, b| place(a) == place(b)) {
-            p.group { (heading(run, group[0])) }
-            ul.findings {
-                @for finding in group { li { (sentence(analysis, finding)) } }
-            }
-        }
-    }
-}
-
-/// `poll, loop: 1 active of N watched socketpairs`.
-fn heading(run: &Run, finding: &Finding) -> String {
-    let info = run.plan.workloads.iter().find(|info| info.name == finding.workload);
-    let axis = info.map_or("", |info| info.axis.as_str());
-    let conditions = words::conditions(&finding.conditions, axis);
-    format!("{} · {} · {conditions}", finding.workload, finding.metric)
-}
-
-/// A sentence with its subject set off, and before it its class as a tag: for the eye that runs
-/// down the list, since the sentence says the same.
-fn sentence(analysis: &Analysis, finding: &Finding) -> Markup {
-    let row = row_of(analysis, finding);
-    let label = row.map_or("", |row| row.label.as_str());
-    let rest = finding.sentence.strip_prefix(label).filter(|_| !label.is_empty());
-    html! {
-        @if let Some(growth) = row.and_then(|row| row.growth.as_ref()) {
-            span.tags aria-hidden="true" { (tag(growth.class)) }
-        }
-        span.sentence {
-            @if let Some(rest) = rest { strong { (label) } (rest) } @else { (finding.sentence) }
-        }
-    }
-}
-
-/// The row that a finding about one subject stands on.
-fn row_of<'a>(analysis: &'a Analysis, finding: &Finding) -> Option<&'a Row> {
-    let [subject] = finding.subjects.as_slice() else { return None };
-    let table = analysis.tables.iter().find(|table| {
-        table.workload == finding.workload
-            && table.conditions == finding.conditions
-            && table.metric.name == finding.metric
-    })?;
-    table.rows.iter().find(|row| row.subject == *subject)
-}
-
-/// A class of growth as a quiet tag.
-fn tag(class: Class) -> Markup {
-    let name = match class {
-        Class::Constant | Class::Logarithmic => "low",
-        Class::SquareRoot | Class::Linear => "middle",
-        Class::Linearithmic | Class::Quadratic => "high",
-        Class::Undecided => "open",
-    };
-    html! { span class={ "tag tag-" (name) } { (words::class(class)) } }
-}
-
-/// Plot and tables of one workload; its question too, unless that stands at the head of the page.
+/// Plot, maps and tables of one workload; its question too, unless that stands at the head of the page.
 fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool) -> Markup {
     let views = data::views(runs, info);
     let id = format!("workload-{index}");
@@ -261,6 +189,7 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool)
             script type="application/json" id={ "plot-data-" (index) } {
                 (PreEscaped(data::json(runs, info, &views)))
             }
+            (heatmap::of_workload(runs, info, &data::subjects(&views)))
             @for (number, view) in views.iter().enumerate() {
                 (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
             }
@@ -314,36 +243,58 @@ fn caveats(runs: &[Analysed]) -> Markup {
 }
 
 fn reproduce(runs: &[Analysed]) -> Markup {
+    let read = runs.iter().all(|(run, _)| words::is_foreign(run));
     html! {
         section #reproduce aria-labelledby="reproduce-head" {
             h2 #reproduce-head { "How to reproduce" }
-            p { "The same cells in the same order, on the machine as it is described above:" }
+            p {
+                @if read { "The same table, read and analysed again:" }
+                @else { "The same cells in the same order, on the machine as it is described above:" }
+            }
             @for (run, _) in runs {
                 pre.command tabindex="0" { code { (words::command(run)) } }
-                p.small {
-                    "Seed " (run.plan.seed) ", " (words::rounds(run)) ", "
-                    (run.plan.measure_ms) " ms a metric and cell, deadline "
-                    (whole(run.plan.deadline_ms)) " ms a cell"
-                    @if !run.plan.pinned_cpus.is_empty() {
-                        ", pinned to CPU "
-                        (words::list(&run.plan.pinned_cpus.iter().map(usize::to_string).collect::<Vec<_>>()))
-                    }
-                    ". Run " code { (run.summary.id) } "."
-                }
+                p.small { (planned(run)) ". Run " code { (run.summary.id) } "." }
             }
         }
     }
+}
+
+/// How a run was to be measured, as far as that was up to knee.
+fn planned(run: &Run) -> String {
+    let plan = &run.plan;
+    let rounds = words::rounds(run);
+    if words::is_foreign(run) {
+        let mut letters = rounds.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        return first.unwrap_or_default() + letters.as_str();
+    }
+    let cpus: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
+    let pinned = if cpus.is_empty() {
+        String::new()
+    } else {
+        format!(", pinned to CPU {}", words::list(&cpus))
+    };
+    format!(
+        "Seed {}, {rounds}, {} ms a metric and cell, deadline {} ms a cell{pinned}",
+        plan.seed,
+        plan.measure_ms,
+        whole(plan.deadline_ms)
+    )
 }
 
 fn footer(runs: &[Analysed]) -> Markup {
     let mut versions: Vec<String> =
         runs.iter().map(|(run, _)| run.summary.version.clone()).collect();
     versions.dedup();
+    let read = runs.iter().all(|(run, _)| words::is_foreign(run));
     html! {
         footer {
             p {
-                "Measured by knee " (words::list(&versions)) ". Medians stand with their 95 % \
-                 interval; every sample is drawn, none is removed."
+                @if read { "Read" } @else { "Measured" } " by knee " (words::list(&versions)) ". "
+                @if read { "Every figure of the table is drawn, none is removed." }
+                @else {
+                    "Medians stand with their 95 % interval; every sample is drawn, none is removed."
+                }
             }
         }
     }

@@ -12,7 +12,8 @@
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics |
-//! | `tables` | figures: subjects by points, with intervals, percentiles and growth |
+//! | `tables` | figures: subjects by points, with intervals, percentiles, growth, `shares`, `leads`, `contests` |
+//! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | sentences with kind, workload, conditions, metric and subjects |
 //! | `caveats` | `what` and `remedy` |
 //!
@@ -49,6 +50,7 @@ pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
         "warnings": warnings,
         "cells": cells,
         "tables": analysis.tables,
+        "maps": analysis.maps,
         "findings": analysis.findings,
         "caveats": analysis.caveats,
     })

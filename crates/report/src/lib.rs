@@ -4,6 +4,7 @@
 //! and says them, whole: what has no figure is named with its reason.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 mod figures;
 pub mod html;
 pub mod json;

@@ -1,9 +1,12 @@
-//! Tables and findings for a terminal: subjects down, points across, sentences below.
+//! Tables and findings for a terminal: subjects down, points across, sentences below; or points
+//! down and subjects across, where the workload wants it.
 //!
-//! A table that is too wide for the terminal is split between its points, never squeezed; what is
+//! A table that is too wide for the terminal is split between its columns, never squeezed; what is
 //! said about a row stands behind it where there is room, and below it where there is none.
 
-use crate::figures::{NONE, factor, whole};
+mod down;
+
+use crate::figures::{NONE, Unit, factor, whole};
 use crate::words;
 use analysis::{Analysis, Class, Finding, Row, Table};
 use anstyle::{AnsiColor, Effects, Style as Paint};
@@ -32,8 +35,10 @@ pub enum Detail {
 
 const WIDTH_MIN: usize = 40;
 const INDENT: usize = 2;
-/// Before each column of figures.
+/// Between two columns of figures; the mark of the left one stands in it.
 const GAP: usize = 3;
+/// Directly behind the best figure at a point, for eyes and pipes that see no colour.
+const MARK: char = '*';
 
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
 pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
@@ -42,6 +47,9 @@ pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
     let mut out = String::new();
     for table in analysis.tables.iter().filter(|table| all || table.headline) {
         pen.table(&mut out, run, table);
+        if all {
+            pen.facts(&mut out, table);
+        }
         out.push('\n');
     }
     let shown: Vec<&Finding> =
@@ -79,7 +87,7 @@ struct Part {
 struct Layout<'a> {
     head: Vec<String>,
     lines: Vec<Line<'a>>,
-    best: Vec<Option<usize>>,
+    best: Vec<Option<&'a str>>,
     label_width: usize,
     widths: Vec<usize>,
     class_width: usize,
@@ -91,25 +99,55 @@ impl Pen {
         let unit = words::unit(table);
         let title = [
             table.workload.clone(),
-            words::conditions(&table.conditions, &table.axis),
-            words::measure(table, &unit),
-            words::rounds(run),
+            words::conditions(run, &table.workload, &table.conditions),
+            words::measured(run, table, &unit),
         ]
         .join(" · ");
         for line in wrapped(&title, self.width, 0, INDENT) {
             self.line(out, &self.paint(BOLD, &line));
         }
-        let layout = layout(table, &unit);
+        if table.points_down {
+            self.down(out, table, &unit);
+        } else {
+            self.across(out, table, &unit);
+        }
+        for note in words::shared_notes(table) {
+            self.aside(out, &note);
+        }
+    }
+
+    /// What the workload stated of the table's cells.
+    fn facts(&self, out: &mut String, table: &Table) {
+        for (name, values) in words::facts(table) {
+            self.aside(out, &format!("{name}, by {}:", table.axis));
+            for (points, value) in values {
+                for line in
+                    wrapped(&format!("{points}: {value}"), self.width, 2 * INDENT, 3 * INDENT)
+                {
+                    self.line(out, &self.paint(DIM, &line));
+                }
+            }
+        }
+    }
+
+    /// Subjects down, points across.
+    fn across(&self, out: &mut String, table: &Table, unit: &Unit) {
+        let layout = layout(table, unit);
         for (index, part) in self.parts(&layout).into_iter().enumerate() {
             if index > 0 {
                 out.push('\n');
             }
             self.part(out, &layout, &part);
         }
-        for note in words::shared_notes(table) {
-            for line in wrapped(&note, self.width, INDENT, 2 * INDENT) {
-                self.line(out, &self.paint(DIM, &line));
-            }
+        if let Some(legend) = words::legend(table, &MARK.to_string()) {
+            self.aside(out, &legend);
+        }
+    }
+
+    /// Something that is said below a table.
+    fn aside(&self, out: &mut String, text: &str) {
+        for line in wrapped(text, self.width, INDENT, 2 * INDENT) {
+            self.line(out, &self.paint(DIM, &line));
         }
     }
 
@@ -127,7 +165,7 @@ impl Pen {
             used += width;
         }
         let end = layout.widths.len();
-        if used + GAP + layout.class_width + layout.factor_width <= room {
+        if used + GAP - 1 + layout.class_width + layout.factor_width <= room {
             parts.push(Part { points: start..end, growth: true });
         } else {
             parts.push(Part { points: start..end, growth: false });
@@ -139,27 +177,26 @@ impl Pen {
     fn part(&self, out: &mut String, layout: &Layout, part: &Part) {
         let mut head = format!("{:INDENT$}{:<width$}", "", "subject", width = layout.label_width);
         for column in part.points.clone() {
-            head.push_str(&right(&layout.head[column], layout.widths[column]));
+            head.push_str(&self.cell(&layout.head[column], layout.widths[column], false));
         }
-        if part.growth {
+        if part.growth && layout.class_width > 0 {
             head.push_str(&" ".repeat(self.gap(layout, part)));
             head.push_str("growth");
         }
         self.line(out, &self.paint(DIM, &head));
-        for (index, line) in layout.lines.iter().enumerate() {
+        for line in &layout.lines {
             if part.growth || line.row.unavailable.is_none() {
-                self.row(out, layout, part, (index, line));
+                self.row(out, layout, part, line);
             }
         }
     }
 
-    fn row(&self, out: &mut String, layout: &Layout, part: &Part, (index, line): (usize, &Line)) {
+    fn row(&self, out: &mut String, layout: &Layout, part: &Part, line: &Line) {
         let label = &line.row.label;
         let mut text = format!("{:INDENT$}{label:<width$}", "", width = layout.label_width);
         for column in part.points.clone() {
-            let cell = right(&line.cells[column], layout.widths[column]);
-            let best = layout.best[column] == Some(index);
-            text.push_str(&self.paint(if best { BEST } else { PLAIN }, &cell));
+            let best = layout.best[column] == Some(line.row.subject.as_str());
+            text.push_str(&self.cell(&line.cells[column], layout.widths[column], best));
         }
         if !part.growth {
             self.line(out, &text);
@@ -183,11 +220,19 @@ impl Pen {
         self.notes(out, text, used, &notes);
     }
 
-    /// What stands before the growth: less than elsewhere when a narrow terminal asks for it.
+    /// A figure to the right of its column, with its mark behind it or the room for one.
+    fn cell(&self, figure: &str, width: usize, best: bool) -> String {
+        let mark = if best { MARK } else { ' ' };
+        self.paint(if best { BEST } else { PLAIN }, &right(&format!("{figure}{mark}"), width))
+    }
+
+    /// What stands before the growth: less than elsewhere when a narrow terminal asks for it, or
+    /// when there is the room of a mark already.
     fn gap(&self, layout: &Layout, part: &Part) -> usize {
         let figures: usize = layout.widths[part.points.clone()].iter().sum();
         let growth = layout.class_width + layout.factor_width;
-        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, GAP)
+        let most = if part.points.is_empty() { GAP } else { GAP - 1 };
+        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, most)
     }
 
     /// Ends a row with what is said about it: behind it where that fits, else on lines of its own.
@@ -219,10 +264,7 @@ impl Pen {
         for finding in findings {
             let place = (&finding.workload, &finding.conditions);
             if several && under != Some(place) {
-                let text = format!("{}{}", finding.workload, held(finding));
-                for line in wrapped(&text, self.width, INDENT, 2 * INDENT) {
-                    self.line(out, &self.paint(DIM, &line));
-                }
+                self.aside(out, &place_of(finding));
                 under = Some(place);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
@@ -295,7 +337,7 @@ const fn class_paint(class: Class) -> Paint {
     }
 }
 
-fn layout<'a>(table: &'a Table, unit: &crate::figures::Unit) -> Layout<'a> {
+fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let head: Vec<String> = table.points.iter().copied().map(whole).collect();
     let lines: Vec<Line> = words::rows(table).map(|row| text_of(row, unit)).collect();
     let label_width = lines
@@ -317,7 +359,7 @@ fn layout<'a>(table: &'a Table, unit: &crate::figures::Unit) -> Layout<'a> {
     Layout { head, best: words::best(table), lines, label_width, widths, class_width, factor_width }
 }
 
-fn text_of<'a>(row: &'a Row, unit: &crate::figures::Unit) -> Line<'a> {
+fn text_of<'a>(row: &'a Row, unit: &Unit) -> Line<'a> {
     let figure = |cell: &Option<analysis::PointSummary>| {
         cell.as_ref().map_or_else(|| NONE.to_owned(), |cell| unit.figure(cell.median.value))
     };
@@ -334,10 +376,11 @@ fn text_of<'a>(row: &'a Row, unit: &crate::figures::Unit) -> Line<'a> {
     }
 }
 
-/// The conditions of a finding, behind its workload's name.
-fn held(finding: &Finding) -> String {
-    let told = |(name, value): (&String, &String)| format!(" · {name} {value}");
-    finding.conditions.iter().map(told).collect::<Vec<String>>().concat()
+/// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
+fn place_of(finding: &Finding) -> String {
+    let mut parts = vec![finding.workload.clone()];
+    parts.extend(words::spelled(&finding.conditions, &[]));
+    parts.join(" · ")
 }
 
 /// Right-aligned in `width` columns, counted in characters.

@@ -1,8 +1,8 @@
 //! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
 
 use crate::figures::{Unit, whole};
-use analysis::{Basis, Row, Table};
-use record::{Conditions, Outcome, Run, RunState};
+use analysis::{Basis, Lead, Row, Table};
+use record::{Conditions, MetricInfo, Outcome, Run, RunState, WorkloadInfo};
 
 /// The fixed word for an order of growth.
 pub(crate) use analysis::words::class;
@@ -16,27 +16,58 @@ pub(crate) fn state(state: RunState) -> &'static str {
     }
 }
 
-/// What is varied and what is held: `1 active of N watched socketpairs · time-out 0`.
-///
-/// Conditions whose names end a quantity of the axis (`active`) are told with it; `object` names
-/// what the axis counts; the others follow as they are.
-pub(crate) fn conditions(conditions: &Conditions, axis: &str) -> String {
-    let counted = match (conditions.get("object"), axis.strip_suffix("descriptors")) {
+/// What is varied and what is held: `1 active of N watched socketpairs · time-out 0`, `N tokens in
+/// 1,000 pipes · spread tail`.
+pub(crate) fn conditions(run: &Run, workload: &str, held: &Conditions) -> String {
+    match run.plan.workloads.iter().find(|info| info.name == workload) {
+        Some(info) => read(held, info),
+        None => spelled(held, &[]).join(" · "),
+    }
+}
+
+/// The condition that is a ratio's other half is told with what grows; `object` names what the axis
+/// counts; the others follow as they are.
+fn read(held: &Conditions, info: &WorkloadInfo) -> String {
+    let axis = info.axis.as_str();
+    let counted = match (held.get("object"), axis.strip_suffix("descriptors")) {
         (Some(object), Some(before)) => format!("{before}{}", plural(object)),
         _ => axis.to_owned(),
     };
-    let told = |name: &str| name == "active" || (name == "object" && counted != axis);
-    let mut parts = vec![match conditions.get("active") {
-        Some(active) => format!("{active} active of N {counted}"),
+    // Records of an older knee hold no ratio; their only one was this.
+    let (part, whole, word) = match &info.ratio {
+        Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
+        None => ("active", info.axis_condition.as_str(), "active"),
+    };
+    let beside = if part == info.axis_condition { whole } else { part };
+    let grows = match held.get(beside).map(|held| value(held)) {
+        Some(value) if beside == whole => format!("N {counted} in {value} {whole}"),
+        Some(value) if part == word || value.ends_with('%') => {
+            format!("{value} {word} of N {counted}")
+        }
+        Some(value) => format!("{value} {part} in N {counted}"),
         None => format!("N {counted}"),
-    }];
-    parts.extend(
-        conditions
-            .iter()
-            .filter(|(name, _)| !told(name))
-            .map(|(name, value)| format!("{name} {value}")),
-    );
+    };
+    let mut told = vec![beside];
+    if counted != axis {
+        told.push("object");
+    }
+    let mut parts = vec![grows];
+    parts.extend(spelled(held, &told));
     parts.join(" · ")
+}
+
+/// Conditions as names with values, but for those that are `told` already.
+pub(crate) fn spelled(held: &Conditions, told: &[&str]) -> Vec<String> {
+    let left = held.iter().filter(|(name, _)| !told.contains(&name.as_str()));
+    left.map(|(name, held)| format!("{name} {}", value(held))).collect()
+}
+
+/// The value of a condition: numbers with thousands separated, and percentages set apart.
+fn value(held: &str) -> String {
+    if let Some(number) = held.strip_suffix('%') {
+        return format!("{} %", number.trim_end());
+    }
+    held.parse().map_or_else(|_| held.to_owned(), whole)
 }
 
 /// `socketpair` → `socketpairs`; what has a plural already, or more than one word, stays.
@@ -48,24 +79,61 @@ fn plural(object: &str) -> String {
     }
 }
 
-/// What one figure of the table is: `µs per write + wait + dispatch`.
+/// What one figure of the table is: `µs per write + wait + dispatch`, `k tokens/s`.
 pub(crate) fn measure(table: &Table, unit: &Unit) -> String {
-    let sign = &unit.symbol;
-    let about =
-        if table.metric.about.is_empty() { &table.metric.name } else { &table.metric.about };
-    if table.metric.unit == "ns" {
+    let (metric, sign) = (&table.metric, &unit.symbol);
+    let about = if metric.about.is_empty() { &metric.name } else { &metric.about };
+    if metric.unit == "ns" {
         format!("{sign} per {about}")
+    } else if metric.unit.is_empty() {
+        about.clone()
+    } else if says_itself(metric) {
+        sign.clone()
     } else {
         format!("{about} in {sign}")
+    }
+}
+
+/// Whether the unit says already what is measured: `tokens/s` says it of token passes.
+fn says_itself(metric: &MetricInfo) -> bool {
+    let Some(counted) = metric.unit.strip_suffix("/s") else { return false };
+    metric.about.is_empty() || metric.about.contains(counted.trim_end_matches('s'))
+}
+
+/// Whether it counts what is done in a second.
+fn is_rate(metric: &MetricInfo) -> bool {
+    metric.unit.ends_with("/s")
+}
+
+/// What one figure is, and what it stands on: `µs per wait · median of 5 rounds`.
+pub(crate) fn measured(run: &Run, table: &Table, unit: &Unit) -> String {
+    let (measure, rounds) = (measure(table, unit), rounds(run));
+    if is_rate(&table.metric) {
+        format!("{measure} ({rounds})")
+    } else {
+        format!("{measure} · {rounds}")
     }
 }
 
 /// How many rounds a median stands on: `median of 5 rounds`.
 pub(crate) fn rounds(run: &Run) -> String {
     match run.plan.rounds {
+        1 if is_foreign(run) => "single figures".to_owned(),
         1 => "median of 1 round".to_owned(),
         rounds => format!("median of {rounds} rounds"),
     }
+}
+
+/// Whether the figures were taken from somebody's table: then nothing is known of clock and machine.
+pub(crate) fn is_foreign(run: &Run) -> bool {
+    run.host_before.facts.is_empty() && run.clock.source.is_empty()
+}
+
+/// The file that the figures of a foreign run were read from.
+pub(crate) fn source(run: &Run) -> Option<&str> {
+    let words = &run.summary.command;
+    let after = words.iter().skip_while(|word| *word != "--csv").nth(1);
+    after.map(String::as_str).or_else(|| words.iter().find_map(|word| word.strip_prefix("--csv=")))
 }
 
 /// The unit in which a table is readable.
@@ -81,19 +149,40 @@ pub(crate) fn rows(table: &Table) -> impl Iterator<Item = &Row> {
     with.chain(table.rows.iter().filter(|row| row.unavailable.is_some()))
 }
 
-/// For each point the index of the row with the best median; none where only one has a figure.
-pub(crate) fn best(table: &Table) -> Vec<Option<usize>> {
-    let best_at = |column: usize| {
-        let figures: Vec<(usize, f64)> = rows(table)
-            .enumerate()
-            .filter_map(|(index, row)| Some((index, row.cells.get(column)?.as_ref()?.median.value)))
-            .collect();
-        let better = |a: &(usize, f64), b: &(usize, f64)| {
-            if table.metric.lower_is_better { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) }
-        };
-        (figures.len() > 1).then(|| figures.into_iter().min_by(better).map(|found| found.0))?
-    };
-    (0..table.points.len()).map(best_at).collect()
+/// For each point the subject that is clearly the best there; nobody where it is too close to call.
+pub(crate) fn best(table: &Table) -> Vec<Option<&str>> {
+    let at = |column: usize| table.leads.get(column)?.as_ref().filter(|lead: &&Lead| lead.clear);
+    (0..table.points.len()).map(|column| at(column).map(|lead| lead.best.as_str())).collect()
+}
+
+/// The word for the best by a metric: `fastest`.
+pub(crate) fn superlative(metric: &MetricInfo) -> &'static str {
+    if metric.unit == "ns" || is_rate(metric) { "fastest" } else { "best" }
+}
+
+/// What a mark at the best means, behind the mark itself; nothing where nobody was compared.
+pub(crate) fn legend(table: &Table, mark: &str) -> Option<String> {
+    let mut leads = table.leads.iter().flatten().peekable();
+    leads.peek()?;
+    Some(if leads.any(|lead| lead.clear) {
+        let best = superlative(&table.metric);
+        format!("{mark} the {best}; nobody is marked where the lead is too close to call")
+    } else {
+        "Nobody is marked: every lead is too close to call".to_owned()
+    })
+}
+
+/// Who can't be measured here, those with one reason joined: their labels and the reason.
+pub(crate) fn unavailable(table: &Table) -> Vec<(Vec<String>, &str)> {
+    let mut groups: Vec<(Vec<String>, &str)> = Vec::new();
+    for row in &table.rows {
+        let Some(reason) = row.unavailable.as_deref() else { continue };
+        match groups.iter_mut().find(|(_, known)| *known == reason) {
+            Some((labels, _)) => labels.push(row.label.clone()),
+            None => groups.push((vec![row.label.clone()], reason)),
+        }
+    }
+    groups
 }
 
 /// Why a row has gaps, same reasons joined: `2,000 and 10,000: beyond FD_SETSIZE`.
@@ -106,6 +195,9 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
         }
     }
     let say = |(reason, points): (&str, Vec<u64>)| {
+        if points.len() > 1 && points.len() == row.cells.len() {
+            return format!("all points: {reason}");
+        }
         let points: Vec<String> = points.into_iter().map(whole).collect();
         format!("{}: {reason}", list(&points))
     };
@@ -120,15 +212,16 @@ pub(crate) fn notes(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, or its medians alone would leave it so, and why it has gaps.
 pub(crate) fn reasons(row: &Row) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(growth) = row.growth.as_ref().filter(|growth| !growth.because.is_empty()) {
-        notes.push(match growth.basis {
-            Basis::Medians => growth.because.clone(),
-            Basis::FastestTenth => "by the fastest tenth of its samples".into(),
-        });
-    }
-    notes.extend(missing(row));
-    notes
+    basis(row).into_iter().chain(missing(row)).collect()
+}
+
+/// Why a row is undecided, or what its order of growth was taken from if not from its medians.
+pub(crate) fn basis(row: &Row) -> Option<String> {
+    let growth = row.growth.as_ref().filter(|growth| !growth.because.is_empty())?;
+    Some(match growth.basis {
+        Basis::Medians => growth.because.clone(),
+        Basis::FastestTenth => "by the fastest tenth of its samples".into(),
+    })
 }
 
 /// The rows' notes, each with the rows that it is about: `epoll-edge and sigio: edge-triggered, …`.
@@ -142,6 +235,26 @@ pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
         }
     }
     shared.into_iter().map(|(note, labels)| format!("{}: {note}", list(&labels))).collect()
+}
+
+/// A fact of the workload's, and its values, each with the points that it holds at: `10 to 100`.
+/// What is nothing at every point is not worth telling.
+pub(crate) fn facts(table: &Table) -> Vec<(&str, Vec<(String, String)>)> {
+    let told = |fact: &&analysis::Fact| fact.values.iter().any(|(_, value)| value != "0");
+    let by_value = |fact: &analysis::Fact| -> Vec<(String, String)> {
+        let same = |a: &(u64, String), b: &(u64, String)| a.1 == b.1;
+        let of_run = |run: &[(u64, String)]| {
+            let (first, last) = (run[0].0, run[run.len() - 1].0);
+            let points = if first == last {
+                whole(first)
+            } else {
+                format!("{} to {}", whole(first), whole(last))
+            };
+            (points, run[0].1.clone())
+        };
+        fact.values.chunk_by(same).map(of_run).collect()
+    };
+    table.facts.iter().filter(told).map(|fact| (fact.name.as_str(), by_value(fact))).collect()
 }
 
 /// Void cells that went void for the same reason.
@@ -207,7 +320,8 @@ pub(crate) fn command(run: &Run) -> String {
     let mut words: Vec<String> = run.summary.command.iter().map(|word| quoted(word)).collect();
     let has_seed =
         run.summary.command.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
-    if !has_seed {
+    // A table that was read gives the same figures in any order.
+    if !has_seed && !is_foreign(run) {
         words.push(format!("--seed {}", run.plan.seed));
     }
     words.join(" ")
@@ -226,20 +340,67 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Ratio;
 
     fn given(pairs: &[(&str, &str)]) -> Conditions {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
+    fn growing(axis: &str, condition: &str, ratio: Option<[&str; 3]>) -> WorkloadInfo {
+        WorkloadInfo {
+            axis: axis.to_owned(),
+            axis_condition: condition.to_owned(),
+            ratio: ratio.map(|[part, whole, word]| Ratio {
+                part: part.to_owned(),
+                whole: whole.to_owned(),
+                word: word.to_owned(),
+            }),
+            ..WorkloadInfo::default()
+        }
+    }
+
     #[test]
     fn conditions_read_as_a_sentence() {
-        let poll = given(&[("active", "1"), ("object", "socketpair"), ("timeout", "0")]);
-        assert_eq!(
-            conditions(&poll, "watched descriptors"),
-            "1 active of N watched socketpairs · timeout 0"
-        );
-        assert_eq!(conditions(&given(&[]), "threads"), "N threads");
-        assert_eq!(conditions(&given(&[("object", "map")]), "threads"), "N threads · object map");
+        let held = given(&[("active", "1"), ("object", "socketpair"), ("timeout", "0")]);
+        let poll = Some(["active", "watched", "active"]);
+        for info in [
+            growing("watched descriptors", "watched", poll),
+            growing("watched descriptors", "", None),
+        ] {
+            assert_eq!(read(&held, &info), "1 active of N watched socketpairs · timeout 0");
+        }
+        let threads = growing("threads", "threads", None);
+        assert_eq!(read(&given(&[]), &threads), "N threads");
+        assert_eq!(read(&given(&[("object", "map")]), &threads), "N threads · object map");
+    }
+
+    #[test]
+    fn either_half_of_a_ratio_may_grow() {
+        let ratio = Some(["tokens", "pipes", "active"]);
+        let (tokens, pipes) =
+            (growing("tokens", "tokens", ratio), growing("pipes", "pipes", ratio));
+        let spread = ("spread", "tail");
+        let held = given(&[("pipes", "10000"), spread]);
+        assert_eq!(read(&held, &tokens), "N tokens in 10,000 pipes · spread tail");
+        let held = given(&[("tokens", "2500"), spread]);
+        assert_eq!(read(&held, &pipes), "2,500 tokens in N pipes · spread tail");
+        let held = given(&[("tokens", "10%"), spread]);
+        assert_eq!(read(&held, &pipes), "10 % active of N pipes · spread tail");
+        assert_eq!(read(&given(&[spread]), &tokens), "N tokens · spread tail");
+    }
+
+    #[test]
+    fn a_unit_that_says_what_is_measured_stands_alone() {
+        let said = |about: &str, unit: &str| {
+            says_itself(&MetricInfo {
+                name: "rate".to_owned(),
+                about: about.to_owned(),
+                unit: unit.to_owned(),
+                lower_is_better: false,
+            })
+        };
+        assert!(said("token passes", "tokens/s") && said("tokens/s", "tokens/s"));
+        assert!(said("", "replies/s") && !said("wakes", "tokens/s") && !said("tokens", "tokens"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::realistic;
+use fixture::{pipetest, realistic};
 use report::json::{SCHEMA, Samples, run};
 use serde_json::Value;
 
@@ -52,4 +52,27 @@ fn tables_findings_and_caveats_are_whole() {
     assert_eq!(value["caveats"].as_array().unwrap().len(), analysis.caveats.len());
     assert_eq!(value["cells"].as_array().unwrap().len(), made.cells.len());
     assert_eq!(value["host"]["before"]["facts"]["cpu.model"], "AMD EPYC 7B13");
+}
+
+#[test]
+fn leads_contests_shares_and_maps_are_in() {
+    let (made, analysis) = pipetest::pipetest(3);
+    let value = run(&made, &analysis, Samples::Omit);
+    let (table, own) = (&value["tables"][1], &analysis.tables[1]);
+    assert_eq!(table["points_down"], true);
+    assert_eq!(table["axis_condition"], "tokens");
+    assert_eq!(table["shares"]["word"], "active");
+    assert_eq!(table["shares"]["values"][1], 0.1);
+    let lead = own.leads[0].as_ref().expect("a lead");
+    assert_eq!(table["leads"][0]["best"], lead.best.as_str());
+    assert_eq!(table["leads"][0]["clear"], lead.clear);
+    assert_eq!(table["contests"].as_array().unwrap().len(), own.contests.len());
+    let crosses = table["contests"].as_array().unwrap().iter();
+    let crosses = crosses.filter(|contest| contest["standing"]["standing"] == "crosses");
+    let place = &crosses.clone().next().expect("a crossover")["standing"]["crossovers"][0];
+    assert!(place["at"]["value"].as_f64().is_some_and(|at| at > 0.0), "{place}");
+    assert_eq!(value["maps"].as_array().unwrap().len(), 1);
+    let spot = &value["maps"][0]["spots"][0][0];
+    assert_eq!(spot["best"], analysis.maps[0].spots[0][0].as_ref().unwrap().best.as_str());
+    assert_eq!(value["maps"][0]["spots"][3][10], Value::Null);
 }

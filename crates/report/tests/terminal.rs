@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::realistic;
+use fixture::{pipetest, realistic};
 use report::terminal::{Detail, Style, tables};
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
@@ -37,12 +37,13 @@ fn colour_marks_the_best_and_adds_no_word() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    let (run, analysis) = realistic(20);
-    for width in [40, 41, 47, 60, 80, 97, 120, 200] {
-        for detail in [Detail::Headline, Detail::All] {
-            let text = tables(&run, &analysis, &Style { width, detail, ..PLAIN });
-            for line in text.lines() {
-                assert!(line.chars().count() <= width, "{width} columns: {line:?}");
+    for (run, analysis) in [realistic(20), pipetest::pipetest(20), with_long_names()] {
+        for width in [40, 41, 47, 60, 80, 97, 120, 200] {
+            for detail in [Detail::Headline, Detail::All] {
+                let text = tables(&run, &analysis, &Style { width, detail, ..PLAIN });
+                for line in text.lines() {
+                    assert!(line.chars().count() <= width, "{width} columns: {line:?}");
+                }
             }
         }
     }
@@ -56,6 +57,7 @@ fn every_figure_of_the_headline_is_there_at_every_width() {
         let before = text.split("Findings").next().unwrap_or_default().to_owned();
         let mut words: Vec<String> = before
             .split_whitespace()
+            .map(|word| word.trim_end_matches('*'))
             .filter(|word| word.chars().all(|c| c.is_ascii_digit() || ",.".contains(c)))
             .map(str::to_owned)
             .collect();
@@ -65,6 +67,108 @@ fn every_figure_of_the_headline_is_there_at_every_width() {
     assert!(figures(200).len() > 170);
     assert_eq!(figures(200), figures(80));
     assert_eq!(figures(200), figures(40));
+}
+
+#[test]
+fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
+    let (run, analysis) = pipetest::pipetest(20);
+    insta::assert_snapshot!("points_down", tables(&run, &analysis, &PLAIN));
+    let eighty = tables(&run, &analysis, &Style { width: 80, ..PLAIN });
+    insta::assert_snapshot!("points_down_eighty", eighty);
+    let narrow = tables(&run, &analysis, &Style { width: 40, ..PLAIN });
+    insta::assert_snapshot!("points_down_narrow", narrow);
+}
+
+#[test]
+fn what_the_workload_stated_is_told_with_every_table() {
+    let (run, analysis) = pipetest::pipetest(4);
+    assert!(!tables(&run, &analysis, &PLAIN).contains("hits per tenth"));
+    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    assert!(all.contains("  hits per tenth, by tokens:\n"), "{all}");
+    assert!(all.contains("    1 to 10: 0% 0% 0% 0% 0% 0% 0% 0% 0% 100%\n"), "{all}");
+    // The parked peers of the other fixture are none, everywhere: nothing to tell.
+    let (run, analysis) = realistic(4);
+    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    assert!(!all.contains("parked peers"), "{all}");
+}
+
+/// A run whose axis and one of whose subjects have names that a narrow terminal has to fold.
+fn with_long_names() -> (record::Run, analysis::Analysis) {
+    let (run, mut analysis) = pipetest::pipetest(4);
+    for table in &mut analysis.tables {
+        table.axis.push_str(" that are on their way");
+        table.rows[1].label.push_str(" (emulated by another one)");
+        for row in &mut table.rows {
+            let Some(first) = row.cells.first().and_then(Option::as_ref) else { continue };
+            row.growth = Some(analysis::Growth {
+                class: analysis::Class::Linear,
+                factor: 13.2,
+                from: first.point,
+                to: 10 * first.point,
+                exponent: None,
+                because: String::new(),
+                basis: analysis::Basis::Medians,
+            });
+        }
+    }
+    (run, analysis)
+}
+
+#[test]
+fn names_fold_on_a_narrow_terminal_and_growth_stands_below_the_figures() {
+    let (run, mut analysis) = with_long_names();
+    analysis.tables.truncate(1);
+    analysis.findings.clear();
+    let text = tables(&run, &analysis, &Style { width: 40, ..PLAIN });
+    insta::assert_snapshot!("folded", text);
+}
+
+#[test]
+fn every_figure_stands_below_its_subject_and_every_lead_is_marked() {
+    let (run, analysis) = pipetest::pipetest(20);
+    for width in [200, 80, 40] {
+        let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+        for table in &analysis.tables {
+            let marked = table.leads.iter().flatten().filter(|lead| lead.clear).count();
+            let title = format!("in {} pipes", analysis::words::count(pipes(table)));
+            // A title may be folded on a narrow terminal; then it is the whole text that is searched.
+            let part = text.split("\npipetest").find(|part| part.contains(&title));
+            let part = part.unwrap_or_else(|| panic!("{title} is not in {text}"));
+            let body = part.split("\n  * the").next().unwrap_or_default();
+            assert_eq!(body.matches('*').count(), marked, "{width} columns: {part}");
+        }
+    }
+}
+
+fn pipes(table: &analysis::Table) -> u64 {
+    table.conditions["pipes"].parse().expect("a number")
+}
+
+#[test]
+fn colour_marks_the_best_among_points_as_well() {
+    let (run, analysis) = pipetest::pipetest(20);
+    let coloured = tables(&run, &analysis, &Style { colour: true, ..PLAIN });
+    let leads = analysis.tables.iter().flat_map(|table| table.leads.iter().flatten());
+    assert_eq!(coloured.matches("\u{1b}[32m").count(), leads.filter(|lead| lead.clear).count());
+    assert!(coloured.contains(" 798*\u{1b}[0m"), "{coloured}");
+    let bare = without_escapes(&coloured);
+    let bare: Vec<&str> = bare.lines().map(str::trim_end).collect();
+    assert_eq!(bare, tables(&run, &analysis, &PLAIN).lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn with_subjects_down_a_clear_lead_is_marked_too() {
+    let (run, mut analysis) = pipetest::pipetest(20);
+    analysis.tables.truncate(1);
+    analysis.tables[0].points_down = false;
+    analysis.findings.clear();
+    insta::assert_snapshot!("subjects_down", tables(&run, &analysis, &PLAIN));
+}
+
+#[test]
+fn a_table_of_somebody_else_has_single_figures() {
+    let (run, analysis) = pipetest::foreign();
+    insta::assert_snapshot!("foreign", tables(&run, &analysis, &PLAIN));
 }
 
 #[test]

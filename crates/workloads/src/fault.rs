@@ -6,7 +6,11 @@
 //!
 //! It does not measure anything.
 
-use engine::{About, Axis, Cell, Failure, Kind, MetricAbout, Parking, Probe, Subject, Workload};
+use crate::null::TIMES;
+use engine::{
+    About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Parking, Probe, Subject, Sweep,
+    Workload,
+};
 use rustix::process::{Signal, getpid, kill_process};
 use std::hint::black_box;
 use std::io::Write;
@@ -24,9 +28,13 @@ static ABOUT: About = About {
     question: "Does the instrument survive a workload that misbehaves?",
     operation: "an addition, and the fault that the subject is named after",
     not_measured: &["anything"],
-    axis: Axis { name: "times nothing", quick: &[1], full: &[1] },
-    conditions: &[],
-    metrics: &[MetricAbout { name: "batch", about: "addition" }],
+    conditions: &[Condition {
+        sweep: Some(Sweep { label: "times nothing", points: Defaults::always(&["1"]) }),
+        ..TIMES
+    }],
+    axis: TIMES.name,
+    metrics: &[MetricAbout::time("batch", "addition")],
+    ..About::PLAIN
 };
 
 type Misbehave = fn(&mut Probe) -> Result<(), Failure>;

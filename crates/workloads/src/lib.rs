@@ -3,6 +3,9 @@
 
 use engine::Workload;
 
+mod mechanisms;
+mod objects;
+
 /// Declares each module and puts its `WORKLOAD` into the table, in this order.
 macro_rules! table {
     ($($file:ident,)*) => {
@@ -15,6 +18,7 @@ macro_rules! table {
 
 table! {
     poll,
+    pipetest,
     null,
     fault,
 }

@@ -6,7 +6,10 @@
 //!
 //! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
 
-use engine::{About, Axis, Cell, Failure, Kind, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Probe, Subject, Sweep, Values,
+    Workload,
+};
 use std::hint::black_box;
 
 /// The row of the table.
@@ -21,17 +24,26 @@ static ABOUT: About = About {
     question: "What does the harness itself cost?",
     operation: "nothing: an addition that the compiler may not remove",
     not_measured: &["system calls, caches, or anything else that a machine can be slow at"],
-    axis: Axis {
-        name: "times nothing",
-        quick: &[10, 100, 1_000, 10_000],
-        full: &[10, 100, 1_000, 10_000],
-    },
-    conditions: &[],
+    conditions: &[TIMES],
+    axis: TIMES.name,
     metrics: &[
-        MetricAbout { name: "batch", about: "empty operation in a batch" },
-        MetricAbout { name: "part", about: "nothing between start and stop of the watch" },
-        MetricAbout { name: "trajectory", about: "empty operation timed on its own" },
+        MetricAbout::time("batch", "empty operation in a batch"),
+        MetricAbout::time("part", "nothing between start and stop of the watch"),
+        MetricAbout::time("trajectory", "empty operation timed on its own"),
     ],
+    ..About::PLAIN
+};
+
+/// The axis of a workload that does nothing: a number that changes nothing either.
+pub(crate) const TIMES: Condition = Condition {
+    name: "times",
+    about: "how many times nothing: a number that changes nothing",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["1"]),
+    sweep: Some(Sweep {
+        label: "times nothing",
+        points: Defaults::always(&["10", "100", "1k", "10k"]),
+    }),
 };
 
 impl Workload for Null {

@@ -15,14 +15,29 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The place of a descriptor among those that are watched, and its token.
-pub(super) type Place = usize;
+pub(crate) type Place = usize;
 
 /// Batches that opening, adding, removing and closing are timed in.
-pub(super) const BATCHES: usize = 20;
+pub(crate) const BATCHES: usize = 20;
+
+/// Where opening and closing are measured; nowhere, if nobody asks what they cost.
+pub(crate) type Timed<'a> = Option<&'a mut Probe>;
+
+fn timed(
+    probe: &mut Timed<'_>,
+    metric: &str,
+    operations: u64,
+    body: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match probe {
+        Some(probe) => probe.batch(metric, operations, body),
+        None => body(),
+    }
+}
 
 /// A kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Object {
+pub(crate) enum Object {
     Socketpair,
     Pipe,
     Eventfd,
@@ -60,7 +75,7 @@ impl Object {
 
 /// All that is watched, in order.
 #[derive(Debug)]
-pub(super) struct Objects {
+pub(crate) struct Objects {
     pub object: Object,
     /// The ends that are watched; they don't block.
     pub watched: Vec<OwnedFd>,
@@ -77,7 +92,7 @@ impl Objects {
         count: usize,
         active: &[Place],
         park: bool,
-        probe: &mut Probe,
+        probe: &mut Timed<'_>,
     ) -> Result<Objects, Failure> {
         let listener = match object {
             Object::Tcp => Some(Listener::open()?),
@@ -90,7 +105,7 @@ impl Objects {
         while all.watched.len() < count {
             let some = chunk.min(count - all.watched.len());
             let mut opened: Vec<Ends> = Vec::with_capacity(some);
-            probe.batch("open", some as u64, || {
+            timed(probe, "open", some as u64, || {
                 for _ in 0..some {
                     opened.push(open(object, listener.as_ref())?);
                 }
@@ -98,7 +113,9 @@ impl Objects {
             })?;
             all.take(opened, |place| park && !active.contains(&place))?;
         }
-        probe.fact("parked peers", all.parking.parked());
+        if let Some(probe) = probe {
+            probe.fact("parked peers", all.parking.parked());
+        }
         Ok(all)
     }
 
@@ -128,7 +145,7 @@ impl Objects {
     }
 
     /// Closes them all. Timed only where all peers are here: elsewhere it would be half the work.
-    pub fn close(&mut self, probe: &mut Probe) -> Result<(), Failure> {
+    pub fn close(&mut self, probe: &mut Timed<'_>) -> Result<(), Failure> {
         let parking = std::mem::take(&mut self.parking);
         let all_here = parking.parked() == 0;
         let chunk = self.watched.len().div_ceil(BATCHES);
@@ -142,7 +159,7 @@ impl Objects {
                 Ok(())
             };
             if all_here {
-                probe.batch("close", count, close)?;
+                timed(probe, "close", count, close)?;
             } else {
                 close()?;
             }

@@ -11,16 +11,14 @@
 //! is paid there.
 
 mod bench;
-mod objects;
 
+use crate::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
+use crate::objects::{Object, Objects, Place};
 use bench::Bench;
 use engine::{
-    About, Axis, Cell, CellKey, Condition, Failure, Fit, Kind, MetricAbout, Parking, Probe,
-    Subject, Values, Warning, Workload, descriptors_max,
+    About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parking, Print, Probe,
+    RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
 };
-use objects::{Object, Objects, Place};
-use readiness::{Mechanism, Trigger};
-use std::time::Duration;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Poll = Poll;
@@ -38,51 +36,92 @@ static ABOUT: About = About {
         "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
         "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
     ],
-    axis: Axis {
-        name: "watched descriptors",
-        quick: &[10, 30, 100, 300, 1_000, 3_000, 10_000],
-        full: &[10, 30, 100, 300, 1_000, 3_000, 10_000, 19_000],
-    },
     conditions: &[
+        Condition {
+            name: "watched",
+            about: "descriptors that are watched",
+            values: Values::AtLeast(1),
+            default: Defaults::always(&["1k"]),
+            sweep: Some(Sweep {
+                label: "watched descriptors",
+                points: Defaults {
+                    quick: &["10", "30", "100", "300", "1k", "3k", "10k"],
+                    full: &["10", "30", "100", "300", "1k", "3k", "10k", "19k"],
+                },
+            }),
+        },
         Condition {
             name: "active",
             about: "descriptors that become ready in each loop",
-            values: Values::AtLeast(1),
-            default: "1",
+            values: Values::ShareOf("watched"),
+            default: Defaults::always(&["1"]),
+            sweep: Some(Sweep {
+                label: "active descriptors",
+                points: Defaults {
+                    quick: &["1", "10", "100"],
+                    full: &["0.1%", "1%", "3%", "10%", "30%", "100%"],
+                },
+            }),
         },
         Condition {
             name: "object",
             about: "what is watched",
             values: Values::OneOf(Object::NAMES),
-            default: "socketpair",
+            default: Defaults::always(&["socketpair"]),
+            sweep: None,
         },
         Condition {
             name: "activity",
             about: "how the active ones lie among the watched: evenly, side by side, or by the seed",
             values: Values::OneOf(&["spaced", "sequential", "random"]),
-            default: "spaced",
+            default: Defaults::always(&["spaced"]),
+            sweep: None,
         },
         Condition {
             name: "position",
             about: "where in its share of the watched an active one lies; nothing where it is random",
             values: Values::OneOf(&["first", "middle", "last"]),
-            default: "middle",
+            default: Defaults::always(&["middle"]),
+            sweep: None,
         },
-        Condition {
-            name: "timeout",
-            about: "what the wait is given: 0 returns at once, -1 sleeps until something is ready",
-            values: Values::OneOf(&["0", "-1"]),
-            default: "0",
-        },
+        Condition { default: Defaults::always(&["0"]), ..TIMEOUT },
     ],
+    axis: "watched",
+    ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active" }),
+    rivals: &[("poll", "epoll-level")],
+    likes: &[Like {
+        name: "poller-bench",
+        original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",
+        subjects: &["select", "poll", "epoll-level", "devpoll", "kqueue"],
+        points: &["100", "1k", "10k"],
+        conditions: &[
+            ("active", "1"),
+            ("object", "socketpair"),
+            ("activity", "spaced"),
+            ("position", "middle"),
+            ("timeout", "0"),
+        ],
+        print: Print::Microseconds("pipes"),
+        also: &[
+            ("open", "microseconds to open each of {} socketpairs"),
+            ("close", "microseconds to close each of {} socketpairs"),
+        ],
+        hides: &[
+            "a time-out of 0 keeps poll and select from queueing a waiter on each descriptor: a loop \
+             that sleeps pays for them (--timeout -1)",
+            "one active descriptor in the middle: the cost grows with the active ones too (--axis active)",
+            "a mean of 5 seconds a figure, without its spread; select stopped where 2N reached 1,024",
+        ],
+    }],
     metrics: &[
-        MetricAbout { name: "loop", about: "write + wait + dispatch" },
-        MetricAbout { name: "wait", about: "wait alone" },
-        MetricAbout { name: "add", about: "descriptor added" },
-        MetricAbout { name: "remove", about: "descriptor removed" },
-        MetricAbout { name: "open", about: "object opened" },
-        MetricAbout { name: "close", about: "object closed" },
+        MetricAbout::time("loop", "write + wait + dispatch"),
+        MetricAbout::time("wait", "wait alone"),
+        MetricAbout::time("add", "descriptor added"),
+        MetricAbout::time("remove", "descriptor removed"),
+        MetricAbout::time("open", "object opened"),
+        MetricAbout::time("close", "object closed"),
     ],
+    ..About::PLAIN
 };
 
 impl Workload for Poll {
@@ -91,11 +130,13 @@ impl Workload for Poll {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        readiness::TABLE.iter().map(|row| subject(row)).collect()
+        mechanisms::subjects()
     }
 
-    fn fit(&self, cell: &CellKey) -> Fit {
-        let active = cell.conditions.get("active").and_then(|text| text.parse().ok()).unwrap_or(1);
+    fn fit(&self, cell: &Cell) -> Fit {
+        let (Ok(watched), Ok(active)) = (cell.number("watched"), cell.number("active")) else {
+            return Fit::Measure; // measuring says what is wrong
+        };
         let object = cell.conditions.get("object").map_or("", String::as_str);
         if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
             return Fit::Leave(Warning {
@@ -111,41 +152,36 @@ impl Workload for Poll {
                 remedy: "ulimit -n 1024".into(),
             });
         }
-        if active > cell.point.min(most) {
+        if active > watched.min(most) {
             return Fit::Leave(Warning {
-                what: format!("{active} active of {} watched is left out.", cell.point.min(most)),
+                what: format!("{active} active of {} watched is left out.", watched.min(most)),
                 remedy: "ask for points that are at least as many as --active".into(),
             });
         }
-        if cell.point > most {
-            return Fit::Clamp(most, clamped(cell.point, most));
+        if watched > most {
+            return mechanisms::at_most("watched", watched, most);
         }
         Fit::Measure
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let row = readiness::find(&cell.subject)
-            .ok_or_else(|| Failure::new(format!("there is no mechanism {}", cell.subject)))?;
-        let watched = cell.point as usize;
+        let row = mechanisms::row(&cell.subject)?;
+        let watched = cell.number("watched")? as usize;
         let active = active_places(cell)?;
         let object = Object::named(cell.condition("object")?)?;
-        let timeout = (cell.condition("timeout")? == "0").then_some(Duration::ZERO);
+        let timeout = mechanisms::timeout(cell)?;
         let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
 
-        let mut objects = Objects::open(object, watched, &active, park, probe)?;
+        let mut objects = Objects::open(object, watched, &active, park, &mut Some(&mut *probe))?;
         let mut bench = Bench::new(row, &objects, &active, timeout)?;
         bench.add_all(probe)?;
         bench.measure_loop(probe)?;
         bench.measure_wait(probe)?;
         bench.remove_all(probe)?;
         drop(bench);
-        objects.close(probe)
+        objects.close(&mut Some(probe))
     }
 }
-
-/// Descriptors that a worker needs besides those that it watches: the standard streams, the
-/// mechanism's, a listener, the lines to where peers are parked.
-const OWN_DESCRIPTORS: usize = 24;
 
 /// The most descriptors that can be watched here: all that are allowed, less those that the worker
 /// needs for itself, for the peers of the active ones, and for a chunk on its way to be parked.
@@ -157,34 +193,9 @@ fn watched_max(object: &str, active: u64) -> u64 {
     (descriptors_max().saturating_sub(OWN_DESCRIPTORS) as u64).saturating_sub(peers)
 }
 
-fn clamped(asked: u64, most: u64) -> Warning {
-    let limit = descriptors_max();
-    Warning {
-        what: format!(
-            "{asked} watched descriptors became {most}: a process may have {limit} descriptors."
-        ),
-        remedy: format!("as root: ulimit -n {}", asked.saturating_add(1_000)),
-    }
-}
-
-fn subject(row: &'static Mechanism) -> Subject {
-    let duty = match row.trigger {
-        Trigger::Level => "",
-        Trigger::Edge => "edge-triggered: its handler reads until the call would block",
-        Trigger::Oneshot => "oneshot: its handler arms the descriptor again",
-    };
-    Subject {
-        name: row.name,
-        label: row.label,
-        summary: row.summary,
-        note: duty.into(),
-        available: (row.available)().map_err(|why| why.0),
-    }
-}
-
 /// Which of the watched become ready in each loop.
 fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
-    let (watched, active) = (cell.point as usize, cell.number("active")? as usize);
+    let (watched, active) = (cell.number("watched")? as usize, cell.number("active")? as usize);
     if active == 0 || active > watched {
         return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
     }
@@ -222,9 +233,9 @@ mod tests {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into_iter()
             .chain([("active".to_owned(), active.to_string())])
+            .chain([("watched".to_owned(), watched.to_string())])
             .collect();
-        active_places(&Cell { subject: "poll".into(), point: watched, conditions, seed: 5 })
-            .unwrap()
+        active_places(&Cell { subject: "poll".into(), conditions, seed: 5 }).unwrap()
     }
 
     #[test]
@@ -270,20 +281,18 @@ mod tests {
 
     #[test]
     fn what_can_not_be_measured_is_left_out_or_clamped() {
-        let key = |subject: &str, point: u64, active: &str, object: &str| CellKey {
-            workload: "poll".into(),
+        let cell = |subject: &str, watched: u64, active: &str, object: &str| Cell {
             subject: subject.into(),
-            conditions: [("active", active), ("object", object)]
+            conditions: [("active", active), ("object", object), ("watched", &watched.to_string())]
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
-            point,
-            round: 0,
+            seed: 0,
         };
-        assert_eq!(Poll.fit(&key("poll", 10, "10", "pipe")), Fit::Measure);
-        assert!(matches!(Poll.fit(&key("poll", 10, "11", "pipe")), Fit::Leave(_)));
-        assert!(matches!(Poll.fit(&key("sigio", 10, "1", "eventfd")), Fit::Leave(_)));
-        let most = watched_max("pipe", 1);
-        let clamp = Poll.fit(&key("poll", most + 1, "1", "pipe"));
-        assert!(matches!(clamp, Fit::Clamp(point, _) if point == most), "{clamp:?}");
+        assert_eq!(Poll.fit(&cell("poll", 10, "10", "pipe")), Fit::Measure);
+        assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave(_)));
+        assert!(matches!(Poll.fit(&cell("sigio", 10, "1", "eventfd")), Fit::Leave(_)));
+        let limit = watched_max("pipe", 1);
+        let clamp = Poll.fit(&cell("poll", limit + 1, "1", "pipe"));
+        assert!(matches!(clamp, Fit::AtMost { most, .. } if most == limit), "{clamp:?}");
     }
 }

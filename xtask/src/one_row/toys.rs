@@ -56,7 +56,7 @@ const WORKLOAD: Toy = Toy {
 //! One operation is an addition. It does not measure anything else.
 
 use engine::{
-    About, Axis, Cell, Condition, Failure, Kind, MetricAbout, Probe, Subject, Values, Workload,
+    About, Cell, Condition, Defaults, Failure, MetricAbout, Probe, Subject, Sweep, Values, Workload,
 };
 use std::hint::black_box;
 
@@ -67,18 +67,31 @@ pub(crate) struct Toy;
 static ABOUT: About = About {
     name: "toy-work",
     version: 1,
-    kind: Kind::Suite,
     question: "What does adding one cost?",
     operation: "an addition",
     not_measured: &["anything else"],
-    axis: Axis { name: "toys", quick: &[1, 10], full: &[1, 10, 100] },
-    conditions: &[Condition {
-        name: "toy-size",
-        about: "what is added",
-        values: Values::AtLeast(1),
-        default: "1",
-    }],
-    metrics: &[MetricAbout { name: "add", about: "an addition" }],
+    conditions: &[
+        Condition {
+            name: "toys",
+            about: "how many toys there are",
+            values: Values::AtLeast(1),
+            default: Defaults::always(&["1"]),
+            sweep: Some(Sweep {
+                label: "toys",
+                points: Defaults { quick: &["1", "10"], full: &["1", "10", "100"] },
+            }),
+        },
+        Condition {
+            name: "toy-size",
+            about: "what is added",
+            values: Values::AtLeast(1),
+            default: Defaults::always(&["1"]),
+            sweep: None,
+        },
+    ],
+    axis: "toys",
+    metrics: &[MetricAbout::time("add", "an addition")],
+    ..About::PLAIN
 };
 
 impl Workload for Toy {

@@ -2,8 +2,9 @@
 
 use crate::args::{List, What};
 use crate::exit::{Exit, Trouble};
+use crate::like;
 use crate::output::{print, print_json};
-use engine::{Kind, Values, Workload};
+use engine::{About, Kind, Like, Workload};
 use readiness::Mechanism;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -12,6 +13,7 @@ use std::fmt::Write;
 pub fn list(ask: &List) -> Result<Exit, Trouble> {
     let workloads = matches!(ask.what, What::All | What::Workloads);
     let mechanisms = matches!(ask.what, What::All | What::Mechanisms);
+    let likes = matches!(ask.what, What::All | What::Likes);
     if ask.json {
         let mut all = serde_json::Map::new();
         if workloads {
@@ -25,6 +27,9 @@ pub fn list(ask: &List) -> Result<Exit, Trouble> {
                 "mechanisms".into(),
                 readiness::TABLE.iter().map(|m| of_mechanism(m)).collect(),
             );
+        }
+        if likes {
+            all.insert("likes".into(), like::all().map(of_like).collect());
         }
         print_json(&all.into())?;
         return Ok(Exit::Done);
@@ -42,6 +47,10 @@ pub fn list(ask: &List) -> Result<Exit, Trouble> {
             row(&mut text, mechanism);
         }
     }
+    if likes {
+        text.push_str(if text.is_empty() { "Likes\n" } else { "\nLikes\n" });
+        like::all().for_each(|like| describe_like(&mut text, like));
+    }
     print(&text)?;
     Ok(Exit::Done)
 }
@@ -57,18 +66,39 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     };
     let _ = writeln!(text, "  {:<12} {}{kind}", about.name, about.question);
     let _ = writeln!(text, "  {:<12} one operation: {}", "", about.operation);
-    let _ = writeln!(text, "  {:<12} axis: {}", "", about.axis.name);
+    let axes: Vec<&str> = about.axes().map(|axis| axis.name).collect();
+    let others: Vec<&str> = axes.iter().copied().filter(|&name| name != about.axis).collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!(" (or --axis {})", others.join(", ")),
+    };
+    let _ = writeln!(text, "  {:<12} axis: {}{others}", "", about.axis);
     for condition in about.conditions {
-        let values = match condition.values {
-            Values::AtLeast(least) => format!("{least} or more"),
-            Values::OneOf(words) => words.join(", "),
-        };
-        let (name, default) = (condition.name, condition.default);
-        let _ = writeln!(text, "  {:<12} --{name}: {values} (default {default})", "");
+        let (name, values, about) = (condition.name, condition.possible(), condition.about);
+        let default = condition.default.full.join(",");
+        let _ = writeln!(text, "  {:<12} --{name}: {about}; {values} (default {default})", "");
     }
     for what in about.not_measured {
         let _ = writeln!(text, "  {:<12} not measured: {what}", "");
     }
+}
+
+fn describe_like(text: &mut String, (about, like): (&About, &Like)) {
+    let _ = writeln!(text, "  {:<12} {}", like.name, like.original);
+    let _ = writeln!(text, "  {:<12} is `{}`", "", like::command(about, like));
+    for what in like.hides {
+        let _ = writeln!(text, "  {:<12} hides: {what}", "");
+    }
+}
+
+fn of_like((about, like): (&About, &Like)) -> Value {
+    json!({
+        "name": like.name,
+        "original": like.original,
+        "workload": about.name,
+        "command": like::command(about, like),
+        "hides": like.hides,
+    })
 }
 
 fn row(text: &mut String, mechanism: &Mechanism) {
@@ -110,7 +140,8 @@ fn of_workload(workload: &dyn Workload) -> Value {
         "name": about.name,
         "question": about.question,
         "operation": about.operation,
-        "axis": about.axis.name,
+        "axis": about.axis,
+        "axes": about.axes().map(|axis| axis.name).collect::<Vec<_>>(),
         "conditions": names,
         "not_measured": about.not_measured,
         "subjects": subjects,

@@ -3,6 +3,7 @@
 use crate::args::Run as Asked;
 use crate::commands::{Claim, place, report};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::like;
 use crate::output::{print, print_json, style};
 use crate::progress::Progress;
 use ::record::{Archive, Outcome, Run, RunState, SqliteArchive};
@@ -12,16 +13,28 @@ use engine::{Ask, AskError, Calibrated, Settings, Stop, Unsaved};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A run that is about to be measured by this process and no other.
-struct Sitting {
-    run: Run,
+/// A run that is measured by this process and no other.
+pub struct Sitting {
+    /// What was measured, when it has been.
+    pub run: Run,
     /// Absent when it can't be written: then it is measured and printed all the same.
     archive: Option<SqliteArchive>,
     _claim: Claim,
 }
 
-/// Measures what was asked for, or completes what was interrupted.
+/// Measures what was asked for, or completes what was interrupted, and reports it.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
+    let asked = &like::filled(asked);
+    let (sitting, unsaved) = measured(asked, command)?;
+    conclude(asked, &place(&asked.place)?, sitting, unsaved.as_ref())
+}
+
+/// Measures what was asked for, or completes what was interrupted. What the record could not take
+/// comes back beside it.
+pub fn measured(
+    asked: &Asked,
+    command: Vec<String>,
+) -> Result<(Sitting, Option<Unsaved>), Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     engine::raise_descriptors_max();
@@ -39,7 +52,7 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     let archive = sitting.archive.as_mut().map(|archive| archive as &mut dyn Archive);
     let unsaved = engine::run(&mut sitting.run, archive, &settings, &mut progress);
     progress.done();
-    conclude(asked, &file, sitting, unsaved.as_ref())
+    Ok((sitting, unsaved))
 }
 
 /// A new run, and its record if that can be written. A file that is no record is refused before
@@ -99,6 +112,9 @@ fn resumed(file: &Path, name: &str) -> Result<Sitting, Trouble> {
     Ok(Sitting { run, archive: Some(archive), _claim: claim })
 }
 
+/// Facts that make a machine another one when they change.
+pub const MACHINE: [&str; 3] = ["kernel.release", "cpu.model", "cpu.count"];
+
 /// A run goes on only where its first part was measured, and with workloads that measure the same.
 fn same_conditions(run: &Run) -> Result<(), Trouble> {
     let number = run.summary.number;
@@ -113,7 +129,7 @@ fn same_conditions(run: &Run) -> Result<(), Trouble> {
         }
     }
     let host = engine::host();
-    for key in ["kernel.release", "cpu.model", "cpu.count"] {
+    for key in MACHINE {
         let (then, now) = (run.host_before.facts.get(key), host.facts.get(key));
         if let (Some(then), Some(now)) = (then, now)
             && then != now
@@ -173,6 +189,9 @@ fn printed(asked: &Asked, run: &Run, analysis: &Analysis, places: &str) -> Resul
     if asked.json {
         return print_json(&::report::json::run(run, analysis, Samples::Include));
     }
+    if let Some(name) = &asked.like {
+        return print(&format!("{}\n{places}\n", like::told(name, analysis)));
+    }
     let tables = ::report::terminal::tables(run, analysis, &style(asked.all));
     print(&format!("{tables}{places}\n"))
 }
@@ -186,7 +205,8 @@ fn exit(run: &Run, recorded: bool) -> Exit {
     }
 }
 
-fn lost(unsaved: &Unsaved) -> Trouble {
+/// What is said of figures that the record could not take.
+pub fn lost(unsaved: &Unsaved) -> Trouble {
     let what = match unsaved.cells {
         0 => "the end of the run was".to_owned(),
         1 => "1 cell was".to_owned(),
@@ -212,7 +232,7 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
     let (rounds, time) = match (quick, asked.full) {
         (true, _) => (9, Duration::from_millis(30)),
         (_, true) => (10, Duration::from_millis(250)),
-        _ => (7, Duration::from_millis(100)),
+        _ => usual(&asked.workloads),
     };
     let time = asked.time.unwrap_or(time);
     // A cell measures several figures, and opens and closes what it measures them on.
@@ -220,7 +240,8 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
     Ok(Ask {
         workloads: asked.workloads.clone(),
         subjects: asked.subjects.clone(),
-        points: Ask::read_points(&asked.points)?,
+        axis: asked.axis.clone(),
+        points: asked.points.clone(),
         conditions: asked.conditions.clone(),
         rounds: asked.rounds.as_deref().map_or(Ok(rounds), Ask::read_rounds)?,
         quick,
@@ -228,6 +249,16 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
         deadline_ms: deadline.as_millis() as u64,
         pinned_cpus: asked.pin.clone(),
         seed: asked.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
+    })
+}
+
+/// The rounds and the time that are usual for the workloads of that name: the most of each.
+fn usual(names: &[String]) -> (u32, Duration) {
+    let all = workloads::TABLE.iter().map(|row| row.about());
+    let usual = all.filter(|about| names.iter().any(|name| name == about.name));
+    usual.fold((1, Duration::ZERO), |(rounds, time), about| {
+        let ms = Duration::from_millis(about.usual.measure_ms);
+        (rounds.max(about.usual.rounds), time.max(ms))
     })
 }
 

@@ -69,6 +69,7 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
                 axis: "watched descriptors".into(),
                 metrics: vec![metric("loop", "ns"), metric("add", "ns")],
                 subjects: vec![],
+                ..WorkloadInfo::default()
             }],
             ..Plan::default()
         },

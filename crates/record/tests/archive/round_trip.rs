@@ -5,7 +5,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
     Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Run,
-    RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Ratio, RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use tempfile::tempdir;
 
@@ -89,18 +89,22 @@ prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
         version in any::<u32>(),
+        points_down in any::<bool>(),
+        ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
+        rivals in vec((".{0,9}", ".{0,9}"), 0..3),
         not_measured in vec(".{0,9}", 0..3),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..4),
     ) -> WorkloadInfo {
-        let [name, question, operation, axis, _] = words;
+        let [name, question, operation, axis, axis_condition] = words;
+        let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better }
         });
         let subjects = subjects.into_iter()
             .map(|(name, label, note)| SubjectInfo { name, label, note });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            metrics: metrics.collect(), subjects: subjects.collect() }
+            axis_condition, ratio, points_down, rivals, metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }
 

@@ -4,10 +4,11 @@
 //! recorded value: finer than a pixel, and the exact values stand in the record). Within a cell the
 //! samples are sorted, so that each costs about one byte as the difference from the one before.
 
-use super::Analysed;
 use super::table::{metric_name, short};
+use super::{Analysed, findings, marks};
+use crate::figures::{percent, place, whole};
 use crate::words;
-use analysis::{PointSummary, Row, Table};
+use analysis::{Analysis, Crossover, Estimate, PointSummary, Row, Standing, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use record::{Cell, Conditions, Metric, Run, WorkloadInfo};
@@ -46,18 +47,24 @@ pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'
 /// The data of one workload's plot, safe to stand inside a `script` element.
 pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> String {
     let names: Vec<String> = runs.iter().map(|(run, _)| super::run_name(run)).collect();
+    let subjects = subjects(views);
+    let looks: Vec<Value> = (0..subjects.len())
+        .map(marks::look)
+        .map(|look| json!({ "colour": look.colour, "shape": look.shape }))
+        .collect();
     let value = json!({
         "workload": info.name,
         "axis": info.axis,
         "runs": names,
-        "subjects": subjects(views),
+        "subjects": subjects,
+        "looks": looks,
         "views": views.iter().map(|view| of_view(runs, view)).collect::<Vec<_>>(),
     });
     value.to_string().replace('<', "\\u003c")
 }
 
 /// The labels of all subjects with figures, each once, in table order: colours follow it.
-fn subjects(views: &[View]) -> Vec<String> {
+pub(super) fn subjects(views: &[View]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for (_, table) in views.iter().flat_map(|view| &view.tables) {
         for row in table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some)) {
@@ -75,11 +82,72 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         let measured = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
         measured.map(|row| of_row(&runs[*index].0, *index, table, row))
     });
+    let crossings = view.tables.iter().flat_map(|(index, table)| {
+        let crossovers = told(&runs[*index].1, table);
+        crossovers.map(|crossover| of_crossover(*index, table, crossover))
+    });
+    let run = &runs[view.tables[0].0].0;
     json!({
         "metric": metric_name(table),
         "unit": table.metric.unit,
-        "conditions": words::conditions(&table.conditions, &table.axis),
+        "upwards": upwards(table),
+        "conditions": words::conditions(run, &table.workload, &table.conditions),
         "series": series.collect::<Vec<_>>(),
+        "crossings": crossings.collect::<Vec<_>>(),
+    })
+}
+
+/// What stands at the upper end of the axis that goes up: the unit that its ticks leave out, and
+/// which way is better where that is not down, as with times.
+fn upwards(table: &Table) -> String {
+    let metric = &table.metric;
+    let unit = Some(metric.unit.as_str()).filter(|unit| !["", "ns"].contains(unit));
+    let better = (!metric.lower_is_better).then_some("more is better");
+    unit.into_iter().chain(better).collect::<Vec<_>>().join(", ")
+}
+
+/// The crossovers of a table that some finding tells: those of all pairs would bury the plot.
+fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> impl Iterator<Item = &'a Crossover> {
+    let contests =
+        table.contests.iter().filter(|contest| findings::tells(analysis, table, contest));
+    contests.flat_map(|contest| match &contest.standing {
+        Standing::Crosses { crossovers } => crossovers.as_slice(),
+        _ => &[],
+    })
+}
+
+fn of_crossover(run: usize, table: &Table, crossover: &Crossover) -> Value {
+    let label = |subject: &str| {
+        let row = table.rows.iter().find(|row| row.subject == subject);
+        row.map_or(subject, |row| row.label.as_str()).to_owned()
+    };
+    let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
+    let Estimate { value, low, high } = crossover.at;
+    let said = format!("{overtakes} overtakes {overtaken} at {} {}", place(value), table.axis);
+    let mut pairs = Vec::new();
+    if low < high {
+        pairs.push(("95 % interval".to_owned(), format!("{} to {}", place(low), place(high))));
+    }
+    if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
+        let mut said = percent(share.value);
+        if share.low < share.high {
+            said = format!("{said} ({} to {})", percent(share.low), percent(share.high));
+        }
+        pairs.push((shares.word.clone(), said));
+    }
+    let brief: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
+    pairs.push((format!("{overtaken} leads"), format!("up to {}", whole(crossover.after))));
+    pairs.push((format!("{overtakes} leads"), format!("from {}", whole(crossover.before))));
+    json!({
+        "run": run,
+        "overtakes": overtakes,
+        "overtaken": overtaken,
+        "at": short(value),
+        "low": short(low),
+        "high": short(high),
+        "said": said,
+        "brief": brief.join(" · "),
+        "pairs": pairs,
     })
 }
 

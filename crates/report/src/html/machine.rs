@@ -2,6 +2,7 @@
 
 use super::{Analysed, run_name};
 use crate::figures::figure;
+use crate::words;
 use maud::{Markup, html};
 use record::{Host, Run};
 use std::collections::BTreeSet;
@@ -35,16 +36,34 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
             h2 #machine-head { "The machine" }
             @for (run, _) in runs {
                 @if runs.len() > 1 { h3 { (run_name(run)) } }
-                p {
-                    (name(run)) ". Clock: " (run.clock.source) ", resolution "
-                    (figure(run.clock.resolution_ns)) " ns, overhead "
-                    (figure(run.clock.overhead_ns)) " ns a reading."
-                }
-                details {
-                    summary { "Everything that was recorded of it" }
-                    (facts(run))
-                }
+                @if words::is_foreign(run) { (unknown(run)) } @else { (known(run)) }
             }
+        }
+    }
+}
+
+fn known(run: &Run) -> Markup {
+    html! {
+        p {
+            (name(run)) ". Clock: " (run.clock.source) ", resolution "
+            (figure(run.clock.resolution_ns)) " ns, overhead "
+            (figure(run.clock.overhead_ns)) " ns a reading."
+        }
+        details {
+            summary { "Everything that was recorded of it" }
+            (facts(run))
+        }
+    }
+}
+
+/// Figures that knee did not measure came from a machine that it knows nothing of.
+fn unknown(run: &Run) -> Markup {
+    html! {
+        p {
+            "The figures come from a table"
+            @if let Some(file) = words::source(run) { ", " code { (file) } }
+            ". knee did not measure them: of the machine and the clock behind them nothing is \
+             recorded here."
         }
     }
 }
@@ -59,7 +78,7 @@ fn facts(run: &Run) -> Markup {
         .collect();
     html! {
         div.scroll tabindex="0" role="region" aria-label="Facts about the machine" {
-            table.facts {
+            table.facts aria-label="Facts about the machine" {
                 thead { tr {
                     th scope="col" { "Fact" }
                     th scope="col" { "Before" }

@@ -1,12 +1,16 @@
 //! The tables of the page: the same medians that the plot draws, for eyes, ears and paper.
 
-use super::{Analysed, data::View, run_name, tag};
-use crate::figures::{NONE, Unit, factor, whole};
+use super::findings::tag;
+use super::{Analysed, data::View, run_name};
+use crate::figures::{NONE, Unit, factor, percent, whole};
 use crate::words;
 use analysis::words::exponent_with_interval;
 use analysis::{Basis, Growth, PointSummary, Row, Table};
 use maud::{Markup, html};
 use record::Run;
+
+/// Stands behind the best figure at a point.
+const STAR: &str = "★";
 
 /// The tables of one metric under one set of conditions: one per run.
 pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -> Markup {
@@ -25,50 +29,135 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
     let best = words::best(table);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures {
-                caption id=(id) {
-                    div {
-                        strong { (words::measure(table, &unit)) }
-                        " · " (words::conditions(&table.conditions, &table.axis))
-                        " · " (words::rounds(run)) ", with its 95 % interval"
-                        @if let Some(name) = name { " · " (name) }
-                    }
-                }
-                thead { tr {
-                    th scope="col" { "subject" }
-                    @for point in &table.points { th.number scope="col" { (whole(*point)) } }
-                    th scope="col" { "growth" }
-                } }
-                tbody {
-                    @for (index, row) in words::rows(table).enumerate() {
-                        (line(table, row, &unit, &best, index))
+            table.figures.down[table.points_down] {
+                (caption(run, table, &unit, (id, name)))
+                @if table.points_down { (down(table, &unit, &best)) }
+                @else { (across(table, &unit, &best)) }
+            }
+        }
+        @if let Some(legend) = words::legend(table, STAR) { p.legend-line { (legend) "." } }
+        (notes(table))
+        (facts(table))
+    }
+}
+
+/// What the workload stated of the table's cells, folded away.
+fn facts(table: &Table) -> Markup {
+    html! {
+        @for (name, values) in words::facts(table) {
+            details.stated {
+                summary { (name) ", by " (table.axis) }
+                div.scroll tabindex="0" role="region" aria-label=(name) {
+                    table.facts {
+                        thead { tr { th scope="col" { (table.axis) } th scope="col" { (name) } } }
+                        tbody {
+                            @for (points, value) in values {
+                                tr { th scope="row" { (points) } td { (value) } }
+                            }
+                        }
                     }
                 }
             }
         }
-        (notes(table))
     }
 }
 
-fn line(table: &Table, row: &Row, unit: &Unit, best: &[Option<usize>], index: usize) -> Markup {
+fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str>)) -> Markup {
+    html! {
+        caption id=(id) {
+            div {
+                strong { (words::measure(table, unit)) }
+                " · " (words::conditions(run, &table.workload, &table.conditions))
+                " · " (words::rounds(run))
+                @if has_intervals(table) { ", with its 95 % interval" }
+                @if let Some(name) = name { " · " (name) }
+            }
+        }
+    }
+}
+
+/// Whether any of its figures has an interval: single ones have none.
+fn has_intervals(table: &Table) -> bool {
+    table.rows.iter().flat_map(|row| &row.cells).flatten().any(|cell| cell.samples > 1)
+}
+
+/// Subjects down, points across.
+fn across(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
+    let grows = table.rows.iter().any(|row| row.growth.is_some());
+    html! {
+        thead { tr {
+            th scope="col" { "subject" }
+            @for point in &table.points { th.number scope="col" { (whole(*point)) } }
+            @if grows { th scope="col" { "growth" } }
+        } }
+        tbody {
+            @for row in words::rows(table) { (line(table, row, grows, (unit, best))) }
+        }
+    }
+}
+
+fn line(table: &Table, row: &Row, grows: bool, how: (&Unit, &[Option<&str>])) -> Markup {
     html! {
         tr.unavailable[row.unavailable.is_some()] {
             th scope="row" { (row.label) }
             @if let Some(reason) = &row.unavailable {
-                td.reason colspan=(table.points.len() + 1) { "unavailable: " (reason) }
+                td.reason colspan=(table.points.len() + usize::from(grows)) { "unavailable: " (reason) }
             } @else {
-                @for (column, cell) in row.cells.iter().enumerate() {
-                    td.number.best[best[column] == Some(index)] {
-                        (median(row, table.points[column], cell.as_ref(), unit))
-                    }
-                }
-                td.growth { @if let Some(growth) = &row.growth { (grown(growth)) } }
+                @for column in 0..table.points.len() { (cell(table, row, column, how)) }
+                @if grows { td.growth { @if let Some(growth) = &row.growth { (grown(growth)) } } }
             }
         }
     }
 }
 
-fn median(row: &Row, point: u64, cell: Option<&PointSummary>, unit: &Unit) -> Markup {
+/// Points down, subjects across; how each grows at the foot, where it is said.
+fn down(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| row.unavailable.is_none()).collect();
+    html! {
+        thead { tr {
+            th.number scope="col" { (table.axis) }
+            @if let Some(shares) = &table.shares { th.number scope="col" { (shares.word) } }
+            @for row in &rows { th.number.subject scope="col" { (row.label) } }
+        } }
+        tbody {
+            @for (column, point) in table.points.iter().enumerate() {
+                tr {
+                    th.number scope="row" { (whole(*point)) }
+                    @if let Some(shares) = &table.shares {
+                        td.number.share { (percent(shares.values[column])) }
+                    }
+                    @for row in &rows { (cell(table, row, column, (unit, best))) }
+                }
+            }
+        }
+        @if rows.iter().any(|row| row.growth.is_some()) {
+            tfoot { tr {
+                th scope="row" colspan=(1 + usize::from(table.shares.is_some())) { "growth" }
+                @for row in &rows {
+                    td.growth.number { @if let Some(growth) = &row.growth { (grown(growth)) } }
+                }
+            } }
+        }
+    }
+}
+
+/// One figure; the best at its point has a mark for eyes, and a word for ears.
+fn cell(table: &Table, row: &Row, column: usize, (unit, best): (&Unit, &[Option<&str>])) -> Markup {
+    let is_best = best[column] == Some(row.subject.as_str());
+    html! {
+        td.number.best[is_best] {
+            (median(row, table.points[column], row.cells[column].as_ref(), (unit, is_best)))
+            @if is_best { span.unseen { " " (words::superlative(&table.metric)) } }
+        }
+    }
+}
+
+fn median(
+    row: &Row,
+    point: u64,
+    cell: Option<&PointSummary>,
+    (unit, is_best): (&Unit, bool),
+) -> Markup {
     let Some(cell) = cell else {
         let reason = row.missing.iter().find(|(missing, _)| *missing == point);
         let reason = reason.map_or("no figure", |(_, reason)| reason.as_str());
@@ -76,7 +165,10 @@ fn median(row: &Row, point: u64, cell: Option<&PointSummary>, unit: &Unit) -> Ma
     };
     html! {
         (unit.figure(cell.median.value))
-        span.interval { (unit.figure(cell.median.low)) "–" (unit.figure(cell.median.high)) }
+        @if is_best { span.star aria-hidden="true" { (STAR) } }
+        @if cell.samples > 1 {
+            span.interval { (unit.figure(cell.median.low)) "–" (unit.figure(cell.median.high)) }
+        }
     }
 }
 
@@ -92,17 +184,21 @@ fn grown(growth: &Growth) -> Markup {
     }
 }
 
-/// What has to be known of single rows.
+/// What has to be known of single rows; with the points down, also who is not among the columns.
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = words::rows(table)
         .filter(|row| row.unavailable.is_none())
         .map(|row| (row.label.as_str(), known(row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
+    let absent = if table.points_down { words::unavailable(table) } else { Vec::new() };
     html! {
-        @if !rows.is_empty() {
+        @if !rows.is_empty() || !absent.is_empty() {
             ul.notes {
                 @for (label, notes) in rows { li { strong { (label) } " " (notes.join("; ")) } }
+                @for (labels, reason) in absent {
+                    li { strong { (words::list(&labels)) } " unavailable: " (reason) }
+                }
             }
         }
     }

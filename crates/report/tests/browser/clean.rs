@@ -1,26 +1,28 @@
 //! The page asks nobody for anything, and stands without its script.
 
-use crate::page::{ONE, Runs, complaints_of, with};
+use crate::page::{FOREIGN, ONE, PIPES, Runs, complaints_of, with};
 use analysis::Analysis;
 use serde_json::json;
 
 #[test]
 fn nothing_in_the_page_names_a_place_outside_it() {
-    with(&ONE, |page| {
-        let named: Vec<String> = page.get(
-            "[...document.querySelectorAll('[src], [href], [srcset], [data], [action]')]
+    for runs in [&*ONE, &*PIPES, &*FOREIGN] {
+        with(runs, |page| {
+            let named: Vec<String> = page.get(
+                "[...document.querySelectorAll('[src], [href], [srcset], [data], [action]')]
                 .flatMap((one) => [...one.attributes])
                 .filter((one) => ['src', 'href', 'srcset', 'data', 'action'].includes(one.name))
                 .map((one) => one.value)
                 .filter((value) => !value.startsWith('#') && !value.startsWith('data:'))",
-        );
-        assert!(named.is_empty(), "{named:?}");
-        let links: Vec<String> = page.get(
-            "[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.hash)
+            );
+            assert!(named.is_empty(), "{named:?}");
+            let links: Vec<String> = page.get(
+                "[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.hash)
                 .filter((hash) => !document.querySelector(hash))",
-        );
-        assert!(links.is_empty(), "these lead nowhere: {links:?}");
-    });
+            );
+            assert!(links.is_empty(), "these lead nowhere: {links:?}");
+        });
+    }
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Light and dark, wide and narrow, on paper.
 
 use crate::input::Held;
-use crate::page::{ONE, Page, TWO, with};
+use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, TWO, with};
 use serde_json::json;
 
 /// Shows every part that the page can fold away, so that all of it is looked at.
 fn unfold(page: &mut Page) {
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
-    page.press("[...document.querySelectorAll('.all-tables')][0]", Held::Nothing);
+    if page.get("document.querySelector('.all-tables') !== null") {
+        page.press("document.querySelector('.all-tables')", Held::Nothing);
+    }
     page.evaluate("document.querySelector('.stage').focus()");
     page.key("ArrowRight", Held::Nothing);
     page.settle();
@@ -38,16 +40,39 @@ fn the_systems_colour_scheme_is_followed_on_the_page_and_in_the_plot() {
 }
 
 #[test]
-fn every_text_has_a_contrast_of_at_least_four_and_a_half() {
-    with(&ONE, |page| {
-        unfold(page);
-        page.press("document.querySelector('[data-subject=\"poll\"]')", Held::Nothing);
+fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
+    for (runs, least) in [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100)] {
+        with(runs, |page| {
+            unfold(page);
+            page.press("document.querySelector('[data-subject=\"poll\"]')", Held::Nothing);
+            for name in ["light", "dark"] {
+                scheme(page, name);
+                let faint: Vec<String> = page.get("probe.faint(4.5)");
+                assert!(faint.is_empty(), "{name}: {faint:#?}");
+                let bound: usize = page.get("probe.faint(21.1).length");
+                assert!(bound > least, "only {bound} texts were looked at");
+            }
+        });
+    }
+}
+
+#[test]
+fn every_colour_of_a_map_can_be_read_on_at_every_strength() {
+    with(&PIPES, |page| {
+        // The map at hand has but a few of them: every spot shows one after the other.
         for name in ["light", "dark"] {
             scheme(page, name);
-            let faint: Vec<String> = page.get("probe.faint(4.5)");
-            assert!(faint.is_empty(), "{name}: {faint:#?}");
-            let bound: usize = page.get("probe.faint(21.1).length");
-            assert!(bound > 500, "only {bound} texts were looked at");
+            for colour in 0..8 {
+                for step in 0..4 {
+                    page.evaluate(&format!(
+                        "document.querySelectorAll('.spot[data-subject]').forEach((spot) => {{
+                            spot.className = 'spot lead-{step}';
+                            spot.style.setProperty('--hue', 'var(--series-{colour})'); }})"
+                    ));
+                    let faint: Vec<String> = page.get("probe.faint(4.5)");
+                    assert!(faint.is_empty(), "{name}, {colour}, {step}: {faint:#?}");
+                }
+            }
         }
     });
 }
@@ -76,7 +101,7 @@ fn the_button_turns_dark_and_back_whatever_the_system_says() {
 
 #[test]
 fn nothing_is_wider_than_the_window() {
-    for runs in [&*ONE, &*TWO] {
+    for runs in [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN] {
         with(runs, |page| {
             unfold(page);
             for width in [1280, 768, 390, 360] {
@@ -100,17 +125,19 @@ fn nothing_is_wider_than_the_window() {
 
 #[test]
 fn a_finger_finds_every_button_on_a_phone() {
-    with(&ONE, |page| {
-        page.resize(390, 800);
-        page.settle();
-        let small: Vec<String> = page.get(
-            "[...document.querySelectorAll('button, select, summary')]
-                .filter((one) => one.checkVisibility())
-                .filter((one) => one.getBoundingClientRect().height < 24)
-                .map((one) => one.textContent)",
-        );
-        assert!(small.is_empty(), "{small:?}");
-    });
+    for runs in [&*ONE, &*PIPES] {
+        with(runs, |page| {
+            page.resize(390, 800);
+            page.settle();
+            let small: Vec<String> = page.get(
+                "[...document.querySelectorAll('button, select, summary')]
+                    .filter((one) => one.checkVisibility())
+                    .filter((one) => one.getBoundingClientRect().height < 24)
+                    .map((one) => one.textContent)",
+            );
+            assert!(small.is_empty(), "{small:?}");
+        });
+    }
 }
 
 #[test]
@@ -133,20 +160,26 @@ fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
 
 #[test]
 fn whatever_can_be_used_has_a_name_for_a_screen_reader() {
-    with(&TWO, |page| {
-        page.call("Accessibility.enable", &json!({}));
-        let tree = page.call("Accessibility.getFullAXTree", &json!({}));
-        let nodes = tree["nodes"].as_array().expect("nodes");
-        let mut seen = 0;
-        for node in nodes.iter().filter(|node| node["ignored"] != true) {
-            let role = node["role"]["value"].as_str().unwrap_or_default();
-            let named = ["button", "combobox", "link", "application", "table", "region", "figure"];
-            if named.contains(&role) {
-                seen += 1;
-                let name = node["name"]["value"].as_str().unwrap_or_default();
-                assert!(!name.trim().is_empty(), "a {role} has no name: {node}");
+    for runs in [&*TWO, &*PIPES_TWO] {
+        with(runs, |page| {
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((d) => { d.open = true; })",
+            );
+            page.call("Accessibility.enable", &json!({}));
+            let tree = page.call("Accessibility.getFullAXTree", &json!({}));
+            let nodes = tree["nodes"].as_array().expect("nodes");
+            let mut seen = 0;
+            for node in nodes.iter().filter(|node| node["ignored"] != true) {
+                let role = node["role"]["value"].as_str().unwrap_or_default();
+                let named =
+                    ["button", "combobox", "link", "application", "table", "region", "figure"];
+                if named.contains(&role) {
+                    seen += 1;
+                    let name = node["name"]["value"].as_str().unwrap_or_default();
+                    assert!(!name.trim().is_empty(), "a {role} has no name: {node}");
+                }
             }
-        }
-        assert!(seen > 30, "only {seen} of them were found");
-    });
+            assert!(seen > 20, "only {seen} of them were found");
+        });
+    }
 }

@@ -8,6 +8,7 @@ mod browser;
 mod choosing;
 mod clean;
 mod controls;
+mod crossing;
 mod drawing;
 #[path = "../fixture/mod.rs"]
 mod fixture;
@@ -16,6 +17,7 @@ mod heavy;
 mod hover;
 mod input;
 mod looks;
+mod map;
 mod odd;
 mod page;
 mod program;

@@ -22,6 +22,14 @@ pub static ONE: LazyLock<Runs> = LazyLock::new(|| vec![fixture::realistic(20)]);
 pub static TWO: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::realistic(20), fixture::slower(20)]);
 
+/// A run with its points down, crossovers and a map.
+pub static PIPES: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::pipetest(20)]);
+/// The same on two machines.
+pub static PIPES_TWO: LazyLock<Runs> =
+    LazyLock::new(|| vec![fixture::pipetest::pipetest(20), fixture::pipetest::slower(20)]);
+/// A table of somebody else.
+pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
+
 /// An opened page; dereferences to its browser.
 pub struct Page {
     browser: Browser,

@@ -1,6 +1,7 @@
 //! The loop that is timed: write, wait, dispatch; and the count that every event has to match.
 
-use super::objects::{BATCHES, Objects, Place};
+use crate::mechanisms::took_part;
+use crate::objects::{BATCHES, Objects, Place};
 use engine::{Failure, Probe, Stopwatch};
 use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 use rustix::io::{Errno, read, write};
@@ -184,12 +185,7 @@ impl<'a> Bench<'a> {
         }
         self.seen.fill(0);
         self.turns += turns;
-        if self.mechanism.recoveries() > 0 {
-            return Err(Failure::new(
-                "its queue was full (RLIMIT_SIGPENDING): a look at all descriptors stood in for it",
-            ));
-        }
-        Ok(())
+        took_part(&*self.mechanism)
     }
 
     /// Nothing is ready any more.

@@ -1,0 +1,119 @@
+//! Maps: which subject is best where, over a whole and a share of it at once.
+
+use crate::{Lead, Map, Shares, Table};
+use record::{Conditions, WorkloadInfo};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ratios that differ by less are the same, rounded to whole parts: 33 of 1,000 and 333 of 10,000.
+const ROUNDING: f64 = 1.03;
+
+/// One map for each set of conditions under which the headline metric of a workload with a ratio has
+/// figures at two totals and two ratios at least.
+pub(crate) fn maps(workloads: &[WorkloadInfo], tables: &[Table]) -> Vec<Map> {
+    let mut maps = Vec::new();
+    for workload in workloads {
+        let mut groups: BTreeMap<Conditions, Vec<&Table>> = BTreeMap::new();
+        let headline = |table: &&Table| table.headline && table.workload == workload.name;
+        for table in tables.iter().filter(headline) {
+            let Some(shares) = &table.shares else { continue };
+            let mut conditions = table.conditions.clone();
+            conditions.remove(&shares.part);
+            conditions.remove(&shares.whole);
+            groups.entry(conditions).or_default().push(table);
+        }
+        maps.extend(groups.into_iter().filter_map(|(conditions, tables)| map(conditions, &tables)));
+    }
+    maps
+}
+
+/// What is known of one place of a map.
+struct Spot<'a> {
+    total: u64,
+    share: f64,
+    lead: &'a Lead,
+}
+
+fn map(conditions: Conditions, tables: &[&Table]) -> Option<Map> {
+    let first = tables.first()?;
+    let Shares { whole, word, .. } = first.shares.as_ref()?;
+    let known: Vec<Spot<'_>> = tables.iter().flat_map(|table| spots_of(table)).collect();
+    let totals: Vec<u64> =
+        known.iter().map(|spot| spot.total).collect::<BTreeSet<_>>().into_iter().collect();
+    let columns = columns(known.iter().map(|spot| spot.share).collect());
+    if totals.len() < 2 || columns.len() < 2 {
+        return None;
+    }
+    let mut spots: Vec<Vec<Option<Lead>>> = vec![vec![None; columns.len()]; totals.len()];
+    for spot in &known {
+        let row = totals.binary_search(&spot.total).ok()?;
+        let column = columns.iter().position(|column| column.contains(&spot.share))?;
+        spots[row][column].get_or_insert_with(|| spot.lead.clone());
+    }
+    Some(Map {
+        workload: first.workload.clone(),
+        metric: first.metric.clone(),
+        conditions,
+        whole: whole.clone(),
+        word: word.clone(),
+        totals,
+        shares: columns.iter().map(|column| column[column.len() / 2]).collect(),
+        subjects: subjects(tables, &spots),
+        spots,
+    })
+}
+
+/// What `table` knows, at its own points.
+fn spots_of<'a>(table: &'a Table) -> Vec<Spot<'a>> {
+    let Some(shares) = &table.shares else { return Vec::new() };
+    let fixed = table.conditions.get(&shares.whole).and_then(|whole| whole.parse().ok());
+    let places = table.points.iter().zip(&shares.values).zip(&table.leads);
+    let spot = |((&point, &share), lead): ((&u64, &f64), &'a Option<Lead>)| {
+        let total = if table.axis_condition == shares.whole { Some(point) } else { fixed };
+        Some(Spot { total: total?, share, lead: lead.as_ref()? })
+    };
+    places.filter_map(spot).collect()
+}
+
+/// The ratios in ascending order, those together that differ by rounding only.
+fn columns(mut shares: Vec<f64>) -> Vec<Vec<f64>> {
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for share in shares {
+        match columns.last_mut() {
+            Some(column) if share < column[0] * ROUNDING => column.push(share),
+            _ => columns.push(vec![share]),
+        }
+    }
+    columns
+}
+
+/// Name and label of the subjects that stand in `spots`, in the order of the tables.
+fn subjects(tables: &[&Table], spots: &[Vec<Option<Lead>>]) -> Vec<(String, String)> {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for lead in spots.iter().flatten().flatten() {
+        named.insert(&lead.best);
+        if !lead.clear {
+            named.insert(&lead.second);
+        }
+    }
+    let mut subjects = Vec::new();
+    for row in tables.iter().flat_map(|table| &table.rows) {
+        if named.remove(row.subject.as_str()) {
+            subjects.push((row.subject.clone(), row.label.clone()));
+        }
+    }
+    subjects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_that_differ_by_rounding_share_a_column() {
+        let found = columns(vec![0.5, 0.033, 0.1, 0.0333, 0.1, 0.034]);
+        assert_eq!(found, [vec![0.033, 0.0333], vec![0.034], vec![0.1], vec![0.5]]);
+        assert!(columns(Vec::new()).is_empty());
+    }
+}

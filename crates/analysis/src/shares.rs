@@ -1,0 +1,114 @@
+//! The ratio that a workload's figures are read by: one condition as a share of another.
+
+use crate::{Estimate, Shares};
+use record::{Conditions, Ratio, WorkloadInfo};
+
+/// How a value on the axis of one table becomes a ratio.
+pub(crate) struct Portion<'a> {
+    ratio: &'a Ratio,
+    rule: Rule,
+}
+
+enum Rule {
+    /// The axis is the part, of this whole.
+    Of(f64),
+    /// The axis is the whole; this is the part.
+    Part(f64),
+    /// The part is a share of the whole by itself.
+    Always(f64),
+}
+
+impl<'a> Portion<'a> {
+    /// That of the tables of `workload` under `conditions`; `None` where it has no ratio, the axis is
+    /// neither part nor whole, or the other one is not a number above zero.
+    pub(crate) fn of(workload: &'a WorkloadInfo, conditions: &Conditions) -> Option<Self> {
+        let ratio = workload.ratio.as_ref()?;
+        let axis = &workload.axis_condition;
+        let rule = if *axis == ratio.part {
+            Rule::Of(number(conditions.get(&ratio.whole)?)?)
+        } else if *axis == ratio.whole {
+            let part = conditions.get(&ratio.part)?;
+            match part.strip_suffix('%') {
+                Some(percent) => Rule::Always(number(percent.trim())? / 100.0),
+                None => Rule::Part(number(part)?),
+            }
+        } else {
+            return None;
+        };
+        Some(Self { ratio, rule })
+    }
+
+    /// The ratio at each of `points`; `None` where one has none: nothing is a part of zero.
+    pub(crate) fn shares(&self, points: &[u64]) -> Option<Shares> {
+        let values: Vec<f64> = points.iter().map(|&point| self.at(point as f64)).collect();
+        let Ratio { part, whole, word } = self.ratio.clone();
+        let all_known = values.iter().all(|share| share.is_finite());
+        all_known.then_some(Shares { word, part, whole, values })
+    }
+
+    /// A place on the axis as a ratio. Where the axis is the whole, the low end is the high one.
+    pub(crate) fn of_place(&self, at: Estimate) -> Estimate {
+        let (one, other) = (self.at(at.low), self.at(at.high));
+        Estimate { value: self.at(at.value), low: one.min(other), high: one.max(other) }
+    }
+
+    fn at(&self, axis: f64) -> f64 {
+        match self.rule {
+            Rule::Of(whole) => axis / whole,
+            Rule::Part(part) => part / axis,
+            Rule::Always(share) => share,
+        }
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(axis: &str) -> WorkloadInfo {
+        let ratio = Ratio { part: "tokens".into(), whole: "pipes".into(), word: "active".into() };
+        let axis_condition = axis.into();
+        WorkloadInfo { axis_condition, ratio: Some(ratio), ..WorkloadInfo::default() }
+    }
+
+    fn values(axis: &str, name: &str, value: &str, points: &[u64]) -> Option<Vec<f64>> {
+        let conditions = Conditions::from([(name.into(), value.into())]);
+        let workload = workload(axis);
+        let shares = Portion::of(&workload, &conditions)?.shares(points)?;
+        Some(shares.values)
+    }
+
+    #[test]
+    fn the_axis_may_be_part_or_whole() {
+        assert_eq!(values("tokens", "pipes", "1000", &[1, 10]), Some(vec![0.001, 0.01]));
+        assert_eq!(values("pipes", "tokens", "10", &[10, 100]), Some(vec![1.0, 0.1]));
+        assert_eq!(values("pipes", "tokens", "10%", &[10, 100]), Some(vec![0.1, 0.1]));
+        assert_eq!(values("pipes", "tokens", "0.5 %", &[10]), Some(vec![0.005]));
+    }
+
+    #[test]
+    fn what_can_not_be_a_ratio_is_none() {
+        assert_eq!(values("tokens", "pipes", "10%", &[1]), None);
+        assert_eq!(values("tokens", "pipes", "all", &[1]), None);
+        assert_eq!(values("tokens", "pipes", "0", &[1]), None);
+        assert_eq!(values("tokens", "size", "1", &[1]), None);
+        assert_eq!(values("pipes", "tokens", "inf", &[1]), None);
+        assert_eq!(values("pipes", "tokens", "1", &[0, 1]), None);
+        assert_eq!(values("size", "tokens", "1", &[1]), None);
+        let plain = WorkloadInfo { ratio: None, ..workload("tokens") };
+        assert!(Portion::of(&plain, &Conditions::new()).is_none());
+    }
+
+    #[test]
+    fn a_place_on_the_whole_turns_its_interval_over() {
+        let at = Estimate { value: 13.0, low: 9.0, high: 17.0 };
+        let conditions = Conditions::from([("tokens".into(), "1".into())]);
+        let workload = workload("pipes");
+        let share = Portion::of(&workload, &conditions).unwrap().of_place(at);
+        assert_eq!(share, Estimate { value: 1.0 / 13.0, low: 1.0 / 17.0, high: 1.0 / 9.0 });
+    }
+}

@@ -1,0 +1,367 @@
+//! Leads, contests, maps and their sentences, from a run with rounds.
+
+use analysis::random::normal;
+use analysis::{Analysis, FindingKind, Standing, analyse};
+use fastrand::Rng;
+use record::{
+    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Ratio, Run,
+    RunState, RunSummary, SubjectInfo, Usage, WorkloadInfo,
+};
+use std::collections::BTreeMap;
+
+const POINTS: [u64; 7] = [1, 10, 50, 100, 300, 600, 1000];
+
+/// A subject's figure at a point, under a value of the condition.
+type Curve = fn(f64, f64) -> f64;
+
+/// A workload whose subjects follow curves.
+struct Sketch {
+    axis: &'static str,
+    ratio: Option<(&'static str, &'static str)>,
+    lower_is_better: bool,
+    rivals: &'static [(&'static str, &'static str)],
+    subjects: Vec<(&'static str, Curve)>,
+    condition: &'static str,
+    values: &'static [&'static str],
+}
+
+impl Sketch {
+    fn workload(&self) -> WorkloadInfo {
+        let subject = |(name, _): &(&str, Curve)| SubjectInfo {
+            name: (*name).into(),
+            label: (*name).into(),
+            note: String::new(),
+        };
+        let metric = |name: &str| MetricInfo {
+            name: name.into(),
+            about: name.into(),
+            unit: if self.lower_is_better { "ns".into() } else { "tokens/s".into() },
+            lower_is_better: self.lower_is_better,
+        };
+        WorkloadInfo {
+            name: "sketch".into(),
+            axis: self.axis.into(),
+            axis_condition: self.axis.into(),
+            ratio: self.ratio.map(|(part, whole)| Ratio {
+                part: part.into(),
+                whole: whole.into(),
+                word: "active".into(),
+            }),
+            rivals: self.rivals.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect(),
+            metrics: vec![metric("main")],
+            subjects: self.subjects.iter().map(subject).collect(),
+            ..WorkloadInfo::default()
+        }
+    }
+
+    fn cells(&self, random: &mut Rng) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for round in 0..7 {
+            for value in self.values {
+                for point in POINTS {
+                    for (subject, curve) in &self.subjects {
+                        let number = value.parse().unwrap_or(0.0);
+                        let level = curve(point as f64, number) * (0.01 * normal(random)).exp();
+                        let conditions =
+                            Conditions::from([(self.condition.into(), (*value).into())]);
+                        let key = CellKey {
+                            workload: "sketch".into(),
+                            subject: (*subject).into(),
+                            conditions,
+                            point,
+                            round,
+                        };
+                        cells.push(measured(key, level, random));
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn run(&self) -> Run {
+        let cells = self.cells(&mut Rng::with_seed(8));
+        let plan = Plan {
+            seed: 4,
+            rounds: 7,
+            workloads: vec![self.workload()],
+            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+            ..Plan::default()
+        };
+        let summary = RunSummary {
+            number: 1,
+            id: "0123456789abcdef".into(),
+            started: "2026-11-21T10:00:00Z".into(),
+            ended: None,
+            state: RunState::Complete,
+            command: vec!["knee".into()],
+            version: "0.1.0".into(),
+            cells_ended: cells.len() as u64,
+            cells_planned: cells.len() as u64,
+        };
+        Run {
+            summary,
+            plan,
+            clock: Clock::default(),
+            host_before: Host::default(),
+            host_after: None,
+            warnings: Vec::new(),
+            cells,
+        }
+    }
+
+    fn analysis(&self) -> Analysis {
+        analyse(&self.run())
+    }
+}
+
+fn measured(key: CellKey, level: f64, random: &mut Rng) -> Cell {
+    let samples = (0..20).map(|_| level * (0.02 * normal(random)).exp()).collect();
+    let metric = Metric { name: "main".into(), samples, operations: 20, ..Metric::default() };
+    Cell {
+        key,
+        sequence: 0,
+        outcome: Outcome::Measured,
+        elapsed_ns: 1,
+        usage: Usage::default(),
+        metrics: vec![metric],
+        facts: BTreeMap::new(),
+    }
+}
+
+/// Rates over tokens: poll passes epoll at 600 of 1,000 pipes and more, ppoll is poll again.
+fn rates() -> Sketch {
+    Sketch {
+        axis: "tokens",
+        ratio: Some(("tokens", "pipes")),
+        lower_is_better: false,
+        rivals: &[("poll", "epoll")],
+        subjects: vec![
+            ("poll", |n, pipes| 1.0e6 * n / (n + 0.5 * pipes)),
+            ("ppoll", |n, pipes| 0.999e6 * n / (n + 0.5 * pipes)),
+            ("epoll", |n, pipes| 0.5e6 + 0.0 * (n + pipes)),
+        ],
+        condition: "pipes",
+        values: &["1000"],
+    }
+}
+
+/// Costs over watched descriptors: the usual shape of `poll`.
+fn costs() -> Sketch {
+    Sketch {
+        axis: "watched",
+        ratio: Some(("active", "watched")),
+        lower_is_better: true,
+        rivals: &[],
+        subjects: vec![
+            ("poll", |n, active| 1000.0 + 50.0 * n + 500.0 * active),
+            ("epoll", |_, active| 2000.0 + 700.0 * active),
+        ],
+        condition: "active",
+        values: &["1"],
+    }
+}
+
+fn crossings(analysis: &Analysis) -> Vec<String> {
+    let found = analysis.findings.iter().filter(|finding| finding.kind == FindingKind::Crossover);
+    found.map(|finding| finding.sentence.clone()).collect()
+}
+
+/// The standing and the sentence of `costs` with this curve against a flat one at 10 µs.
+fn against_flat(curve: Curve) -> (Standing, String) {
+    let flat: Curve = |_, _| 10_000.0;
+    let sketch =
+        Sketch { subjects: vec![("flat", flat), ("other", curve)], ratio: None, ..costs() };
+    let mut analysis = sketch.analysis();
+    let sentences = crossings(&analysis);
+    assert_eq!(sentences.len(), 1, "{sentences:#?}");
+    (analysis.tables.remove(0).contests.remove(0).standing, sentences[0].clone())
+}
+
+#[test]
+fn a_rate_that_is_higher_overtakes() {
+    let analysis = rates().analysis();
+    let told = crossings(&analysis);
+    assert_eq!(told.len(), 3, "{told:#?}");
+    let too_close = "poll and ppoll are too close to call from 1 to 1,000 tokens: neither leads by";
+    assert!(told[0].starts_with(too_close), "{told:#?}");
+    // The rates are equal at 500 tokens.
+    for (sentence, name) in told[1..].iter().zip(["poll", "ppoll"]) {
+        let start = format!("{name} overtakes epoll at ");
+        assert!(sentence.starts_with(&start) && sentence.ends_with(")."), "{told:#?}");
+        assert!(
+            sentence.contains(" tokens (5") && sentence.contains(" % active; 95 % 4"),
+            "{sentence}"
+        );
+    }
+    assert!(analysis.tables[0].rows.iter().all(|row| row.growth.is_none()));
+}
+
+#[test]
+fn nobody_is_best_where_two_are_close() {
+    let analysis = rates().analysis();
+    let leads: Vec<(&str, bool)> = analysis.tables[0]
+        .leads
+        .iter()
+        .flatten()
+        .map(|lead| (&lead.best[lead.best.len() - 4..], lead.clear))
+        .collect();
+    assert_eq!(&leads[..4], [("poll", true); 4], "epoll, by far: {leads:?}");
+    assert_eq!(&leads[5..], [("poll", false); 2], "poll or ppoll: {leads:?}");
+    let first = analysis.tables[0].leads[0].as_ref().unwrap();
+    assert!(first.best == "epoll" && first.margin.low > 100.0, "{first:?}");
+    assert!(first.margin.low < first.margin.value && first.margin.value < first.margin.high);
+}
+
+#[test]
+fn a_ratio_falls_along_the_whole() {
+    let analysis = costs().analysis();
+    let table = &analysis.tables[0];
+    let shares = table.shares.as_ref().unwrap();
+    assert_eq!(shares.values[..2], [1.0, 0.1]);
+    let Standing::Crosses { crossovers } = &table.contests[0].standing else {
+        panic!("{:?}", table.contests)
+    };
+    let (at, share) = (crossovers[0].at, crossovers[0].share.unwrap());
+    // 50 n + 1,500 = 2,700.
+    assert!(at.low <= 24.0 && 24.0 <= at.high, "{at:?}");
+    assert!((share.low * at.high - 1.0).abs() < 1e-9 && (share.high * at.low - 1.0).abs() < 1e-9);
+    let sentence = &crossings(&analysis)[0];
+    assert!(sentence.starts_with("epoll overtakes poll at 2"), "{sentence}");
+    assert!(sentence.contains(" watched (5 % active; 95 % "));
+}
+
+#[test]
+fn standings_read_as_sentences() {
+    let (_, apart) = against_flat(|_, _| 13_000.0);
+    let start = "flat and other: no crossover in range; flat is better throughout, ×1.";
+    assert!(apart.starts_with(start), "{apart}");
+    assert!(apart.ends_with(", from 1 to 1,000 watched."), "{apart}");
+    // Not clear on its own at the fourth point, and not needed there.
+    let (standing, apart) =
+        against_flat(|n, _| if (99.0..101.0).contains(&n) { 10_050.0 } else { 13_000.0 });
+    assert!(matches!(standing, Standing::Throughout { clear: 6, of: 7, .. }), "{standing:?}");
+    assert!(apart.contains("; flat is better, ×1.0") && apart.contains(" to ×1.3"), "{apart}");
+    assert!(apart.ends_with(", from 1 to 1,000 watched."), "{apart}");
+    let (standing, part) = against_flat(|n, _| if n > 200.0 { 14_000.0 } else { 10_000.0 });
+    let half =
+        matches!(standing, Standing::Throughout { from: 300, to: 1000, clear: 3, of: 7, .. });
+    assert!(half, "{standing:?}");
+    let start = "flat and other: no crossover in range; flat is better from 300 watched on, ×1.";
+    assert!(part.starts_with(start), "{part}");
+    assert!(part.ends_with(", and too close to call below."), "{part}");
+    let (_, part) = against_flat(|n, _| if n < 200.0 { 14_000.0 } else { 10_000.0 });
+    assert!(part.contains("; flat is better up to 100 watched, ×1."), "{part}");
+    assert!(part.ends_with(", and too close to call beyond."), "{part}");
+    let (_, part) =
+        against_flat(|n, _| if (99.0..101.0).contains(&n) { 14_000.0 } else { 10_000.0 });
+    assert!(part.contains("; flat is better at 100 watched, ×1."), "{part}");
+    assert!(part.ends_with(", and too close to call elsewhere."), "{part}");
+    let (_, bump) = against_flat(|n, _| if (50.0..=300.0).contains(&n) { 14e3 } else { 7e3 });
+    let (first, second) = bump.split_once("; other overtakes flat at ").unwrap();
+    assert!(first.starts_with("flat overtakes other at ") && second.ends_with(")."), "{bump}");
+    let zigzag: Curve = |n, _| if [1.0, 50.0, 300.0, 1000.0].contains(&n) { 14e3 } else { 7e3 };
+    let (_, zigzag) = against_flat(zigzag);
+    assert!(
+        zigzag.starts_with(
+            "flat and other change places six times from 1 to 1,000 watched, by up to ×1."
+        ),
+        "{zigzag}"
+    );
+}
+
+#[test]
+fn qualifiers_tell_the_tables_apart() {
+    let analysis = Sketch { values: &["1", "100"], ..costs() }.analysis();
+    let told = crossings(&analysis);
+    assert!(told[0].starts_with("epoll overtakes poll (active = 1) at 2"), "{told:#?}");
+    // 50 n + 51,000 = 72,000: 420 of which 100 are active.
+    assert!(told[1].starts_with("epoll overtakes poll (active = 100) at 4"), "{told:#?}");
+    let [map] = analysis.maps.as_slice() else { panic!("{:?}", analysis.maps) };
+    assert_eq!(map.totals, POINTS);
+    assert!(map.conditions.is_empty() && map.word == "active" && map.whole == "watched");
+    // 1 of 10 and 100 of 1,000 are one column; nothing was measured at 1 % of 10.
+    let at = |total: u64, share: f64| {
+        let row = map.totals.iter().position(|&t| t == total).unwrap();
+        let column = map.shares.iter().position(|s| (s / share - 1.0).abs() < 0.01).unwrap();
+        map.spots[row][column].as_ref().map(|lead| lead.best.as_str())
+    };
+    assert_eq!(
+        (at(1000, 0.001), at(1000, 0.1), at(1, 1.0)),
+        (Some("epoll"), Some("epoll"), Some("poll"))
+    );
+    assert_eq!((at(300, 1.0 / 3.0), at(10, 0.01)), (Some("poll"), None));
+}
+
+#[test]
+fn a_percentage_is_the_ratio_itself() {
+    let analysis = Sketch { values: &["10%", "50%"], ..costs() }.analysis();
+    assert_eq!(analysis.tables[0].shares.as_ref().unwrap().values, [0.1; 7]);
+    assert_eq!(
+        (&analysis.maps[0].totals[..], &analysis.maps[0].shares[..]),
+        (&POINTS[..], &[0.1, 0.5][..])
+    );
+}
+
+/// Of five series only rivals are told, and who follows whom at the top.
+#[test]
+fn many_series_are_told_by_rivals_and_by_the_change_of_the_best() {
+    let mut sketch = costs();
+    sketch.subjects.extend::<[(&str, Curve); 3]>([
+        ("select", |n, _| 1800.0 + 80.0 * n),
+        ("sigio", |_, _| 9000.0),
+        ("aio", |n, _| 9500.0 + n),
+    ]);
+    let told = crossings(&sketch.analysis());
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(told[0].starts_with("epoll overtakes poll at "), "{told:#?}");
+    sketch.rivals = &[("aio", "sigio"), ("poll", "devpoll")];
+    let told = crossings(&sketch.analysis());
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(
+        told[1].starts_with("sigio and aio: no crossover in range; sigio is better"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn one_point_has_leads_and_no_contest() {
+    let mut run = costs().run();
+    run.cells.retain(|cell| cell.key.point == 10);
+    run.plan.cells.retain(|key| key.point == 10);
+    assert!(crossings(&analyse(&run)).is_empty());
+    run.plan.workloads[0].rivals = vec![("epoll".into(), "poll".into())];
+    let analysis = analyse(&run);
+    assert_eq!(
+        crossings(&analysis),
+        ["poll and epoll are undecided: they have one point in common."]
+    );
+    let lead = analysis.tables[0].leads[0].as_ref().unwrap();
+    assert!(lead.best == "poll" && lead.clear, "{lead:?}");
+    assert!(analysis.maps.is_empty());
+}
+
+#[test]
+fn a_figure_of_zero_has_no_ratio() {
+    let mut run = costs().run();
+    for cell in &mut run.cells {
+        if cell.key.subject == "poll" && cell.key.point == 10 {
+            cell.metrics[0].samples.fill(0.0);
+        }
+    }
+    let analysis = analyse(&run);
+    let table = &analysis.tables[0];
+    assert!(table.leads[1].is_none() && table.leads[0].is_some());
+    assert!(matches!(table.contests[0].standing, Standing::Crosses { .. }));
+}
+
+#[test]
+fn the_control_is_compared_with_nobody() {
+    let mut run = costs().run();
+    run.plan.workloads[0].name = "null".into();
+    for key in run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key)) {
+        key.workload = "null".into();
+    }
+    let analysis = analyse(&run);
+    assert!(analysis.findings.iter().all(|finding| finding.kind == FindingKind::Control));
+}

@@ -1,0 +1,167 @@
+//! `knee advise`: which mechanism is cheapest, from what was measured on this machine.
+
+use crate::args::{Advise, Run as Asked};
+use crate::commands::{place, run};
+use crate::exit::{Exit, Trouble, complain};
+use crate::output::{print, print_json, style};
+use ::record::{Archive, Run, RunState, SqliteArchive};
+use analysis::advise::{Advice, Ground, Spot, grounds};
+use report::advice::{Said, Source};
+use std::path::Path;
+
+/// The workload that a spot is measured with.
+const MEASURED_BY: &str = "pipetest";
+
+/// Advises for a spot that was named, or for what a live process does.
+pub fn advise(ask: &Advise, words: &[String]) -> Result<Exit, Trouble> {
+    known(&ask.mechanisms)?;
+    if let Some(pid) = ask.pid {
+        return crate::commands::advise_live::advise(ask, pid, words);
+    }
+    let spot = spot(ask)?;
+    let said = advice(ask, spot, words)?;
+    if ask.json {
+        print_json(&report::advice::json(&said))?;
+    } else {
+        print(&report::advice::text(&said, &style(false)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The advice for `spot`: from the record, or measured where that was asked for.
+pub fn advice(ask: &Advise, spot: Spot, words: &[String]) -> Result<Said, Trouble> {
+    let file = place(&ask.place)?;
+    match recorded(ask, spot, &file)? {
+        Some(said) => Ok(said),
+        None if ask.measure => measured(ask, spot, words),
+        None => Err(Trouble::not_possible(nothing(spot, &file))),
+    }
+}
+
+/// Every mechanism that was named is one.
+fn known(mechanisms: &[String]) -> Result<(), Trouble> {
+    match mechanisms.iter().find(|name| readiness::find(name).is_none()) {
+        None => Ok(()),
+        Some(name) => Err(Trouble::usage(format!(
+            "no mechanism is called `{name}`; `knee list mechanisms` shows them all"
+        ))),
+    }
+}
+
+/// The spot as typed, by the rules of the workload that would measure it.
+fn spot(ask: &Advise) -> Result<Spot, Trouble> {
+    let total = number(ask.total.as_deref(), "pipes", "total")?;
+    let total: f64 = total.parse().unwrap_or(0.0);
+    let active = number(ask.active.as_deref(), "tokens", "active")?;
+    let active = match active.strip_suffix('%').map(str::parse::<f64>) {
+        Some(Ok(percent)) => (total * percent / 100.0).round().max(1.0),
+        _ => active.parse().unwrap_or(0.0),
+    };
+    if active > total {
+        let what = format!("--active {active} is more than --total {total}");
+        return Err(Trouble::usage(what));
+    }
+    Ok(Spot { total, active })
+}
+
+fn number(typed: Option<&str>, condition: &str, flag: &str) -> Result<String, Trouble> {
+    let mut table = workloads::TABLE.iter().map(|row| row.about());
+    let about = table.find(|about| about.name == MEASURED_BY);
+    let condition = about.and_then(|about| about.condition(condition));
+    let condition = condition.ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))?;
+    condition.check(typed.unwrap_or_default().trim(), flag).map_err(Trouble::usage)
+}
+
+/// The advice that the newest run of this machine has which covers the spot.
+fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<Said>, Trouble> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let archive = SqliteArchive::open_read_only(file)?;
+    let here = engine::host();
+    for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
+        let run = archive.load(summary.number)?;
+        let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
+        let same = |key: &&str| here.facts.get(*key) == run.host_before.facts.get(*key);
+        if has_ratio
+            && run::MACHINE.iter().all(same)
+            && let Some(advice) = best(&run, spot, &ask.mechanisms)
+        {
+            return Ok(Some(said(advice, &run, Source::Recorded)));
+        }
+    }
+    Ok(None)
+}
+
+/// Measures the spot, and advises from that.
+fn measured(ask: &Advise, spot: Spot, words: &[String]) -> Result<Said, Trouble> {
+    let random = run::measured(&asked(ask, spot, "random"), words.to_vec());
+    // Where all pipes are written to, both ends have to be here; in a tail, the others can be parked.
+    let (sitting, unsaved) = match random {
+        Err(trouble) if trouble.exit == Exit::NotPossibleHere => {
+            run::measured(&asked(ask, spot, "tail"), words.to_vec())?
+        }
+        other => other?,
+    };
+    if let Some(unsaved) = &unsaved {
+        complain(&format!("knee: {}", run::lost(unsaved)));
+    }
+    let run = &sitting.run;
+    if run.summary.state != RunState::Complete {
+        return Err(Trouble::interrupted("interrupted; `knee run --resume` goes on from here"));
+    }
+    best(run, spot, &ask.mechanisms)
+        .map(|advice| said(advice, run, Source::Measured))
+        .ok_or_else(|| Trouble::failed("nothing was measured: every cell is void"))
+}
+
+/// The run that measures one spot.
+fn asked(ask: &Advise, spot: Spot, spread: &str) -> Asked {
+    let condition = |name: &str, value: String| (name.to_owned(), vec![value]);
+    let conditions =
+        [condition("pipes", spot.total.to_string()), condition("spread", spread.into())];
+    Asked {
+        workloads: vec![MEASURED_BY.into()],
+        subjects: ask.mechanisms.clone(),
+        points: vec![spot.active.round().max(1.0).to_string()],
+        conditions: conditions.into(),
+        place: ask.place.clone(),
+        ..Asked::default()
+    }
+}
+
+/// The advice of the ground that is most like a server's: pipetest before poll, and activity all
+/// over the descriptors before activity at one end.
+fn best(run: &Run, spot: Spot, mechanisms: &[String]) -> Option<Advice> {
+    let analysis = analysis::analyse(run);
+    let mut grounds = grounds(&analysis);
+    grounds.sort_by_key(unlike_a_server);
+    grounds.iter().find_map(|ground| ground.advise(spot, mechanisms))
+}
+
+fn unlike_a_server(ground: &Ground) -> (bool, u8) {
+    let lies = ground.conditions.get("spread").or(ground.conditions.get("activity"));
+    let lies = match lies.map(String::as_str) {
+        Some("random") => 0,
+        Some("spread" | "spaced") => 1,
+        _ => 2,
+    };
+    (ground.workload != MEASURED_BY, lies)
+}
+
+fn said(advice: Advice, run: &Run, source: Source) -> Said {
+    let started = run.summary.started.get(..10).unwrap_or_default().to_owned();
+    Said { advice, run: run.summary.number, date: started, source }
+}
+
+/// What to run where nothing recorded covers the spot.
+fn nothing(spot: Spot, file: &Path) -> String {
+    let (total, active) = (spot.total, spot.active);
+    let asked = spot.active.round().max(1.0);
+    format!(
+        "{}: nothing that was measured on this machine covers {active} active of {total} watched \
+         descriptors; run `knee run {MEASURED_BY} --pipes {total} --points {asked} --spread random`, \
+         or the same with --measure",
+        file.display()
+    )
+}

@@ -1,0 +1,74 @@
+//! Tables from elsewhere: a file of figures becomes a run, as if it had been measured here.
+//!
+//! `source` opens the file and cuts it into rows, `columns` finds the columns that were named,
+//! `numbers` and `unit` read what stands in them, `rows` takes the rows in, and `build` makes the
+//! run of them. Whatever is wrong with the file becomes one line that says where.
+
+mod build;
+mod columns;
+mod numbers;
+mod rows;
+mod source;
+mod unit;
+
+use crate::args::Analyse;
+use crate::exit::Trouble;
+use columns::Columns;
+use record::Run;
+use rows::Taken;
+use source::Source;
+
+/// Why a table has no figure of a subject at a point, or none at all.
+pub const NO_ROW: &str = "the file has no row of it here";
+
+/// The run that the table `ask` names would have been. `words` is the command line.
+pub fn run(ask: &Analyse, words: Vec<String>) -> Result<Run, Trouble> {
+    let mut source = Source::open(&ask.file)?;
+    let header = source.header()?;
+    let columns = Columns::find(ask, &header, &source.name)?;
+    let rows = Taken::read(&mut source, &columns)?;
+    build::run(ask, words, &source, &columns, rows)
+}
+
+/// `text` as it may stand in a message or a table: on one line, without control characters, and not
+/// longer than a line.
+fn told(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let head: String = line.chars().take(LONGEST - 1).collect();
+    format!("{}…", head.trim_end())
+}
+
+/// `a`, `a and b`, `a, b and c`; of many, the first few and how many more there are.
+fn listed<T: AsRef<str>>(items: &[T]) -> String {
+    const MOST: usize = 8;
+    let all: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [rest @ .., last] if all.len() <= MOST => format!("{} and {last}", rest.join(", ")),
+        _ => format!("{} and {} more", all[..MOST - 1].join(", "), all.len() + 1 - MOST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_stays_on_one_line() {
+        assert_eq!(told("a\n\tb\x1b[31m"), "a b [31m");
+        assert_eq!(told(&"x".repeat(500)).chars().count(), 120);
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+        let many: Vec<String> = (1..=20).map(|n| n.to_string()).collect();
+        assert_eq!(listed(&many), "1, 2, 3, 4, 5, 6, 7 and 13 more");
+    }
+}

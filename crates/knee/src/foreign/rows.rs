@@ -1,0 +1,326 @@
+//! The rows of a table that are asked for, each with its place among tables, subjects and points.
+
+use super::columns::{Columns, Where, nearest};
+use super::numbers::{self, Figure, Point};
+use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
+use super::{listed, told};
+use crate::exit::Trouble;
+use std::collections::HashMap;
+
+/// More figures than this fill the memory, and no table that a person can read.
+const FIGURES_MAX: usize = 1_000_000;
+/// More than these are no things to compare, but a wrong column.
+const SUBJECTS_MAX: usize = 100;
+const TABLES_MAX: usize = 1_000;
+const POINTS_MAX: usize = 300;
+/// Values of a column that a message may list.
+const VALUES_KEPT: usize = 50;
+
+/// What was taken from a table.
+pub struct Taken {
+    /// The values of the conditions' columns, one set for each table, in order of appearance.
+    pub tables: Vec<Vec<String>>,
+    /// What is compared, in order of appearance.
+    pub subjects: Vec<String>,
+    /// Every row that is asked for, in order.
+    pub rows: Vec<Row>,
+    /// Columns in which rows differ that were taken as repetitions.
+    pub pooled: Vec<usize>,
+}
+
+/// One row.
+pub struct Row {
+    pub table: usize,
+    pub subject: usize,
+    pub point: Point,
+    /// Counted from 0 among the rows of one table, subject and point.
+    pub round: u32,
+    pub figure: Figure,
+}
+
+impl Taken {
+    /// Reads all rows of `source`.
+    pub fn read(source: &mut Source, columns: &Columns) -> Result<Taken, Trouble> {
+        let mut reader = Reader::new(columns);
+        while let Some(line) = source.next(Some(columns.names.len()))? {
+            reader.lines += 1;
+            if reader.asked_for(&line) {
+                reader
+                    .take(&line, source.semicolons)
+                    .map_err(|what| source.wrong(line.number, &what))?;
+            }
+        }
+        reader.done(&source.name)
+    }
+}
+
+/// Numbers for texts, in order of appearance.
+struct Numbered<T> {
+    all: Vec<T>,
+    numbers: HashMap<T, usize>,
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    fn new() -> Self {
+        Numbered { all: Vec::new(), numbers: HashMap::new() }
+    }
+
+    fn number(&mut self, item: T) -> usize {
+        if let Some(&number) = self.numbers.get(&item) {
+            return number;
+        }
+        self.all.push(item.clone());
+        self.numbers.insert(item, self.all.len() - 1);
+        self.all.len() - 1
+    }
+}
+
+/// The rows of one table, subject and point.
+struct Group {
+    rows: u32,
+    /// A hash of what the first row has in each of the other columns.
+    others: Vec<u64>,
+}
+
+struct Reader<'a> {
+    columns: &'a Columns,
+    lines: u64,
+    wheres: Vec<Matched<'a>>,
+    tables: Numbered<Vec<String>>,
+    subjects: Numbered<String>,
+    points: Numbered<Point>,
+    groups: HashMap<(usize, usize, Point), Group>,
+    /// For each of the other columns, whether rows of one group differ in it.
+    differs: Vec<bool>,
+    /// The first point that is a percentage and the first that is none, with their lines.
+    kinds: [Option<(u64, String)>; 2],
+    rows: Vec<Row>,
+    figures: usize,
+    first_words: Option<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(columns: &'a Columns) -> Reader<'a> {
+        Reader {
+            columns,
+            lines: 0,
+            wheres: columns.wheres.iter().map(Matched::new).collect(),
+            tables: Numbered::new(),
+            subjects: Numbered::new(),
+            points: Numbered::new(),
+            groups: HashMap::new(),
+            differs: vec![false; columns.others.len()],
+            kinds: [None, None],
+            rows: Vec::new(),
+            figures: 0,
+            first_words: None,
+        }
+    }
+
+    /// Whether every --where is content with the line.
+    fn asked_for(&mut self, line: &Line) -> bool {
+        let mut content = true;
+        for one in &mut self.wheres {
+            content &= one.matches(&line.fields[one.of.column]);
+        }
+        content
+    }
+
+    /// Takes a line in, or says what is wrong with it.
+    fn take(&mut self, line: &Line, semicolons: bool) -> Result<(), String> {
+        let (table, subject) = (self.table(line)?, self.subject(line)?);
+        let of_column =
+            |column: usize, why: String| format!("{}: {why}", self.columns.name(column));
+        let (x, y) = (self.columns.x, self.columns.y);
+        let point = numbers::point(&line.fields[x], semicolons).map_err(|why| of_column(x, why))?;
+        let figure =
+            numbers::figure(&line.fields[y], semicolons).map_err(|why| of_column(y, why))?;
+        self.one_kind(line, point)?;
+        self.points.number(point);
+        within(self.points.all.len(), POINTS_MAX, self.columns.name(x), "--x")?;
+        within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
+        match &figure {
+            Figure::Of(_) => self.figures += 1,
+            Figure::Words(words) if self.first_words.is_none() => {
+                self.first_words = Some(format!("`{words}` in line {}", line.number));
+            }
+            Figure::Words(_) | Figure::None => {}
+        }
+        let round = self.round((table, subject, point), line);
+        self.rows.push(Row { table, subject, point, round, figure });
+        Ok(())
+    }
+
+    fn table(&mut self, line: &Line) -> Result<usize, String> {
+        let mut values = Vec::with_capacity(self.columns.conditions.len());
+        for &column in &self.columns.conditions {
+            let value = told(&line.fields[column]);
+            values.push(if self.columns.of == Some(column) {
+                whole(&value).map_err(|why| format!("{}: {why}", self.columns.name(column)))?
+            } else if value.is_empty() {
+                "(none)".to_owned()
+            } else {
+                value
+            });
+        }
+        let table = self.tables.number(values);
+        within(self.tables.all.len(), TABLES_MAX, "that", "--per").map(|()| table)
+    }
+
+    fn subject(&mut self, line: &Line) -> Result<usize, String> {
+        let by = &self.columns.by;
+        let parts: Vec<String> = by.iter().map(|&column| told(&line.fields[column])).collect();
+        let subject = parts.join(" ").trim().to_owned();
+        let names: Vec<&str> = by.iter().map(|&column| self.columns.name(column)).collect();
+        if subject.is_empty() {
+            return Err(format!("{}: there is no value", listed(&names)));
+        }
+        let subject = self.subjects.number(subject);
+        within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by").map(|()| subject)
+    }
+
+    /// Percentages and plain numbers don't share an axis, and neither do percentages and --of.
+    fn one_kind(&mut self, line: &Line, point: Point) -> Result<(), String> {
+        let text = || told(&line.fields[self.columns.x]);
+        let name = self.columns.name(self.columns.x);
+        if self.columns.of.is_some() && (point.percent || point.decimals > 0) {
+            return Err(format!(
+                "{name}: `{}` is no whole number, and --of needs those; leave --of away",
+                text()
+            ));
+        }
+        let kind = &mut self.kinds[usize::from(point.percent)];
+        if kind.is_none() {
+            *kind = Some((line.number, text()));
+        }
+        match self.kinds[usize::from(!point.percent)].as_ref() {
+            None => Ok(()),
+            Some((number, other)) => Err(format!(
+                "{name}: `{}` where line {number} has `{other}`; write all as percentages, or none",
+                text()
+            )),
+        }
+    }
+
+    /// The round of the next row of a group; and which other columns its rows differ in.
+    fn round(&mut self, place: (usize, usize, Point), line: &Line) -> u32 {
+        let hash = |column: &usize| hashed(HASH_OF_NOTHING, line.fields[*column].as_bytes());
+        let others = self.columns.others.iter().map(hash);
+        let Some(group) = self.groups.get_mut(&place) else {
+            self.groups.insert(place, Group { rows: 1, others: others.collect() });
+            return 0;
+        };
+        for (differs, (one, other)) in self.differs.iter_mut().zip(group.others.iter().zip(others))
+        {
+            *differs |= *one != other;
+        }
+        group.rows += 1;
+        group.rows - 1
+    }
+
+    fn done(self, file: &str) -> Result<Taken, Trouble> {
+        if self.lines == 0 {
+            let what = format!("{file} has column names, but no rows below them");
+            return Err(Trouble::usage(what));
+        }
+        if let Some(trouble) = self.wheres.iter().find_map(|one| one.unmatched(self.columns, file))
+        {
+            return Err(trouble);
+        }
+        if self.rows.is_empty() {
+            let asked: Vec<String> = self.wheres.iter().map(|one| one.told(self.columns)).collect();
+            return Err(Trouble::usage(format!(
+                "--where: each of {} has rows in {file}, but none has all of them; leave one away",
+                listed(&asked)
+            )));
+        }
+        if self.figures == 0 {
+            let y = self.columns.name(self.columns.y);
+            let instead =
+                self.first_words.map(|words| format!(", but {words}")).unwrap_or_default();
+            return Err(Trouble::usage(format!(
+                "--y: {file} has no figure in {y} in any of these rows{instead}"
+            )));
+        }
+        let others = self.columns.others.iter().zip(&self.differs);
+        let pooled = others.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect();
+        let (tables, subjects) = (self.tables.all, self.subjects.all);
+        Ok(Taken { tables, subjects, rows: self.rows, pooled })
+    }
+}
+
+/// The whole that x is a part of, without separators.
+fn whole(text: &str) -> Result<String, String> {
+    let point = numbers::point(text, false)?;
+    if point.percent || point.decimals > 0 {
+        return Err(format!("`{text}` is no whole number, and --of needs those"));
+    }
+    Ok(point.digits.to_string())
+}
+
+fn within(count: usize, most: usize, of: &str, flag: &str) -> Result<(), String> {
+    if count <= most {
+        return Ok(());
+    }
+    let most = analysis::words::count(most as u64);
+    Err(match flag {
+        "--where" => format!("more than {most} figures; take a part of them with --where"),
+        "--per" => format!("more than {most} tables; give --per a column with fewer values"),
+        "--x" => format!("{of} has more than {most} values; round them, or take a part of them"),
+        _ => format!("{of} has more than {most} values; is it the right column for {flag}?"),
+    })
+}
+
+/// What became of one --where.
+struct Matched<'a> {
+    of: &'a Where,
+    /// Whether each of its values was met.
+    met: Vec<bool>,
+    /// The values that the column has, those met first; no more than a message may list.
+    known: Vec<String>,
+}
+
+impl<'a> Matched<'a> {
+    fn new(of: &'a Where) -> Matched<'a> {
+        Matched { of, met: vec![false; of.values.len()], known: Vec::new() }
+    }
+
+    fn matches(&mut self, field: &str) -> bool {
+        let same = |value: &String| value == field || same_number(value, field);
+        let found = self.of.values.iter().position(same);
+        if let Some(found) = found {
+            self.met[found] = true;
+        } else if self.known.len() < VALUES_KEPT && !self.known.iter().any(|known| known == field) {
+            self.known.push(field.to_owned());
+        }
+        found.is_some()
+    }
+
+    fn told(&self, columns: &Columns) -> String {
+        format!("{}={}", columns.name(self.of.column), self.of.values.join(" or "))
+    }
+
+    /// The line for a value that no row has.
+    fn unmatched(&self, columns: &Columns, file: &str) -> Option<Trouble> {
+        let missing = self.met.iter().position(|met| !met)?;
+        let (name, value) = (columns.name(self.of.column), &self.of.values[missing]);
+        let met = self.of.values.iter().zip(&self.met).filter(|(_, met)| **met);
+        let mut known: Vec<String> = met.map(|(value, _)| value.clone()).collect();
+        known.extend(self.known.iter().map(|value| told(value)));
+        let near = nearest(value, &known);
+        let hint = match near.first() {
+            Some(near) if known.len() > 8 => format!("did you mean {near}?"),
+            _ => format!("its values are {}", listed(&known)),
+        };
+        Some(Trouble::usage(format!("--where: no row of {file} has {name}={value}; {hint}")))
+    }
+}
+
+fn same_number(one: &str, other: &str) -> bool {
+    let read = |text: &str| match numbers::figure(text, false) {
+        Ok(Figure::Of(value)) => Some(value),
+        _ => None,
+    };
+    // Exactly: 10,000 is 10000, and nothing else is.
+    read(one).zip(read(other)).is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
+}

@@ -1,0 +1,279 @@
+//! The maps: which subject is best where, over two axes at once.
+//!
+//! They are tables, so that they stand without a script, on paper and for ears. A cell says who
+//! leads there by shape and colour, and how clearly by its figure and the strength of the colour:
+//! nothing is said by a hue alone.
+
+use super::{Analysed, marks, run_name};
+use crate::figures::{NONE, factor, percent, whole};
+use crate::words;
+use analysis::{Lead, Map};
+use maud::{Markup, html};
+use record::{Run, WorkloadInfo};
+
+/// Margins from which the colour is a step stronger.
+const STEPS: [f64; 3] = [1.1, 1.25, 2.0];
+/// Stands where a lead is too close to call.
+const CLOSE: &str = "≈";
+
+/// What the parts of one map have in common.
+struct Sheet<'a> {
+    map: &'a Map,
+    /// The labels of the plot's subjects: colours and shapes follow it.
+    known: &'a [String],
+    /// What there is a number of in all: `pipes`, `watched descriptors`.
+    counted: &'a str,
+    /// `fastest`.
+    best: &'static str,
+}
+
+/// The maps of one workload: one per run and conditions.
+pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo, known: &[String]) -> Markup {
+    let maps = runs.iter().flat_map(|(run, analysis)| {
+        let own = analysis.maps.iter().filter(|map| map.workload == info.name && is_wide(map));
+        own.map(move |map| (run, map))
+    });
+    let maps: Vec<(&Run, &Map)> = maps.collect();
+    html! {
+        @for (index, (run, map)) in maps.iter().enumerate() {
+            @let counted = if info.axis_condition == map.whole { &info.axis } else { &map.whole };
+            @let sheet = Sheet { map, known, counted, best: words::superlative(&map.metric) };
+            @let name = (runs.len() > 1).then(|| run_name(run));
+            (sheet.figure(&format!("map-{}-{index}", info.name), name.as_deref()))
+        }
+    }
+}
+
+/// Whether some total was compared at more than one share: else it is a line, and the table has it.
+fn is_wide(map: &Map) -> bool {
+    map.spots.iter().any(|row| row.iter().flatten().count() > 1)
+}
+
+impl Sheet<'_> {
+    fn figure(&self, id: &str, name: Option<&str>) -> Markup {
+        let map = self.map;
+        html! {
+            figure.map aria-labelledby={ (id) "-head" } {
+                h3 #{ (id) "-head" } {
+                    "Which is " (self.best) " where"
+                    @if let Some(name) = name { " · " (name) }
+                }
+                p.held {
+                    (map.metric.name)
+                    @for told in words::spelled(&map.conditions, &[]) { " · " (told) }
+                }
+                (self.legend())
+                div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {
+                    table.heat aria-labelledby={ (id) "-head" } aria-describedby={ (id) "-how" } {
+                        (self.head())
+                        tbody { @for row in 0..map.totals.len() { (self.row(row)) } }
+                    }
+                }
+                figcaption #{ (id) "-how" } { (self.how_to_read()) }
+                details {
+                    summary { "The same in words and figures" }
+                    (self.in_words(&format!("{id}-words")))
+                }
+            }
+        }
+    }
+
+    fn how_to_read(&self) -> String {
+        let Map { word, metric, .. } = self.map;
+        let (best, counted) = (self.best, self.counted);
+        let more = if best == "fastest" { "as fast" } else { "as good" };
+        format!(
+            "A row is a number of {counted}, a column the share of them that is {word}. Shape and \
+             colour name the {best} there by {}; ×1.31 is 1.31 times {more} as the next, and a \
+             stronger colour a larger lead.",
+            metric.name
+        )
+    }
+
+    fn head(&self) -> Markup {
+        let Map { word, shares, .. } = self.map;
+        html! {
+            thead {
+                tr {
+                    th.number scope="col" rowspan="2" { (self.counted) }
+                    th.across scope="colgroup" colspan=(shares.len()) { (word) }
+                }
+                tr { @for share in shares { th scope="col" { (percent(*share)) } } }
+            }
+        }
+    }
+
+    fn row(&self, row: usize) -> Markup {
+        html! {
+            tr {
+                th.number scope="row" { (whole(self.map.totals[row])) }
+                @for spot in &self.map.spots[row] { (self.spot(spot.as_ref())) }
+            }
+        }
+    }
+
+    fn spot(&self, lead: Option<&Lead>) -> Markup {
+        let Some(lead) = lead else {
+            return html! { td.spot.blank { (NONE) span.unseen { " not compared" } } };
+        };
+        if !lead.clear {
+            return html! {
+                td.spot.close title=(self.said(lead)) {
+                    span aria-hidden="true" { (CLOSE) }
+                    span.unseen { "too close to call" }
+                }
+            };
+        }
+        let look = self.look(&lead.best);
+        html! {
+            td class={ "spot lead-" (step(lead.margin.value)) } style=(hue(look))
+                data-subject=(lead.best) title=(self.said(lead)) {
+                (marks::marker(look))
+                span.unseen { (self.label(&lead.best)) " " }
+                span.margin { (factor(lead.margin.value)) }
+            }
+        }
+    }
+
+    /// Names, shapes and colours of those that lead somewhere; then the strengths and the signs.
+    fn legend(&self) -> Markup {
+        let leads: Vec<&Lead> = self.map.spots.iter().flatten().flatten().collect();
+        let times = |subject: &str| leads.iter().filter(|l| l.clear && l.best == subject).count();
+        let subjects = self.map.subjects.iter().map(|(subject, label)| (subject, label));
+        html! {
+            ul.map-legend {
+                @for (subject, label) in subjects.filter(|(subject, _)| times(subject) > 0) {
+                    @let look = self.look(subject);
+                    li {
+                        span.key.lead-2 style=(hue(look)) aria-hidden="true" { (marks::marker(look)) }
+                        (label)
+                    }
+                }
+                @if leads.iter().any(|lead| !lead.clear) {
+                    li { span.key.close aria-hidden="true" { (CLOSE) } "too close to call" }
+                }
+                @if self.map.spots.iter().flatten().any(Option::is_none) {
+                    li { span.key.blank aria-hidden="true" { (NONE) } "not compared" }
+                }
+                @if leads.iter().any(|lead| lead.clear) { (strengths()) }
+            }
+        }
+    }
+
+    /// The map as a plain table: who leads whom by how much, with its interval.
+    fn in_words(&self, id: &str) -> Markup {
+        let Map { word, shares, .. } = self.map;
+        html! {
+            div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+                table.in-words {
+                    caption id=(id) { div {
+                        "The " (self.best) " by " (self.map.metric.name)
+                        ", how far before whom, with the 95 % interval"
+                    } }
+                    thead { tr {
+                        th.number scope="col" { (self.counted) }
+                        @for share in shares {
+                            th scope="col" { (percent(*share)) " " (word) }
+                        }
+                    } }
+                    tbody {
+                        @for (row, total) in self.map.totals.iter().enumerate() {
+                            tr {
+                                th.number scope="row" { (whole(*total)) }
+                                @for spot in &self.map.spots[row] { (self.plain(spot.as_ref())) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn plain(&self, lead: Option<&Lead>) -> Markup {
+        let Some(lead) = lead else { return html! { td { (NONE) } } };
+        let second = self.label(&lead.second);
+        html! {
+            td {
+                @if lead.clear {
+                    strong { (self.label(&lead.best)) } " " (factor(lead.margin.value))
+                    span.interval { (interval(lead)) " before " (second) }
+                } @else {
+                    "too close to call"
+                    span.interval { (self.label(&lead.best)) " and " (second) ", " (interval(lead)) }
+                }
+            }
+        }
+    }
+
+    /// One spot in a sentence.
+    fn said(&self, lead: &Lead) -> String {
+        let (best, second) = (self.label(&lead.best), self.label(&lead.second));
+        if lead.clear {
+            format!("{best} before {second}: {} ({})", factor(lead.margin.value), interval(lead))
+        } else {
+            format!("{best} and {second} are too close to call ({})", interval(lead))
+        }
+    }
+
+    /// As the plot shows it; who has no place there comes after those who have.
+    fn look(&self, subject: &str) -> marks::Look {
+        let label = self.label(subject);
+        let place = self.known.iter().position(|known| known == label).unwrap_or_else(|| {
+            let own = self.map.subjects.iter().position(|(name, _)| name == subject);
+            self.known.len() + own.unwrap_or_default()
+        });
+        marks::look(place)
+    }
+
+    fn label<'a>(&'a self, subject: &'a str) -> &'a str {
+        let found = self.map.subjects.iter().find(|(name, _)| name == subject);
+        found.map_or(subject, |(_, label)| label)
+    }
+}
+
+/// What each strength of a colour stands for.
+fn strengths() -> Markup {
+    let [first, .., last] = STEPS;
+    let mut said = vec![format!("lead under ×{first}")];
+    said.extend(STEPS.windows(2).map(|ends| format!("to ×{}", ends[1])));
+    said.push(format!("×{last} and more"));
+    html! {
+        li.strengths {
+            @for (step, text) in said.iter().enumerate() {
+                span.strength {
+                    span class={ "key lead-" (step) } aria-hidden="true" {}
+                    (text)
+                }
+            }
+        }
+    }
+}
+
+/// How strong the colour of a lead is, from 0.
+fn step(margin: f64) -> usize {
+    STEPS.iter().filter(|least| margin >= **least).count()
+}
+
+fn hue(look: marks::Look) -> String {
+    format!("--hue: var(--series-{})", look.colour)
+}
+
+/// `×1.28 to ×1.34`; of figures that stand alone, nothing but the figure is known.
+fn interval(lead: &Lead) -> String {
+    let margin = lead.margin;
+    if margin.low < margin.high {
+        format!("{} to {}", factor(margin.low), factor(margin.high))
+    } else {
+        factor(margin.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_lead_is_stronger() {
+        assert_eq!([1.0, 1.09, 1.1, 1.3, 2.0, 90.0].map(step), [0, 0, 1, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,179 @@
+//! Points down and subjects across, as the tables of those who ran pipetest first: one column for
+//! each subject, the best at each point marked.
+
+use super::{DIM, MARK};
+use super::{GAP, INDENT, PLAIN, Pen, class_paint, right, text_of, wrapped};
+use crate::figures::{Unit, percent, whole};
+use crate::words;
+use analysis::{Class, Row, Table};
+use std::ops::Range;
+use textwrap::core::display_width;
+
+/// How narrow a long name may be folded where its column would not fit otherwise.
+const FOLD_MIN: usize = 8;
+
+/// One subject, as text.
+struct Column<'a> {
+    row: &'a Row,
+    /// Its name, in one line or more.
+    head: Vec<String>,
+    cells: Vec<String>,
+    class: Option<Class>,
+    factor: String,
+    /// With the gap before it and the room for a mark.
+    width: usize,
+}
+
+/// What stands at the left of every part: the points, and what share of the whole each is.
+struct Stub {
+    head: Vec<String>,
+    lines: Vec<String>,
+    width: usize,
+}
+
+impl Pen {
+    /// A table with the points down; what is said of its subjects follows below.
+    pub(super) fn down(&self, out: &mut String, table: &Table, unit: &Unit) {
+        let grows = table.rows.iter().any(|row| row.growth.is_some());
+        let mut stub = stub(table, usize::MAX, grows);
+        let mut columns = columns(table, unit, usize::MAX);
+        let widest = columns.iter().map(|column| column.width).max().unwrap_or_default();
+        if stub.width + widest > self.width {
+            stub = self::stub(table, FOLD_MIN, grows);
+            let room = self.width.saturating_sub(stub.width + GAP);
+            columns = self::columns(table, unit, room.max(FOLD_MIN));
+        }
+        let best = words::best(table);
+        for (index, part) in self.split(&stub, &columns).into_iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            self.side_by_side(out, &stub, &columns[part], &best);
+        }
+        self.below(out, table);
+    }
+
+    /// Splits the table between its subjects so that each part fits.
+    fn split(&self, stub: &Stub, columns: &[Column]) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let (mut start, mut used) = (0, stub.width);
+        for (index, column) in columns.iter().enumerate() {
+            if used + column.width > self.width && index > start {
+                parts.push(start..index);
+                (start, used) = (index, stub.width);
+            }
+            used += column.width;
+        }
+        parts.push(start..columns.len());
+        parts
+    }
+
+    fn side_by_side(
+        &self,
+        out: &mut String,
+        stub: &Stub,
+        columns: &[Column],
+        best: &[Option<&str>],
+    ) {
+        let heads = columns.iter().map(|column| &column.head).chain([&stub.head]);
+        let height = heads.map(Vec::len).max().unwrap_or_default();
+        for line in 0..height {
+            let mut text = right(folded(&stub.head, line, height), stub.width);
+            for column in columns {
+                text.push_str(&self.cell(folded(&column.head, line, height), column.width, false));
+            }
+            self.line(out, &self.paint(DIM, &text));
+        }
+        for (point, line) in stub.lines.iter().enumerate() {
+            let mut text = line.clone();
+            for column in columns {
+                let marked = best[point] == Some(column.row.subject.as_str());
+                text.push_str(&self.cell(&column.cells[point], column.width, marked));
+            }
+            self.line(out, &text);
+        }
+        if columns.iter().any(|column| column.class.is_some()) {
+            self.growth(out, stub, columns);
+        }
+    }
+
+    /// Under each subject how it grows: the class, and below it by how much.
+    fn growth(&self, out: &mut String, stub: &Stub, columns: &[Column]) {
+        let mut classes = self.paint(DIM, &format!("{:INDENT$}growth", ""));
+        classes.push_str(&" ".repeat(stub.width.saturating_sub(INDENT + "growth".len())));
+        let mut factors = " ".repeat(stub.width);
+        for column in columns {
+            let class = self.cell(column.class.map_or("", words::class), column.width, false);
+            classes.push_str(&self.paint(column.class.map_or(PLAIN, class_paint), &class));
+            factors.push_str(&self.cell(&column.factor, column.width, false));
+        }
+        self.line(out, &classes);
+        self.line(out, &factors);
+    }
+
+    /// What the marks mean, why figures are missing, and who could not be measured.
+    fn below(&self, out: &mut String, table: &Table) {
+        if let Some(legend) = words::legend(table, &MARK.to_string()) {
+            self.aside(out, &legend);
+        }
+        for row in words::rows(table).filter(|row| row.unavailable.is_none()) {
+            if let Some(why) = words::basis(row) {
+                self.aside(out, &format!("{}: {why}", row.label));
+            }
+            for gap in words::missing(row) {
+                self.aside(out, &format!("{} at {gap}", row.label));
+            }
+        }
+        for (labels, reason) in words::unavailable(table) {
+            let be = if labels.len() == 1 { "is" } else { "are" };
+            self.aside(out, &format!("{} {be} unavailable: {reason}", words::list(&labels)));
+        }
+    }
+}
+
+/// The line of a folded name that stands at `line` of `height`: names end at the figures.
+fn folded(head: &[String], line: usize, height: usize) -> &str {
+    let above = height - head.len();
+    line.checked_sub(above).and_then(|line| head.get(line)).map_or("", String::as_str)
+}
+
+/// The points with their shares; the axis's name folded to `fold` columns where it is longer.
+fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
+    let points: Vec<String> = table.points.iter().copied().map(whole).collect();
+    let axis = wrapped(&table.axis, fold, 0, 0);
+    let least = if grows { "growth".len() } else { 0 };
+    let width = widest(points.iter().chain(&axis)).max(least);
+    let Some(shares) = &table.shares else {
+        let lines = points.iter().map(|point| right(point, INDENT + width)).collect();
+        return Stub { head: axis, lines, width: INDENT + width };
+    };
+    let percents: Vec<String> = shares.values.iter().map(|share| percent(*share)).collect();
+    let beside = widest(percents.iter().chain([&shares.word])) + GAP - 1;
+    let line = |(point, share): (&String, &String)| {
+        format!("{}{}", right(point, INDENT + width), right(share, beside))
+    };
+    let lines = points.iter().zip(&percents).map(line).collect();
+    let mut head: Vec<String> = axis.iter().map(|word| format!("{word}{:beside$}", "")).collect();
+    if let Some((last, name)) = head.last_mut().zip(axis.last()) {
+        *last = format!("{name}{}", right(&shares.word, beside));
+    }
+    Stub { head, lines, width: INDENT + width + beside }
+}
+
+/// A column for each subject that can be measured; its name folded to `fold` columns where longer.
+fn columns<'a>(table: &'a Table, unit: &Unit, fold: usize) -> Vec<Column<'a>> {
+    let measured = table.rows.iter().filter(|row| row.unavailable.is_none());
+    let column = |row: &'a Row| {
+        let line = text_of(row, unit);
+        let head = wrapped(&row.label, fold, 0, 0);
+        let class = line.class.map(words::class).unwrap_or_default().to_owned();
+        let texts = line.cells.iter().chain(&head).chain([&class, &line.factor]);
+        let width = widest(texts) + GAP;
+        Column { row, head, width, class: line.class, factor: line.factor, cells: line.cells }
+    };
+    measured.map(column).collect()
+}
+
+fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
+    texts.map(|text| display_width(text)).max().unwrap_or_default()
+}

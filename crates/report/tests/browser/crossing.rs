@@ -1,0 +1,210 @@
+//! Where one line overtakes another: marked in the plot, told below it and on hover.
+
+use crate::input::{Held, Spot};
+use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
+use analysis::{Analysis, Crossover, Finding, FindingKind, Standing, Table};
+
+/// The crossovers of one table that a finding tells.
+fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> Vec<&'a Crossover> {
+    let is_told = |one: &str, other: &str| {
+        analysis.findings.iter().any(|finding| {
+            finding.kind == FindingKind::Crossover
+                && finding.conditions == table.conditions
+                && [one, other].iter().all(|name| finding.subjects.iter().any(|s| s == name))
+        })
+    };
+    let contests = table.contests.iter().filter(|c| is_told(&c.one, &c.other));
+    contests
+        .flat_map(|contest| match &contest.standing {
+            Standing::Crosses { crossovers } => crossovers.iter().collect(),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+fn sentence(crossover: &Crossover) -> String {
+    let Crossover { overtakes, overtaken, at, .. } = crossover;
+    let at = analysis::words::place(at.value);
+    format!("{overtakes} overtakes {overtaken} at {at} tokens")
+}
+
+/// What the last frame marked, and what the list below the plot says.
+fn shown(page: &mut Page) -> [Vec<String>; 2] {
+    page.get(
+        "[probe.plot(0).marked, [...document.querySelectorAll('.crossings li')]
+            .filter((one) => one.checkVisibility()).map((one) => one.textContent)]",
+    )
+}
+
+/// A view of the fixture by its pipes.
+fn view(page: &mut Page, table: &Table) {
+    let pipes: u64 = table.conditions["pipes"].parse().expect("a number");
+    page.choose("Conditions", &format!("N tokens in {} pipes", analysis::words::count(pipes)));
+}
+
+#[test]
+fn every_crossover_that_is_told_is_marked_and_listed_and_no_other() {
+    with(&PIPES, |page| {
+        let analysis = &PIPES[0].1;
+        for table in &analysis.tables {
+            view(page, table);
+            let wanted: Vec<String> = told(analysis, table).into_iter().map(sentence).collect();
+            assert!(!wanted.is_empty());
+            let [marked, listed] = shown(page);
+            assert_eq!(marked, wanted);
+            assert_eq!(listed.len(), wanted.len());
+            for (said, wanted) in listed.iter().zip(&wanted) {
+                assert!(said.starts_with(&format!("{wanted} · 95 % interval ")), "{said}");
+                assert!(said.contains("active "), "{said}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_mark_stands_at_its_place_on_both_lines() {
+    with(&PIPES, |page| {
+        let analysis = &PIPES[0].1;
+        for table in &analysis.tables {
+            view(page, table);
+            // Away from the lines as far as the figures that the crossing was made from.
+            let off: Vec<f64> = page.get(
+                "probe.plot(0).crossings.map((crossing) => {
+                    const plot = probe.plot(0);
+                    const spot = plot.spotOf(crossing);
+                    const away = plot.rivals(crossing)
+                        .map((series) => Math.abs(plot.downOnLine(series, spot.across) - spot.down));
+                    return Math.max(Math.abs(plot.acrossValue(crossing.at) - spot.across), ...away);
+                })",
+            );
+            assert!(!off.is_empty() && off.iter().all(|pixels| *pixels < 1.0), "{off:?}");
+        }
+    });
+}
+
+#[test]
+fn a_crossover_goes_with_either_of_its_series() {
+    with(&PIPES, |page| {
+        let name =
+            |subject: &str| format!("document.querySelector('button[data-subject=\"{subject}\"]')");
+        let [all, _] = shown(page);
+        page.press(&name("epoll-edge"), Held::Nothing);
+        assert_eq!(shown(page)[0], all);
+        page.press(&name("epoll-level"), Held::Nothing);
+        let left: Vec<String> =
+            all.iter().filter(|said| !said.contains("epoll-level")).cloned().collect();
+        let [marked, listed] = shown(page);
+        assert_eq!((&marked, listed.len()), (&left, left.len()));
+        page.press(&name("poll"), Held::Nothing);
+        assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
+        page.press("probe.button('All')", Held::Nothing);
+        assert_eq!(shown(page)[0], all);
+    });
+}
+
+#[test]
+fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
+    with(&PIPES, |page| {
+        let wanted: Vec<String> =
+            told(&PIPES[0].1, &PIPES[0].1.tables[0]).into_iter().map(sentence).collect();
+        let spots: Vec<[f64; 2]> = page.get(
+            "probe.plot(0).crossings.map((crossing) => {
+                const plot = probe.plot(0);
+                plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
+                const at = plot.canvas.getBoundingClientRect();
+                const spot = plot.spotOf(crossing);
+                return [at.left + spot.across, at.top + spot.down];
+            })",
+        );
+        for ([x, y], wanted) in spots.into_iter().zip(&wanted) {
+            page.move_to(Spot { x, y });
+            page.settle();
+            assert!(page.read_out().starts_with(wanted), "{}", page.read_out());
+            let card: String = page.get("document.querySelector('.card strong').textContent");
+            assert_eq!(&card, wanted);
+        }
+        page.evaluate("document.querySelector('.stage').focus()");
+        for said in wanted.iter().chain([&wanted[0]]) {
+            page.key("c", Held::Nothing);
+            page.settle();
+            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+        }
+        // From a crossover the arrows walk on to the points of the one that overtakes.
+        page.key("ArrowRight", Held::Nothing);
+        assert!(page.read_out().starts_with("poll at "), "{}", page.read_out());
+    });
+}
+
+#[test]
+fn with_two_runs_each_crossover_names_its_own() {
+    with(&PIPES_TWO, |page| {
+        let [marked, listed] = shown(page);
+        assert_eq!((marked.len(), listed.len()), (4, 4));
+        let of = |run: &str| listed.iter().filter(|said| said.contains(run)).count();
+        assert_eq!((of("run 9 on bench-7"), of("run 10 on bench-7")), (2, 2));
+        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
+        let [marked, listed] = shown(page);
+        assert_eq!((marked.len(), listed.len()), (2, 2));
+        assert!(listed.iter().all(|said| said.contains("run 10 on bench-7")), "{listed:?}");
+    });
+}
+
+#[test]
+fn without_a_finding_nothing_is_marked() {
+    let mut runs: Runs = PIPES.clone();
+    runs[0].1.findings.retain(|finding: &Finding| finding.kind != FindingKind::Crossover);
+    for runs in [&runs, &*ONE] {
+        with(runs, |page| {
+            assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
+            page.evaluate("document.querySelector('.stage').focus()");
+            page.key("c", Held::Nothing);
+            assert_eq!(page.read_out(), "");
+        });
+    }
+}
+
+#[test]
+fn a_rate_says_its_unit_and_that_more_is_better() {
+    with(&PIPES, |page| {
+        let texts: Vec<String> = page.get("probe.written().map((one) => one.text)");
+        for wanted in ["tokens", "tokens/s, more is better", "100 k", "1 M"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not in {texts:?}");
+        }
+        page.evaluate("document.querySelector('.stage').focus()");
+        page.key("ArrowRight", Held::Nothing);
+        let said = page.read_out();
+        assert!(
+            said.starts_with("select at 1: median 7") && said.contains(" k tokens/s"),
+            "{said}"
+        );
+    });
+    with(&FOREIGN, |page| {
+        page.evaluate("document.querySelector('.stage').focus()");
+        page.key("ArrowRight", Held::Nothing);
+        let said = page.read_out();
+        assert!(said.contains("95 % interval none: a single figure"), "{said}");
+    });
+}
+
+#[test]
+fn findings_of_two_name_both_and_say_how_it_ends() {
+    with(&PIPES, |page| {
+        let said: Vec<[String; 3]> = page.get(
+            "[...document.querySelectorAll('.findings li')].map((one) => [
+                one.querySelector('.tag').textContent,
+                [...one.querySelectorAll('strong')].map((name) => name.textContent).join(', '),
+                one.querySelector('.sentence').textContent])",
+        );
+        let findings = &PIPES[0].1.findings;
+        assert_eq!(said.len(), findings.len());
+        for ([tag, names, sentence], finding) in said.iter().zip(findings) {
+            assert_eq!(sentence, &finding.sentence);
+            let wanted = if sentence.contains("overtakes") { "overtakes" } else { "none in range" };
+            assert_eq!(tag, wanted);
+            for subject in &finding.subjects {
+                assert!(names.split(", ").any(|name| name == subject), "{names}: {sentence}");
+            }
+            assert_eq!(names.split(", ").count(), 2, "{names}");
+        }
+    });
+}

@@ -1,0 +1,69 @@
+//! What the workloads over readiness mechanisms share: their subjects, time-outs and limits.
+
+use engine::{Cell, Condition, Defaults, Failure, Fit, Subject, Values, descriptors_max};
+use readiness::{Mechanism, Readiness, Trigger};
+use std::time::Duration;
+
+/// Descriptors that a worker needs besides those that it watches: the standard streams, the
+/// mechanism's, a listener, the lines to where peers are parked.
+pub(crate) const OWN_DESCRIPTORS: usize = 24;
+
+/// What a wait is given. The kernel stops queueing waiters after the first ready descriptor, or at
+/// once with a time-out of 0: it changes what poll and select cost.
+pub(crate) const TIMEOUT: Condition = Condition {
+    name: "timeout",
+    about: "what the wait is given: 0 returns at once, -1 sleeps until something is ready",
+    values: Values::OneOf(&["0", "-1"]),
+    default: Defaults::always(&["-1"]),
+    sweep: None,
+};
+
+/// The time-out of a cell, as a wait takes it.
+pub(crate) fn timeout(cell: &Cell) -> Result<Option<Duration>, Failure> {
+    Ok((cell.condition(TIMEOUT.name)? == "0").then_some(Duration::ZERO))
+}
+
+/// Every mechanism as a subject.
+pub(crate) fn subjects() -> Vec<Subject> {
+    readiness::TABLE.iter().map(|row| subject(row)).collect()
+}
+
+/// The mechanism that a subject is.
+pub(crate) fn row(subject: &str) -> Result<&'static Mechanism, Failure> {
+    readiness::find(subject).ok_or_else(|| Failure::new(format!("there is no mechanism {subject}")))
+}
+
+/// That `condition` is more than the `most` that the limit on descriptors allows.
+pub(crate) fn at_most(condition: &'static str, asked: u64, most: u64) -> Fit {
+    Fit::AtMost {
+        condition,
+        most,
+        because: format!("a process may have {} descriptors", descriptors_max()),
+        remedy: format!("as root: ulimit -n {}", asked.saturating_mul(2).saturating_add(1_000)),
+    }
+}
+
+/// Whether the mechanism itself delivered what came.
+pub(crate) fn took_part(mechanism: &dyn Readiness) -> Result<(), Failure> {
+    if mechanism.recoveries() == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(
+        "its queue was full (RLIMIT_SIGPENDING): a look at all descriptors stood in for it",
+    ))
+}
+
+fn subject(row: &'static Mechanism) -> Subject {
+    let duty = match row.trigger {
+        Trigger::Level => "",
+        Trigger::Edge => "edge-triggered: its handler reads until the call would block",
+        Trigger::Oneshot => "oneshot: its handler arms the descriptor again",
+    };
+    Subject {
+        name: row.name,
+        label: row.label,
+        summary: row.summary,
+        note: duty.into(),
+        available: (row.available)().map_err(|why| why.0),
+    }
+}

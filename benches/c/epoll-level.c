@@ -19,7 +19,7 @@ static void mechanism_add(int fd, unsigned slot) {
 }
 
 static void mechanism_wait(void) {
-    int ready = epoll_wait(epoll, events, room, 0);
+    int ready = epoll_wait(epoll, events, room, timeout_ms);
     if (ready < 0) fail("epoll_wait");
     for (int n = 0; n < ready; n++) dispatch((unsigned)events[n].data.u64);
 }

@@ -7,13 +7,12 @@ static void mechanism_add(int fd, unsigned slot) {
 
 static void mechanism_wait(void) {
     const struct io_uring_cqe *completion;
-    enter();
+    enter(timeout_ms < 0 ? 1 : 0);
     while ((completion = next_completion()) != NULL) {
         unsigned slot = (unsigned)completion->user_data;
-        if (completion->res < 0) fail("a poll request");
-        if ((completion->flags & IORING_CQE_F_MORE) == 0) fail("a multishot request ended");
+        if (completion->res < 0) wrong("a poll request failed");
+        if ((completion->flags & IORING_CQE_F_MORE) == 0) wrong("a multishot request ended");
         advance();
-        dispatch(slot);
-        drain(slot);
+        exhaust(slot);
     }
 }

@@ -1,13 +1,10 @@
 /*
- * What every loop here shares: the socketpairs, the bytes written, the check that each event came
- * exactly once, and the clock. A mechanism is one C file that includes this one and defines the
- * three functions declared below; then it is a program:
+ * What all programs here share. A mechanism is one C file that includes this one and defines the
+ * three functions declared first; a game is one header that says what is passed round. Together
+ * they are a program: pairs.h by default, pipetest.h with -DPIPETEST.
  *
- *     PROGRAM WATCHED ACTIVE MILLISECONDS
- *
- * It prints one line per batch: the mean nanoseconds of a loop in it. A loop writes one byte to
- * each of ACTIVE pairs, waits once with a time-out of zero, and reads one byte from each pair that
- * the wait reported. Exit status: 1 for a failure, 5 where the mechanism is not possible.
+ * It prints one figure a line for each batch of turns. Exit status: 1 for a failure, 2 for
+ * arguments that make no game, 5 where the mechanism is not possible.
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -22,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,34 +28,40 @@
 static void mechanism_open(unsigned watched);
 /* … watches a descriptor for input; its events are to be handed to dispatch() as `slot` … */
 static void mechanism_add(int fd, unsigned slot);
-/* … and waits once, not at all if nothing is ready, calling dispatch() for each event. */
+/* … and waits once, for as long as timeout_ms says, calling dispatch() for each event, or
+   exhaust() where the mechanism tells only of arrivals. */
 static void mechanism_wait(void);
 
-/* Batches in a whole run, as many as knee's own. */
-enum { BATCHES = 200 };
+/* What a wait is given: 0 returns at once, -1 sleeps until something is ready. */
+static int timeout_ms;
 
-/* One watched descriptor. */
-struct slot {
-    int fd;            /* the read end, watched */
-    int peer;          /* the write end */
-    unsigned char due; /* the byte that was written last */
-    bool waiting;      /* whether that byte is still to be read */
-};
+/* Whether an event can outlive its cause: signals and completions are queued as they happen, and
+   not looked at again. The mechanism says so before it includes this file. */
+#ifndef EVENTS_OUTLIVE
+#define EVENTS_OUTLIVE false
+#endif
 
-static struct slot *slots;
-static unsigned watched, active;
-static unsigned outstanding; /* bytes written and not yet read in this loop */
-static unsigned char tag;    /* differs from loop to loop */
-
-/* Ends the program: a loop that lost an event must not give a figure. */
-static void fail(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, errno ? strerror(errno) : "wrong answer");
+/* Ends the program after a call that failed. */
+static void fail(const char *call) {
+    fprintf(stderr, "%s: %s\n", call, strerror(errno));
     exit(1);
 }
 
+/* Ends the program: a loop that lost an event must not give a figure. */
+static void wrong(const char *what) {
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+/* Ends the program: nobody can play that. */
+static void refuse(const char *argument, const char *why) {
+    fprintf(stderr, "%s: %s\n", argument, why);
+    exit(2);
+}
+
 /* Ends the program: the kernel lacks the mechanism, or forbids it. */
-static inline void impossible(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+static inline void impossible(const char *call) {
+    fprintf(stderr, "%s: %s\n", call, strerror(errno));
     exit(5);
 }
 
@@ -67,40 +71,40 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
-/* Reads the byte that an event announced. */
-static inline void dispatch(unsigned index) {
-    struct slot *slot = &slots[index];
-    unsigned char byte;
-    if (read(slot->fd, &byte, 1) != 1) fail("read");
-    if (byte != slot->due || !slot->waiting) fail("a byte that was not due");
-    slot->waiting = false;
-    outstanding--;
+static unsigned number(const char *text) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > 10000000) refuse(text, "not from 1 to 10000000");
+    return (unsigned)value;
 }
 
-/* What an edge obliges a handler to do: to read until the call would block. */
-static inline void drain(unsigned index) {
-    unsigned char byte;
-    if (read(slots[index].fd, &byte, 1) >= 0 || errno != EAGAIN) fail("more than was written");
+/* One look at what is ready, whatever the time-out. */
+static void look(void) {
+    int asked_ms = timeout_ms;
+    timeout_ms = 0;
+    mechanism_wait();
+    timeout_ms = asked_ms;
 }
 
-/* Write, wait, dispatch. The active pairs lie evenly apart, each in the middle of its share. */
-static inline void loop_once(void) {
-    unsigned spacing = watched / active;
-    tag++;
-    for (unsigned k = 0; k < active; k++) {
-        struct slot *slot = &slots[spacing / 2 + k * spacing];
-        slot->due = tag;
-        slot->waiting = true;
-        if (write(slot->peer, &tag, 1) != 1) fail("write");
-    }
-    outstanding = active;
-    /* Most mechanisms hand over everything at once; signals come one at a time. */
-    while (outstanding != 0) {
-        unsigned before = outstanding;
-        mechanism_wait();
-        if (outstanding == before) fail("an event was lost");
-    }
-}
+/*
+ * A game defines its ARGUMENTS and how many they are (before MILLISECONDS, which come last), a
+ * `struct slot` with the watched descriptor `fd` in it, the array `slots` of `watched` of them, and:
+ *
+ *     game_open(words)     reads its arguments and opens the descriptors
+ *     dispatch(slot)       reads once what an event announced
+ *     exhaust(slot)        reads until the call would block
+ *     turn()               writes, waits, reads; returns how many operations that was
+ *     figure(ns, count)    what to print for so many operations in so many nanoseconds
+ *     game_close()         checks the account
+ */
+#ifdef PIPETEST
+#include "pipetest.h"
+#else
+#include "pairs.h"
+#endif
+
+/* Batches in a whole run: at most and at least, as in knee's own. */
+enum { BATCHES_MAX = 200, BATCHES_MIN = 5 };
 
 static double now_ns(void) {
     struct timespec now;
@@ -108,55 +112,57 @@ static double now_ns(void) {
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The mean nanoseconds of a loop over a batch of that many. */
-static double batch_ns(unsigned long loops) {
+/* The nanoseconds of a batch of that many turns; counts its operations. */
+static double batch_ns(unsigned long turns, unsigned long *operations) {
+    unsigned long done = 0;
     double start = now_ns();
-    for (unsigned long n = 0; n < loops; n++) loop_once();
-    return (now_ns() - start) / (double)loops;
+    for (unsigned long n = 0; n < turns; n++) done += turn();
+    *operations = done;
+    return now_ns() - start;
 }
 
-/* The loops that fill `wanted_ns`, approached in steps, which are the warm-up too. */
+/* The turns that fill `wanted_ns`, approached in steps, which are the warm-up too. */
 static unsigned long batch_size(double wanted_ns) {
-    unsigned long loops = 1;
+    unsigned long turns = 1, operations;
     for (;;) {
-        double scale = wanted_ns / (batch_ns(loops) * (double)loops);
-        unsigned long next = (unsigned long)((double)loops * (scale < 10 ? scale : 10)) + 1;
+        /* The faster of two: one that was interrupted would make every batch too short. */
+        double first_ns = batch_ns(turns, &operations);
+        double second_ns = batch_ns(turns, &operations);
+        double scale = wanted_ns / (first_ns < second_ns ? first_ns : second_ns);
+        unsigned long next = (unsigned long)((double)turns * (scale < 10 ? scale : 10)) + 1;
         if (scale <= 2) return next;
-        loops = next;
+        turns = next;
     }
 }
 
-static unsigned number(const char *text) {
-    char *end;
-    long value = strtol(text, &end, 10);
-    if (*end != '\0' || value < 1 || value > 10000000) fail(text);
-    return (unsigned)value;
+/* As many descriptors as this user may have. */
+static void raise_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) fail("getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: %s WATCHED ACTIVE MILLISECONDS\n", argv[0]);
+    if (argc != ARGUMENTS_COUNT + 2) {
+        fprintf(stderr, "usage: %s " ARGUMENTS " MILLISECONDS\n", argv[0]);
         return 2;
     }
-    watched = number(argv[1]);
-    active = number(argv[2]);
-    double measure_ns = number(argv[3]) * 1e6;
-    if (active > watched) fail("more active than watched");
-    slots = allocate(watched, sizeof *slots);
-    for (unsigned index = 0; index < watched; index++) {
-        int pair[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
-            fail("socketpair");
-        slots[index].fd = pair[0];
-        slots[index].peer = pair[1];
-    }
+    double measure_ns = number(argv[argc - 1]) * 1e6;
+    raise_limit();
+    game_open(argv + 1);
     mechanism_open(watched);
     for (unsigned index = 0; index < watched; index++) mechanism_add(slots[index].fd, index);
+    /* What io_uring and AIO hold back until a wait is paid here. */
+    look();
 
-    unsigned long loops = batch_size(measure_ns / BATCHES);
+    unsigned long turns = batch_size(measure_ns / BATCHES_MAX), operations;
     double end = now_ns() + measure_ns;
-    for (int batch = 0; batch < BATCHES && (batch < 5 || now_ns() < end); batch++)
-        printf("%.1f\n", batch_ns(loops));
+    for (int batch = 0; batch < BATCHES_MAX && (batch < BATCHES_MIN || now_ns() < end); batch++) {
+        double ns = batch_ns(turns, &operations);
+        printf("%.1f\n", figure(ns, (double)operations));
+    }
+    game_close();
     return 0;
 }
 

@@ -15,7 +15,7 @@ static void mechanism_add(int fd, unsigned slot) {
 }
 
 static void mechanism_wait(void) {
-    int ready = poll(polled, count, 0);
+    int ready = poll(polled, count, timeout_ms);
     if (ready < 0) fail("poll");
     for (unsigned slot = 0; ready > 0 && slot < count; slot++) {
         if (polled[slot].revents == 0) continue;

@@ -16,7 +16,7 @@ static void mechanism_add(int fd, unsigned slot) {
 
 static void mechanism_wait(void) {
     struct timespec none = {0};
-    int ready = ppoll(polled, count, &none, NULL);
+    int ready = ppoll(polled, count, timeout_ms < 0 ? NULL : &none, NULL);
     if (ready < 0) fail("ppoll");
     for (unsigned slot = 0; ready > 0 && slot < count; slot++) {
         if (polled[slot].revents == 0) continue;

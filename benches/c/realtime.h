@@ -5,6 +5,7 @@
 #ifndef REALTIME_H
 #define REALTIME_H
 
+#define EVENTS_OUTLIVE true
 #include "loop.h"
 #include <poll.h>
 #include <signal.h>
@@ -32,10 +33,9 @@ static void mechanism_add(int fd, unsigned slot) {
 
 /* Handles one signal. Only input counts: room to write is signalled too. */
 static inline void dispatch_signal(int signal, int fd, long band) {
-    if (signal == SIGIO) fail("the signal queue is full");
+    if (signal == SIGIO) wrong("the signal queue is full");
     if ((band & POLLIN) == 0) return;
-    dispatch(slot_of[fd]);
-    drain(slot_of[fd]);
+    exhaust(slot_of[fd]);
 }
 
 #endif

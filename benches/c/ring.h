@@ -6,6 +6,7 @@
 #ifndef RING_H
 #define RING_H
 
+#define EVENTS_OUTLIVE true
 #include "loop.h"
 #include <linux/io_uring.h>
 #include <poll.h>
@@ -59,9 +60,9 @@ static void mechanism_open(unsigned watched_count) {
     for (unsigned place = 0; place < params.sq_entries; place++) array[place] = place;
 }
 
-/* Submits what is queued, and takes what is done without waiting for it. */
-static void enter(void) {
-    while (syscall(SYS_io_uring_enter, ring, queued, 0, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+/* Submits what is queued, and takes what is done, after waiting for so many completions. */
+static void enter(unsigned wanted) {
+    while (syscall(SYS_io_uring_enter, ring, queued, wanted, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
         if (errno != EINTR) fail("io_uring_enter");
     queued = 0;
 }
@@ -69,7 +70,7 @@ static void enter(void) {
 /* Queues a poll request; `shots` is 0 for one that tells once, or IORING_POLL_ADD_MULTI. */
 static void queue_poll(int fd, unsigned slot, unsigned shots) {
     unsigned tail = *request_tail;
-    if (tail - __atomic_load_n(request_head, __ATOMIC_ACQUIRE) == request_room) enter();
+    if (tail - __atomic_load_n(request_head, __ATOMIC_ACQUIRE) == request_room) enter(0);
     requests[tail & request_mask] = (struct io_uring_sqe){
         .opcode = IORING_OP_POLL_ADD,
         .fd = fd,

@@ -32,7 +32,7 @@ static void mechanism_add(int fd, unsigned slot) {
 static void mechanism_wait(void) {
     struct timeval none = {0};
     memcpy(ready_set, members, words() * sizeof *members);
-    int ready = select(highest + 1, (fd_set *)ready_set, NULL, NULL, &none);
+    int ready = select(highest + 1, (fd_set *)ready_set, NULL, NULL, timeout_ms < 0 ? NULL : &none);
     if (ready < 0) fail("select");
     for (unsigned word = 0; ready > 0 && word < words(); word++) {
         for (unsigned long bits = ready_set[word]; bits != 0; bits &= bits - 1) {

@@ -1,11 +1,13 @@
-//! Our loop beside a plain C loop of the same system calls, run in turn.
+//! Our loops beside plain C programs that make the same system calls, run in turn.
 
+mod game;
 mod options;
 mod table;
 
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
+use game::{Game, Setting};
 use options::Options;
 use serde_json::Value;
 use std::fs;
@@ -14,46 +16,42 @@ use std::process::Command;
 use std::time::Duration;
 use table::{Figures, Row, Verdict};
 
-/// The highest ratio ours/C that the harness may have, for the mechanisms of [`HELD`].
-const RATIO_MAX: f64 = 1.03;
-
-/// Mechanisms that are held to [`RATIO_MAX`].
-const HELD: [&str; 3] = ["select", "poll", "epoll-level"];
-
-/// Exit status of a C loop or of knee when the mechanism can't be used here.
+/// Exit status of a C program or of knee when the mechanism can't be used here.
 const NOT_POSSIBLE: i32 = 5;
 
 /// No single run takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(180);
 
-/// Measures and prints the table of ratios.
-pub fn harness(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+/// Measures a game and prints the table of ratios.
+pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
+    let game = Game::named(game)
+        .with_context(|| format!("there is no bench {game}: it is harness or pipetest"))?;
+    let options = Options::parse(game, args)?;
     let root = shell::root();
     let target = shell::target_dir()?;
-    let loops = compile(&root.join("benches/c"), &target.join("bench-c"))?;
+    let programs = compile(game, &root.join("benches/c"), &target.join("bench-c").join(game.name))?;
     let knee = build_knee(&root, &target)?;
     let scratch = tempfile::tempdir()?;
-    let bench = Bench { options: &options, knee, record: scratch.path().join("harness.db") };
+    let bench = Bench { game, options: &options, knee, record: scratch.path().join("bench.db") };
 
     let mut rows = Vec::new();
-    for (mechanism, program) in &loops {
+    for (mechanism, program) in &programs {
         if !options.wants(mechanism) {
             continue;
         }
-        for &point in &options.points {
-            let step = format!("harness {mechanism} at {point}");
-            match bench.pairs(mechanism, program, point)? {
+        for setting in &options.settings {
+            let step = format!("{} {mechanism} at {}", game.name, game.in_words(setting));
+            match bench.pairs(mechanism, program, setting)? {
                 Ok(row) => {
                     println!("{step}: {}", row.in_words());
-                    judge(&step, &row, tally);
+                    judge(&step, game, &row, tally);
                     rows.push(row);
                 }
                 Err(why) => tally.skip(&step, &why),
             }
         }
     }
-    let text = table::markdown(&rows, &options);
+    let text = table::markdown(&rows, game, &options);
     print!("\n{text}");
     if let Some(file) = &options.output {
         fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
@@ -61,12 +59,13 @@ pub fn harness(args: &[String], tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// Counts a measured row, against the limit where there is one.
-fn judge(step: &str, row: &Row, tally: &mut Tally) {
-    let held = HELD.contains(&row.mechanism.as_str());
-    match row.verdict(if held { RATIO_MAX } else { f64::INFINITY }) {
+/// Counts a measured row, against the limit where it is held to one.
+fn judge(step: &str, game: &Game, row: &Row, tally: &mut Tally) {
+    let held = game.held.contains(&row.mechanism.as_str());
+    match row.verdict() {
+        _ if !held => tally.pass(1),
         Verdict::Held => tally.pass(1),
-        Verdict::Over => tally.fail(format!("{step}: over {RATIO_MAX}: {}", row.in_words())),
+        Verdict::Beyond => tally.fail(format!("{step}: {}: {}", row.limit, row.in_words())),
         Verdict::Undecided => {
             let why = format!("undecided: {}; more --pairs on a quiet machine", row.in_words());
             tally.skip(step, &why);
@@ -74,12 +73,12 @@ fn judge(step: &str, row: &Row, tally: &mut Tally) {
     }
 }
 
-/// Compiles each C loop; returns mechanism and program, in order of name.
-fn compile(sources: &Path, into: &Path) -> Result<Vec<(String, PathBuf)>> {
+/// Compiles the C program of each mechanism; returns mechanism and program, in order of name.
+fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<(String, PathBuf)>> {
     fs::create_dir_all(into)?;
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let mut loops = Vec::new();
-    for entry in fs::read_dir(sources).context("the C loops are missing")? {
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(sources).context("the C programs are missing")? {
         let source = entry?.path();
         if source.extension().is_none_or(|extension| extension != "c") {
             continue;
@@ -87,12 +86,12 @@ fn compile(sources: &Path, into: &Path) -> Result<Vec<(String, PathBuf)>> {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let program = into.join(&name);
         let mut command = Command::new(&compiler);
-        command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-o"]).arg(&program).arg(&source);
-        shell::output(&mut command)?;
-        loops.push((name, program));
+        command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra"]).args(game.defines);
+        shell::output(command.arg("-o").arg(&program).arg(&source))?;
+        programs.push((name, program));
     }
-    loops.sort();
-    Ok(loops)
+    programs.sort();
+    Ok(programs)
 }
 
 fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
@@ -105,6 +104,7 @@ fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
 
 /// What the runs of a bench have in common.
 struct Bench<'a> {
+    game: &'a Game,
     options: &'a Options,
     knee: PathBuf,
     record: PathBuf,
@@ -115,55 +115,63 @@ type Found = Result<Figures, String>;
 
 impl Bench<'_> {
     /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
-    fn pairs(&self, mechanism: &str, program: &Path, point: u64) -> Result<Result<Row, String>> {
-        let mut row = Row { mechanism: mechanism.to_owned(), point, pairs: Vec::new() };
+    fn pairs(
+        &self,
+        mechanism: &str,
+        program: &Path,
+        setting: &Setting,
+    ) -> Result<Result<Row, String>> {
+        let mut pairs = Vec::new();
         for pair in 0..self.options.pairs {
             let (c, ours) = if pair % 2 == 0 {
-                let c = self.plain(program, point)?;
-                (c, self.ours(mechanism, point)?)
+                let c = self.plain(program, setting)?;
+                (c, self.ours(mechanism, setting)?)
             } else {
-                let ours = self.ours(mechanism, point)?;
-                (self.plain(program, point)?, ours)
+                let ours = self.ours(mechanism, setting)?;
+                (self.plain(program, setting)?, ours)
             };
             match (c, ours) {
-                (Ok(c), Ok(ours)) => row.pairs.push((c, ours)),
-                (Err(why), _) => return Ok(Err(format!("the C loop: {why}"))),
+                (Ok(c), Ok(ours)) => pairs.push((c, ours)),
+                (Err(why), _) => return Ok(Err(format!("the C program: {why}"))),
                 (_, Err(why)) => return Ok(Err(why)),
             }
         }
-        Ok(Ok(row))
+        let (mechanism, setting) = (mechanism.to_owned(), setting.numbers.clone());
+        Ok(Ok(Row { mechanism, setting, limit: self.game.limit, pairs }))
     }
 
-    /// One run of a C loop.
-    fn plain(&self, program: &Path, point: u64) -> Result<Found> {
+    /// One run of a C program.
+    fn plain(&self, program: &Path, setting: &Setting) -> Result<Found> {
         let mut command = self.options.pinned(program);
-        command.args([point.to_string(), "1".to_owned(), self.options.time_ms.to_string()]);
-        let Some(text) = run(&mut command)? else {
+        command.args(&setting.plain).arg(self.options.time_ms.to_string());
+        let Some(text) = output(&mut command)? else {
             return Ok(Err("not possible here".to_owned()));
         };
         let samples: Result<Vec<f64>, _> = text.lines().map(str::parse).collect();
-        let samples = samples.context("a C loop printed something that is not a figure")?;
-        Ok(Figures::of(samples).ok_or_else(|| "printed no figures".to_owned()))
+        let samples = samples.context("a C program printed something that is not a figure")?;
+        let figures = Figures::of(samples, self.game.limit);
+        Ok(figures.ok_or_else(|| "printed no figures".to_owned()))
     }
 
-    /// One run of our loop: the workload itself, in a worker of knee's own.
-    fn ours(&self, mechanism: &str, point: u64) -> Result<Found> {
+    /// One run of ours: the workload itself, in a worker of knee's own.
+    fn ours(&self, mechanism: &str, setting: &Setting) -> Result<Found> {
         let mut command = self.options.pinned(&self.knee);
-        command.args(["run", "poll", "--subjects", mechanism, "--points", &point.to_string()]);
+        command.args(["run", self.game.workload, "--subjects", mechanism]).args(&setting.ours);
         command.args(["--rounds", "1", "--time", &format!("{}ms", self.options.time_ms)]);
         command.args(["--json", "--record"]).arg(&self.record);
-        let Some(text) = run(&mut command)? else {
+        let Some(text) = output(&mut command)? else {
             return Ok(Err("not possible here".to_owned()));
         };
         let run: Value = serde_json::from_str(&text).context("knee run --json")?;
-        Ok(loop_samples(&run, mechanism)
-            .and_then(Figures::of)
-            .ok_or_else(|| format!("knee measured no loop: {}", void_reason(&run))))
+        let metric = self.game.metric;
+        Ok(samples_of(&run, mechanism, metric)
+            .and_then(|samples| Figures::of(samples, self.game.limit))
+            .ok_or_else(|| format!("knee measured no {metric}: {}", void_reason(&run))))
     }
 }
 
 /// Runs a command to its end. None when it says that this is not possible here.
-fn run(command: &mut Command) -> Result<Option<String>> {
+fn output(command: &mut Command) -> Result<Option<String>> {
     let done = shell::bounded(command, RUN_MAX)?;
     match done.status.code() {
         Some(0) => Ok(Some(done.stdout)),
@@ -172,19 +180,19 @@ fn run(command: &mut Command) -> Result<Option<String>> {
     }
 }
 
-/// The samples of the metric `loop` in the cell of that subject, wherever in the output it is.
-fn loop_samples(value: &Value, subject: &str) -> Option<Vec<f64>> {
+/// The samples of a metric in the cell of that subject, wherever in the output it is.
+fn samples_of(value: &Value, subject: &str, metric: &str) -> Option<Vec<f64>> {
     if value["key"]["subject"] == subject {
         let metrics = value["metrics"].as_array()?;
-        let samples = metrics.iter().find(|metric| metric["name"] == "loop")?["samples"].as_array();
-        return samples?.iter().map(Value::as_f64).collect();
+        let wanted = metrics.iter().find(|found| found["name"] == metric)?;
+        return wanted["samples"].as_array()?.iter().map(Value::as_f64).collect();
     }
     let mut children: Box<dyn Iterator<Item = &Value>> = match value {
         Value::Array(list) => Box::new(list.iter()),
         Value::Object(map) => Box::new(map.values()),
         _ => return None,
     };
-    children.find_map(|child| loop_samples(child, subject))
+    children.find_map(|child| samples_of(child, subject, metric))
 }
 
 /// Why a cell is void, or `no reason given`.
@@ -212,6 +220,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_os = "linux")]
+    use game::{HARNESS, PIPETEST};
     use serde_json::json;
 
     #[test]
@@ -222,37 +232,95 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_is_found_and_nothing_else() {
+    fn the_metric_is_found_and_nothing_else() {
         let cell = |subject, samples| {
             json!({"key": {"subject": subject}, "metrics": [
             {"name": "wait", "samples": [9.0]}, {"name": "loop", "samples": samples}]})
         };
         let run =
             json!({"run": {"cells": [cell("null", json!([7.0])), cell("poll", json!([1, 2.5]))]}});
-        assert_eq!(loop_samples(&run, "poll"), Some(vec![1.0, 2.5]));
-        assert_eq!(loop_samples(&run, "select"), None);
+        assert_eq!(samples_of(&run, "poll", "loop"), Some(vec![1.0, 2.5]));
+        assert_eq!(samples_of(&run, "poll", "wait"), Some(vec![9.0]));
+        assert_eq!(samples_of(&run, "poll", "passes"), None);
+        assert_eq!(samples_of(&run, "select", "loop"), None);
         let void = json!({"cells": [{"outcome": {"outcome": "void", "reason": "did not finish"}}]});
         assert_eq!(void_reason(&void), "did not finish");
     }
 
+    /// Compiles every program of a game, and plays each of these games with it.
     #[cfg(target_os = "linux")]
-    #[test]
-    fn every_c_loop_compiles_and_delivers_every_event() {
+    fn play(game: &Game, games: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
-        let loops = compile(&shell::root().join("benches/c"), folder.path()).unwrap();
-        assert!(loops.len() >= 6, "{loops:?}");
-        for (name, program) in loops {
-            for [watched, active] in [["1", "1"], ["40", "7"], ["300", "300"]] {
-                let printed = run(Command::new(&program).args([watched, active, "2"])).unwrap();
-                let Some(printed) = printed else {
+        let programs = compile(game, &shell::root().join("benches/c"), folder.path()).unwrap();
+        assert!(programs.len() >= 6, "{programs:?}");
+        for (name, program) in programs {
+            for words in games {
+                let printed = output(Command::new(&program).args(words.split(' ')).arg("2"));
+                let Some(printed) = printed.unwrap() else {
                     println!("{name} is not possible here");
                     break;
                 };
                 let samples: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
-                assert!(samples.len() >= 5 && samples.iter().all(|ns| *ns > 0.0), "{name}");
+                assert!(samples.len() >= 5, "{name} {words}");
+                assert!(samples.iter().all(|figure| *figure > 0.0), "{name} {words}");
             }
-            let error = run(Command::new(&program).args(["2", "3", "1"])).unwrap_err().to_string();
-            assert!(error.contains("more active than watched"), "{error}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_c_program_compiles_and_delivers_every_event() {
+        play(&HARNESS, &["1 1", "40 7", "300 300"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_c_program_compiles_and_passes_every_token_on() {
+        let mut games = vec!["60 60 3 random 4096 -1".to_owned()];
+        for spread in ["tail", "spread", "random"] {
+            for size in ["1 1 1", "40 7 3", "90 90 1000"] {
+                games.push(format!("{size} {spread} 16 -1"));
+            }
+            games.push(format!("40 30 5 {spread} 8 0"));
+        }
+        play(&PIPETEST, &games.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_c_program_refuses_nonsense() {
+        let refusals: [(&Game, &[(&str, &str)]); 2] = [
+            (
+                &HARNESS,
+                &[
+                    ("2 3 1", "more active than watched"),
+                    ("2 x 1", "x: not from"),
+                    ("2 0 1", "0: not from"),
+                    ("2 1", "usage"),
+                ],
+            ),
+            (
+                &PIPETEST,
+                &[
+                    ("2 3 1 tail 16 -1 1", "more tokens than pipes"),
+                    ("2 1 0 tail 16 -1 1", "0: not from"),
+                    ("2 1 1 head 16 -1 1", "head: no such spread"),
+                    ("2 1 1 tail 7 -1 1", "7: not from 8 to 4096"),
+                    ("2 1 1 tail 4097 -1 1", "4097: not from 8 to 4096"),
+                    ("2 1 1 tail 16 5 1", "5: not 0 or -1"),
+                    ("2 1 1 tail 16 -1", "usage"),
+                ],
+            ),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        for (game, refusals) in refusals {
+            let programs = compile(game, &shell::root().join("benches/c"), folder.path()).unwrap();
+            let (_, program) = &programs[0];
+            for (words, why) in refusals {
+                let done = output(Command::new(program).args(words.split(' ')));
+                let error = done.unwrap_err().to_string();
+                assert!(error.contains(why), "{words}: {error}");
+            }
         }
     }
 }

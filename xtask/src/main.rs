@@ -29,6 +29,8 @@ cargo xtask TASK
   setup          installs what the tests need, and says what it does
   bench harness [--pairs N] [--points A,B] [--mechanisms A,B] [--time MS] [--cpu N] [--output FILE]
                  our loop beside a plain C loop of the same system calls
+  bench pipetest [as above, points being tokens: N or N%] [--pipes A,B] [--spread tail|spread|random]
+                 our pipetest beside a plain C one
 
 Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed.
 ";
@@ -69,7 +71,7 @@ fn run(args: &[String]) -> Result<Tally> {
         ("msrv", []) => cross::oldest_rust(&mut tally)?,
         ("one-row", []) => one_row::run(&mut tally)?,
         ("setup", []) => setup::run(&mut tally)?,
-        ("bench", [what, rest @ ..]) if what == "harness" => bench::harness(rest, &mut tally)?,
+        ("bench", [game, rest @ ..]) => bench::run(game, rest, &mut tally)?,
         _ => bail!("no such task: {}\n\n{USAGE}", args.join(" ")),
     }
     Ok(tally)

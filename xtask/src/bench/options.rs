@@ -1,5 +1,6 @@
-//! The flags of `cargo xtask bench harness`.
+//! The flags of `cargo xtask bench`.
 
+use super::game::{self, Game, PIPETEST, Setting};
 use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -10,8 +11,10 @@ use std::process::Command;
 pub struct Options {
     /// Runs of each, in turn.
     pub pairs: usize,
-    /// Watched descriptors.
-    pub points: Vec<u64>,
+    /// Where both are measured.
+    pub settings: Vec<Setting>,
+    /// What those have in common, for the table.
+    pub about: String,
     /// Mechanisms; all when empty.
     pub mechanisms: Vec<String>,
     /// Time that each measures its loop for in one run, in milliseconds.
@@ -25,26 +28,32 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the flags; anything unknown is an error.
-    pub fn parse(args: &[String]) -> Result<Self> {
+    /// Reads the flags of a game; anything unknown is an error.
+    pub fn parse(game: &Game, args: &[String]) -> Result<Self> {
+        let pipetest = game.name == PIPETEST.name;
         let mut options = Self {
             pairs: 7,
-            points: vec![100, 9_000],
+            settings: Vec::new(),
+            about: String::new(),
             mechanisms: Vec::new(),
             time_ms: 300,
             cpu: std::thread::available_parallelism().map_or(0, |count| count.get() - 1),
             pins: shell::has("taskset"),
             output: None,
         };
+        let (mut points, mut pipes, mut spread) =
+            (if pipetest { "1%,90%" } else { "100,9000" }, vec![1_000], "tail");
         let mut args = args.iter();
         while let Some(flag) = args.next() {
             let value = args.next().with_context(|| format!("{flag} wants a value"))?;
             match flag.as_str() {
                 "--pairs" => options.pairs = number(flag, value)?,
-                "--points" => {
-                    let points = value.split(',').map(|point| number(flag, point));
-                    options.points = points.collect::<Result<_>>()?;
+                "--points" => points = value,
+                "--pipes" if pipetest => {
+                    pipes =
+                        value.split(',').map(|pipes| number(flag, pipes)).collect::<Result<_>>()?;
                 }
+                "--spread" if pipetest => spread = value,
                 "--mechanisms" => {
                     options.mechanisms = value.split(',').map(str::to_owned).collect();
                 }
@@ -53,8 +62,17 @@ impl Options {
                     options.cpu = value.parse().with_context(|| format!("{flag} {value}"))?;
                 }
                 "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench harness knows no {flag}"),
+                _ => bail!("bench {} knows no {flag}", game.name),
             }
+        }
+        if pipetest {
+            options.about = game::about_pipes(spread);
+            options.settings = of_pipes(&pipes, points, spread)?;
+        } else {
+            options.about = game::about_pairs();
+            let points = points.split(',').map(|point| number("--points", point));
+            options.settings =
+                points.map(|point| Ok(Setting::pairs(point?))).collect::<Result<_>>()?;
         }
         Ok(options)
     }
@@ -75,6 +93,38 @@ impl Options {
     }
 }
 
+/// Every number of tokens in every number of pipes.
+fn of_pipes(pipes: &[u64], points: &str, spread: &str) -> Result<Vec<Setting>> {
+    if !["tail", "spread", "random"].contains(&spread) {
+        bail!("--spread: {spread:?} is none of tail, spread, random");
+    }
+    let mut settings = Vec::new();
+    for &pipes in pipes {
+        for point in points.split(',') {
+            settings.push(Setting::pipes(pipes, tokens(point, pipes)?, spread));
+        }
+    }
+    Ok(settings)
+}
+
+/// Tokens that go round in so many pipes: a number, or a share of the pipes.
+fn tokens(point: &str, pipes: u64) -> Result<u64> {
+    let tokens = match point.strip_suffix('%') {
+        None => number("--points", point)?,
+        Some(share) => {
+            let percent: f64 = share.parse().with_context(|| format!("--points {point}"))?;
+            if !(percent > 0.0 && percent <= 100.0) {
+                bail!("--points: {point:?} is no share of the pipes");
+            }
+            ((pipes as f64 * percent / 100.0).round() as u64).max(1)
+        }
+    };
+    if tokens > pipes {
+        bail!("--points: {tokens} tokens are more than {pipes} pipes");
+    }
+    Ok(tokens)
+}
+
 /// A number above zero.
 fn number<T: std::str::FromStr + Default + PartialEq>(flag: &str, text: &str) -> Result<T> {
     match text.replace('_', "").parse() {
@@ -86,25 +136,56 @@ fn number<T: std::str::FromStr + Default + PartialEq>(flag: &str, text: &str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::game::HARNESS;
 
-    fn parse(text: &str) -> Result<Options> {
-        Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(game: &Game, text: &str) -> Result<Options> {
+        Options::parse(game, &text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    fn numbers(options: &Options) -> Vec<&[u64]> {
+        options.settings.iter().map(|setting| setting.numbers.as_slice()).collect()
     }
 
     #[test]
     fn flags_are_read() {
-        let options =
-            parse("--pairs 9 --points 10,2000 --mechanisms poll,select --time 50").unwrap();
-        assert_eq!((options.pairs, options.points.as_slice()), (9, [10, 2_000].as_slice()));
-        assert_eq!(options.time_ms, 50);
+        let text = "--pairs 9 --points 10,2000 --mechanisms poll,select --time 50";
+        let options = parse(&HARNESS, text).unwrap();
+        assert_eq!((options.pairs, options.time_ms), (9, 50));
+        assert_eq!(numbers(&options), [[10], [2_000]]);
         assert!(options.wants("poll") && !options.wants("ppoll"));
-        assert!(parse("").unwrap().wants("ppoll"));
+        let usual = parse(&HARNESS, "").unwrap();
+        assert!(usual.wants("ppoll"));
+        assert_eq!(numbers(&usual), [[100], [9_000]]);
+    }
+
+    #[test]
+    fn tokens_are_numbers_or_shares_of_the_pipes() {
+        let options = parse(&PIPETEST, "--pipes 1000,90 --points 7,1.5%,100%").unwrap();
+        let wanted = [[1_000, 7], [1_000, 15], [1_000, 1_000], [90, 7], [90, 1], [90, 90]];
+        assert_eq!(numbers(&options), wanted);
+        assert_eq!(numbers(&parse(&PIPETEST, "").unwrap()), [[1_000, 10], [1_000, 900]]);
+    }
+
+    #[test]
+    fn both_sides_play_by_the_same_rules() {
+        let options = parse(&PIPETEST, "--pipes 50 --points 20% --spread random").unwrap();
+        let [setting] = options.settings.as_slice() else { panic!("{options:?}") };
+        assert_eq!(setting.plain.join(" "), "50 10 1000 random 16 -1");
+        let values: Vec<&String> = setting.ours.iter().skip(1).step_by(2).collect();
+        assert_eq!(values, setting.plain.iter().collect::<Vec<_>>());
+        assert!(options.about.contains("spread random"), "{}", options.about);
     }
 
     #[test]
     fn nonsense_is_refused() {
         for text in ["--pairs", "--pairs 0", "--points 10,x", "--points -1", "--speed 3"] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse(&HARNESS, text).is_err(), "{text}");
+            assert!(parse(&PIPETEST, text).is_err(), "{text}");
         }
+        for text in ["--points 0%", "--points 101%", "--points x%", "--points 1001", "--pipes 0"] {
+            assert!(parse(&PIPETEST, text).is_err(), "{text}");
+        }
+        assert!(parse(&PIPETEST, "--spread even").is_err());
+        assert!(parse(&HARNESS, "--pipes 10").is_err());
     }
 }

@@ -1,20 +1,23 @@
 //! The table of ratios.
 
+use super::game::Game;
 use super::median;
 use super::options::Options;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-/// One mechanism at one number of descriptors.
+/// One mechanism in one setting.
 pub struct Row {
     /// The mechanism's name.
     pub mechanism: String,
-    /// Watched descriptors.
-    pub point: u64,
+    /// What the setting is called in the table: a value for each of the game's columns.
+    pub setting: Vec<u64>,
+    /// Which way is better, and what is demanded.
+    pub limit: Limit,
     /// C's figures and ours, one entry a pair.
     pub pairs: Vec<(Figures, Figures)>,
 }
 
-/// What one run found, in nanoseconds a loop.
+/// What one run found, in the game's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// The median of its batches.
@@ -23,10 +26,44 @@ pub struct Figures {
     pub fastest: f64,
 }
 
+/// How far the ratio ours/C may lie on the side that is worse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// Of times, where less is better.
+    Most(f64),
+    /// Of rates, where more is better.
+    Least(f64),
+}
+
+impl Limit {
+    /// The limit turned, with what is compared, so that less is better.
+    fn turned(self) -> (f64, f64) {
+        match self {
+            Self::Most(most) => (1.0, most),
+            Self::Least(least) => (-1.0, -least),
+        }
+    }
+
+    /// The better one of any number of figures; none of nothing.
+    fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
+        let (sign, _) = self.turned();
+        figures.min_by(|one, other| (sign * one).total_cmp(&(sign * other)))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Most(most) => write!(f, "over {most}"),
+            Self::Least(least) => write!(f, "under {least}"),
+        }
+    }
+}
+
 impl Figures {
     /// Of the batches of one run; none if there were none.
-    pub fn of(batches: Vec<f64>) -> Option<Self> {
-        let fastest = batches.iter().copied().min_by(f64::total_cmp)?;
+    pub fn of(batches: Vec<f64>, limit: Limit) -> Option<Self> {
+        let fastest = limit.best(batches.iter().copied())?;
         median(batches).map(|median| Self { median, fastest })
     }
 }
@@ -36,29 +73,32 @@ impl Row {
         self.pairs.iter().map(|(c, ours)| ours.median / c.median).collect()
     }
 
-    /// The median of the pairs' ratios ours/C.
-    pub fn ratio(&self) -> f64 {
+    /// The median of the pairs' ratios, ours over C.
+    fn ratio(&self) -> f64 {
         median(self.ratios()).unwrap_or(f64::NAN)
     }
 
-    /// The fastest batch of all our runs over that of all of C's: what is left when nothing disturbs.
+    /// The ratio of the fastest batches of all runs.
     fn ratio_fastest(&self) -> f64 {
-        let least = |pick: fn(&(Figures, Figures)) -> f64| {
-            self.pairs.iter().map(pick).fold(f64::INFINITY, f64::min)
+        let best = |pick: fn(&(Figures, Figures)) -> f64| {
+            self.limit.best(self.pairs.iter().map(pick)).unwrap_or(f64::NAN)
         };
-        least(|pair| pair.1.fastest) / least(|pair| pair.0.fastest)
+        best(|pair| pair.1.fastest) / best(|pair| pair.0.fastest)
     }
 
-    /// Whether the ratio is held to `ratio_max`. It is over only when the lower end of the median's
-    /// 95 % interval is: a busy machine must not accuse the code.
-    pub fn verdict(&self, ratio_max: f64) -> Verdict {
-        let mut ratios = self.ratios();
+    /// Whether the ratio is within its limit. It is beyond only when the whole of the median's 95 %
+    /// interval is: a busy machine must not accuse the code.
+    pub fn verdict(&self) -> Verdict {
+        let (sign, limit) = self.limit.turned();
+        let mut ratios: Vec<f64> = self.ratios().into_iter().map(|ratio| sign * ratio).collect();
         ratios.sort_by(f64::total_cmp);
-        let low = ratios.get(rank_low(ratios.len())).copied();
-        match low {
-            Some(_) if self.ratio() <= ratio_max => Verdict::Held,
-            Some(low) if low > ratio_max => Verdict::Over,
-            _ => Verdict::Undecided,
+        let low = rank_low(ratios.len()).map(|rank| ratios[rank]);
+        if sign * self.ratio() <= limit {
+            Verdict::Held
+        } else if low.is_some_and(|low| low > limit) {
+            Verdict::Beyond
+        } else {
+            Verdict::Undecided
         }
     }
 
@@ -76,22 +116,22 @@ impl Row {
 pub enum Verdict {
     /// The median is within it.
     Held,
-    /// The median is over it, and not by chance.
-    Over,
-    /// The median is over it, but the pairs differ too much to tell.
+    /// The median is beyond it, and not by chance.
+    Beyond,
+    /// The median is beyond it, but the pairs differ too much to tell.
     Undecided,
 }
 
 /// The place, from 0, of the value that is the lower end of the median's 95 % interval among
-/// `count` sorted values: the last with at most 2.5 % of the binomial distribution below it. With
-/// fewer than six values no interval is as sure; then it is the smallest.
-fn rank_low(count: usize) -> usize {
+/// `count` sorted values: the last with at most 2.5 % of the binomial distribution below it. None
+/// with fewer than six values, of which no interval is as sure.
+fn rank_low(count: usize) -> Option<usize> {
     let (mut below, mut term) = (0.0, 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX)));
     let mut rank = 0;
     loop {
         below += term;
         if below > 0.025 || rank >= count {
-            return rank.saturating_sub(1);
+            return rank.checked_sub(1);
         }
         term *= (count - rank) as f64 / (rank + 1) as f64;
         rank += 1;
@@ -99,30 +139,33 @@ fn rank_low(count: usize) -> usize {
 }
 
 /// The rows as a Markdown table, with the conditions above it.
-pub fn markdown(rows: &[Row], options: &Options) -> String {
+pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
     let place =
         if options.pins { format!("CPU {}", options.cpu) } else { "no CPU held".to_owned() };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown");
+    let (unit, columns) = (game.unit, game.columns);
     let mut text = format!(
-        "{} pairs, {place}, load {load} at the end, one active socketpair; nanoseconds a loop (write + wait + read): \
-         median of the runs' medians; ratio: median of the pairs' ratios (smallest to largest); \
-         fastest: the fastest batch of all runs, ours over C's.\n\n\
-         | mechanism | watched | C, ns | knee, ns | knee / C | fastest |\n\
-         | --- | ---: | ---: | ---: | --- | ---: |\n",
-        options.pairs
+        "{} pairs, {place}, load {load} at the end, {}: median of the runs' medians; ratio: median \
+         of the pairs' ratios (smallest to largest); fastest: the fastest batch of all runs, ours \
+         over C's.\n\n\
+         | mechanism | {} | C, {unit} | knee, {unit} | knee / C | fastest |\n\
+         | --- |{} ---: | ---: | --- | ---: |\n",
+        options.pairs,
+        options.about,
+        columns.join(" | "),
+        " ---: |".repeat(columns.len()),
     );
     for row in rows {
         let side = |pick: fn(&(Figures, Figures)) -> f64| {
             median(row.pairs.iter().map(pick).collect()).unwrap_or(f64::NAN)
         };
         let (c, ours) = (side(|pair| pair.0.median), side(|pair| pair.1.median));
-        let (name, ratio, fastest) = (&row.mechanism, row.in_words(), row.ratio_fastest());
-        let _ = writeln!(
-            text,
-            "| {name} | {} | {c:.0} | {ours:.0} | {ratio} | {fastest:.3} |",
-            row.point
-        );
+        let setting: Vec<String> = row.setting.iter().map(u64::to_string).collect();
+        let (name, setting) = (&row.mechanism, setting.join(" | "));
+        let (ratio, fastest) = (row.in_words(), row.ratio_fastest());
+        let _ =
+            writeln!(text, "| {name} | {setting} | {c:.0} | {ours:.0} | {ratio} | {fastest:.3} |");
     }
     text
 }
@@ -130,11 +173,15 @@ pub fn markdown(rows: &[Row], options: &Options) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::game::{HARNESS, PIPETEST};
 
     /// A run of three batches with that median.
     fn run(median: f64) -> Figures {
-        Figures::of(vec![2.0 * median, median, median - 10.0]).unwrap()
+        Figures::of(vec![2.0 * median, median, median - 10.0], TIME).unwrap()
     }
+
+    const TIME: Limit = Limit::Most(1.03);
+    const RATE: Limit = Limit::Least(0.97);
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_binomial_tables() {
@@ -142,36 +189,56 @@ mod tests {
         // 15: 4, 20: 6, 30: 10.
         let ranks = [(6, 1), (7, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)];
         for (count, rank) in ranks {
-            assert_eq!(rank_low(count) + 1, rank, "{count}");
+            assert_eq!(rank_low(count), Some(rank - 1), "{count}");
         }
-        assert_eq!((rank_low(0), rank_low(1), rank_low(5)), (0, 0, 0));
+        assert_eq!((rank_low(0), rank_low(1), rank_low(5)), (None, None, None));
     }
 
     #[test]
     fn a_verdict_needs_more_than_a_median() {
-        let row = |ratios: [f64; 7]| Row {
+        let row = |limit, ratios: [f64; 7]| Row {
             mechanism: "poll".into(),
-            point: 100,
+            setting: vec![100],
+            limit,
             pairs: ratios.iter().map(|ratio| (run(100.0), run(100.0 * ratio))).collect(),
         };
-        let verdict = |ratios| row(ratios).verdict(1.03);
-        assert_eq!(verdict([0.9, 1.0, 1.01, 1.02, 1.1, 1.2, 1.3]), Verdict::Held);
-        assert_eq!(verdict([0.9, 1.0, 1.01, 1.05, 1.1, 1.2, 1.3]), Verdict::Undecided);
-        assert_eq!(verdict([1.04, 1.05, 1.05, 1.05, 1.1, 1.2, 1.3]), Verdict::Over);
-        let none = Row { mechanism: "poll".into(), point: 100, pairs: vec![] };
-        assert_eq!(none.verdict(1.03), Verdict::Undecided);
+        let verdict = |limit, ratios| row(limit, ratios).verdict();
+        assert_eq!(verdict(TIME, [0.9, 1.0, 1.01, 1.02, 1.1, 1.2, 1.3]), Verdict::Held);
+        assert_eq!(verdict(TIME, [0.9, 1.0, 1.01, 1.05, 1.1, 1.2, 1.3]), Verdict::Undecided);
+        assert_eq!(verdict(TIME, [1.04, 1.05, 1.05, 1.05, 1.1, 1.2, 1.3]), Verdict::Beyond);
+        assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.98, 1.0, 1.0, 1.1]), Verdict::Held);
+        assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.95, 1.0, 1.0, 1.1]), Verdict::Undecided);
+        assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.95, 0.95, 0.95, 0.96]), Verdict::Beyond);
+        let none = Row { pairs: vec![], ..row(TIME, [1.0; 7]) };
+        assert_eq!(none.verdict(), Verdict::Undecided);
+        let pairs = vec![(run(100.0), run(200.0)); 5];
+        assert_eq!(Row { pairs, ..row(TIME, [1.0; 7]) }.verdict(), Verdict::Undecided);
     }
 
     #[test]
     fn a_row_shows_the_median_of_the_ratios_not_the_ratio_of_the_medians() {
         let pairs = [(100.0, 110.0), (200.0, 200.0), (400.0, 412.0)];
         let pairs = pairs.map(|(c, ours)| (run(c), run(ours))).to_vec();
-        let row = Row { mechanism: "poll".into(), point: 9_000, pairs };
+        let row = Row { mechanism: "poll".into(), setting: vec![9_000], limit: TIME, pairs };
         assert_eq!(row.in_words(), "1.030 (1.000 to 1.100)");
-        let options = Options::parse(&[]).unwrap();
-        let text = markdown(&[row], &options);
+        let options = Options::parse(&HARNESS, &[]).unwrap();
+        let text = markdown(&[row], &HARNESS, &options);
         let wanted = "| poll | 9000 | 200 | 200 | 1.030 (1.000 to 1.100) | 1.111 |\n";
         assert!(text.ends_with(wanted), "{text}");
-        assert_eq!(Figures::of(vec![]), None);
+        assert_eq!(Figures::of(vec![], TIME), None);
+    }
+
+    #[test]
+    fn the_fastest_batch_of_a_rate_is_the_highest() {
+        let figures = |batches: [f64; 3]| Figures::of(batches.to_vec(), RATE).unwrap();
+        let pairs = vec![(figures([8.0, 10.0, 4.0]), figures([9.0, 3.0, 5.0]))];
+        let row = Row { mechanism: "poll".into(), setting: vec![1_000, 10], limit: RATE, pairs };
+        assert_eq!(row.in_words(), "0.625 (0.625 to 0.625)");
+        let text = markdown(&[row], &PIPETEST, &Options::parse(&PIPETEST, &[]).unwrap());
+        let wanted = "\
+            | mechanism | pipes | tokens | C, tokens/s | knee, tokens/s | knee / C | fastest |\n\
+            | --- | ---: | ---: | ---: | ---: | --- | ---: |\n\
+            | poll | 1000 | 10 | 8 | 5 | 0.625 (0.625 to 0.625) | 0.900 |\n";
+        assert!(text.ends_with(wanted), "{text}");
     }
 }

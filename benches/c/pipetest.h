@@ -1,0 +1,209 @@
+/*
+ * The game of knee's workload `pipetest`: tokens go round in N pipes. In each turn those that are
+ * pending are written, the mechanism is asked once, and each ready pipe is read. Each token goes up
+ * by one generation and is pending again until it has reached the last; then the next game begins.
+ * A figure is tokens passed on per second.
+ *
+ * Every token that comes has to be one that was sent to that pipe and has not come yet, and in the
+ * end each pipe must have been hit as often as the spread says.
+ */
+#ifndef PIPETEST_H
+#define PIPETEST_H
+
+#define ARGUMENTS "PIPES TOKENS GENERATIONS tail|spread|random BUFSIZE 0|-1"
+enum { ARGUMENTS_COUNT = 6 };
+
+/* Bytes that say which token it is, tokens that are read at once, and what `random` draws by. */
+enum { HEAD = 8, TOKENS_READ = 16, SEED = 12345 };
+
+/* One pipe. */
+struct slot {
+    int fd;             /* the read end, watched */
+    int peer;           /* the write end */
+    unsigned long hits; /* tokens that came out */
+};
+
+struct token {
+    uint32_t generation;
+    enum { PENDING, UNDER_WAY, RETIRED } state;
+    unsigned slot; /* where it is, if under way */
+};
+
+static struct slot *slots;
+static struct token *tokens;
+static unsigned watched, token_count, generations;
+static enum { TAIL, ORIGINAL, RANDOM } spread;
+static uint32_t *pending, *sending; /* tokens, by number */
+static unsigned pending_count;
+static unsigned retired;    /* tokens of this game */
+static unsigned long games; /* that came to their end */
+static unsigned told, came; /* events and tokens of this turn */
+static size_t token_bytes;
+static unsigned char *message, *buffer;
+
+static void read_rules(char **words) {
+    static const char *const names[] = {"tail", "spread", "random"}; /* as the enumeration */
+    watched = number(words[0]);
+    token_count = number(words[1]);
+    if (token_count > watched) refuse(words[1], "more tokens than pipes");
+    generations = number(words[2]);
+    while (strcmp(words[3], names[spread]) != 0)
+        if (spread++ == RANDOM) refuse(words[3], "no such spread");
+    token_bytes = number(words[4]);
+    if (token_bytes < HEAD || token_bytes > 4096) refuse(words[4], "not from 8 to 4096");
+    if (strcmp(words[5], "0") != 0 && strcmp(words[5], "-1") != 0) refuse(words[5], "not 0 or -1");
+    timeout_ms = atoi(words[5]);
+}
+
+static void game_open(char **words) {
+    read_rules(words);
+    slots = allocate(watched, sizeof *slots);
+    tokens = allocate(token_count, sizeof *tokens);
+    pending = allocate(token_count, sizeof *pending);
+    sending = allocate(token_count, sizeof *sending);
+    message = allocate(1, token_bytes);
+    buffer = allocate(TOKENS_READ, token_bytes);
+    retired = token_count;
+    for (unsigned index = 0; index < watched; index++) {
+        int ends[2];
+        if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) fail("pipe2");
+        slots[index].fd = ends[0];
+        slots[index].peer = ends[1];
+    }
+}
+
+/* SplitMix64's finaliser. */
+static inline uint64_t mixed(uint64_t word) {
+    word += 0x9e3779b97f4a7c15;
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    return word ^ (word >> 31);
+}
+
+/* The pipe that a token is sent to in a generation. */
+static inline unsigned place(uint64_t token, uint64_t generation) {
+    uint64_t pipe;
+    if (spread == TAIL) {
+        pipe = watched - token - 1;
+    } else if (spread == ORIGINAL) {
+        uint64_t apart = 1 + watched / token_count;
+        pipe = (SEED % watched + generation * 17 + token * apart) % watched;
+    } else {
+        pipe = ((mixed(SEED ^ mixed(token << 32 | generation)) >> 32) * watched) >> 32;
+    }
+    return (unsigned)pipe;
+}
+
+static inline void send_token(uint32_t number) {
+    struct token *token = &tokens[number];
+    unsigned slot = place(number, token->generation);
+    memcpy(message, &number, 4);
+    memcpy(message + 4, &token->generation, 4);
+    ssize_t bytes = write(slots[slot].peer, message, token_bytes);
+    if (bytes == (ssize_t)token_bytes) {
+        token->state = UNDER_WAY;
+        token->slot = slot;
+    } else if (bytes < 0 && errno == EAGAIN) {
+        pending[pending_count++] = number; /* the pipe is full: in the next turn */
+    } else if (bytes < 0) {
+        fail("write");
+    } else {
+        wrong("a write was short");
+    }
+}
+
+/* Takes a token out of the bytes that came out of a pipe. */
+static inline void take(unsigned slot, const unsigned char *bytes) {
+    uint32_t number, generation;
+    memcpy(&number, bytes, 4);
+    memcpy(&generation, bytes + 4, 4);
+    if (number >= token_count) wrong("a token came that does not exist");
+    struct token *token = &tokens[number];
+    if (token->generation != generation || token->state != UNDER_WAY || token->slot != slot)
+        wrong("a token came twice, or was never sent there");
+    if (++token->generation == generations) {
+        token->state = RETIRED;
+        if (++retired == token_count) games++;
+    } else {
+        token->state = PENDING;
+        pending[pending_count++] = number;
+    }
+}
+
+/* Reads a pipe once; whether there was anything in it. */
+static inline bool receive(unsigned slot) {
+    ssize_t bytes = read(slots[slot].fd, buffer, TOKENS_READ * token_bytes);
+    if (bytes == 0) wrong("a pipe came to its end");
+    if (bytes < 0 && errno != EAGAIN) fail("read");
+    if (bytes < 0) return false;
+    if ((size_t)bytes % token_bytes != 0) wrong("a token was torn");
+    for (size_t at = 0; at < (size_t)bytes; at += token_bytes) take(slot, buffer + at);
+    unsigned tokens_read = (unsigned)((size_t)bytes / token_bytes);
+    slots[slot].hits += tokens_read;
+    came += tokens_read;
+    return true;
+}
+
+static inline bool dispatch(unsigned slot) {
+    bool any = receive(slot);
+    told++;
+    if (!any && !EVENTS_OUTLIVE) wrong("an event came without its data");
+    return any;
+}
+
+static inline void exhaust(unsigned slot) {
+    if (dispatch(slot))
+        while (receive(slot)) continue;
+}
+
+/* Waits until tokens have come: once, but for events of what an earlier one has read already. */
+static inline unsigned collect(void) {
+    came = 0;
+    do {
+        told = 0;
+        mechanism_wait();
+        if (told == 0) wrong("a token was lost: nothing is ready");
+    } while (came == 0);
+    return came;
+}
+
+static inline unsigned turn(void) {
+    if (retired == token_count) {
+        memset(tokens, 0, token_count * sizeof *tokens);
+        for (pending_count = 0; pending_count < token_count; pending_count++)
+            pending[pending_count] = pending_count;
+        retired = 0;
+    }
+    uint32_t *now = pending;
+    unsigned now_count = pending_count;
+    pending = sending;
+    sending = now;
+    pending_count = 0;
+    for (unsigned n = 0; n < now_count; n++) send_token(now[n]);
+    return collect();
+}
+
+static double figure(double ns, double passes) {
+    return 1e9 * passes / ns;
+}
+
+/* Takes what is under way. Then nothing may be ready, and the account has to be right. */
+static void game_close(void) {
+    for (unsigned number = 0; number < token_count; number++)
+        while (tokens[number].state == UNDER_WAY) collect();
+    came = told = 0;
+    look();
+    if (came != 0 || (told != 0 && !EVENTS_OUTLIVE)) wrong("an event came without a cause");
+    unsigned long *expected = allocate(watched, sizeof *expected);
+    for (unsigned number = 0; number < token_count; number++) {
+        /* When a game is over it has been counted. */
+        uint32_t further = retired == token_count ? 0 : tokens[number].generation;
+        for (uint32_t generation = 0; generation < generations; generation++)
+            expected[place(number, generation)] += games + (generation < further);
+    }
+    for (unsigned slot = 0; slot < watched; slot++)
+        if (slots[slot].hits != expected[slot]) wrong("a pipe was not hit as its spread says");
+    free(expected);
+}
+
+#endif

@@ -14,7 +14,7 @@
 enum { ARGUMENTS_COUNT = 6 };
 
 /* Bytes that say which token it is, tokens that are read at once, and what `random` draws by. */
-enum { HEAD = 8, TOKENS_READ = 16, SEED = 12345 };
+enum { HEAD = 8, TOKENS_READ = 16, SEED = 12345, STRIDES = 256 };
 
 /* One pipe. */
 struct slot {
@@ -38,6 +38,7 @@ static unsigned pending_count;
 static unsigned retired;    /* tokens of this game */
 static unsigned long games; /* that came to their end */
 static unsigned told, came; /* events and tokens of this turn */
+static uint64_t strides[STRIDES]; /* of `random` */
 static size_t token_bytes;
 static unsigned char *message, *buffer;
 
@@ -55,8 +56,11 @@ static void read_rules(char **words) {
     timeout_ms = atoi(words[5]);
 }
 
+static void draw_strides(void);
+
 static void game_open(char **words) {
     read_rules(words);
+    draw_strides();
     slots = allocate(watched, sizeof *slots);
     tokens = allocate(token_count, sizeof *tokens);
     pending = allocate(token_count, sizeof *pending);
@@ -80,6 +84,24 @@ static inline uint64_t mixed(uint64_t word) {
     return word ^ (word >> 31);
 }
 
+static uint64_t common_factor(uint64_t a, uint64_t b) {
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Strides that reach every pipe before one comes again: each generation takes one of them. */
+static void draw_strides(void) {
+    unsigned drawn = 0;
+    for (uint64_t count = 0; drawn < STRIDES; count++) {
+        uint64_t stride = 1 + mixed(SEED + count) % watched;
+        if (common_factor(stride, watched) == 1) strides[drawn++] = stride;
+    }
+}
+
 /* The pipe that a token is sent to in a generation. */
 static inline unsigned place(uint64_t token, uint64_t generation) {
     uint64_t pipe;
@@ -89,7 +111,8 @@ static inline unsigned place(uint64_t token, uint64_t generation) {
         uint64_t apart = 1 + watched / token_count;
         pipe = (SEED % watched + generation * 17 + token * apart) % watched;
     } else {
-        pipe = ((mixed(SEED ^ mixed(token << 32 | generation)) >> 32) * watched) >> 32;
+        uint64_t drawn = mixed(SEED ^ generation);
+        pipe = ((drawn >> 32) + token * strides[drawn % STRIDES]) % watched;
     }
     return (unsigned)pipe;
 }

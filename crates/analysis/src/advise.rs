@@ -4,14 +4,13 @@
 //! The figure is the cost of one active descriptor. Between measured places it is interpolated on
 //! logarithmic scales, first along the ratio, then between totals; outside of them there is none.
 
+use crate::crossover::{TOO_CLOSE, errors_asked};
 use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
 use record::Conditions;
 use serde::Serialize;
 
 /// Two places are the same when they differ by no more than this, as a ratio: rounding.
 const SAME: f64 = 1.02;
-/// A lead below this is too close to call, however sure.
-const CLOSE: f64 = 1.02;
 
 /// So many in all, so many of them active.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -43,8 +42,13 @@ pub struct Advice {
     pub conditions: Conditions,
     /// The subjects, the cheapest first.
     pub ranking: Vec<Ranked>,
-    /// Whether the first is called the best; if not, it is too close to call.
+    /// Subjects that were asked for by name and have no figure at the spot.
+    pub absent: Vec<String>,
+    /// Whether the first is called the cheapest: clearly so against every other, by the rule by which
+    /// tables are marked. If not, it is too close to call.
     pub clear: bool,
+    /// The fewest rounds that a figure of it stands on.
+    pub rounds: u32,
     /// How many times cheaper the first is than the second; absent where there is one.
     pub margin: Option<Estimate>,
     /// Totals that it was interpolated between; the same twice where it was measured.
@@ -114,14 +118,17 @@ impl Ground<'_> {
         ranking.sort_by(|a, b| a.0.log_ns.total_cmp(&b.0.log_ns));
         let first = ranking.first()?.0;
         let margin = ranking.get(1).map(|second| first.lead_over(&second.0));
+        let named = |name: &&String| ranking.iter().any(|(_, subject, _)| subject == *name);
         Some(Advice {
             spot,
             workload: self.workload.to_owned(),
             conditions: self.conditions.clone(),
-            clear: margin.is_none_or(|margin| margin.value >= CLOSE && margin.low > 1.0),
+            absent: subjects.iter().filter(|name| !named(name)).cloned().collect(),
+            clear: ranking[1..].iter().all(|other| first.is_clearly_before(&other.0)),
+            rounds: ranking.iter().map(|(cost, ..)| cost.rounds).min().unwrap_or(0),
             margin,
             between,
-            nearest: self.nearest(spot, subjects),
+            nearest: self.nearest(spot, subjects, &ranking[0].1),
             ranking: ranking
                 .into_iter()
                 .map(|(found, subject, label)| Ranked {
@@ -176,10 +183,16 @@ impl Ground<'_> {
         places
     }
 
-    /// The crossover nearest to the spot among those at the total that is nearest to it.
-    fn nearest(&self, spot: Spot, subjects: &[String]) -> Option<Nearest> {
-        let mut all: Vec<Nearest> =
-            self.tables.iter().flat_map(|table| crossovers(table, subjects)).collect();
+    /// The crossover nearest to the spot among those at the total that is nearest to it; one that
+    /// the `cheapest` takes part in, if there is any.
+    fn nearest(&self, spot: Spot, subjects: &[String], cheapest: &str) -> Option<Nearest> {
+        let found = |only: Option<&str>| -> Vec<Nearest> {
+            self.tables.iter().flat_map(|table| crossovers(table, subjects, only)).collect()
+        };
+        let mut all = found(Some(cheapest));
+        if all.is_empty() {
+            all = found(None);
+        }
         let far = |found: &Nearest| (found.total as f64 / spot.total).ln().abs();
         let least = all.iter().map(far).fold(f64::INFINITY, f64::min);
         all.retain(|found| far(found) <= least + SAME.ln());
@@ -201,6 +214,9 @@ struct Place {
 struct Cost {
     log_ns: f64,
     error: f64,
+    /// How many errors a lead has to be: see [`errors_asked`].
+    errors_asked: f64,
+    rounds: u32,
     between: (u64, u64),
 }
 
@@ -217,11 +233,20 @@ impl Cost {
         Estimate { value: lead.exp(), low: end(-1.0), high: end(1.0) }
     }
 
+    /// Whether this is cheaper than `other` by the rule by which tables are marked.
+    fn is_clearly_before(&self, other: &Cost) -> bool {
+        let (lead, error) = (other.log_ns - self.log_ns, self.error.hypot(other.error));
+        let asked = self.errors_asked.max(other.errors_asked);
+        lead >= TOO_CLOSE.ln() && lead > asked * error
+    }
+
     /// `weight` of the way from this to `other`.
     fn towards(&self, other: &Cost, weight: f64) -> Cost {
         Cost {
             log_ns: self.log_ns + weight * (other.log_ns - self.log_ns),
             error: ((1.0 - weight) * self.error).hypot(weight * other.error),
+            errors_asked: self.errors_asked.max(other.errors_asked),
+            rounds: self.rounds.min(other.rounds),
             between: (self.between.0.min(other.between.0), self.between.1.max(other.between.1)),
         }
     }
@@ -244,7 +269,8 @@ fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
         1e9 / value
     };
     let error = (high / low).ln() / (2.0 * 1.96);
-    let cost = Cost { log_ns: cost_ns.ln(), error, between: (total, total) };
+    let (rounds, errors_asked) = (cell.rounds, errors_asked(cell.rounds, cell.samples));
+    let cost = Cost { log_ns: cost_ns.ln(), error, errors_asked, rounds, between: (total, total) };
     Some(Place { total, share, cost })
 }
 
@@ -270,13 +296,15 @@ fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
     Some(below.1.towards(&above.1, weight))
 }
 
-/// The crossovers of one table between `subjects`, or all.
-fn crossovers(table: &Table, subjects: &[String]) -> Vec<Nearest> {
+/// The crossovers of one table between `subjects`, or all, that `only` takes part in, if that is named.
+fn crossovers(table: &Table, subjects: &[String], only: Option<&str>) -> Vec<Nearest> {
     let wanted = |subject: &String| subjects.is_empty() || subjects.contains(subject);
+    let takes_part = |one: &str, other: &str| only.is_none_or(|name| name == one || name == other);
     let mut all = Vec::new();
     for contest in &table.contests {
         let Standing::Crosses { crossovers } = &contest.standing else { continue };
-        if !wanted(&contest.one) || !wanted(&contest.other) {
+        let (one, other) = (&contest.one, &contest.other);
+        if !wanted(one) || !wanted(other) || !takes_part(one, other) {
             continue;
         }
         for crossover in crossovers {
@@ -403,6 +431,7 @@ mod tests {
         assert!((first.cost_ns.value - 200.0).abs() < 1e-6, "{first:?}");
         assert!((advice.ranking[1].times - 2.5).abs() < 1e-9);
         assert!(advice.clear && advice.margin.unwrap().low > 2.3);
+        assert_eq!((advice.rounds, advice.absent.len()), (5, 0));
         assert_eq!(advice.between, (1_000, 1_000));
     }
 
@@ -441,6 +470,30 @@ mod tests {
         let spot = Spot { total: 1_000.0, active: 100.0 };
         let advice = grounds(&analysis)[0].advise(spot, &[]).unwrap();
         assert!(!advice.clear);
+    }
+
+    #[test]
+    fn few_rounds_have_more_to_prove_here_too() {
+        let is_clear = |rounds: u32| {
+            let mut analysis = analysis();
+            for table in &mut analysis.tables {
+                let near = table.points.iter().map(|&t| Some(figure(t, 1e9 / 220.0)));
+                table.rows[1].cells = near.collect();
+                let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells).flatten();
+                cells.for_each(|cell| cell.rounds = rounds);
+            }
+            let spot = Spot { total: 1_000.0, active: 100.0 };
+            grounds(&analysis)[0].advise(spot, &[]).unwrap().clear
+        };
+        // 200 against 220 ns.
+        assert!(is_clear(5) && !is_clear(2));
+    }
+
+    #[test]
+    fn who_was_not_measured_is_named() {
+        let advice = advice(1_000.0, 100.0, &["poll", "kqueue"]).unwrap();
+        assert_eq!(advice.absent, ["kqueue"]);
+        assert_eq!(advice.ranking.len(), 1);
     }
 
     #[test]

@@ -42,11 +42,19 @@ impl<'a> Contests<'a> {
         // Stable: of two that are equal the upper one in the table stands first.
         present.sort_by(|a, b| b.1.total_cmp(&a.1));
         let [(best, _), (second, _), ..] = *present.as_slice() else { return None };
+        let beside = |(other, _): &&(usize, f64)| !self.beats(best, *other, point);
+        let tied: Vec<String> = present[1..]
+            .iter()
+            .filter(beside)
+            .map(|&(other, _)| self.series[other].subject().to_owned())
+            .collect();
         Some(Lead {
             best: self.series[best].subject().to_owned(),
             second: self.series[second].subject().to_owned(),
             margin: Comparison::of(&self.series[best], &self.series[second]).lead_at(point)?,
-            clear: present[1..].iter().all(|&(other, _)| self.beats(best, other, point)),
+            clear: tied.is_empty(),
+            tied,
+            of: present.len(),
         })
     }
 

@@ -353,8 +353,8 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Standard error of the lead of `one` over `other` where both were resampled: what their replicates
-/// have in common, as rounds that were slower for both, is not counted.
+/// Standard error of the lead of `one` over `other` where both were resampled. Their replicates are
+/// drawn independently, so a round that was slower for both counts against both.
 fn together(one: &Place, other: &Place) -> Option<f64> {
     let same = one.draws.len() > 1 && one.draws.len() == other.draws.len();
     let leads = || one.draws.iter().zip(&other.draws).map(|(one, other)| one - other);

@@ -100,17 +100,10 @@ impl<'a> Gathered<'a> {
     /// Every set of conditions, in an order that a reader expects: 9,000 before 10,000.
     pub(crate) fn in_order(&self) -> Vec<&'a Conditions> {
         let mut all: Vec<&Conditions> = self.conditions.iter().copied().collect();
-        let number = |value: &str| value.trim_end_matches('%').parse::<f64>().ok();
-        let by_value = |(a, b): ((&String, &String), (&String, &String))| {
-            let order = match (number(a.1), number(b.1)) {
-                (Some(a), Some(b)) => a.total_cmp(&b),
-                _ => Ordering::Equal,
-            };
-            a.0.cmp(b.0).then(order).then_with(|| a.1.cmp(b.1))
-        };
         all.sort_by(|a, b| {
-            let first = a.iter().zip(b.iter()).map(by_value).find(|order| order.is_ne());
-            first.unwrap_or(a.len().cmp(&b.len()))
+            let each = a.iter().zip(b.iter());
+            let mut orders = each.map(|(a, b)| a.0.cmp(b.0).then_with(|| by_value(a.1, b.1)));
+            orders.find(|order| order.is_ne()).unwrap_or(a.len().cmp(&b.len()))
         });
         all
     }
@@ -186,6 +179,16 @@ impl<'a> Gathered<'a> {
     }
 }
 
+/// Numbers by their size, and all of them before any word.
+fn by_value(a: &str, b: &str) -> Ordering {
+    let number = |value: &str| value.trim_end_matches('%').parse::<f64>().ok();
+    let numbers = match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    };
+    numbers.then_with(|| a.cmp(b))
+}
+
 fn add_usage(sum: &mut Usage, more: Usage) {
     sum.user_ns += more.user_ns;
     sum.system_ns += more.system_ns;
@@ -227,6 +230,21 @@ mod tests {
         for (position, place) in expected {
             assert_eq!(nearby_round_number(position), place, "{position}");
         }
+    }
+
+    #[test]
+    fn values_have_an_order_that_a_reader_expects() {
+        let mut values = vec!["1x", "10", "9", "5.4.1", "1k", "0.1%", "9", "tail", "1000"];
+        values.sort_by(|a, b| by_value(a, b));
+        assert_eq!(values, ["0.1%", "9", "9", "10", "1000", "1k", "1x", "5.4.1", "tail"]);
+        // It is a total order: whatever the values, sorting ends and neighbours are in order.
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut word = || -> String {
+            (0..3).map(|_| random.choice(*b"19x.k%").map(char::from)).flatten().collect()
+        };
+        let mut many: Vec<String> = (0..2_000).map(|_| word()).collect();
+        many.sort_by(|a, b| by_value(a, b));
+        assert!(many.is_sorted_by(|a, b| by_value(a, b).is_le()));
     }
 
     #[test]

@@ -96,6 +96,7 @@ fn subjects(tables: &[&Table], spots: &[Vec<Option<Lead>>]) -> Vec<(String, Stri
         if !lead.clear {
             named.insert(&lead.second);
         }
+        named.extend(lead.tied.iter().map(String::as_str));
     }
     let mut subjects = Vec::new();
     for row in tables.iter().flat_map(|table| &table.rows) {

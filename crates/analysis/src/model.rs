@@ -82,6 +82,18 @@ pub struct Lead {
     /// Whether the best is called the best: clearly better than every other subject, by the same
     /// rule as in a contest. If not, it is too close to call.
     pub clear: bool,
+    /// The others that are not clearly behind the best: with it, they are the best together. Empty
+    /// where it is clear.
+    pub tied: Vec<String>,
+    /// How many have a figure there.
+    pub of: usize,
+}
+
+impl Lead {
+    /// Whether some share the lead, and others are clearly behind them.
+    pub fn is_shared(&self) -> bool {
+        !self.tied.is_empty() && self.tied.len() + 1 < self.of
+    }
 }
 
 /// How two series of one table compare along the axis.

@@ -42,6 +42,9 @@ pub fn significant(figure: f64) -> String {
         return "–".into();
     }
     let size = figure.abs();
+    if size >= 1e15 {
+        return format!("{figure:.2e}");
+    }
     // The bounds are where rounding to the decimals before would show a fourth digit.
     let decimals = match size {
         s if s >= 99.95 => 0,
@@ -135,17 +138,20 @@ pub struct Unit {
 impl Unit {
     /// The unit for a whole table whose metric is recorded in `unit`. Nanoseconds become the largest
     /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; so do rates (`…/s`) of
-    /// single ones, thousands (`k …/s`) and millions (`M …/s`). Others stay.
+    /// single ones, thousands (`k …/s`) and millions (`M …/s`), these only where the least has a digit
+    /// to show: rates span decades, and their readers like thousands. Others stay.
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
         let middle = crate::quantiles::median_of(&mut finite).unwrap_or(1.0);
+        let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
         let fits = |(_, per): &(&str, f64)| middle >= *per;
+        let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || least >= per / 10.0);
         let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let rates = [("M", 1e6), ("k", 1e3)];
         let fitting = match unit {
             "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
             rate if rate.ends_with("/s") => {
-                rates.into_iter().find(fits).map(|(many, per)| (format!("{many} {rate}"), per))
+                rates.into_iter().find(shows).map(|(many, per)| (format!("{many} {rate}"), per))
             }
             _ => None,
         };
@@ -190,6 +196,7 @@ mod tests {
             (114.4, "114"),
             (4571.4, "4,571"),
             (1_234_567.0, "1,234,567"),
+            (1.5e300, "1.50e300"),
             (0.0123, "0.0123"),
             (0.12345, "0.123"),
             (-1.5, "-1.50"),
@@ -258,6 +265,9 @@ mod tests {
         assert_eq!(Unit::for_table("ns", &[12.0]).symbol, "ns");
         assert_eq!(Unit::for_table("ns", &[]).symbol, "ns");
         assert_eq!(Unit::for_table("ns", &[2e9]).symbol, "s");
+        let wide = Unit::for_table("tokens/s", &[12_000.0, 1.2e6, 1.7e6]);
+        assert_eq!(wide.symbol, "k tokens/s");
+        assert_eq!(Unit::for_table("tokens/s", &[0.4e6, 1.2e6, 1.7e6]).symbol, "M tokens/s");
         let rate = Unit::for_table("tokens/s", &[84_178.0, 236_435.0, 185_205.0]);
         assert_eq!(rate.with_symbol(236_435.19), "236 k tokens/s");
         assert_eq!(

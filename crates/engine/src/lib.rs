@@ -28,7 +28,7 @@ pub use descriptors::{descriptors_max, raise_descriptors_max};
 pub use host::host;
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};
-pub use plan::{Ask, AskError, plan};
+pub use plan::{Ask, AskError, nearest, plan};
 pub use probe::{Probe, Stopwatch};
 pub use run::{Outlook, Settings, Watch, new_run, run};
 pub use stop::Stop;

@@ -255,22 +255,24 @@ impl<'a> Swept<'a> {
     }
 
     /// The cell as it can be measured here; what was changed stands in the plan's warnings, once.
-    fn fitted(&self, mut key: CellKey, plan: &mut Plan) -> Option<CellKey> {
-        let cell = Cell::of(self.workload.about(), self.axis.name, &key, 0);
+    fn fitted(&self, key: CellKey, plan: &mut Plan) -> Option<CellKey> {
+        let cell = self.cell(&key);
         let (key, warning) = match self.workload.fit(&cell) {
             Fit::Measure => return Some(key),
             Fit::Leave(warning) => (None, warning),
             Fit::AtMost { condition, most, because, remedy } => {
                 let asked = cell.conditions.get(condition).map_or("", String::as_str);
-                let what = self.label(condition);
-                if condition == self.axis.name {
-                    key.point = most;
+                let (what, is_axis) = (self.label(condition), condition == self.axis.name);
+                let clamped = CellKey { point: most, ..key.clone() };
+                // What is clamped has to fit as well: there may be more tokens than pipes then.
+                if is_axis && self.workload.fit(&self.cell(&clamped)) == Fit::Measure {
                     let what = format!("{asked} {what} became {most}: {because}.");
-                    (Some(key), warning(what, remedy))
+                    (Some(clamped), warning(what, remedy))
                 } else {
                     let (point, axis) = (key.point, self.label(self.axis.name));
+                    let place = if is_axis { String::new() } else { format!(" at {axis} {point}") };
                     let what = format!(
-                        "{asked} {what} at {point} {axis} is left out: {because}, enough for {most}."
+                        "{asked} {what}{place} are left out: {because}, enough for {most}."
                     );
                     (None, warning(what, remedy))
                 }
@@ -280,6 +282,11 @@ impl<'a> Swept<'a> {
             plan.warnings.push(warning);
         }
         key
+    }
+
+    /// The cell as its workload sees it.
+    fn cell(&self, key: &CellKey) -> Cell {
+        Cell::of(self.workload.about(), self.axis.name, key, 0)
     }
 
     /// What a condition counts, for people.
@@ -335,8 +342,9 @@ fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> AskError {
     AskError::Usage(format!("no {what} is called `{name}`; {hint}"))
 }
 
-/// The names most like `name`, at most three.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
+/// The names most like `name`, at most three, the nearest first: for the `did you mean …?` of a
+/// message. Capitals make a difference.
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(f64, &str)> = known
         .iter()
         .map(|&other| (strsim::jaro_winkler(name, other), other))

@@ -70,7 +70,7 @@ pub struct Run {
     /// The condition that grows: see `knee list workloads` [default: the workload's own]
     #[arg(long, value_name = "CONDITION")]
     pub axis: Option<String>,
-    /// Passes over all cells [default: the workload's own, 5 or 7; --quick 9, --full 10]
+    /// Passes over all cells [default: 7; --quick 9, --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
     /// The short list of points, and little time for each
@@ -253,6 +253,7 @@ pub struct Advise {
     pub active: Option<String>,
     /// Look at this process instead: what its waits watch, and how many events they return
     #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]
+    #[arg(allow_hyphen_values = true)]
     pub pid: Option<u32>,
     /// How long to look at the process: 5s, 500ms, or a number of seconds
     #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
@@ -347,10 +348,9 @@ pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
 where
     W: Into<OsString> + Clone,
 {
-    let matches = command()
-        .try_get_matches_from(words.iter().cloned())
-        .map_err(|error| usage::said(&error))?;
-    let line = Line::from_arg_matches(&matches).map_err(|error| usage::said(&error))?;
+    let said = |error| usage::said(&error, &usage::typed(&command(), words));
+    let matches = command().try_get_matches_from(words.iter().cloned()).map_err(said)?;
+    let line = Line::from_arg_matches(&matches).map_err(said)?;
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
             Command::Run(Run { conditions: given_conditions(given), ..run })
@@ -414,11 +414,12 @@ fn flag_help(workloads: &[Of]) -> String {
 
 fn default_of((workload, condition): Of) -> String {
     let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
-    if about.is_some_and(|about| about.axis == condition.name) {
-        return "the axis".into();
-    }
     let (quick, full) = (condition.default.quick.join(","), condition.default.full.join(","));
-    if quick == full { full } else { format!("{full}; {quick} with --quick") }
+    let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
+    if about.is_some_and(|about| about.axis == condition.name) {
+        return format!("the axis; where it is not, {own}");
+    }
+    own
 }
 
 fn given_conditions(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {

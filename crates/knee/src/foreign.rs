@@ -30,11 +30,12 @@ pub fn run(ask: &Analyse, words: Vec<String>) -> Result<Run, Trouble> {
     build::run(ask, words, &source, &columns, rows)
 }
 
-/// `text` as it may stand in a message or a table: on one line, without control characters, and not
-/// longer than a line.
+/// `text` as it may stand in a message or a table: on one line, without control characters and others
+/// that are not seen but change how it looks, and not longer than a line.
 fn told(text: &str) -> String {
     const LONGEST: usize = 120;
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let spaced = |c: char| if c.is_control() || c.is_whitespace() { ' ' } else { c };
+    let plain: String = text.chars().map(spaced).filter(|&c| observe::is_printable(c)).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST {
         return line;
@@ -55,6 +56,15 @@ fn listed<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
+/// The names most like `name`, at most three. Capitals make no difference.
+fn nearest<'a>(name: &str, known: &'a [String]) -> Vec<&'a str> {
+    let small: Vec<String> = known.iter().map(|other| other.to_lowercase()).collect();
+    let words: Vec<&str> = small.iter().map(String::as_str).collect();
+    let near = engine::nearest(&name.to_lowercase(), &words);
+    let found = |near: &&str| words.iter().position(|word| word == near);
+    near.iter().filter_map(found).map(|place| known[place].as_str()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +72,16 @@ mod tests {
     #[test]
     fn what_is_told_stays_on_one_line() {
         assert_eq!(told("a\n\tb\x1b[31m"), "a b [31m");
+        assert_eq!(told("a\u{202e}b\u{2066}c\u{2028}d \u{200f}\u{feff} e"), "abc d e");
         assert_eq!(told(&"x".repeat(500)).chars().count(), 120);
+    }
+
+    #[test]
+    fn capitals_are_not_what_makes_names_differ() {
+        let known = ["Threads", "pipes", "Thread"].map(String::from);
+        assert_eq!(nearest("threads", &known), ["Threads", "Thread"]);
+        assert_eq!(nearest("PIPE", &known), ["pipes"]);
+        assert_eq!(nearest("xyz", &known), [""; 0]);
     }
 
     #[test]

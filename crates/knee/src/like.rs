@@ -2,7 +2,7 @@
 
 use crate::args::Run as Asked;
 use analysis::{Analysis, Row, Table};
-use engine::{About, Like, Print};
+use engine::{About, Like, Print, Warning};
 use std::fmt::Write;
 
 /// Every program, with the workload that measures the same.
@@ -49,7 +49,9 @@ pub fn command(about: &About, like: &Like) -> String {
 pub fn told(name: &str, analysis: &Analysis) -> String {
     let Some((_, like)) = named(name) else { return String::new() };
     let mut out = String::new();
-    for table in analysis.tables.iter().filter(|table| table.headline) {
+    let tables: Vec<&Table> = analysis.tables.iter().filter(|table| table.headline).collect();
+    for table in &tables {
+        title(&mut out, table, &tables);
         match like.print {
             Print::Microseconds(head) => microseconds(&mut out, head, table),
             Print::Rates(head) => rates(&mut out, head, table),
@@ -67,9 +69,27 @@ pub fn told(name: &str, analysis: &Analysis) -> String {
         let _ = writeln!(out, "Hidden: {what}.");
     }
     for caveat in &analysis.caveats {
-        let _ = writeln!(out, "Mind: {}", caveat.what);
+        let Warning { what, remedy } = caveat;
+        let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
+        let _ = writeln!(out, "Mind: {what}{arrow}");
     }
     out
+}
+
+/// Which of several tables this is, by the conditions that differ among them: `pipes 20`.
+fn title(out: &mut String, table: &Table, tables: &[&Table]) {
+    let differs = |name: &str| {
+        tables.iter().any(|other| other.conditions.get(name) != table.conditions.get(name))
+    };
+    let conditions = table.conditions.iter().filter(|(name, _)| differs(name));
+    let words: Vec<String> = conditions.map(|(name, value)| format!("{name} {value}")).collect();
+    if words.is_empty() {
+        return;
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let _ = writeln!(out, "{}", words.join(", "));
 }
 
 fn measured(table: &Table) -> impl Iterator<Item = &Row> {

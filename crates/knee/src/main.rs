@@ -40,7 +40,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
         Command::Analyse(ask) => commands::analyse::analyse(&ask, words),
-        Command::Advise(advise) => commands::advise::advise(&advise, &words),
+        Command::Advise(advise) => commands::advise::advise(&advise),
         Command::Record(record) => commands::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { folder } => commands::generate::man(folder.as_deref()),

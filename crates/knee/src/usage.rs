@@ -1,11 +1,14 @@
 //! What is wrong with a command line, in one line; and how values are read.
 
 use crate::exit::{Exit, Trouble};
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// What the parser has to say. Help and versions are printed; everything else becomes one line.
-pub fn said(error: &Error) -> Trouble {
+/// `command` is the one that was [`typed`].
+pub fn said(error: &Error, command: &str) -> Trouble {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -19,24 +22,34 @@ pub fn said(error: &Error) -> Trouble {
             }
             trouble
         }
-        _ => Trouble::usage(one_line(error)),
+        _ => Trouble::usage(one_line(error, command)),
     }
 }
 
-fn one_line(error: &Error) -> String {
+/// The command and its subcommand that `words` begin with, flags left out: `knee record list`.
+pub fn typed<W: Into<OsString> + Clone>(root: &Command, words: &[W]) -> String {
+    let (mut command, mut names) = (root, vec![root.get_name()]);
+    let words = words.iter().skip(1).cloned().map(Into::<OsString>::into);
+    for word in words.filter(|word| !word.to_string_lossy().starts_with('-')) {
+        let Some(found) = command.find_subcommand(&word) else { break };
+        names.push(found.get_name());
+        command = found;
+    }
+    names.join(" ")
+}
+
+fn one_line(error: &Error, command: &str) -> String {
+    let help = format!("{command} --help");
     let word = |kind| error.get(kind).map(words).unwrap_or_default();
     let (flag, value) = (word(ContextKind::InvalidArg), word(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            format!(
-                "there is no {flag}{}",
-                hint(&word(ContextKind::SuggestedArg), "knee run --help")
-            )
+            format!("there is no {flag}{}", hint(&word(ContextKind::SuggestedArg), &help))
         }
         ErrorKind::InvalidSubcommand => {
             let name = word(ContextKind::InvalidSubcommand);
             let near = word(ContextKind::SuggestedSubcommand);
-            format!("there is no command `{name}`{}", hint(&near, "knee --help"))
+            format!("there is no command `{name}`{}", hint(&near, &help))
         }
         ErrorKind::InvalidValue if !value.is_empty() => {
             let near = word(ContextKind::SuggestedValue);

@@ -294,6 +294,19 @@ fn figures_without_a_logarithm_are_no_mishap() {
     printed(&knee, &format!("{PLAIN} -o page.html"));
 }
 
+/// What is typed may be copied from the file or from what was printed.
+#[test]
+fn names_and_values_are_found_with_or_without_what_is_not_seen() {
+    let content = "who,n\u{200f},us,os\na,1,5,X\u{202e}  Y\na,2,6,X\u{202e}  Y\na,1,7,Z\n";
+    let knee = with_table(content.as_bytes());
+    let ask = |n: &str, os: &str| {
+        printed(&knee, &format!("--csv t.csv --x '{n}' --y us --by who --where 'os={os}'"))
+    };
+    let plain = ask("n", "X Y");
+    assert_eq!(plain, ask("n\u{200f}", "X\u{202e}  Y"));
+    assert!(plain.contains("X Y") && !plain.contains(['\u{200f}', '\u{202e}']), "{plain}");
+}
+
 /// A table, more words, and what is said of them.
 type Bad = (&'static [u8], &'static str, &'static str);
 
@@ -393,6 +406,11 @@ fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
             "n: `0.5` is no whole number, and --of needs",
         ),
         (b"who,n,us,p\na,5%,5,1\n", "--of p --per p", "n: `5%` is no whole number, and --of needs"),
+        (
+            b"who,n,us,p\na,50,5,100\na,200,6,100\n",
+            "--of p --per p",
+            "t.csv, line 3: n: 200 is more than the 100 in p, and --of needs a part of that; swap",
+        ),
         (T, "--better best", "is not `best`; it is one of lower or higher"),
         (
             b"lock,load,elapsed_s\nticket,half (-j 3),503.002\n",

@@ -39,6 +39,24 @@ fn pipetest_prints_threads_down_and_tokens_per_second() {
 }
 
 #[test]
+fn several_tables_are_told_apart_by_what_differs() {
+    let knee = Knee::new();
+    let words =
+        ["run", "--like", "pipetest", "--pipes", "20,40", "--points", "50%", "--rounds", "1"];
+    let came = knee.run(&[&words[..], &["--time", "1ms"]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let lines: Vec<&str> = came.out.lines().collect();
+    assert_eq!((lines[0], lines[3], lines[4]), ("pipes 20", "", "pipes 40"), "{}", came.out);
+    for (head, threads) in [(1, "10 "), (5, "20 ")] {
+        assert!(lines[head].starts_with("Threads"), "{}", came.out);
+        assert!(lines[head + 1].starts_with(threads), "{}", came.out);
+    }
+    // A single round always has something to be minded, and what mends it.
+    let rounds = lines.iter().find(|line| line.starts_with("Mind: ") && line.contains("--rounds"));
+    assert!(rounds.is_some_and(|line| line.contains(" → ")), "{}", came.out);
+}
+
+#[test]
 fn likes_are_listed_with_what_they_hide() {
     let knee = Knee::new();
     let came = knee.run(&["list", "likes"]);

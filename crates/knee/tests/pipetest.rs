@@ -46,9 +46,8 @@ fn a_tail_hits_the_last_tenth_and_the_others_hit_them_all() {
     let knee = Knee::new();
     let words = ["--subjects", "poll", "--pipes", "100", "--points", "10", "--time", "20ms"];
     let spreads = ["--spread", "tail,spread,random"];
-    let came = knee.run(
-        &[&["run", "pipetest", "--rounds", "1", "--json"], &words[..], &spreads[..]].concat(),
-    );
+    let came = knee
+        .run(&[&["run", "pipetest", "--rounds", "1", "--json"], &words[..], &spreads[..]].concat());
     let run: Value = serde_json::from_str(&came.out).unwrap();
     for cell in list(&run, "cells") {
         let tenths = cell["facts"]["hits per tenth"].as_str().unwrap();
@@ -114,7 +113,19 @@ fn more_pipes_than_fit_are_clamped_or_left_out_and_said() {
                   --subjects poll --spread random --pipes 10,500 --points 1";
     let came = common::came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    assert!(came.out.contains("500 pipes at 1 tokens is left out"), "{}", came.out);
+    assert!(came.out.contains("500 pipes at tokens 1 are left out"), "{}", came.out);
+    // What is clamped has to fit as well: 100 tokens don't go into 88 pipes.
+    let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms --json \
+                  --subjects poll --spread tail,random --axis pipes --points 150 --tokens 50,100";
+    let came = common::came(&mut knee.shell(script));
+    assert!(!came.err.contains("void"), "{came:?}");
+    let run: Value = serde_json::from_str(&came.out).unwrap();
+    let cells = list(&run, "cells");
+    assert!(!cells.is_empty());
+    for cell in cells {
+        let tokens = cell["key"]["conditions"]["tokens"].as_str().unwrap().parse::<u64>().unwrap();
+        assert!(tokens <= cell["key"]["point"].as_u64().unwrap(), "{cell}");
+    }
 }
 
 #[test]

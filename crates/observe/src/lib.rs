@@ -51,6 +51,7 @@ use std::time::Duration;
 
 pub use calls::Call;
 pub use estimate::Estimate;
+pub use process::is_printable;
 pub use trouble::{Child, NoWaits, Trouble};
 
 /// So many threads of a process are watched.
@@ -129,7 +130,7 @@ pub struct Watched {
 }
 
 /// What has to be said about an observation besides its figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Remark {
     /// The process ended.
@@ -155,6 +156,12 @@ pub enum Remark {
     Lost {
         /// So many.
         samples: u64,
+    },
+    /// Of the waits that returned any event, so many returned as many as they had room for: more
+    /// descriptors may have been active. Said of what returned most events.
+    Full {
+        /// Their share.
+        share: f64,
     },
     /// The process's memory may not be read, so poll and select are only known by their arguments.
     MemoryDenied,
@@ -182,6 +189,12 @@ impl fmt::Display for Remark {
                 }
             }
             Remark::Lost { samples } => write!(f, "{samples} samples of waits were lost"),
+            Remark::Full { share } => write!(
+                f,
+                "{:.0} % of the waits returned as many events as they had room for: more may have \
+                 been active, so the ratio is a lower bound",
+                100.0 * share
+            ),
             Remark::MemoryDenied => f.write_str(
                 "the process's memory may not be read, so what poll and select watch is an upper \
                  bound; root may read it",
@@ -190,6 +203,21 @@ impl fmt::Display for Remark {
                 "it also has an io_uring, and what it waits for there can't be seen this way",
             ),
         }
+    }
+}
+
+/// Fewer full waits than this are no matter: they change the ratio by less than its interval, as a
+/// rule.
+const FULL_SHARE: f64 = 0.05;
+
+impl Waiter {
+    /// What has to be said if its waits had too little room.
+    fn full(&self) -> Option<Remark> {
+        let productive = self.waits.saturating_sub(self.empty + self.failed);
+        let share = self.full as f64 / productive.max(1) as f64;
+        // With room for everything that is watched, nothing more can have been active.
+        let all = self.watched.is_some_and(|watched| watched.most <= self.events_most);
+        (share > FULL_SHARE && !all).then_some(Remark::Full { share })
     }
 }
 
@@ -219,6 +247,8 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
         remarks.push(Remark::Uring);
     }
     let (took, looked) = (watch.took(), Duration::from_nanos(watch.looked_ns));
+    let waiters = watch.tally.waiters(looked.as_secs_f64());
+    remarks.extend(waiters.iter().find(|waiter| waiter.events > 0).and_then(Waiter::full));
     Ok(Observation {
         pid,
         name: process.name.clone(),
@@ -227,8 +257,42 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
         looked,
         looks: watch.looks,
         cost: watch.cost_ns / (took.as_nanos() as f64).max(1.0),
-        waiters: watch.tally.waiters(looked.as_secs_f64()),
+        waiters,
         lost: watch.lost,
         remarks,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_waits_are_remarked_on_where_more_may_have_been_active() {
+        let waiter = |full: u64, events_most: u64, watched: u64| Waiter {
+            call: Call::EpollWait,
+            epoll: Some(5),
+            threads: vec![1],
+            watched: Some(Watched { least: 1, median: watched, most: watched, exact: true }),
+            waits: 250,
+            empty: 100,
+            failed: 50,
+            full,
+            events: 1_000,
+            events_most,
+            events_per_wait: None,
+            ratio: None,
+            waits_per_s: 1.0,
+        };
+        // Of 100 waits that returned any event.
+        let remark = waiter(12, 64, 1_000).full().unwrap();
+        let wanted = "12 % of the waits returned as many events as they had room for: more may have \
+                      been active, so the ratio is a lower bound";
+        assert_eq!(remark.to_string(), wanted);
+        assert_eq!(waiter(5, 64, 1_000).full(), None);
+        assert_eq!(waiter(100, 64, 64).full(), None, "there was room for all that is watched");
+        assert!(Waiter { watched: None, ..waiter(100, 64, 0) }.full().is_some());
+        let idle = Waiter { waits: 150, ..waiter(0, 0, 10) };
+        assert_eq!(idle.full(), None);
+    }
 }

@@ -40,8 +40,9 @@ impl Process {
         if pid == std::process::id() {
             return not("that is the program that would watch".into());
         }
-        let status = match fs::read_to_string(format!("/proc/{pid}/status")) {
-            Ok(status) => status,
+        let status = match fs::read(format!("/proc/{pid}/status")) {
+            // A name may be of any bytes, or cut within a character.
+            Ok(status) => String::from_utf8_lossy(&status).into_owned(),
             Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
             Err(_) => return Err(Trouble::Missing { pid }),
         };
@@ -184,7 +185,19 @@ fn entered(text: &str) -> Option<Entered> {
 /// A name as it may be printed: a process can call itself what it likes.
 fn tame(name: &str) -> String {
     let visible = |one: char| if one.is_control() { '?' } else { one };
-    name.trim().chars().take(NAME_MAX).map(visible).collect()
+    name.trim().chars().map(visible).filter(|&one| is_printable(one)).take(NAME_MAX).collect()
+}
+
+/// Whether a character of a text from elsewhere may be printed as it is: it is no control character,
+/// and none that is not seen itself, but turns, hides or breaks what is beside it.
+///
+/// The joiners of letters (U+200C, U+200D) may: words of some languages are misspelt without them.
+pub fn is_printable(one: char) -> bool {
+    let unseen = matches!(one,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    !one.is_control() && !unseen
 }
 
 fn name_of(pid: u32) -> String {
@@ -202,7 +215,8 @@ fn title(pid: u32) -> String {
 }
 
 fn is_kernel_thread(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = String::from_utf8_lossy(&stat);
     // The name before may hold blanks and parentheses. State, six numbers, then the flags.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     let flags = after.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
@@ -256,8 +270,9 @@ fn not_ours(pid: u32, name: &str, owner: u32) -> Trouble {
     } else if owner == user.as_raw() {
         ("lets nobody but root look into it".into(), "run as root (sudo)")
     } else {
-        let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        (format!("belongs to {}", user_name(&passwd, owner)), "run as root (sudo)")
+        let passwd = fs::read("/etc/passwd").unwrap_or_default();
+        let owner = user_name(&String::from_utf8_lossy(&passwd), owner);
+        (format!("belongs to {owner}"), "run as root (sudo)")
     };
     Trouble::NotPermitted { what: format!("process {pid} ({name}) {what}"), remedy: remedy.into() }
 }
@@ -275,6 +290,8 @@ fn user_name(passwd: &str, user: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn watched_descriptors_are_lines() {
@@ -303,8 +320,36 @@ mod tests {
 
     #[test]
     fn names_are_made_fit_to_print() {
-        assert_eq!(tame("a\x1b[31mb\nc\u{202e}"), "a?[31mb?c\u{202e}");
+        assert_eq!(tame("a\x1b[31mb\nc\u{202e}d"), "a?[31mb?cd");
+        let turning = ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202c}', '\u{2066}', '\u{2069}'];
+        let hiding = ['\u{ad}', '\u{200b}', '\u{2028}', '\u{2060}', '\u{feff}', '\u{e0041}'];
+        for unseen in turning.into_iter().chain(hiding) {
+            assert_eq!(tame(&format!("a{unseen}b")), "ab", "{unseen:?}");
+        }
+        for kept in ["caf\u{e9} \u{fffd}", "\u{646}\u{200c}\u{647}", "\u{1f469}\u{200d}\u{1f4bb}"] {
+            assert_eq!(tame(kept), kept);
+        }
         assert_eq!(tame(&"x".repeat(500)).len(), NAME_MAX);
+    }
+
+    /// The kernel cuts a name after 15 bytes, within a character if need be.
+    #[test]
+    fn a_process_may_be_called_anything() {
+        let long = format!("{}\u{fffd}", "\u{e9}".repeat(7));
+        for (octal, name) in [(r"caf\377", "caf\u{fffd}"), (&r"\303\251".repeat(9), &long)] {
+            let script = format!("printf '{octal}' > /proc/$$/comm && echo done; read end");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let mut said = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+            let found = Process::find(child.id());
+            // Its input ends, and so does it.
+            drop(child.stdin.take());
+            child.wait().unwrap();
+            assert_eq!(said, "done\n", "it could not rename itself");
+            assert_eq!(found.unwrap().name, name);
+        }
     }
 
     #[test]

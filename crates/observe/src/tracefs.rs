@@ -40,7 +40,8 @@ const LENGTH_MAX: u64 = 64 * 1024;
 impl Tracepoints {
     /// Finds them on this machine.
     pub fn find() -> Result<Self, Trouble> {
-        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let mounts = std::fs::read("/proc/self/mounts").unwrap_or_default();
+        let mounts = String::from_utf8_lossy(&mounts);
         Self::find_in(PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)))
     }
 

@@ -1,13 +1,12 @@
 //! Advice as text and as JSON.
 
-use crate::figures::{figure, whole};
+use crate::figures::{Unit, factor, figure, percent, whole};
 use crate::terminal::Style;
 use crate::words;
 use analysis::Estimate;
 use analysis::advise::{Advice, Nearest};
-use analysis::words::{Unit, percent};
 use serde_json::{Value, json};
-use std::fmt::Write;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Advice, with where it comes from.
 #[derive(Clone, Debug)]
@@ -35,24 +34,35 @@ pub enum Source {
 const MIND: &str = "Finding what is ready is rarely the largest of a server's costs: see where yours \
                     spends its time before you change this (perf record -g -p PID).";
 
-/// The ranking as a table, and what has to be known of it, as lines that end in a line feed.
+/// Raised when a key of [`json`] changes its meaning or goes.
+const SCHEMA: u32 = 1;
+/// Fewer columns than this show the ranking as lines.
+const TABLE_WIDTH_MIN: usize = 84;
+const WIDTH_MIN: usize = 40;
+
+/// The ranking as a table, or as lines where there is no room for one, and what has to be known of
+/// it. Every line ends in a line feed and in no blank.
 pub fn text(said: &Said, style: &Style) -> String {
     let advice = &said.advice;
-    let mut out = format!("{}\n", question(advice));
-    out.push_str(&ranking(advice));
-    let known = [verdict(advice), nearest(advice)].into_iter().flatten();
+    let width = style.width.max(WIDTH_MIN);
+    let mut lines = wrapped(&question(advice), width, "");
+    lines.extend(ranking(advice, width));
+    let known = [absent(advice), verdict(advice), nearest(advice), few(advice)];
+    let known = known.into_iter().flatten();
     for said in known.chain([origin(said), MIND.to_owned()]) {
-        for line in wrapped(&said, style.width) {
-            out.push_str(&line);
-            out.push('\n');
-        }
+        lines.extend(wrapped(&said, width, ""));
     }
-    out
+    lines.iter().fold(String::new(), |mut out, line| {
+        out.push_str(line.trim_end());
+        out.push('\n');
+        out
+    })
 }
 
 /// The same for programs.
 pub fn json(said: &Said) -> Value {
     json!({
+        "schema": SCHEMA,
         "advice": said.advice,
         "run": said.run,
         "date": said.date,
@@ -77,28 +87,59 @@ fn count(number: f64) -> String {
     if number.fract() == 0.0 { whole(number as u64) } else { figure(number) }
 }
 
-fn ranking(advice: &Advice) -> String {
+fn ranking(advice: &Advice, width: usize) -> Vec<String> {
     let costs: Vec<f64> = advice.ranking.iter().map(|row| row.cost_ns.value).collect();
     let unit = Unit::for_table("ns", &costs);
+    let table = table(advice, &unit);
+    let fits = |line: &String| textwrap::core::display_width(line) <= width;
+    if width >= TABLE_WIDTH_MIN && table.iter().all(fits) {
+        return table;
+    }
+    let mut lines = wrapped("The cost of an active descriptor, with its 95 % interval:", width, "");
+    for row in &advice.ranking {
+        let Estimate { value, low, high } = row.cost_ns;
+        let (low, high) = (unit.figure(low), unit.figure(high));
+        let (label, value, times) = (&row.label, unit.with_symbol(value), factor(row.times));
+        let text = format!("{label}: {value} ({low} to {high}), {times}");
+        lines.extend(wrapped(&text, width, "  "));
+    }
+    lines
+}
+
+/// One line a mechanism, below a head.
+fn table(advice: &Advice, unit: &Unit) -> Vec<String> {
     let label = advice.ranking.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
     let label = label.max("mechanism".len());
     let head = format!("{} an active descriptor", unit.symbol);
-    let mut out = format!("  {:<label$}   {head:>24}   {:>18}   {:>8}\n", "mechanism", "95 %", "");
-    for row in &advice.ranking {
+    let mut lines = vec![format!("  {:<label$}   {head:>24}   {:>18}", "mechanism", "95 %")];
+    lines.extend(advice.ranking.iter().map(|row| {
         let Estimate { value, low, high } = row.cost_ns;
         let interval = format!("{} to {}", unit.figure(low), unit.figure(high));
-        let times = analysis::words::factor(row.times);
-        let (name, value) = (&row.label, unit.figure(value));
-        // Writing to a String can't fail.
-        let _ = writeln!(out, "  {name:<label$}   {value:>24}   {interval:>18}   {times:>8}");
-    }
-    out
+        let (name, value, times) = (&row.label, unit.figure(value), factor(row.times));
+        format!("  {name:<label$}   {value:>24}   {interval:>18}   {times:>8}")
+    }));
+    lines
+}
+
+fn absent(advice: &Advice) -> Option<String> {
+    let names = words::list(&advice.absent);
+    (!advice.absent.is_empty()).then(|| format!("Not measured there: {names}."))
+}
+
+/// Few rounds say little, and less than their intervals.
+fn few(advice: &Advice) -> Option<String> {
+    let rounds = analysis::words::number_word(advice.rounds as usize);
+    let is_few = advice.rounds < analysis::caveats::FEWEST_ROUNDS;
+    is_few.then(|| {
+        let word = if advice.rounds == 1 { "round" } else { "rounds" };
+        format!("Its figures stand on {rounds} {word}: too few to be sure of small leads.")
+    })
 }
 
 fn verdict(advice: &Advice) -> Option<String> {
     let [first, second, ..] = advice.ranking.as_slice() else { return None };
     let margin = advice.margin?;
-    let by = analysis::words::factor(margin.value);
+    let by = factor(margin.value);
     let (low, high) = (figure(margin.low), figure(margin.high));
     Some(if advice.clear {
         let (first, second) = (&first.label, &second.label);
@@ -144,7 +185,13 @@ fn origin(said: &Said) -> String {
     format!("{how}: {workload}, {}{between}.", words::list(&conditions))
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let options = textwrap::Options::new(width.max(40)).subsequent_indent("  ");
+/// Folded between words: what a reader may want to type is never cut at a hyphen.
+fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
+    let deeper = format!("{indent}  ");
+    let options = Options::new(width)
+        .initial_indent(indent)
+        .subsequent_indent(&deeper)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

@@ -189,7 +189,7 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool)
             script type="application/json" id={ "plot-data-" (index) } {
                 (PreEscaped(data::json(runs, info, &views)))
             }
-            (heatmap::of_workload(runs, info, &data::subjects(&views)))
+            (heatmap::of_workload(runs, info, index, &data::subjects(&views)))
             @for (number, view) in views.iter().enumerate() {
                 (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
             }

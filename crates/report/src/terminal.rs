@@ -7,7 +7,7 @@
 mod down;
 
 use crate::figures::{NONE, Unit, factor, whole};
-use crate::words;
+use crate::words::{self, Mark};
 use analysis::{Analysis, Class, Finding, Row, Table};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use record::{Run, Warning};
@@ -38,7 +38,12 @@ const INDENT: usize = 2;
 /// Between two columns of figures; the mark of the left one stands in it.
 const GAP: usize = 3;
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
-const MARK: char = '*';
+fn sign(mark: Mark) -> char {
+    match mark {
+        Mark::Best => '*',
+        Mark::Shared => '~',
+    }
+}
 
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
 pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
@@ -72,6 +77,7 @@ struct Pen {
 struct Line<'a> {
     row: &'a Row,
     cells: Vec<String>,
+    marks: Vec<Option<Mark>>,
     class: Option<Class>,
     factor: String,
     notes: String,
@@ -87,7 +93,6 @@ struct Part {
 struct Layout<'a> {
     head: Vec<String>,
     lines: Vec<Line<'a>>,
-    best: Vec<Option<&'a str>>,
     label_width: usize,
     widths: Vec<usize>,
     class_width: usize,
@@ -139,7 +144,7 @@ impl Pen {
             }
             self.part(out, &layout, &part);
         }
-        if let Some(legend) = words::legend(table, &MARK.to_string()) {
+        if let Some(legend) = words::legend(table, sign) {
             self.aside(out, &legend);
         }
     }
@@ -177,7 +182,7 @@ impl Pen {
     fn part(&self, out: &mut String, layout: &Layout, part: &Part) {
         let mut head = format!("{:INDENT$}{:<width$}", "", "subject", width = layout.label_width);
         for column in part.points.clone() {
-            head.push_str(&self.cell(&layout.head[column], layout.widths[column], false));
+            head.push_str(&self.cell(&layout.head[column], layout.widths[column], None));
         }
         if part.growth && layout.class_width > 0 {
             head.push_str(&" ".repeat(self.gap(layout, part)));
@@ -195,8 +200,11 @@ impl Pen {
         let label = &line.row.label;
         let mut text = format!("{:INDENT$}{label:<width$}", "", width = layout.label_width);
         for column in part.points.clone() {
-            let best = layout.best[column] == Some(line.row.subject.as_str());
-            text.push_str(&self.cell(&line.cells[column], layout.widths[column], best));
+            text.push_str(&self.cell(
+                &line.cells[column],
+                layout.widths[column],
+                line.marks[column],
+            ));
         }
         if !part.growth {
             self.line(out, &text);
@@ -221,9 +229,10 @@ impl Pen {
     }
 
     /// A figure to the right of its column, with its mark behind it or the room for one.
-    fn cell(&self, figure: &str, width: usize, best: bool) -> String {
-        let mark = if best { MARK } else { ' ' };
-        self.paint(if best { BEST } else { PLAIN }, &right(&format!("{figure}{mark}"), width))
+    fn cell(&self, figure: &str, width: usize, mark: Option<Mark>) -> String {
+        let paint = if mark == Some(Mark::Best) { BEST } else { PLAIN };
+        let sign = mark.map_or(' ', sign);
+        self.paint(paint, &right(&format!("{figure}{sign}"), width))
     }
 
     /// What stands before the growth: less than elsewhere when a narrow terminal asks for it, or
@@ -339,7 +348,7 @@ const fn class_paint(class: Class) -> Paint {
 
 fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let head: Vec<String> = table.points.iter().copied().map(whole).collect();
-    let lines: Vec<Line> = words::rows(table).map(|row| text_of(row, unit)).collect();
+    let lines: Vec<Line> = words::rows(table).map(|row| text_of(table, row, unit)).collect();
     let label_width = lines
         .iter()
         .map(|line| textwrap::core::display_width(&line.row.label))
@@ -356,10 +365,10 @@ fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let classes = lines.iter().filter_map(|line| line.class);
     let class_width = longest(&mut classes.map(|class| words::class(class).len() + 2));
     let factor_width = longest(&mut lines.iter().map(|line| line.factor.chars().count()));
-    Layout { head, best: words::best(table), lines, label_width, widths, class_width, factor_width }
+    Layout { head, lines, label_width, widths, class_width, factor_width }
 }
 
-fn text_of<'a>(row: &'a Row, unit: &Unit) -> Line<'a> {
+fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
     let figure = |cell: &Option<analysis::PointSummary>| {
         cell.as_ref().map_or_else(|| NONE.to_owned(), |cell| unit.figure(cell.median.value))
     };
@@ -370,6 +379,7 @@ fn text_of<'a>(row: &'a Row, unit: &Unit) -> Line<'a> {
     Line {
         row,
         cells: row.cells.iter().map(figure).collect(),
+        marks: (0..row.cells.len()).map(|at| words::mark(table, at, &row.subject)).collect(),
         class: row.growth.as_ref().map(|growth| growth.class),
         factor: row.growth.as_ref().map(|growth| factor(growth.factor)).unwrap_or_default(),
         notes,
@@ -386,6 +396,17 @@ fn place_of(finding: &Finding) -> String {
 /// Right-aligned in `width` columns, counted in characters.
 fn right(text: &str, width: usize) -> String {
     format!("{text:>width$}")
+}
+
+/// A line as it is where it fits; else folded at spaces, its indentation kept.
+pub fn folded(line: &str, width: usize) -> Vec<String> {
+    let width = width.max(WIDTH_MIN);
+    if textwrap::core::display_width(line) <= width {
+        return vec![line.trim_end().to_owned()];
+    }
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    wrapped(text, width, indent, indent + INDENT)
 }
 
 fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {

@@ -41,6 +41,9 @@ fn read(held: &Conditions, info: &WorkloadInfo) -> String {
     let beside = if part == info.axis_condition { whole } else { part };
     let grows = match held.get(beside).map(|held| value(held)) {
         Some(value) if beside == whole => format!("N {counted} in {value} {whole}"),
+        Some(value) if is_of(word) && value.ends_with('%') => {
+            format!("N {counted}, {value} as many {part}")
+        }
         Some(value) if part == word || value.ends_with('%') => {
             format!("{value} {word} of N {counted}")
         }
@@ -54,6 +57,12 @@ fn read(held: &Conditions, info: &WorkloadInfo) -> String {
     let mut parts = vec![grows];
     parts.extend(spelled(held, &told));
     parts.join(" · ")
+}
+
+/// Whether the word for a ratio says only what it is a share of: `of pipes`, where another is
+/// `active`.
+pub(crate) fn is_of(word: &str) -> bool {
+    word.starts_with("of ")
 }
 
 /// Conditions as names with values, but for those that are `told` already.
@@ -149,10 +158,33 @@ pub(crate) fn rows(table: &Table) -> impl Iterator<Item = &Row> {
     with.chain(table.rows.iter().filter(|row| row.unavailable.is_some()))
 }
 
-/// For each point the subject that is clearly the best there; nobody where it is too close to call.
-pub(crate) fn best(table: &Table) -> Vec<Option<&str>> {
-    let at = |column: usize| table.leads.get(column)?.as_ref().filter(|lead: &&Lead| lead.clear);
-    (0..table.points.len()).map(|column| at(column).map(|lead| lead.best.as_str())).collect()
+/// How a figure is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The best, clearly.
+    Best,
+    /// One of those that lead together: too close to call among them, and others clearly behind.
+    Shared,
+}
+
+/// More than so many are no leaders that a mark could help to see.
+const LEADERS_MAX: usize = 4;
+
+/// Whether so few share a lead that they are marked.
+fn is_marked_as_shared(lead: &Lead) -> bool {
+    lead.is_shared() && lead.tied.len() < LEADERS_MAX
+}
+
+/// How the figure of `subject` at one point of a table is marked; nobody is where all are too close
+/// to call.
+pub(crate) fn mark(table: &Table, column: usize, subject: &str) -> Option<Mark> {
+    let lead = table.leads.get(column)?.as_ref()?;
+    let leads = lead.best == subject || lead.tied.iter().any(|tied| tied == subject);
+    if leads && lead.clear {
+        Some(Mark::Best)
+    } else {
+        (leads && is_marked_as_shared(lead)).then_some(Mark::Shared)
+    }
 }
 
 /// The word for the best by a metric: `fastest`.
@@ -160,16 +192,33 @@ pub(crate) fn superlative(metric: &MetricInfo) -> &'static str {
     if metric.unit == "ns" || is_rate(metric) { "fastest" } else { "best" }
 }
 
-/// What a mark at the best means, behind the mark itself; nothing where nobody was compared.
-pub(crate) fn legend(table: &Table, mark: &str) -> Option<String> {
-    let mut leads = table.leads.iter().flatten().peekable();
-    leads.peek()?;
-    Some(if leads.any(|lead| lead.clear) {
-        let best = superlative(&table.metric);
-        format!("{mark} the {best}; nobody is marked where the lead is too close to call")
-    } else {
-        "Nobody is marked: every lead is too close to call".to_owned()
-    })
+/// What the marks of a table mean, with the `sign` of each; nothing where nobody was compared.
+pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
+    let leads: Vec<&Lead> = table.leads.iter().flatten().collect();
+    let (clear, shared) =
+        (leads.iter().any(|l| l.clear), leads.iter().any(|l| is_marked_as_shared(l)));
+    if leads.is_empty() {
+        return None;
+    }
+    if !clear && !shared {
+        return Some("Nobody is marked: every lead is too close to call".to_owned());
+    }
+    let best = superlative(&table.metric);
+    let mut said = Vec::new();
+    if clear {
+        said.push(format!("{} the {best}", sign(Mark::Best)));
+    }
+    if shared {
+        said.push(format!("{} among the {best}, too close to call", sign(Mark::Shared)));
+    }
+    if !shared || leads.iter().any(|lead| !lead.clear && !is_marked_as_shared(lead)) {
+        said.push(if shared {
+            format!("nobody is marked where more than {LEADERS_MAX}, or all, are")
+        } else {
+            "nobody is marked where the lead is too close to call".to_owned()
+        });
+    }
+    Some(said.join("; "))
 }
 
 /// Who can't be measured here, those with one reason joined: their labels and the reason.
@@ -387,6 +436,8 @@ mod tests {
         let held = given(&[("tokens", "10%"), spread]);
         assert_eq!(read(&held, &pipes), "10 % active of N pipes · spread tail");
         assert_eq!(read(&given(&[spread]), &tokens), "N tokens · spread tail");
+        let pipes = growing("pipes", "pipes", Some(["tokens", "pipes", "of pipes"]));
+        assert_eq!(read(&held, &pipes), "N pipes, 10 % as many tokens · spread tail");
     }
 
     #[test]

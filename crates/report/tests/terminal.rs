@@ -57,7 +57,7 @@ fn every_figure_of_the_headline_is_there_at_every_width() {
         let before = text.split("Findings").next().unwrap_or_default().to_owned();
         let mut words: Vec<String> = before
             .split_whitespace()
-            .map(|word| word.trim_end_matches('*'))
+            .map(|word| word.trim_end_matches(['*', '~']))
             .filter(|word| word.chars().all(|c| c.is_ascii_digit() || ",.".contains(c)))
             .map(str::to_owned)
             .collect();
@@ -136,8 +136,46 @@ fn every_figure_stands_below_its_subject_and_every_lead_is_marked() {
             let part = part.unwrap_or_else(|| panic!("{title} is not in {text}"));
             let body = part.split("\n  * the").next().unwrap_or_default();
             assert_eq!(body.matches('*').count(), marked, "{width} columns: {part}");
+            let shared = table.leads.iter().flatten().filter(|lead| lead.is_shared());
+            let together: usize = shared.map(|lead| 1 + lead.tied.len()).sum();
+            assert_eq!(body.matches('~').count(), together, "{width} columns: {part}");
         }
     }
+}
+
+#[test]
+fn those_who_share_a_lead_are_marked_where_they_are_few() {
+    let (run, mut analysis) = pipetest::pipetest(20);
+    analysis.tables.truncate(1);
+    analysis.findings.clear();
+    let table = &mut analysis.tables[0];
+    // Three of five, all five, and five of six lead together.
+    let all = ["select", "poll", "epoll-edge", "io_uring-multishot"];
+    for (column, (tied, of)) in [(2, 5), (4, 5), (4, 6)].into_iter().enumerate() {
+        let lead = table.leads[column].as_mut().expect("a lead");
+        (lead.clear, lead.of) = (false, of);
+        "epoll-level".clone_into(&mut lead.best);
+        lead.tied = all[..tied].iter().map(|name| (*name).to_owned()).collect();
+    }
+    for points_down in [true, false] {
+        analysis.tables[0].points_down = points_down;
+        for width in [200, 80, 40] {
+            let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+            let has = |figure: &str| text.split_whitespace().any(|word| word == figure);
+            assert!(["78.5~", "95.8~", "798~"].into_iter().all(has), "{width} columns: {text}");
+            assert!(["721", "372", "990", "1,002"].into_iter().all(has), "{width} columns: {text}");
+            let said: Vec<&str> = text.split_whitespace().collect();
+            let legend = "* the fastest; ~ among the fastest, too close to call; nobody is marked \
+                          where more than 4, or all, are";
+            assert!(said.join(" ").contains(legend), "{width} columns: {text}");
+        }
+    }
+    for lead in analysis.tables[0].leads.iter_mut().flatten() {
+        (lead.clear, lead.of) = (false, 1 + lead.tied.len());
+    }
+    let text = tables(&run, &analysis, &PLAIN);
+    assert!(text.contains("Nobody is marked: every lead is too close to call"), "{text}");
+    assert!(!text.contains(['*', '~']), "{text}");
 }
 
 fn pipes(table: &analysis::Table) -> u64 {

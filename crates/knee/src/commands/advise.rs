@@ -13,13 +13,13 @@ use std::path::Path;
 const MEASURED_BY: &str = "pipetest";
 
 /// Advises for a spot that was named, or for what a live process does.
-pub fn advise(ask: &Advise, words: &[String]) -> Result<Exit, Trouble> {
+pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
     known(&ask.mechanisms)?;
     if let Some(pid) = ask.pid {
-        return crate::commands::advise_live::advise(ask, pid, words);
+        return crate::commands::advise_live::advise(ask, pid);
     }
     let spot = spot(ask)?;
-    let said = advice(ask, spot, words)?;
+    let said = advice(ask, spot, [spot.active; 2])?;
     if ask.json {
         print_json(&report::advice::json(&said))?;
     } else {
@@ -28,12 +28,13 @@ pub fn advise(ask: &Advise, words: &[String]) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// The advice for `spot`: from the record, or measured where that was asked for.
-pub fn advice(ask: &Advise, spot: Spot, words: &[String]) -> Result<Said, Trouble> {
+/// The advice for `spot`: from the record, or measured where that was asked for, and then for all
+/// that lies between the `ends` of what may be active.
+pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
     let file = place(&ask.place)?;
     match recorded(ask, spot, &file)? {
         Some(said) => Ok(said),
-        None if ask.measure => measured(ask, spot, words),
+        None if ask.measure => measured(ask, spot, ends),
         None => Err(Trouble::not_possible(nothing(spot, &file))),
     }
 }
@@ -72,34 +73,52 @@ fn number(typed: Option<&str>, condition: &str, flag: &str) -> Result<String, Tr
     condition.check(typed.unwrap_or_default().trim(), flag).map_err(Trouble::usage)
 }
 
-/// The advice that the newest run of this machine has which covers the spot.
+/// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
+/// those that cover as many.
 fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<Said>, Trouble> {
     if !file.exists() {
         return Ok(None);
     }
     let archive = SqliteArchive::open_read_only(file)?;
     let here = engine::host();
+    let mut found: Option<Said> = None;
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
         let run = archive.load(summary.number)?;
         let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
         let same = |key: &&str| here.facts.get(*key) == run.host_before.facts.get(*key);
-        if has_ratio
-            && run::MACHINE.iter().all(same)
-            && let Some(advice) = best(&run, spot, &ask.mechanisms)
-        {
-            return Ok(Some(said(advice, &run, Source::Recorded)));
+        if !has_ratio || !run::MACHINE.iter().all(same) {
+            continue;
+        }
+        let Some(advice) = best(&run, spot, &wanted(ask)) else { continue };
+        let is_whole = advice.absent.is_empty();
+        let known = found.as_ref().map_or(0, |said| said.advice.ranking.len());
+        if advice.ranking.len() > known {
+            found = Some(said(advice, &run, Source::Recorded));
+        }
+        if is_whole {
+            break;
         }
     }
-    Ok(None)
+    Ok(found)
+}
+
+/// The mechanisms that were named, or all that are available here.
+fn wanted(ask: &Advise) -> Vec<String> {
+    if !ask.mechanisms.is_empty() {
+        return ask.mechanisms.clone();
+    }
+    let available = readiness::TABLE.iter().filter(|row| (row.available)().is_ok());
+    available.map(|row| row.name.to_owned()).collect()
 }
 
 /// Measures the spot, and advises from that.
-fn measured(ask: &Advise, spot: Spot, words: &[String]) -> Result<Said, Trouble> {
-    let random = run::measured(&asked(ask, spot, "random"), words.to_vec());
+fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
+    let random = asked(ask, spot, ends, "random");
     // Where all pipes are written to, both ends have to be here; in a tail, the others can be parked.
-    let (sitting, unsaved) = match random {
+    let (sitting, unsaved) = match run::measured(&random, words(&random)) {
         Err(trouble) if trouble.exit == Exit::NotPossibleHere => {
-            run::measured(&asked(ask, spot, "tail"), words.to_vec())?
+            let tail = asked(ask, spot, ends, "tail");
+            run::measured(&tail, words(&tail))?
         }
         other => other?,
     };
@@ -110,24 +129,47 @@ fn measured(ask: &Advise, spot: Spot, words: &[String]) -> Result<Said, Trouble>
     if run.summary.state != RunState::Complete {
         return Err(Trouble::interrupted("interrupted; `knee run --resume` goes on from here"));
     }
-    best(run, spot, &ask.mechanisms)
+    best(run, spot, &wanted(ask))
         .map(|advice| said(advice, run, Source::Measured))
-        .ok_or_else(|| Trouble::failed("nothing was measured: every cell is void"))
+        .ok_or_else(|| Trouble::failed("nothing of it could be measured: see `knee show last`"))
 }
 
-/// The run that measures one spot.
-fn asked(ask: &Advise, spot: Spot, spread: &str) -> Asked {
+/// The run that measures one spot: where a mean lies between two counts, both.
+fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
     let condition = |name: &str, value: String| (name.to_owned(), vec![value]);
     let conditions =
         [condition("pipes", spot.total.to_string()), condition("spread", spread.into())];
     Asked {
         workloads: vec![MEASURED_BY.into()],
         subjects: ask.mechanisms.clone(),
-        points: vec![spot.active.round().max(1.0).to_string()],
+        points: counts(spot, ends),
         conditions: conditions.into(),
         place: ask.place.clone(),
         ..Asked::default()
     }
+}
+
+/// The whole numbers of active descriptors about a spot, and about the ends of what may be active.
+fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<String> {
+    let all = [low.floor(), spot.active.floor(), spot.active.ceil(), high.ceil()];
+    let mut counts: Vec<String> =
+        all.iter().map(|count| count.clamp(1.0, spot.total).to_string()).collect();
+    counts.dedup();
+    counts
+}
+
+/// The command that measures the same, for the record.
+fn words(asked: &Asked) -> Vec<String> {
+    let mut words: Vec<String> = ["knee", "run", MEASURED_BY].map(String::from).to_vec();
+    let mut flag = |name: &str, values: &[String]| {
+        if !values.is_empty() {
+            words.extend([format!("--{name}"), values.join(",")]);
+        }
+    };
+    flag("subjects", &asked.subjects);
+    flag("points", &asked.points);
+    asked.conditions.iter().for_each(|(name, values)| flag(name, values));
+    words
 }
 
 /// The advice of the ground that is most like a server's: pipetest before poll, and activity all
@@ -143,8 +185,10 @@ fn unlike_a_server(ground: &Ground) -> (bool, u8) {
     let lies = ground.conditions.get("spread").or(ground.conditions.get("activity"));
     let lies = match lies.map(String::as_str) {
         Some("random") => 0,
-        Some("spread" | "spaced") => 1,
-        _ => 2,
+        Some("spaced") => 1,
+        Some("tail" | "sequential") => 2,
+        // The original rule makes fewer pipes active than there are tokens, from half on.
+        _ => 3,
     };
     (ground.workload != MEASURED_BY, lies)
 }
@@ -156,12 +200,12 @@ fn said(advice: Advice, run: &Run, source: Source) -> Said {
 
 /// What to run where nothing recorded covers the spot.
 fn nothing(spot: Spot, file: &Path) -> String {
-    let (total, active) = (spot.total, spot.active);
-    let asked = spot.active.round().max(1.0);
+    let Spot { total, active } = spot;
     format!(
         "{}: nothing that was measured on this machine covers {active} active of {total} watched \
-         descriptors; run `knee run {MEASURED_BY} --pipes {total} --points {asked} --spread random`, \
-         or the same with --measure",
-        file.display()
+         descriptors; run `knee run {MEASURED_BY} --pipes {total} --points {} --spread random`, or \
+         the same with --measure",
+        file.display(),
+        counts(spot, [spot.active; 2]).join(",")
     )
 }

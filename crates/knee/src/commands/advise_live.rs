@@ -10,46 +10,52 @@ use engine::Stop;
 use observe::{Estimate, Observation, Waiter, Watched};
 use report::advice::Said;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// So many of what a process waits on are listed.
 const WAITERS_SHOWN: usize = 10;
 
 /// Looks at the process, says what it saw, and advises for what returned most events.
-pub fn advise(ask: &Advise, pid: u32, words: &[String]) -> Result<Exit, Trouble> {
+pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     // Three descriptors for each thread that is watched.
     engine::raise_descriptors_max();
-    let seen = observe::observe(pid, ask.seconds, &|| stop.asked()).map_err(|error| trouble(&error))?;
+    let seen =
+        observe::observe(pid, ask.seconds, &|| stop.asked()).map_err(|error| trouble(&error))?;
+    // What was seen is said before anything is measured for it.
+    if !ask.json {
+        print(&told(&seen, style(false).width))?;
+    }
     let advised = if stop.asked() {
         Err(Trouble::interrupted("interrupted: this is what was seen until then"))
     } else {
-        advised(ask, &seen, words)
+        advised(ask, &seen)
     };
     if ask.json {
-        print_json(&of_observation(&seen, advised.as_ref().ok()))?;
-    } else {
-        print(&told(&seen))?;
-        if let Ok(advised) = &advised {
-            let text = report::advice::text(&advised.said, &style(false));
-            print(&format!("\n{text}{}", ends(advised)))?;
-        }
+        print_json(&of_observation(&seen, &advised))?;
+    } else if let Ok(advised) = &advised {
+        let several = seen.waiters.len() > 1;
+        let of = if several { format!("For {}:\n", advised.by) } else { String::new() };
+        let text = report::advice::text(&advised.said, &style(false));
+        print(&format!("\n{of}{text}{}", ends(advised)))?;
     }
     advised.map(|_| Exit::Done)
 }
 
 /// Advice for a process.
 struct Advised {
+    /// What it is for: `epoll_wait of set 3`.
+    by: String,
     said: Said,
-    /// The cheapest at the lower and at the upper end of the ratio's interval, where those are known.
-    ends: Vec<Ranked>,
+    /// The cheapest at the lower and at the upper end of the ratio's interval; absent where that lies
+    /// outside of what was measured.
+    ends: [Option<Ranked>; 2],
 }
 
 /// The advice for what returned most events.
-fn advised(ask: &Advise, seen: &Observation, words: &[String]) -> Result<Advised, Trouble> {
-    let known = |waiter: &Waiter| Some((waiter.watched?, waiter.ratio?));
-    let Some((watched, ratio)) = seen.waiters.iter().find_map(known) else {
+fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
+    let known = |waiter: &Waiter| Some((name_of(waiter), waiter.watched?, waiter.ratio?));
+    let Some((by, watched, ratio)) = seen.waiters.iter().find_map(known) else {
         return Err(Trouble::not_possible(
             "no wait returned anything meanwhile: nothing can be advised; look for longer, with \
              --seconds, or when it is busy",
@@ -57,14 +63,15 @@ fn advised(ask: &Advise, seen: &Observation, words: &[String]) -> Result<Advised
     };
     let total = watched.median.max(1) as f64;
     // It has at least one active descriptor when a wait returns any, and at most all.
-    let spot = |ratio: f64| Spot { total, active: rounded((ratio * total).clamp(1.0, total)) };
-    let said = advice(ask, spot(ratio.value), words)?;
+    let active = |ratio: f64| rounded(ratio * total).clamp(1.0, total);
+    let spot = |ratio: f64| Spot { total, active: active(ratio) };
+    let said = advice(ask, spot(ratio.value), [active(ratio.low), active(ratio.high)])?;
     let at_end = |ratio: f64| {
         let quiet = Advise { measure: false, ..ask.clone() };
-        let said = advice(&quiet, spot(ratio), words).ok()?;
+        let said = advice(&quiet, spot(ratio), [active(ratio); 2]).ok()?;
         said.advice.ranking.into_iter().next()
     };
-    Ok(Advised { said, ends: [ratio.low, ratio.high].into_iter().filter_map(at_end).collect() })
+    Ok(Advised { by, said, ends: [ratio.low, ratio.high].map(at_end) })
 }
 
 /// Three digits of a mean: more would be read as exact.
@@ -75,19 +82,26 @@ fn rounded(active: f64) -> f64 {
 
 /// Whether the advice holds over the whole interval of the ratio.
 fn ends(advised: &Advised) -> String {
-    let [low, high] = advised.ends.as_slice() else { return String::new() };
     let Some(first) = advised.said.advice.ranking.first() else { return String::new() };
-    if low.subject == first.subject && high.subject == first.subject {
-        return String::new();
+    match &advised.ends {
+        [Some(low), Some(high)]
+            if low.subject == first.subject && high.subject == first.subject =>
+        {
+            "It is the cheapest at both ends of the ratio's interval too.\n".into()
+        }
+        [Some(low), Some(high)] => format!(
+            "At the ends of the ratio's interval {} and {} come first.\n",
+            low.label, high.label
+        ),
+        _ => "Not all of the ratio's interval was measured.\n".into(),
     }
-    format!(
-        "At the ends of its ratio's interval {} and {} would come first.\n",
-        low.label, high.label
-    )
 }
 
-/// What was seen, as a table.
-fn told(seen: &Observation) -> String {
+/// Below this width what a process waits by is told in lines, not in columns.
+const WIDTH_FOR_COLUMNS: usize = 108;
+
+/// What was seen.
+fn told(seen: &Observation, width: usize) -> String {
     let (pid, name) = (seen.pid, &seen.name);
     let threads = match seen.threads {
         1 => "1 thread".to_owned(),
@@ -95,50 +109,82 @@ fn told(seen: &Observation) -> String {
     };
     let (took, cost) = (seen.took.as_secs_f64(), significant(100.0 * seen.cost));
     let looked = seen.looked.as_secs_f64();
-    // Writing to a String can't fail: the results below are dropped for that reason.
-    let mut out = format!(
-        "{name} ({pid}), {threads}: {took:.1} s, its waits seen for {looked:.1} s of them, which cost \
-         it about {cost} % of its time\n"
-    );
-    let _ = writeln!(
-        out,
-        "  {:<22} {:>12} {:>9}   {:<24} {:<28} {:>6}",
-        "it waits by",
-        "watched",
-        "waits/s",
-        "events a wait (95 %)",
-        "active of watched (95 %)",
-        "empty"
-    );
-    for waiter in seen.waiters.iter().take(WAITERS_SHOWN) {
-        let _ = writeln!(out, "  {}", line(waiter).trim_end());
+    let mut lines = vec![format!(
+        "{name} ({pid}), {threads}: {took:.1} s, its waits seen for {looked:.1} s of them, which \
+         cost it about {cost} % of its time"
+    )];
+    let shown = seen.waiters.iter().take(WAITERS_SHOWN).map(Cells::of);
+    if width < WIDTH_FOR_COLUMNS {
+        lines.extend(shown.flat_map(|cells| cells.lines()));
+    } else {
+        lines.push(Cells::head().columns());
+        lines.extend(shown.map(|cells| cells.columns()));
     }
     let more = seen.waiters.len().saturating_sub(WAITERS_SHOWN);
     if more > 0 {
         let more = count(more as u64);
-        let _ = writeln!(out, "  and {more} more, which returned less (--json has them)");
+        lines.push(format!("  and {more} more, which returned less (--json has them)"));
     }
-    for remark in &seen.remarks {
-        let _ = writeln!(out, "  {remark}");
-    }
-    out
+    lines.extend(seen.remarks.iter().map(|remark| format!("  {remark}")));
+    let folded = lines.iter().flat_map(|line| report::terminal::folded(line, width));
+    folded.map(|line| line + "\n").collect()
 }
 
-fn line(waiter: &Waiter) -> String {
-    let by = match (waiter.epoll, waiter.threads.as_slice()) {
+/// One thing that is waited on, as text.
+struct Cells {
+    by: String,
+    watched: String,
+    waits: String,
+    events: String,
+    ratio: String,
+    empty: String,
+}
+
+impl Cells {
+    fn head() -> Cells {
+        Cells {
+            by: "it waits by".into(),
+            watched: "watched".into(),
+            waits: "waits/s".into(),
+            events: "events a wait (95 %)".into(),
+            ratio: "active of watched (95 %)".into(),
+            empty: "empty".into(),
+        }
+    }
+
+    fn of(waiter: &Waiter) -> Cells {
+        let empty = 100.0 * waiter.empty as f64 / waiter.waits.max(1) as f64;
+        Cells {
+            by: name_of(waiter),
+            watched: watched(waiter.watched),
+            waits: significant(waiter.waits_per_s),
+            events: waiter.events_per_wait.map_or("–".into(), |e| interval(e, 1.0, "")),
+            ratio: waiter.ratio.map_or("–".into(), |ratio| interval(ratio, 100.0, " %")),
+            empty: format!("{empty:.0} %"),
+        }
+    }
+
+    fn columns(&self) -> String {
+        let Cells { by, watched, waits, events, ratio, empty } = self;
+        format!("  {by:<22} {watched:>12} {waits:>9}   {events:<24} {ratio:<28} {empty:>6}")
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let Cells { by, watched, waits, events, ratio, empty } = self;
+        vec![
+            format!("  {by}: {watched} watched, {waits} waits/s, {empty} empty"),
+            format!("    {events} events a wait, {ratio} active of watched (95 %)"),
+        ]
+    }
+}
+
+/// `epoll_wait of set 3`, `poll in thread 17`.
+fn name_of(waiter: &Waiter) -> String {
+    match (waiter.epoll, waiter.threads.as_slice()) {
         (Some(set), _) => format!("{} of set {set}", waiter.call.name()),
         (None, [thread]) => format!("{} in {thread}", waiter.call.name()),
         (None, _) => waiter.call.name().to_owned(),
-    };
-    let events = waiter.events_per_wait.map_or("–".into(), |e| interval(e, 1.0, ""));
-    let ratio = waiter.ratio.map_or("–".into(), |ratio| interval(ratio, 100.0, " %"));
-    let empty = 100.0 * waiter.empty as f64 / waiter.waits.max(1) as f64;
-    format!(
-        "{by:<22} {:>12} {:>9}   {events:<24} {ratio:<28} {:>6}",
-        watched(waiter.watched),
-        significant(waiter.waits_per_s),
-        format!("{empty:.0} %"),
-    )
+    }
 }
 
 fn watched(watched: Option<Watched>) -> String {
@@ -157,9 +203,12 @@ fn interval(estimate: Estimate, times: f64, unit: &str) -> String {
     format!("{value}{unit} ({low} to {high})")
 }
 
-fn of_observation(seen: &Observation, advised: Option<&Advised>) -> Value {
+fn of_observation(seen: &Observation, advised: &Result<Advised, Trouble>) -> Value {
+    let why = advised.as_ref().err().map(ToString::to_string);
+    let advised = advised.as_ref().ok();
     let remarks: Vec<String> = seen.remarks.iter().map(ToString::to_string).collect();
     json!({
+        "schema": 1,
         "pid": seen.pid,
         "name": seen.name,
         "threads": seen.threads,
@@ -171,8 +220,11 @@ fn of_observation(seen: &Observation, advised: Option<&Advised>) -> Value {
         "waiters": seen.waiters.iter().map(of_waiter).collect::<Vec<_>>(),
         "remarks": remarks,
         "advice": advised.map(|advised| report::advice::json(&advised.said)),
-        "cheapest_at_interval_ends":
-            advised.map(|advised| advised.ends.iter().map(|row| &row.subject).collect::<Vec<_>>()),
+        "advised_for": advised.map(|advised| &advised.by),
+        "no_advice_because": why,
+        "cheapest_at_interval_ends": advised.map(|advised| {
+            advised.ends.each_ref().map(|end| end.as_ref().map(|row| &row.subject))
+        }),
     })
 }
 

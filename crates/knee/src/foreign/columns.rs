@@ -1,6 +1,6 @@
 //! Which column is what: the names that were typed, found in the table's first line.
 
-use super::{listed, numbers, told};
+use super::{listed, nearest, numbers, told};
 use crate::args::Analyse;
 use crate::exit::Trouble;
 
@@ -101,7 +101,8 @@ struct Header<'a> {
 
 impl Header<'_> {
     fn place(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name.trim())
+        let name = told(name);
+        self.names.iter().position(|known| *known == name)
     }
 
     fn find(&self, flag: &str, name: &str) -> Result<usize, Trouble> {
@@ -204,15 +205,4 @@ impl Header<'_> {
             "--of: a table needs one value of {of}; add --per {of}, or --where {of}=VALUE"
         ))
     }
-}
-
-/// The names most like `name`, at most three.
-pub fn nearest<'a>(name: &str, known: &'a [String]) -> Vec<&'a str> {
-    let name = name.to_lowercase();
-    let likeness = |other: &str| strsim::jaro_winkler(&name, &other.to_lowercase());
-    let mut near: Vec<(f64, &str)> =
-        known.iter().map(|other| (likeness(other), other.as_str())).collect();
-    near.retain(|(likeness, _)| *likeness > 0.75);
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().take(3).map(|(_, other)| other).collect()
 }

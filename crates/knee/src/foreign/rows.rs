@@ -1,9 +1,9 @@
 //! The rows of a table that are asked for, each with its place among tables, subjects and points.
 
-use super::columns::{Columns, Where, nearest};
+use super::columns::{Columns, Where};
 use super::numbers::{self, Figure, Point};
 use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
-use super::{listed, told};
+use super::{listed, nearest, told};
 use crate::exit::Trouble;
 use std::collections::HashMap;
 
@@ -136,6 +136,7 @@ impl<'a> Reader<'a> {
         let figure =
             numbers::figure(&line.fields[y], semicolons).map_err(|why| of_column(y, why))?;
         self.one_kind(line, point)?;
+        self.within_whole(line, point)?;
         self.points.number(point);
         within(self.points.all.len(), POINTS_MAX, self.columns.name(x), "--x")?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
@@ -200,6 +201,21 @@ impl<'a> Reader<'a> {
                 text()
             )),
         }
+    }
+
+    /// A part is not more than the whole.
+    fn within_whole(&self, line: &Line, part: Point) -> Result<(), String> {
+        let Some(of) = self.columns.of else { return Ok(()) };
+        let whole = numbers::point(&told(&line.fields[of]), false)?;
+        if part.digits <= whole.digits {
+            return Ok(());
+        }
+        let [part, whole] = [part.digits, whole.digits].map(analysis::words::count);
+        let (x, of) = (self.columns.name(self.columns.x), self.columns.name(of));
+        Err(format!(
+            "{x}: {part} is more than the {whole} in {of}, and --of needs a part of that; swap the \
+             two, or leave --of away"
+        ))
     }
 
     /// The round of the next row of a group; and which other columns its rows differ in.
@@ -286,7 +302,8 @@ impl<'a> Matched<'a> {
     }
 
     fn matches(&mut self, field: &str) -> bool {
-        let same = |value: &String| value == field || same_number(value, field);
+        let told = told(field);
+        let same = |value: &String| *value == told || same_number(value, field);
         let found = self.of.values.iter().position(same);
         if let Some(found) = found {
             self.met[found] = true;

@@ -102,6 +102,7 @@ fn serves() {
         "epoll" => rounds(|| epoll(50, 3, PAUSE, usize::MAX), 1),
         "busy" => rounds(|| epoll(20, 2, None, usize::MAX), 1),
         "short" => rounds(|| epoll(9, 1, PAUSE, 200), 1),
+        "narrow" => rounds(narrow, 1),
         "poll" => rounds(poll, 1),
         "select" => rounds(select, 1),
         "threads" => threads(),
@@ -178,6 +179,20 @@ fn epoll(total: usize, active: usize, pause: Option<Duration>, rounds: usize) {
         if pause.is_some() {
             assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut events, pause).unwrap(), 0);
         }
+        say_so_often(round);
+    }
+}
+
+/// 3 of 10 are active, but each wait has room for one.
+fn narrow() {
+    let mut pipes = Pipes::new(10);
+    let epoll = pipes.epoll();
+    let mut events = no_events(1);
+    for round in 1.. {
+        pipes.fill(3);
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut events, None).unwrap(), 1);
+        pipes.empty(3);
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut events, PAUSE).unwrap(), 0);
         say_so_often(round);
     }
 }

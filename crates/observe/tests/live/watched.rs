@@ -50,6 +50,18 @@ fn an_epoll_set() {
 }
 
 #[test]
+fn waits_without_room_for_all_that_is_active() {
+    let Some(seen) = seen_of("narrow", 4) else { return };
+    let waiter = only(&seen);
+    assert_eq!((waiter.watched, waiter.events_most), (Some(exactly(10)), 1));
+    // What is seen is a third of what is active, so that has to be said.
+    assert_is(waiter.ratio, 0.1);
+    let full = Remark::Full { share: 1.0 };
+    assert!(seen.remarks.contains(&full), "{:?}", seen.remarks);
+    assert!(full.to_string().starts_with("100 % of the waits returned as many events as"));
+}
+
+#[test]
 fn a_poll_whose_array_has_unused_entries() {
     let Some(seen) = seen_of("poll", 4) else { return };
     let waiter = only(&seen);

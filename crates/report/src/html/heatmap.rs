@@ -23,12 +23,20 @@ struct Sheet<'a> {
     known: &'a [String],
     /// What there is a number of in all: `pipes`, `watched descriptors`.
     counted: &'a str,
+    /// What there is a number of in part, where the word for its share does not say it: `tokens`.
+    part: Option<&'a str>,
     /// `fastest`.
     best: &'static str,
 }
 
-/// The maps of one workload: one per run and conditions.
-pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo, known: &[String]) -> Markup {
+/// The maps of the page's `number`-th workload: one per run and conditions. Its name is no part of
+/// an element's name: a table of somebody else is called after its file, with any letters.
+pub(super) fn of_workload(
+    runs: &[Analysed],
+    info: &WorkloadInfo,
+    number: usize,
+    known: &[String],
+) -> Markup {
     let maps = runs.iter().flat_map(|(run, analysis)| {
         let own = analysis.maps.iter().filter(|map| map.workload == info.name && is_wide(map));
         own.map(move |map| (run, map))
@@ -37,11 +45,18 @@ pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo, known: &[Strin
     html! {
         @for (index, (run, map)) in maps.iter().enumerate() {
             @let counted = if info.axis_condition == map.whole { &info.axis } else { &map.whole };
-            @let sheet = Sheet { map, known, counted, best: words::superlative(&map.metric) };
+            @let best = words::superlative(&map.metric);
+            @let sheet = Sheet { map, known, counted, part: part(info, map), best };
             @let name = (runs.len() > 1).then(|| run_name(run));
-            (sheet.figure(&format!("map-{}-{index}", info.name), name.as_deref()))
+            (sheet.figure(&format!("map-{number}-{index}"), name.as_deref()))
         }
     }
+}
+
+/// What the columns count, where their word (`of pipes`) says only what it is a share of.
+fn part<'a>(info: &'a WorkloadInfo, map: &Map) -> Option<&'a str> {
+    let ratio = info.ratio.as_ref().filter(|ratio| ratio.whole == map.whole)?;
+    words::is_of(&map.word).then_some(ratio.part.as_str())
 }
 
 /// Whether some total was compared at more than one share: else it is a line, and the table has it.
@@ -82,12 +97,30 @@ impl Sheet<'_> {
         let Map { word, metric, .. } = self.map;
         let (best, counted) = (self.best, self.counted);
         let more = if best == "fastest" { "as fast" } else { "as good" };
-        format!(
-            "A row is a number of {counted}, a column the share of them that is {word}. Shape and \
-             colour name the {best} there by {}; ×1.31 is 1.31 times {more} as the next, and a \
-             stronger colour a larger lead.",
+        let column = match self.part {
+            Some(part) => format!("a number of {part}, as a share {word}"),
+            None => format!("the share of them ({word})"),
+        };
+        let said = format!(
+            "A row is a number of {counted}, a column {column}. Shape and colour name the {best} \
+             there by {}; ×1.31 is 1.31 times {more} as the next, and a stronger colour a larger \
+             lead.",
             metric.name
-        )
+        );
+        match self.tied() {
+            Some(tied) => format!(
+                "{said} A hatched {CLOSE}{tied} is one that shares its lead with {}: they are too \
+                 close to call, and the one shown has the best median.",
+                others(tied)
+            ),
+            None => said,
+        }
+    }
+
+    /// How many share the first lead that is shared, besides the one shown.
+    fn tied(&self) -> Option<usize> {
+        let mut leads = self.map.spots.iter().flatten().flatten();
+        leads.find(|lead| lead.is_shared()).map(|lead| lead.tied.len())
     }
 
     fn head(&self) -> Markup {
@@ -96,7 +129,10 @@ impl Sheet<'_> {
             thead {
                 tr {
                     th.number scope="col" rowspan="2" { (self.counted) }
-                    th.across scope="colgroup" colspan=(shares.len()) { (word) }
+                    th.across scope="colgroup" colspan=(shares.len()) {
+                        @if let Some(part) = self.part { (part) ", share " }
+                        (word)
+                    }
                 }
                 tr { @for share in shares { th scope="col" { (percent(*share)) } } }
             }
@@ -116,6 +152,19 @@ impl Sheet<'_> {
         let Some(lead) = lead else {
             return html! { td.spot.blank { (NONE) span.unseen { " not compared" } } };
         };
+        let look = self.look(&lead.best);
+        if lead.is_shared() {
+            return html! {
+                td.spot.shared style=(hue(look)) data-subject=(lead.best) {
+                    // The words are heard once: as a title of the cell they would be heard again.
+                    span.pointed aria-hidden="true" title=(self.said(lead)) {
+                        (marks::marker(look))
+                        span.margin { (CLOSE) (lead.tied.len()) }
+                    }
+                    span.unseen { (self.said(lead)) }
+                }
+            };
+        }
         if !lead.clear {
             return html! {
                 td.spot.close title=(self.said(lead)) {
@@ -124,7 +173,6 @@ impl Sheet<'_> {
                 }
             };
         }
-        let look = self.look(&lead.best);
         html! {
             td class={ "spot lead-" (step(lead.margin.value)) } style=(hue(look))
                 data-subject=(lead.best) title=(self.said(lead)) {
@@ -138,7 +186,9 @@ impl Sheet<'_> {
     /// Names, shapes and colours of those that lead somewhere; then the strengths and the signs.
     fn legend(&self) -> Markup {
         let leads: Vec<&Lead> = self.map.spots.iter().flatten().flatten().collect();
-        let times = |subject: &str| leads.iter().filter(|l| l.clear && l.best == subject).count();
+        let told = |lead: &&&Lead| lead.clear || lead.is_shared();
+        let times =
+            |subject: &str| leads.iter().filter(told).filter(|lead| lead.best == subject).count();
         let subjects = self.map.subjects.iter().map(|(subject, label)| (subject, label));
         html! {
             ul.map-legend {
@@ -149,7 +199,13 @@ impl Sheet<'_> {
                         (label)
                     }
                 }
-                @if leads.iter().any(|lead| !lead.clear) {
+                @if let Some(tied) = self.tied() {
+                    li {
+                        span.key.shared aria-hidden="true" { (CLOSE) (tied) }
+                        "the one shown and " (others(tied)) ", too close to call"
+                    }
+                }
+                @if leads.iter().any(|lead| !lead.clear && !lead.is_shared()) {
                     li { span.key.close aria-hidden="true" { (CLOSE) } "too close to call" }
                 }
                 @if self.map.spots.iter().flatten().any(Option::is_none) {
@@ -199,7 +255,13 @@ impl Sheet<'_> {
                     span.interval { (interval(lead)) " before " (second) }
                 } @else {
                     "too close to call"
-                    span.interval { (self.label(&lead.best)) " and " (second) ", " (interval(lead)) }
+                    @if lead.is_shared() {
+                        span.interval { (self.together(lead)) }
+                    } @else {
+                        span.interval {
+                            (self.label(&lead.best)) " and " (second) ", " (interval(lead))
+                        }
+                    }
                 }
             }
         }
@@ -210,9 +272,17 @@ impl Sheet<'_> {
         let (best, second) = (self.label(&lead.best), self.label(&lead.second));
         if lead.clear {
             format!("{best} before {second}: {} ({})", factor(lead.margin.value), interval(lead))
+        } else if lead.is_shared() {
+            format!("{} are too close to call", self.together(lead))
         } else {
             format!("{best} and {second} are too close to call ({})", interval(lead))
         }
+    }
+
+    /// Those who share the lead, the fastest first.
+    fn together(&self, lead: &Lead) -> String {
+        let all = std::iter::once(&lead.best).chain(&lead.tied);
+        words::list(&all.map(|subject| self.label(subject).to_owned()).collect::<Vec<_>>())
     }
 
     /// As the plot shows it; who has no place there comes after those who have.
@@ -229,6 +299,11 @@ impl Sheet<'_> {
         let found = self.map.subjects.iter().find(|(name, _)| name == subject);
         found.map_or(subject, |(_, label)| label)
     }
+}
+
+/// `1 other`, `2 others`.
+fn others(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "other" } else { "others" })
 }
 
 /// What each strength of a colour stands for.

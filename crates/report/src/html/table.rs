@@ -3,14 +3,19 @@
 use super::findings::tag;
 use super::{Analysed, data::View, run_name};
 use crate::figures::{NONE, Unit, factor, percent, whole};
-use crate::words;
+use crate::words::{self, Mark};
 use analysis::words::exponent_with_interval;
 use analysis::{Basis, Growth, PointSummary, Row, Table};
 use maud::{Markup, html};
 use record::Run;
 
 /// Stands behind the best figure at a point.
-const STAR: &str = "★";
+fn sign(mark: Mark) -> char {
+    match mark {
+        Mark::Best => '★',
+        Mark::Shared => '≈',
+    }
+}
 
 /// The tables of one metric under one set of conditions: one per run.
 pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -> Markup {
@@ -26,16 +31,15 @@ pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -
 
 fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
     let unit = words::unit(table);
-    let best = words::best(table);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures.down[table.points_down] {
                 (caption(run, table, &unit, (id, name)))
-                @if table.points_down { (down(table, &unit, &best)) }
-                @else { (across(table, &unit, &best)) }
+                @if table.points_down { (down(table, &unit)) }
+                @else { (across(table, &unit)) }
             }
         }
-        @if let Some(legend) = words::legend(table, STAR) { p.legend-line { (legend) "." } }
+        @if let Some(legend) = words::legend(table, sign) { p.legend-line { (legend) "." } }
         (notes(table))
         (facts(table))
     }
@@ -48,7 +52,7 @@ fn facts(table: &Table) -> Markup {
             details.stated {
                 summary { (name) ", by " (table.axis) }
                 div.scroll tabindex="0" role="region" aria-label=(name) {
-                    table.facts {
+                    table.facts aria-label=(name) {
                         thead { tr { th scope="col" { (table.axis) } th scope="col" { (name) } } }
                         tbody {
                             @for (points, value) in values {
@@ -82,7 +86,7 @@ fn has_intervals(table: &Table) -> bool {
 }
 
 /// Subjects down, points across.
-fn across(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
+fn across(table: &Table, unit: &Unit) -> Markup {
     let grows = table.rows.iter().any(|row| row.growth.is_some());
     html! {
         thead { tr {
@@ -91,19 +95,19 @@ fn across(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
             @if grows { th scope="col" { "growth" } }
         } }
         tbody {
-            @for row in words::rows(table) { (line(table, row, grows, (unit, best))) }
+            @for row in words::rows(table) { (line(table, row, grows, unit)) }
         }
     }
 }
 
-fn line(table: &Table, row: &Row, grows: bool, how: (&Unit, &[Option<&str>])) -> Markup {
+fn line(table: &Table, row: &Row, grows: bool, unit: &Unit) -> Markup {
     html! {
         tr.unavailable[row.unavailable.is_some()] {
             th scope="row" { (row.label) }
             @if let Some(reason) = &row.unavailable {
                 td.reason colspan=(table.points.len() + usize::from(grows)) { "unavailable: " (reason) }
             } @else {
-                @for column in 0..table.points.len() { (cell(table, row, column, how)) }
+                @for column in 0..table.points.len() { (cell(table, row, column, unit)) }
                 @if grows { td.growth { @if let Some(growth) = &row.growth { (grown(growth)) } } }
             }
         }
@@ -111,7 +115,7 @@ fn line(table: &Table, row: &Row, grows: bool, how: (&Unit, &[Option<&str>])) ->
 }
 
 /// Points down, subjects across; how each grows at the foot, where it is said.
-fn down(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
+fn down(table: &Table, unit: &Unit) -> Markup {
     let rows: Vec<&Row> = table.rows.iter().filter(|row| row.unavailable.is_none()).collect();
     html! {
         thead { tr {
@@ -126,7 +130,7 @@ fn down(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
                     @if let Some(shares) = &table.shares {
                         td.number.share { (percent(shares.values[column])) }
                     }
-                    @for row in &rows { (cell(table, row, column, (unit, best))) }
+                    @for row in &rows { (cell(table, row, column, unit)) }
                 }
             }
         }
@@ -142,12 +146,18 @@ fn down(table: &Table, unit: &Unit, best: &[Option<&str>]) -> Markup {
 }
 
 /// One figure; the best at its point has a mark for eyes, and a word for ears.
-fn cell(table: &Table, row: &Row, column: usize, (unit, best): (&Unit, &[Option<&str>])) -> Markup {
-    let is_best = best[column] == Some(row.subject.as_str());
+fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> Markup {
+    let mark = words::mark(table, column, &row.subject);
+    let figure = row.cells[column].as_ref();
     html! {
-        td.number.best[is_best] {
-            (median(row, table.points[column], row.cells[column].as_ref(), (unit, is_best)))
-            @if is_best { span.unseen { " " (words::superlative(&table.metric)) } }
+        td.number.best[mark == Some(Mark::Best)] {
+            (median(row, table.points[column], figure, (unit, mark)))
+            @if let Some(mark) = mark {
+                span.unseen {
+                    @if mark == Mark::Shared { " among the " } @else { " " }
+                    (words::superlative(&table.metric))
+                }
+            }
         }
     }
 }
@@ -156,7 +166,7 @@ fn median(
     row: &Row,
     point: u64,
     cell: Option<&PointSummary>,
-    (unit, is_best): (&Unit, bool),
+    (unit, mark): (&Unit, Option<Mark>),
 ) -> Markup {
     let Some(cell) = cell else {
         let reason = row.missing.iter().find(|(missing, _)| *missing == point);
@@ -165,7 +175,7 @@ fn median(
     };
     html! {
         (unit.figure(cell.median.value))
-        @if is_best { span.star aria-hidden="true" { (STAR) } }
+        @if let Some(mark) = mark { span.star aria-hidden="true" { (sign(mark)) } }
         @if cell.samples > 1 {
             span.interval { (unit.figure(cell.median.low)) "–" (unit.figure(cell.median.high)) }
         }

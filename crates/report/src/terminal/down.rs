@@ -1,10 +1,9 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{DIM, MARK};
-use super::{GAP, INDENT, PLAIN, Pen, class_paint, right, text_of, wrapped};
+use super::{DIM, GAP, INDENT, PLAIN, Pen, class_paint, right, sign, text_of, wrapped};
 use crate::figures::{Unit, percent, whole};
-use crate::words;
+use crate::words::{self, Mark};
 use analysis::{Class, Row, Table};
 use std::ops::Range;
 use textwrap::core::display_width;
@@ -13,11 +12,11 @@ use textwrap::core::display_width;
 const FOLD_MIN: usize = 8;
 
 /// One subject, as text.
-struct Column<'a> {
-    row: &'a Row,
+struct Column {
     /// Its name, in one line or more.
     head: Vec<String>,
     cells: Vec<String>,
+    marks: Vec<Option<Mark>>,
     class: Option<Class>,
     factor: String,
     /// With the gap before it and the room for a mark.
@@ -43,12 +42,11 @@ impl Pen {
             let room = self.width.saturating_sub(stub.width + GAP);
             columns = self::columns(table, unit, room.max(FOLD_MIN));
         }
-        let best = words::best(table);
         for (index, part) in self.split(&stub, &columns).into_iter().enumerate() {
             if index > 0 {
                 out.push('\n');
             }
-            self.side_by_side(out, &stub, &columns[part], &best);
+            self.side_by_side(out, &stub, &columns[part]);
         }
         self.below(out, table);
     }
@@ -68,27 +66,20 @@ impl Pen {
         parts
     }
 
-    fn side_by_side(
-        &self,
-        out: &mut String,
-        stub: &Stub,
-        columns: &[Column],
-        best: &[Option<&str>],
-    ) {
+    fn side_by_side(&self, out: &mut String, stub: &Stub, columns: &[Column]) {
         let heads = columns.iter().map(|column| &column.head).chain([&stub.head]);
         let height = heads.map(Vec::len).max().unwrap_or_default();
         for line in 0..height {
             let mut text = right(folded(&stub.head, line, height), stub.width);
             for column in columns {
-                text.push_str(&self.cell(folded(&column.head, line, height), column.width, false));
+                text.push_str(&self.cell(folded(&column.head, line, height), column.width, None));
             }
             self.line(out, &self.paint(DIM, &text));
         }
         for (point, line) in stub.lines.iter().enumerate() {
             let mut text = line.clone();
             for column in columns {
-                let marked = best[point] == Some(column.row.subject.as_str());
-                text.push_str(&self.cell(&column.cells[point], column.width, marked));
+                text.push_str(&self.cell(&column.cells[point], column.width, column.marks[point]));
             }
             self.line(out, &text);
         }
@@ -103,9 +94,9 @@ impl Pen {
         classes.push_str(&" ".repeat(stub.width.saturating_sub(INDENT + "growth".len())));
         let mut factors = " ".repeat(stub.width);
         for column in columns {
-            let class = self.cell(column.class.map_or("", words::class), column.width, false);
+            let class = self.cell(column.class.map_or("", words::class), column.width, None);
             classes.push_str(&self.paint(column.class.map_or(PLAIN, class_paint), &class));
-            factors.push_str(&self.cell(&column.factor, column.width, false));
+            factors.push_str(&self.cell(&column.factor, column.width, None));
         }
         self.line(out, &classes);
         self.line(out, &factors);
@@ -113,7 +104,7 @@ impl Pen {
 
     /// What the marks mean, why figures are missing, and who could not be measured.
     fn below(&self, out: &mut String, table: &Table) {
-        if let Some(legend) = words::legend(table, &MARK.to_string()) {
+        if let Some(legend) = words::legend(table, sign) {
             self.aside(out, &legend);
         }
         for row in words::rows(table).filter(|row| row.unavailable.is_none()) {
@@ -161,15 +152,16 @@ fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
 }
 
 /// A column for each subject that can be measured; its name folded to `fold` columns where longer.
-fn columns<'a>(table: &'a Table, unit: &Unit, fold: usize) -> Vec<Column<'a>> {
+fn columns(table: &Table, unit: &Unit, fold: usize) -> Vec<Column> {
     let measured = table.rows.iter().filter(|row| row.unavailable.is_none());
-    let column = |row: &'a Row| {
-        let line = text_of(row, unit);
+    let column = |row: &Row| {
+        let line = text_of(table, row, unit);
         let head = wrapped(&row.label, fold, 0, 0);
         let class = line.class.map(words::class).unwrap_or_default().to_owned();
         let texts = line.cells.iter().chain(&head).chain([&class, &line.factor]);
         let width = widest(texts) + GAP;
-        Column { row, head, width, class: line.class, factor: line.factor, cells: line.cells }
+        let (marks, class, factor) = (line.marks, line.class, line.factor);
+        Column { head, width, class, factor, marks, cells: line.cells }
     };
     measured.map(column).collect()
 }

@@ -63,10 +63,10 @@ fn every_colour_of_a_map_can_be_read_on_at_every_strength() {
         for name in ["light", "dark"] {
             scheme(page, name);
             for colour in 0..8 {
-                for step in 0..4 {
+                for step in ["lead-0", "lead-1", "lead-2", "lead-3", "shared"] {
                     page.evaluate(&format!(
                         "document.querySelectorAll('.spot[data-subject]').forEach((spot) => {{
-                            spot.className = 'spot lead-{step}';
+                            spot.className = 'spot {step}';
                             spot.style.setProperty('--hue', 'var(--series-{colour})'); }})"
                     ));
                     let faint: Vec<String> = page.get("probe.faint(4.5)");

@@ -13,6 +13,8 @@ struct Spot {
     /// What stands there for eyes.
     seen: String,
     subject: Option<String>,
+    /// What a mouse finds there.
+    title: String,
     /// The marker's path.
     shape: Option<String>,
     /// `var(--series-2)`.
@@ -32,6 +34,7 @@ fn spots(page: &mut Page, number: usize) -> Vec<Vec<Spot>> {
                 return {{
                     heard: heard.textContent, seen: seen.textContent,
                     subject: spot.dataset.subject ?? null,
+                    title: (spot.title || spot.querySelector('[title]')?.title) ?? '',
                     shape: spot.querySelector('path')?.getAttribute('d') ?? null,
                     hue: spot.style.getPropertyValue('--hue'), strength: spot.className,
                 }};
@@ -48,13 +51,43 @@ fn margin(lead: &Lead) -> String {
     analysis::words::factor(lead.margin.value)
 }
 
+/// Those who lead together: `poll and epoll-level`.
+fn together(map: &Map, lead: &Lead) -> String {
+    let mut all = vec![label(map, &lead.best)];
+    all.extend(lead.tied.iter().map(|tied| label(map, tied)));
+    let last = all.pop().expect("the best");
+    format!("{} and {last}", all.join(", "))
+}
+
+/// Whether the map shows who has the best median there.
+fn shows_the_best(lead: &Lead) -> bool {
+    lead.clear || lead.is_shared()
+}
+
+/// The runs of [`PIPES`], where three share the first lead of the map, and all share the second.
+fn mixed() -> Runs {
+    let mut runs: Runs = PIPES.clone();
+    let map = &mut runs[0].1.maps[0];
+    map.subjects.iter_mut().find(|(name, _)| name == "poll").expect("poll").1 = "poll (2)".into();
+    let tied: [&[&str]; 2] =
+        [&["poll", "io_uring-multishot"], &["poll", "io_uring-multishot", "select", "epoll-edge"]];
+    for (lead, tied) in map.spots[0].iter_mut().flatten().zip(tied) {
+        "epoll-level".clone_into(&mut lead.best);
+        (lead.clear, lead.of) = (false, 5);
+        lead.tied = tied.iter().map(|name| (*name).to_owned()).collect();
+        lead.second = lead.tied[0].clone();
+    }
+    runs
+}
+
 #[test]
 fn every_spot_names_who_leads_there_and_by_how_much() {
-    with(&PIPES, |page| {
-        let map = &PIPES[0].1.maps[0];
+    let runs = mixed();
+    with(&runs, |page| {
+        let map = &runs[0].1.maps[0];
         let spots = spots(page, 0);
         assert_eq!(spots.len(), map.totals.len());
-        let (mut clear, mut close, mut none) = (0, 0, 0);
+        let (mut clear, mut shared, mut close, mut none) = (0, 0, 0, 0);
         for (spot, lead) in spots.iter().flatten().zip(map.spots.iter().flatten()) {
             match lead {
                 Some(lead) if lead.clear => {
@@ -63,10 +96,23 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
                     assert_eq!(spot.seen, margin(lead), "{spot:?}");
                     assert_eq!(spot.heard, format!("{} {}", label(map, &lead.best), margin(lead)));
                 }
+                Some(lead) if lead.is_shared() => {
+                    shared += 1;
+                    assert_eq!(spot.subject.as_deref(), Some(lead.best.as_str()));
+                    assert_eq!(spot.seen, format!("≈{}", lead.tied.len()), "{spot:?}");
+                    let wanted = format!("{} are too close to call", together(map, lead));
+                    assert_eq!((&spot.heard, &spot.title), (&wanted, &wanted));
+                    assert!(spot.shape.is_some());
+                    assert_eq!(spot.strength, "spot shared");
+                }
                 Some(_) => {
                     close += 1;
                     let said = (spot.seen.as_str(), spot.heard.as_str(), spot.shape.is_none());
                     assert_eq!(said, ("≈", "too close to call", true));
+                    assert_eq!(
+                        (spot.subject.as_deref(), spot.strength.as_str()),
+                        (None, "spot close")
+                    );
                 }
                 None => {
                     none += 1;
@@ -74,7 +120,148 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
                 }
             }
         }
-        assert!(clear > 20 && close > 5 && none == 5, "{clear}, {close} and {none}");
+        let counted = (clear > 20, shared > 5, close, none);
+        assert_eq!(counted, (true, true, 1, 5), "{clear} are clear, {shared} shared");
+        assert_eq!(
+            spots[0][0].heard,
+            "epoll-level, poll (2) and io_uring-multishot are too close to call"
+        );
+    });
+}
+
+#[test]
+fn a_shared_spot_is_hatched_over_the_weakest_of_its_hue() {
+    with(&PIPES, |page| {
+        for dark in [false, true] {
+            let name = if dark { "dark" } else { "light" };
+            let features = json!([{ "name": "prefers-color-scheme", "value": name }]);
+            let media = json!({ "media": "screen", "features": features });
+            page.call("Emulation.setEmulatedMedia", &media);
+            page.settle();
+            let [shared, weakest, paper, image]: [String; 4] = page.get(
+                "(() => { const spot = document.querySelector('.spot.shared');
+                    const colour = () => getComputedStyle(spot).backgroundColor;
+                    const image = getComputedStyle(spot).backgroundImage;
+                    const shared = colour();
+                    spot.className = 'spot lead-0';
+                    const weakest = colour();
+                    spot.className = 'spot shared';
+                    return [shared, weakest, probe.background(), image]; })()",
+            );
+            assert_eq!(shared, weakest);
+            assert_ne!(shared, paper);
+            assert!(image.starts_with("repeating-linear-gradient("), "{name}: {image}");
+        }
+    });
+}
+
+/// What a screen reader says of each cell of a table: its name, and what it adds to that.
+fn read_out(page: &mut Page) -> Vec<(String, String)> {
+    page.call("Accessibility.enable", &json!({}));
+    let tree = page.call("Accessibility.getFullAXTree", &json!({}));
+    let nodes = tree["nodes"].as_array().expect("nodes").iter();
+    let cells = nodes.filter(|node| {
+        node["ignored"] != true
+            && ["cell", "gridcell"].contains(&node["role"]["value"].as_str().unwrap_or_default())
+    });
+    let text = |of: &serde_json::Value| of["value"].as_str().unwrap_or_default().trim().to_owned();
+    cells.map(|node| (text(&node["name"]), text(&node["description"]))).collect()
+}
+
+#[test]
+fn no_spot_is_read_out_twice() {
+    let runs = mixed();
+    with(&runs, |page| {
+        let cells = read_out(page);
+        let shared = "epoll-level, poll (2) and io_uring-multishot are too close to call";
+        assert_eq!(cells.iter().filter(|(name, _)| name == shared).count(), 1);
+        for (name, more) in cells {
+            assert!(more.is_empty() || !name.contains(&more), "{name:?} and again {more:?}");
+        }
+    });
+}
+
+/// What stands above, in and below the first map.
+fn around(page: &mut Page) -> [String; 3] {
+    page.get(
+        "['.map .map-legend', '.heat .across', '.map figcaption']
+            .map((one) => document.querySelector(one).textContent)",
+    )
+}
+
+#[test]
+fn the_sign_of_a_shared_lead_is_explained_where_there_is_one() {
+    with(&PIPES, |page| {
+        let [legend, _, how] = around(page);
+        assert!(legend.contains("≈1the one shown and 1 other, too close to call"), "{legend}");
+        assert!(how.contains("A hatched ≈1 is one that shares its lead with 1 other:"), "{how}");
+    });
+    with(&mixed(), |page| {
+        let [legend, _, how] = around(page);
+        assert!(legend.contains("≈2the one shown and 2 others, too close to call"), "{legend}");
+        assert!(legend.contains("≈too close to call"), "{legend}");
+        assert!(how.contains("A hatched ≈2 is one that shares its lead with 2 others:"), "{how}");
+    });
+    let mut clear: Runs = PIPES.clone();
+    for lead in clear[0].1.maps[0].spots.iter_mut().flatten().flatten() {
+        lead.clear = true;
+        lead.tied.clear();
+    }
+    with(&clear, |page| {
+        assert!(around(page).iter().all(|text| !text.contains('≈')));
+    });
+}
+
+#[test]
+fn rows_and_columns_are_explained_by_whatever_word_the_share_has() {
+    with(&PIPES, |page| {
+        let [_, across, how] = around(page);
+        assert_eq!(across, "active");
+        let start = "A row is a number of pipes, a column the share of them (active). Shape";
+        assert!(how.starts_with(start), "{how}");
+    });
+    let mut of_pipes: Runs = PIPES.clone();
+    let (run, analysis) = &mut of_pipes[0];
+    run.plan.workloads[0].ratio.as_mut().expect("a ratio").word = "of pipes".to_owned();
+    analysis.maps[0].word = "of pipes".to_owned();
+    with(&of_pipes, |page| {
+        let [_, across, how] = around(page);
+        assert_eq!(across, "tokens, share of pipes");
+        let start = "A row is a number of pipes, a column a number of tokens, as a share of pipes.";
+        assert!(how.starts_with(start), "{how}");
+        let head: String =
+            page.get("document.querySelector('table.in-words thead').rows[0].cells[2].textContent");
+        assert_eq!(head, "10 % of pipes");
+    });
+}
+
+#[test]
+fn names_of_elements_hold_whatever_the_workload_is_called() {
+    let mut runs: Runs = PIPES.clone();
+    let odd = "my \"t\" x";
+    let (run, analysis) = &mut runs[0];
+    run.plan.workloads[0].name = odd.to_owned();
+    run.cells.iter_mut().for_each(|cell| cell.key.workload = odd.to_owned());
+    analysis.tables.iter_mut().for_each(|table| table.workload = odd.to_owned());
+    analysis.findings.iter_mut().for_each(|finding| finding.workload = odd.to_owned());
+    analysis.maps[0].workload = odd.to_owned();
+    with(&runs, |page| {
+        let lost: Vec<String> = page.get(
+            "['aria-labelledby', 'aria-describedby'].flatMap((kind) =>
+                [...document.querySelectorAll(`[${kind}]`)].flatMap((one) =>
+                    one.getAttribute(kind).split(/\\s+/).filter((id) =>
+                        [...document.querySelectorAll('[id]')].filter((it) => it.id === id
+                            && it.textContent.trim()).length !== 1)))",
+        );
+        assert!(lost.is_empty(), "{lost:?}");
+        let odd: Vec<String> = page.get(
+            "[...document.querySelectorAll('[id]')].map((one) => one.id)
+                .filter((id) => !/^[a-z][a-z0-9-]*$/.test(id))",
+        );
+        assert!(odd.is_empty(), "{odd:?}");
+        let named: String =
+            page.get("document.querySelector('.map').getAttribute('aria-labelledby')");
+        assert_eq!(named, "map-0-0-head");
     });
 }
 
@@ -113,8 +300,9 @@ fn the_head_of_the_map_has_totals_and_shares() {
 
 #[test]
 fn the_words_below_the_map_say_the_same() {
-    with(&PIPES, |page| {
-        let map = &PIPES[0].1.maps[0];
+    let runs = mixed();
+    with(&runs, |page| {
+        let map = &runs[0].1.maps[0];
         let said: Vec<Vec<String>> = page.get(
             "[...document.querySelector('table.in-words').tBodies[0].rows].map((row) =>
                 [...row.querySelectorAll('td')].map((cell) => cell.textContent))",
@@ -127,6 +315,10 @@ fn the_words_below_the_map_say_the_same() {
                 assert_eq!(said, "–");
                 continue;
             };
+            if lead.is_shared() {
+                assert_eq!(*said, format!("too close to call{}", together(map, lead)));
+                continue;
+            }
             let (best, margin) = (label(map, &lead.best), margin(lead));
             let start = if lead.clear {
                 format!("{best} {margin}")
@@ -146,6 +338,7 @@ fn a_larger_lead_has_a_stronger_colour() {
     let row = &mut runs[0].1.maps[0].spots[0];
     for (lead, value) in row.iter_mut().flatten().zip([1.05, 1.2, 1.9, 40.0]) {
         (lead.clear, lead.margin.value) = (true, value);
+        lead.tied.clear();
     }
     with(&runs, |page| {
         let strengths: Vec<String> =
@@ -176,7 +369,8 @@ fn each_run_has_a_map_of_its_own_under_its_name() {
                 .spots
                 .iter()
                 .flatten()
-                .map(|lead| lead.as_ref().filter(|lead| lead.clear).map(|lead| lead.best.clone()))
+                .map(|lead| lead.as_ref().filter(|lead| shows_the_best(lead)))
+                .map(|lead| lead.map(|lead| lead.best.clone()))
                 .collect();
             assert_eq!(shown, wanted);
         }
@@ -197,8 +391,8 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
         assert_eq!(spots(page, 0).len(), 4);
         let shown: usize = page
             .get("[...document.querySelectorAll('table.heat svg')].filter((m) => m.getBoundingClientRect().width > 8).length");
-        let clear = PIPES[0].1.maps[0].spots.iter().flatten().flatten().filter(|lead| lead.clear);
-        assert_eq!(shown, clear.count());
+        let leads = PIPES[0].1.maps[0].spots.iter().flatten().flatten();
+        assert_eq!(shown, leads.filter(|lead| shows_the_best(lead)).count());
     });
 }
 

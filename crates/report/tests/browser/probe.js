@@ -146,35 +146,32 @@ globalThis.probe = {
       });
       return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     };
-    const faint = [];
-    for (const shape of document.querySelectorAll('svg.shape')) {
-      const behind = [];
-      for (let up = shape; up; up = up.parentElement) {
-        behind.unshift(getComputedStyle(up).backgroundColor);
-      }
-      const [paper, ink] = [behind, [...behind, getComputedStyle(shape).fill]]
-        .map((layers) => brightness(painted(layers)));
-      const contrast = (Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05);
-      if (contrast < least) faint.push(`a marker on ${behind.at(-2)}: ${contrast.toFixed(2)}`);
-    }
-    for (const element of document.querySelectorAll('body *')) {
-      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-      if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
+    // A hatching is as hard to read on as the worst of its colours.
+    const papers = (element) => {
       const behind = [];
       for (let up = element; up; up = up.parentElement) {
         behind.unshift(getComputedStyle(up).backgroundColor);
       }
-      // A hatching is as hard to read on as the worst of its colours.
-      const hatched = getComputedStyle(element.closest('.close') ?? element).backgroundImage
-        .match(/rgba?\([^)]*\)|color\([^)]*\)/g) ?? [];
-      const papers = [behind, ...hatched.map((colour) => [...behind, colour])];
-      const contrast = Math.min(...papers.map((layers) => {
-        const paper = brightness(painted(layers));
-        const ink = brightness(painted([...layers, getComputedStyle(element).color]));
-        return (Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05);
-      }));
-      if (contrast < least) {
-        faint.push(`${element.tagName} ${element.className}: ${contrast.toFixed(2)} "${element.textContent.trim().slice(0, 40)}"`);
+      const hatched = getComputedStyle(element.closest('.close, .shared') ?? element)
+        .backgroundImage.match(/rgba?\([^)]*\)|color\([^)]*\)/g) ?? [];
+      return [behind, ...hatched.map((colour) => [...behind, colour])];
+    };
+    const contrast = (element, colour) => Math.min(...papers(element).map((layers) => {
+      const paper = brightness(painted(layers));
+      const ink = brightness(painted([...layers, colour]));
+      return (Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05);
+    }));
+    const faint = [];
+    for (const shape of document.querySelectorAll('svg.shape')) {
+      const found = contrast(shape, getComputedStyle(shape).fill);
+      if (found < least) faint.push(`a marker in ${shape.parentElement.className}: ${found.toFixed(2)}`);
+    }
+    for (const element of document.querySelectorAll('body *')) {
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
+      const found = contrast(element, getComputedStyle(element).color);
+      if (found < least) {
+        faint.push(`${element.tagName} ${element.className}: ${found.toFixed(2)} "${element.textContent.trim().slice(0, 40)}"`);
       }
     }
     return faint;

@@ -1,7 +1,7 @@
 //! What the page says in words and tables beside its plots.
 
 use crate::page::{FOREIGN, ONE, PIPES, Page, Runs, with};
-use analysis::Basis;
+use analysis::{Basis, Lead, Table};
 
 #[test]
 fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
@@ -84,10 +84,12 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
                 assert_eq!(said[0], analysis::words::count(table.points[column]));
                 let share = table.shares.as_ref().expect("shares").values[column] * 100.0;
                 assert_eq!(said[1], format!("{} %", share.round()));
-                let best = table.leads[column].as_ref().filter(|lead| lead.clear);
+                let lead = table.leads[column].as_ref();
                 for (row, text) in measured.iter().zip(&said[2..]) {
-                    let marked = best.is_some_and(|lead| lead.best == row.subject);
-                    assert_eq!(text.ends_with('★'), marked, "{}: {text}", row.label);
+                    let best = lead.is_some_and(|lead| lead.clear && lead.best == row.subject);
+                    assert_eq!(text.ends_with('★'), best, "{}: {text}", row.label);
+                    let shares = lead.is_some_and(|lead| sharing(lead).contains(&row.subject));
+                    assert_eq!(text.ends_with('≈'), shares, "{}: {text}", row.label);
                     assert_eq!(row.cells[column].is_none(), text == "–");
                 }
             }
@@ -95,26 +97,40 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
     });
 }
 
+/// Those who are marked as sharing a lead.
+fn sharing(lead: &Lead) -> Vec<String> {
+    if !lead.is_shared() || lead.tied.len() > 3 {
+        return Vec::new();
+    }
+    std::iter::once(&lead.best).chain(&lead.tied).cloned().collect()
+}
+
+/// How many cells show this sign, and how many of them say these words to a screen reader.
+fn marked(page: &mut Page, sign: &str, words: &str) -> [usize; 2] {
+    page.get(&format!(
+        "(() => {{ const marked = [...document.querySelectorAll('table.figures td')]
+            .filter((cell) => cell.querySelector('.star[aria-hidden]')?.textContent === '{sign}');
+        return [marked.length, marked.filter((cell) =>
+            cell.querySelector('.unseen').textContent === '{words}').length]; }})()"
+    ))
+}
+
 #[test]
 fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
     with(&PIPES, |page| {
-        let [marks, heard]: [usize; 2] = page.get(
-            "[document.querySelectorAll('td.best .star').length,
-                [...document.querySelectorAll('td.best')]
-                    .filter((cell) => cell.querySelector('.unseen').textContent === ' fastest').length]",
-        );
-        let clear: usize = PIPES[0]
-            .1
-            .tables
-            .iter()
-            .map(|table| table.leads.iter().flatten().filter(|lead| lead.clear).count())
-            .sum();
-        assert_eq!((marks, heard), (clear, clear));
+        let leads = || PIPES[0].1.tables.iter().flat_map(|table| table.leads.iter().flatten());
+        let clear = leads().filter(|lead| lead.clear).count();
+        let shared: usize = leads().map(|lead| sharing(lead).len()).sum();
+        assert!(clear > 20 && shared > 10, "{clear} and {shared}");
+        assert_eq!(marked(page, "★", " fastest"), [clear; 2]);
+        assert_eq!(marked(page, "≈", " among the fastest"), [shared; 2]);
+        assert_eq!(page.get::<usize>("document.querySelectorAll('td.best').length"), clear);
+        let said = "document.querySelectorAll('table.figures td .unseen').length";
+        assert_eq!(page.get::<usize>(said), clear + shared);
         let [legend, notes]: [String; 2] = page.get(
             "['.legend-line', '.notes'].map((one) => document.querySelector(one).textContent)",
         );
-        let wanted = "★ the fastest; nobody is marked where the lead is too close to call.";
-        assert_eq!(legend, wanted);
+        assert_eq!(legend, "★ the fastest; ≈ among the fastest, too close to call.");
         assert!(notes.contains("kqueue (libkqueue) unavailable: libkqueue is not"), "{notes}");
     });
 }
@@ -122,13 +138,45 @@ fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
 #[test]
 fn where_every_lead_is_too_close_nobody_is_marked() {
     let mut runs: Runs = PIPES.clone();
-    for lead in runs[0].1.tables[0].leads.iter_mut().flatten() {
-        lead.clear = false;
+    let table = &mut runs[0].1.tables[0];
+    for column in 0..table.points.len() {
+        share_among_all(table, column);
     }
     with(&runs, |page| {
-        assert!(texts(page, 0).iter().flatten().all(|text| !text.contains('★')));
+        assert!(texts(page, 0).iter().flatten().all(|text| !text.contains(['★', '≈'])));
+        let unseen = "document.querySelector('table.figures').querySelectorAll('.unseen').length";
+        assert_eq!(page.get::<usize>(unseen), 0);
         let legend: String = page.get("document.querySelector('.legend-line').textContent");
         assert_eq!(legend, "Nobody is marked: every lead is too close to call.");
+    });
+}
+
+/// Lets nobody be clearly behind at one point.
+fn share_among_all(table: &mut Table, column: usize) {
+    let measured = table.rows.iter().filter(|row| row.cells[column].is_some());
+    let subjects: Vec<String> = measured.map(|row| row.subject.clone()).collect();
+    let lead = table.leads[column].as_mut().expect("a lead");
+    lead.clear = false;
+    lead.of = subjects.len();
+    lead.tied = subjects.into_iter().filter(|subject| *subject != lead.best).collect();
+}
+
+#[test]
+fn where_more_than_four_or_all_share_a_lead_nobody_is_marked() {
+    let mut runs: Runs = PIPES.clone();
+    let table = &mut runs[0].1.tables[0];
+    share_among_all(table, 0);
+    share_among_all(table, 1);
+    // Five of the six lead together.
+    table.leads[1].as_mut().expect("a lead").of = 6;
+    with(&runs, |page| {
+        let rows = texts(page, 0);
+        assert!(rows[1..3].iter().flatten().all(|text| !text.contains(['★', '≈'])), "{rows:?}");
+        assert!(rows[3..].iter().flatten().any(|text| text.contains('≈')), "{rows:?}");
+        let legend: String = page.get("document.querySelector('.legend-line').textContent");
+        let wanted = "★ the fastest; ≈ among the fastest, too close to call; nobody is marked \
+                      where more than 4, or all, are.";
+        assert_eq!(legend, wanted);
     });
 }
 

@@ -348,6 +348,10 @@ impl<'a> Game<'a> {
         let all: u64 = self.hits.iter().sum();
         let percent = |hits: u64| format!("{:.0}%", 100.0 * hits as f64 / all.max(1) as f64);
         probe.fact("hits per tenth", tenths(&self.hits).map(percent).join(" "));
+        let active = self.way.active(self.tokens.len());
+        if active < self.tokens.len() {
+            probe.fact("pipes active at once, by the rule", active);
+        }
         if self.held_back > 0 {
             probe.fact("tokens held back by a full pipe", self.held_back);
         }

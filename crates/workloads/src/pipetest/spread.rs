@@ -2,6 +2,7 @@
 
 use crate::objects::Place;
 use engine::Failure;
+use std::collections::HashSet;
 
 /// The rule by which tokens are sent to pipes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,9 +10,10 @@ pub(super) enum Spread {
     /// Token t always goes to pipe N−t−1: Zed Shaw's.
     Tail,
     /// By generation·17 + t + t·(N/T), modulo N: the original one. What the seed adds turns the whole
-    /// pattern, since a short game would else never leave the first pipes.
+    /// pattern, since a short game would else never leave the first pipes. Past half as many tokens
+    /// as pipes two may share one, so that fewer pipes are active than there are tokens.
     Original,
-    /// Drawn by the seed, anew for each token and generation.
+    /// Drawn by the seed, anew for each generation: tokens of one generation are in as many pipes.
     Random,
 }
 
@@ -38,19 +40,31 @@ impl Spread {
 }
 
 /// A spread over so many tokens and pipes, by that seed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Way {
     spread: Spread,
     pipes: u64,
     /// How far apart the original rule sets neighbouring tokens.
     apart: u64,
+    /// Strides that reach every pipe before one comes again: they have no factor in common with the
+    /// number of pipes. Each generation takes one of them.
+    strides: Vec<u64>,
     seed: u64,
 }
+
+/// So many strides are enough for no two generations in sight of each other to look alike.
+const STRIDES: usize = 256;
 
 impl Way {
     pub fn new(spread: Spread, tokens: usize, pipes: usize, seed: u64) -> Way {
         let (tokens, pipes) = (tokens as u64, pipes as u64);
-        Way { spread, pipes, apart: 1 + pipes / tokens, seed }
+        Way { spread, pipes, apart: 1 + pipes / tokens, strides: strides(pipes, seed), seed }
+    }
+
+    /// How many pipes are active at once when all `tokens` are of one generation.
+    pub fn active(&self, tokens: usize) -> usize {
+        let places: HashSet<Place> = (0..tokens as u32).map(|token| self.place(token, 0)).collect();
+        places.len()
     }
 
     /// The pipe that `token` is sent to in `generation`.
@@ -63,13 +77,27 @@ impl Way {
                 (self.seed % self.pipes + generation * 17 + token * self.apart) % self.pipes
             }
             Spread::Random => {
-                let drawn = mixed(self.seed ^ mixed(token << 32 | generation));
-                // The high half of a product: even, but for one part in 2³², and no division.
-                ((drawn >> 32) * self.pipes) >> 32
+                let drawn = mixed(self.seed ^ generation);
+                let stride = self.strides[drawn as usize % STRIDES];
+                ((drawn >> 32) + token * stride) % self.pipes
             }
         };
         place as Place
     }
+}
+
+/// As many strides as are drawn from, by the seed.
+fn strides(pipes: u64, seed: u64) -> Vec<u64> {
+    let drawn = (0..).map(|count| 1 + mixed(seed.wrapping_add(count)) % pipes);
+    drawn.filter(|&stride| common_factor(stride, pipes) == 1).take(STRIDES).collect()
+}
+
+/// The greatest common divisor.
+fn common_factor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// `SplitMix64`'s finaliser: every bit of the result depends on every bit of the word.
@@ -134,6 +162,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The pipes that one turn makes active, all tokens being of one generation.
+    fn active(spread: Spread, tokens: u32, pipes: usize) -> usize {
+        let way = Way::new(spread, tokens as usize, pipes, 99);
+        let places = |generation| -> HashSet<Place> {
+            (0..tokens).map(|token| way.place(token, generation)).collect()
+        };
+        let counts = [0, 1, 7, 1_000].map(|generation| places(generation).len());
+        assert!(counts.iter().all(|&count| count == counts[0]), "{spread:?}: {counts:?}");
+        assert_eq!(way.active(tokens as usize), counts[0]);
+        counts[0]
+    }
+
+    #[test]
+    fn a_turn_makes_as_many_pipes_active_as_there_are_tokens() {
+        for (tokens, pipes) in [(1, 1), (1, 10), (5, 10), (10, 10), (400, 1_000), (9_000, 9_000)] {
+            assert_eq!(active(Spread::Tail, tokens, pipes), tokens as usize);
+            assert_eq!(active(Spread::Random, tokens, pipes), tokens as usize);
+        }
+        assert_eq!(active(Spread::Original, 400, 1_000), 400);
+        // The original rule sets tokens two apart from half on: they meet in every second pipe.
+        assert_eq!(active(Spread::Original, 1_000, 1_000), 500);
     }
 
     #[test]

@@ -4,8 +4,9 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Run,
-    Ratio, RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Ratio,
+    Run, RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning,
+    WorkloadInfo,
 };
 use tempfile::tempdir;
 

@@ -240,7 +240,7 @@ mod tests {
         // It is a total order: whatever the values, sorting ends and neighbours are in order.
         let mut random = fastrand::Rng::with_seed(7);
         let mut word = || -> String {
-            (0..3).map(|_| random.choice(*b"19x.k%").map(char::from)).flatten().collect()
+            (0..3).filter_map(|_| random.choice(*b"19x.k%").map(char::from)).collect()
         };
         let mut many: Vec<String> = (0..2_000).map(|_| word()).collect();
         many.sort_by(|a, b| by_value(a, b));

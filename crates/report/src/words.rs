@@ -38,16 +38,25 @@ fn read(held: &Conditions, info: &WorkloadInfo) -> String {
         Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
         None => ("active", info.axis_condition.as_str(), "active"),
     };
-    let beside = if part == info.axis_condition { whole } else { part };
+    // Where neither of the two grows, both are held, and told like the others.
+    let beside = match info.axis_condition.as_str() {
+        axis if axis == part => whole,
+        axis if axis == whole => part,
+        _ => "",
+    };
+    let one = |value: &str, name: &str| match (value, name.strip_suffix('s')) {
+        ("1", Some(single)) => format!("1 {single}"),
+        _ => format!("{value} {name}"),
+    };
     let grows = match held.get(beside).map(|held| value(held)) {
-        Some(value) if beside == whole => format!("N {counted} in {value} {whole}"),
+        Some(value) if beside == whole => format!("N {counted} in {}", one(&value, whole)),
         Some(value) if is_of(word) && value.ends_with('%') => {
             format!("N {counted}, {value} as many {part}")
         }
         Some(value) if part == word || value.ends_with('%') => {
             format!("{value} {word} of N {counted}")
         }
-        Some(value) => format!("{value} {part} in N {counted}"),
+        Some(value) => format!("{} in N {counted}", one(&value, part)),
         None => format!("N {counted}"),
     };
     let mut told = vec![beside];
@@ -438,6 +447,15 @@ mod tests {
         assert_eq!(read(&given(&[spread]), &tokens), "N tokens · spread tail");
         let pipes = growing("pipes", "pipes", Some(["tokens", "pipes", "of pipes"]));
         assert_eq!(read(&held, &pipes), "N pipes, 10 % as many tokens · spread tail");
+        assert_eq!(read(&given(&[("tokens", "1")]), &pipes), "1 token in N pipes");
+    }
+
+    #[test]
+    fn where_something_else_grows_both_halves_are_held() {
+        let ratio = Some(["tokens", "pipes", "of pipes"]);
+        let generations = growing("generations", "generations", ratio);
+        let held = given(&[("pipes", "1000"), ("tokens", "10%")]);
+        assert_eq!(read(&held, &generations), "N generations · pipes 1,000 · tokens 10 %");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn ends(advised: &Advised) -> String {
         [Some(low), Some(high)]
             if low.subject == first.subject && high.subject == first.subject =>
         {
-            "It is the cheapest at both ends of the ratio's interval too.\n".into()
+            format!("{} comes first at both ends of the ratio's interval too.\n", first.label)
         }
         [Some(low), Some(high)] => format!(
             "At the ends of the ratio's interval {} and {} come first.\n",

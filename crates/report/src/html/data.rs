@@ -129,11 +129,11 @@ fn of_crossover(run: usize, table: &Table, crossover: &Crossover) -> Value {
         pairs.push(("95 % interval".to_owned(), format!("{} to {}", place(low), place(high))));
     }
     if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let mut said = percent(share.value);
+        let mut said = format!("{} {}", percent(share.value), shares.word);
         if share.low < share.high {
             said = format!("{said} ({} to {})", percent(share.low), percent(share.high));
         }
-        pairs.push((shares.word.clone(), said));
+        pairs.push(("ratio".to_owned(), said));
     }
     let brief: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
     pairs.push((format!("{overtaken} leads"), format!("up to {}", whole(crossover.after))));

@@ -256,7 +256,7 @@ impl Cost {
 fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
     let shares = table.shares.as_ref()?;
     let (share, point) = (*shares.values.get(column)?, *table.points.get(column)?);
-    let total = total(table, point)?;
+    let total = table.whole_at(point)?;
     let Estimate { value, low, high } = cell.median;
     let positive = [value, low, high, share].iter().all(|figure| *figure > 0.0);
     if !positive || total == 0 {
@@ -272,15 +272,6 @@ fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
     let (rounds, errors_asked) = (cell.rounds, errors_asked(cell.rounds, cell.samples));
     let cost = Cost { log_ns: cost_ns.ln(), error, errors_asked, rounds, between: (total, total) };
     Some(Place { total, share, cost })
-}
-
-/// The whole at one point of a table.
-fn total(table: &Table, point: u64) -> Option<u64> {
-    let whole = &table.shares.as_ref()?.whole;
-    if *whole == table.axis_condition {
-        return Some(point);
-    }
-    table.conditions.get(whole)?.parse().ok()
 }
 
 /// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours;
@@ -309,7 +300,9 @@ fn crossovers(table: &Table, subjects: &[String], only: Option<&str>) -> Vec<Nea
         }
         for crossover in crossovers {
             let at = crossover.at.value.round().max(1.0) as u64;
-            let (Some(share), Some(total)) = (crossover.share, total(table, at)) else { continue };
+            let (Some(share), Some(total)) = (crossover.share, table.whole_at(at)) else {
+                continue;
+            };
             all.push(Nearest { crossover: labelled(table, crossover), share, total });
         }
     }

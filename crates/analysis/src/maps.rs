@@ -26,6 +26,14 @@ pub(crate) fn maps(workloads: &[WorkloadInfo], tables: &[Table]) -> Vec<Map> {
     maps
 }
 
+impl Map {
+    /// Whether some total was compared at more than one share: else it is a line, and the table has
+    /// it.
+    pub fn is_wide(&self) -> bool {
+        self.spots.iter().any(|row| row.iter().flatten().count() > 1)
+    }
+}
+
 /// What is known of one place of a map.
 struct Spot<'a> {
     total: u64,
@@ -65,11 +73,9 @@ fn map(conditions: Conditions, tables: &[&Table]) -> Option<Map> {
 /// What `table` knows, at its own points.
 fn spots_of<'a>(table: &'a Table) -> Vec<Spot<'a>> {
     let Some(shares) = &table.shares else { return Vec::new() };
-    let fixed = table.conditions.get(&shares.whole).and_then(|whole| whole.parse().ok());
     let places = table.points.iter().zip(&shares.values).zip(&table.leads);
     let spot = |((&point, &share), lead): ((&u64, &f64), &'a Option<Lead>)| {
-        let total = if table.axis_condition == shares.whole { Some(point) } else { fixed };
-        Some(Spot { total: total?, share, lead: lead.as_ref()? })
+        Some(Spot { total: table.whole_at(point)?, share, lead: lead.as_ref()? })
     };
     places.filter_map(spot).collect()
 }

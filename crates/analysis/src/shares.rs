@@ -1,6 +1,6 @@
 //! The ratio that a workload's figures are read by: one condition as a share of another.
 
-use crate::{Estimate, Shares};
+use crate::{Estimate, Shares, Table};
 use record::{Conditions, Ratio, WorkloadInfo};
 
 /// How a value on the axis of one table becomes a ratio.
@@ -58,6 +58,17 @@ impl<'a> Portion<'a> {
             Rule::Part(part) => part / axis,
             Rule::Always(share) => share,
         }
+    }
+}
+
+impl Table {
+    /// The whole of which a share lies at `point`: the point itself, or a condition.
+    pub fn whole_at(&self, point: u64) -> Option<u64> {
+        let whole = &self.shares.as_ref()?.whole;
+        if *whole == self.axis_condition {
+            return Some(point);
+        }
+        self.conditions.get(whole)?.parse().ok()
     }
 }
 

@@ -64,8 +64,11 @@ pub fn significant(figure: f64) -> String {
     }
 }
 
-/// A growth factor: `×391`, `×1.04`.
+/// A growth factor: `×391`, `×1.04`; a dash where it began at nothing.
 pub fn factor(factor: f64) -> String {
+    if !factor.is_finite() {
+        return "–".into();
+    }
     format!("×{}", significant(factor))
 }
 
@@ -173,10 +176,15 @@ impl Unit {
 /// Points of an axis in a sentence: `100`, `100 and 1,000`, `100, 300 and 1,000`.
 pub fn points(points: &[u64]) -> String {
     let all: Vec<String> = points.iter().map(|&point| count(point)).collect();
-    match all.as_slice() {
+    list(&all)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(items: &[String]) -> String {
+    match items {
         [] => String::new(),
-        [one] => one.clone(),
-        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
 
@@ -208,6 +216,7 @@ mod tests {
         }
         assert_eq!(factor(390.8), "×391");
         assert_eq!(factor(1.04), "×1.04");
+        assert_eq!(factor(f64::INFINITY), "–");
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1000), "1,000");

@@ -4,12 +4,15 @@
 //! one. Source of the figures: the two tables of his article, transcribed in full. The columns for
 //! 10,000 pipes and 1,000 generations on the server stand in both.
 
+mod common;
+
 use analysis::{
     Analysis, Contest, Crossover, FindingKind, Lead, Standing, Table, analyse, words::place,
 };
+use common::complete_run;
 use record::{
-    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Ratio, Run,
-    RunState, RunSummary, SubjectInfo, Usage, WorkloadInfo,
+    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, SubjectInfo, Usage,
+    WorkloadInfo,
 };
 use std::collections::BTreeMap;
 
@@ -169,26 +172,7 @@ fn analysis() -> Analysis {
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
         ..Plan::default()
     };
-    let summary = RunSummary {
-        number: 1,
-        id: "0123456789abcdef".into(),
-        started: "2010-08-04T10:00:00Z".into(),
-        ended: None,
-        state: RunState::Complete,
-        command: vec!["knee".into()],
-        version: "0.1.0".into(),
-        cells_ended: cells.len() as u64,
-        cells_planned: cells.len() as u64,
-    };
-    analyse(&Run {
-        summary,
-        plan,
-        clock: Clock::default(),
-        host_before: Host::default(),
-        host_after: None,
-        warnings: Vec::new(),
-        cells,
-    })
+    analyse(&complete_run(plan, cells))
 }
 
 fn table<'a>(analysis: &'a Analysis, machine: &str, generations: u64, pipes: u64) -> &'a Table {

@@ -1,11 +1,14 @@
 //! Leads, contests, maps and their sentences, from a run with rounds.
 
+mod common;
+
 use analysis::random::normal;
 use analysis::{Analysis, FindingKind, Standing, analyse};
+use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Ratio, Run,
-    RunState, RunSummary, SubjectInfo, Usage, WorkloadInfo,
+    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, Run, SubjectInfo, Usage,
+    WorkloadInfo,
 };
 use std::collections::BTreeMap;
 
@@ -88,26 +91,7 @@ impl Sketch {
             cells: cells.iter().map(|cell| cell.key.clone()).collect(),
             ..Plan::default()
         };
-        let summary = RunSummary {
-            number: 1,
-            id: "0123456789abcdef".into(),
-            started: "2026-11-21T10:00:00Z".into(),
-            ended: None,
-            state: RunState::Complete,
-            command: vec!["knee".into()],
-            version: "0.1.0".into(),
-            cells_ended: cells.len() as u64,
-            cells_planned: cells.len() as u64,
-        };
-        Run {
-            summary,
-            plan,
-            clock: Clock::default(),
-            host_before: Host::default(),
-            host_after: None,
-            warnings: Vec::new(),
-            cells,
-        }
+        complete_run(plan, cells)
     }
 
     fn analysis(&self) -> Analysis {

@@ -1,11 +1,14 @@
 //! From a run to tables, findings and caveats.
 
+mod common;
+
 use analysis::random::normal;
 use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
+use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Run, RunState,
-    RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, SubjectInfo,
+    Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 
@@ -120,26 +123,7 @@ fn run() -> Run {
         warnings: Vec::new(),
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
     };
-    let summary = RunSummary {
-        number: 1,
-        id: "0123456789abcdef".into(),
-        started: "2026-11-21T10:00:00Z".into(),
-        ended: Some("2026-11-21T10:01:00Z".into()),
-        state: RunState::Complete,
-        command: vec!["knee".into(), "run".into()],
-        version: "0.1.0".into(),
-        cells_ended: cells.len() as u64,
-        cells_planned: cells.len() as u64,
-    };
-    Run {
-        summary,
-        plan,
-        clock: Clock::default(),
-        host_before: Host::default(),
-        host_after: None,
-        warnings: Vec::new(),
-        cells,
-    }
+    complete_run(plan, cells)
 }
 
 fn table<'a>(tables: &'a [Table], workload: &str, metric: &str) -> &'a Table {

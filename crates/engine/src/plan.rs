@@ -2,7 +2,7 @@
 
 use crate::condition::{number_of, whole_number};
 use crate::workload::info;
-use crate::{Cell, Condition, Defaults, Fit, Kind, Values, Workload};
+use crate::{Cell, Condition, Fit, Kind, Workload};
 use record::{CellKey, Conditions, Plan, Unavailable, Warning};
 use std::collections::{BTreeMap, HashSet};
 
@@ -61,7 +61,7 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
     let mut keys = Vec::new();
     known_axis(ask, &workloads)?;
     for workload in &workloads {
-        let sweep = Swept::of(ask, *workload);
+        let sweep = Swept::of(ask, *workload)?;
         plan.workloads.push(info(*workload, sweep.axis));
         keys.extend(sweep.keys(&mut plan)?);
     }
@@ -174,14 +174,15 @@ struct Swept<'a> {
 }
 
 impl<'a> Swept<'a> {
-    fn of(ask: &'a Ask, workload: &'a dyn Workload) -> Swept<'a> {
+    fn of(ask: &'a Ask, workload: &'a dyn Workload) -> Result<Swept<'a>, AskError> {
         let about = workload.about();
         let wanted = |condition: &&Condition| Some(condition.name) == ask.axis.as_deref();
         let own = |condition: &&Condition| condition.name == about.axis;
         let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
-        // A workload whose table names no condition with a sweep has one point, its first condition.
-        let axis = axis.or(about.conditions.first()).unwrap_or(&NO_AXIS);
-        Swept { ask, workload, axis }
+        let axis = axis.ok_or_else(|| {
+            AskError::Usage(format!("{}: its axis {} has no sweep", about.name, about.axis))
+        })?;
+        Ok(Swept { ask, workload, axis })
     }
 
     /// The keys of one round, clamped and thinned to what can be measured here.
@@ -296,15 +297,6 @@ impl<'a> Swept<'a> {
         condition.sweep.as_ref().map_or(condition.name, |sweep| sweep.label)
     }
 }
-
-/// Stands in where a workload has no condition at all.
-static NO_AXIS: Condition = Condition {
-    name: "once",
-    about: "the only point",
-    values: Values::AtLeast(1),
-    default: Defaults::always(&["1"]),
-    sweep: None,
-};
 
 /// Values as the record keeps them, each once.
 fn checked(condition: &Condition, typed: &[String], flag: &str) -> Result<Vec<String>, AskError> {

@@ -4,8 +4,8 @@ use crate::figures::{Unit, whole};
 use analysis::{Basis, Lead, Row, Table};
 use record::{Conditions, MetricInfo, Outcome, Run, RunState, WorkloadInfo};
 
-/// The fixed word for an order of growth.
-pub(crate) use analysis::words::class;
+/// The fixed word for an order of growth, and a list as a sentence has it.
+pub(crate) use analysis::words::{class, list};
 
 /// How far the run came, in words.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -362,15 +362,6 @@ pub(crate) fn unfinished(run: &Run) -> Option<String> {
             whole(summary.cells_planned)
         )
     })
-}
-
-/// `a`, `a and b`, `a, b and c`.
-pub(crate) fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
 }
 
 /// The command that measures the same again, in the same order, quoted for a shell.

@@ -38,7 +38,7 @@ pub(super) fn of_workload(
     known: &[String],
 ) -> Markup {
     let maps = runs.iter().flat_map(|(run, analysis)| {
-        let own = analysis.maps.iter().filter(|map| map.workload == info.name && is_wide(map));
+        let own = analysis.maps.iter().filter(|map| map.workload == info.name && map.is_wide());
         own.map(move |map| (run, map))
     });
     let maps: Vec<(&Run, &Map)> = maps.collect();
@@ -57,11 +57,6 @@ pub(super) fn of_workload(
 fn part<'a>(info: &'a WorkloadInfo, map: &Map) -> Option<&'a str> {
     let ratio = info.ratio.as_ref().filter(|ratio| ratio.whole == map.whole)?;
     words::is_of(&map.word).then_some(ratio.part.as_str())
-}
-
-/// Whether some total was compared at more than one share: else it is a line, and the table has it.
-fn is_wide(map: &Map) -> bool {
-    map.spots.iter().any(|row| row.iter().flatten().count() > 1)
 }
 
 impl Sheet<'_> {

@@ -359,6 +359,10 @@ mod tests {
             missing: Vec::new(),
             unavailable: None,
             growth: None,
+            modes: None,
+            steps: Vec::new(),
+            drift: None,
+            short: None,
         };
         let share = Estimate { value: 0.025, low: 0.02, high: 0.03 };
         let at = Estimate { value: 0.025 * pipes as f64, ..share };
@@ -385,6 +389,7 @@ mod tests {
             headline: true,
             axis: "tokens".into(),
             axis_condition: "tokens".into(),
+            trajectory: false,
             points_down: true,
             shares: Some(Shares {
                 word: "active".into(),

@@ -33,6 +33,9 @@ pub struct Table {
     pub axis_condition: String,
     /// Its values, ascending.
     pub points: Vec<u64>,
+    /// Whether each of its series goes all the way along the axis in one pass, so that its points
+    /// are places where the samples nearby were brought together.
+    pub trajectory: bool,
     /// Whether it is written with the points down and the subjects across.
     pub points_down: bool,
     /// The ratio at each point, where the workload has one.
@@ -213,6 +216,85 @@ pub struct Row {
     /// How it grows; absent with fewer than two points, and where more is better: orders of growth are
     /// those of costs.
     pub growth: Option<Growth>,
+    /// The curves that its samples lie on, where that is more than one.
+    pub modes: Option<Modes>,
+    /// Where its curve jumps, ascending.
+    pub steps: Vec<Step>,
+    /// How it changed from round to round, where it did.
+    pub drift: Option<Drift>,
+    /// How far it came, where that is not to the end of the axis in every round.
+    pub short: Option<CutShort>,
+}
+
+/// Samples that lie on several curves, not scattered around one: a median between them is a figure
+/// that was never measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Modes {
+    /// The first place on the axis at which there is more than one.
+    pub from: u64,
+    /// The last.
+    pub to: u64,
+    /// The curves, the lowest first; two or more.
+    pub modes: Vec<Mode>,
+    /// How the samples are divided among them.
+    pub division: Division,
+}
+
+/// One curve of several.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mode {
+    /// The share of the samples between `from` and `to` that lie on it.
+    pub share: f64,
+    /// Where it runs: a place on the axis, and the median of its samples there.
+    pub curve: Vec<(u64, f64)>,
+    /// How it grows; absent where it has fewer than two places.
+    pub growth: Option<Growth>,
+    /// The rounds, counted from 1, that lie on it; empty where rounds are divided within themselves.
+    pub rounds: Vec<u32>,
+}
+
+/// How samples are divided among modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Division {
+    /// A round lies on one of them: something that is set when a process starts decides.
+    ByRound,
+    /// Every round lies on all of them: something decides anew at each operation.
+    WithinRounds,
+    /// Operations on either come in runs, of many places each.
+    InStretches,
+}
+
+/// A place on the axis where a curve jumps: a table that leaves a cache, or doubles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The place, with its interval.
+    pub at: Estimate,
+    /// How many times higher it is behind the step: below 1 it falls.
+    pub factor: Estimate,
+}
+
+/// How a series changed while it was measured, whatever the axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Drift {
+    /// The last rounds over the first.
+    pub factor: Estimate,
+    /// From this round on, counted from 1, where it changed at once; absent where it did so bit by
+    /// bit.
+    pub since: Option<u32>,
+}
+
+/// Where a series ended before its axis did, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CutShort {
+    /// The place that every round came to.
+    pub reached: u64,
+    /// The place that was asked for.
+    pub of: u64,
+    /// Why no further.
+    pub because: String,
+    /// What mends it; may be empty.
+    pub remedy: String,
 }
 
 /// The distribution at one point, all rounds together.
@@ -336,6 +418,12 @@ pub enum FindingKind {
     Growth,
     /// Where one series overtakes another, or that none does.
     Crossover,
+    /// Which several curves a series lies on.
+    Mode,
+    /// Where a curve jumps.
+    Step,
+    /// How a series changed while it was measured.
+    Drift,
     /// What the harness itself costs.
     Control,
 }

@@ -70,6 +70,7 @@ impl Context<'_> {
             headline,
             axis: self.workload.axis.clone(),
             axis_condition: self.workload.axis_condition.clone(),
+            trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
             shares: portion.as_ref().and_then(|portion| portion.shares(&points)),
             leads: leads(&contests, &rows, &points),
@@ -123,6 +124,10 @@ impl Context<'_> {
             unavailable,
             // Orders of growth are those of costs: a rate that rises or falls has none.
             growth: if self.metric.lower_is_better { growth(&figures) } else { None },
+            modes: None,
+            steps: Vec::new(),
+            drift: None,
+            short: None,
         };
         (row, figures)
     }

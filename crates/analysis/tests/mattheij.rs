@@ -121,6 +121,7 @@ fn workload() -> WorkloadInfo {
             whole: "pipes".into(),
             word: "of pipes".into(),
         }),
+        trajectory: false,
         points_down: true,
         metrics: vec![MetricInfo {
             name: "rate".into(),
@@ -152,6 +153,7 @@ fn cell(column: &Column, tenth: u64, subject: &str, figure: f64) -> Cell {
         sequence: 0,
         outcome: Outcome::Measured,
         elapsed_ns: 1,
+        short: None,
         usage: Usage::default(),
         metrics: vec![metric],
         facts: BTreeMap::new(),

@@ -107,6 +107,7 @@ fn measured(key: CellKey, level: f64, random: &mut Rng) -> Cell {
         sequence: 0,
         outcome: Outcome::Measured,
         elapsed_ns: 1,
+        short: None,
         usage: Usage::default(),
         metrics: vec![metric],
         facts: BTreeMap::new(),

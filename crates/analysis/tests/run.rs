@@ -57,6 +57,7 @@ fn measured(key: CellKey, metrics: Vec<Metric>) -> Cell {
         sequence: 0,
         outcome: Outcome::Measured,
         elapsed_ns: 1,
+        short: None,
         usage: Usage::default(),
         metrics,
         facts: BTreeMap::new(),

@@ -4,9 +4,10 @@
 //! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;
-use record::{CellKey, Metric};
+use record::{CellKey, Metric, Short};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use sys::clock::Clock;
 
 const MAGIC: &[u8; 8] = b"knee-1\r\n";
@@ -23,6 +24,8 @@ pub(crate) struct Order {
     pub seed: u64,
     pub measure_ms: u64,
     pub pinned_cpus: Vec<usize>,
+    /// Where the cell may make a folder for its files.
+    pub scratch: PathBuf,
     /// A worker whose parent is another one was orphaned before it could ask for a signal.
     pub parent_pid: i32,
     /// Nanoseconds of a TSC tick; absent for `CLOCK_MONOTONIC`.
@@ -44,6 +47,8 @@ impl Order {
 pub(crate) struct Reply {
     pub metrics: Vec<Metric>,
     pub facts: BTreeMap<String, String>,
+    /// How far it came, where that is not to the end.
+    pub short: Option<Short>,
     /// Why its figures don't count; absent when they do.
     pub failure: Option<String>,
 }

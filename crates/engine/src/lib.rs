@@ -17,6 +17,7 @@ mod plan;
 mod probe;
 mod quiet;
 mod run;
+mod scratch;
 mod stop;
 mod supervise;
 mod worker;
@@ -29,8 +30,9 @@ pub use host::host;
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};
 pub use plan::{Ask, AskError, nearest, plan};
-pub use probe::{Probe, Stopwatch};
+pub use probe::{Laps, Probe, Stamp, Stopwatch};
 pub use run::{Outlook, Settings, Watch, new_run, run};
+pub use scratch::{JANITOR_COMMAND, Scratch, janitor_main};
 pub use stop::Stop;
 pub use worker::{WORKER_COMMAND, worker_main};
 // What a workload meets of the record's shapes, so that it needs nothing else.

@@ -188,7 +188,7 @@ impl<'a> Swept<'a> {
     /// The keys of one round, clamped and thinned to what can be measured here.
     fn keys(&self, plan: &mut Plan) -> Result<Vec<CellKey>, AskError> {
         let name = self.workload.about().name;
-        let (series, points) = (self.combinations()?, self.points()?);
+        let (series, points) = (self.combinations()?, self.far_end(self.points()?, plan));
         let (mut keys, mut seen) = (Vec::new(), HashSet::new());
         for subject in self.workload.subjects() {
             let named = self.ask.subjects.iter().any(|name| name == subject.name);
@@ -235,6 +235,22 @@ impl<'a> Swept<'a> {
             None => (ask.points.clone(), "points"),
         };
         checked(axis, &typed, flag)
+    }
+
+    /// Of a trajectory's points the last, since all others are on the way there.
+    fn far_end(&self, points: Vec<String>, plan: &mut Plan) -> Vec<String> {
+        let number = |point: &String| point.parse::<u64>().unwrap_or(0);
+        let last = points.iter().max_by_key(|point| number(point)).cloned();
+        if !self.workload.about().trajectory || points.len() < 2 {
+            return points;
+        }
+        let (name, axis) = (self.workload.about().name, self.label(self.axis.name));
+        let last = last.unwrap_or_default();
+        let what = format!(
+            "{name} went to {last} {axis} once a round: its other points are on the way there."
+        );
+        plan.warnings.push(warning(what, ""));
+        vec![last]
     }
 
     /// Every combination of the values of all conditions but the axis.

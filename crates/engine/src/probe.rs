@@ -14,6 +14,7 @@ use crate::calibrate::Calibrated;
 use record::{Metric, Usage};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use sys::clock::Clock;
 use sys::process::{Resources, resources};
 
 /// More samples than this in a cell make the record larger and no interval narrower: batches grow
@@ -151,29 +152,110 @@ impl Probe {
 
     /// Trajectory: times each of `count` operations on its own; the n-th, counted from 1, gives the
     /// sample at position n.
+    ///
+    /// A failure ends it; what was measured before is kept.
     pub fn trajectory(
         &mut self,
         metric: &str,
         count: u64,
+        operation: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.along(metric, count, |done| done + 1, operation)
+    }
+
+    /// Trajectory backwards: the state was built up to `count` and is taken down. The sample of the
+    /// operation that finds n still there is at position n.
+    pub fn countdown(
+        &mut self,
+        metric: &str,
+        count: u64,
+        operation: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.along(metric, count, |done| count - done, operation)
+    }
+
+    fn along(
+        &mut self,
+        metric: &str,
+        count: u64,
+        place_after: impl Fn(u64) -> u64,
         mut operation: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (clock, overhead_ns) = (self.clock.clock, self.clock.overhead_ns);
-        let (mut samples, mut positions) = (Vec::new(), Vec::new());
+        let clock = self.clock;
+        // Room for all of them now: a vector that grows would do so between two samples.
+        let mut samples = Vec::with_capacity(count as usize);
+        let mut positions = Vec::with_capacity(count as usize);
         let before = resources();
-        for n in 1..=count {
-            let start = clock.now();
-            operation(n)?;
-            let end = clock.now();
-            samples.push((clock.ns(start, end) - overhead_ns).max(0.0));
-            positions.push(n);
+        let mut outcome = Ok(());
+        for place in (0..count).map(place_after) {
+            let start = clock.clock.now();
+            outcome = operation(place);
+            let end = clock.clock.now();
+            if outcome.is_err() {
+                break;
+            }
+            samples.push(clock.single_ns(start, end));
+            positions.push(place);
         }
         let after = resources();
+        self.keep(metric, samples, positions);
+        add_usage(&mut self.metric(metric).usage, &before, &after);
+        outcome
+    }
+
+    /// Trajectory of an operation in several parts, each a metric of its own: `operation` times the
+    /// parts with [`Laps::time`], by their place among `metrics`. The metric `whole` gets their sum.
+    pub fn trajectory_of_parts(
+        &mut self,
+        whole: &str,
+        metrics: &[&str],
+        count: u64,
+        mut operation: impl FnMut(u64, &mut Laps) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let room = || Vec::with_capacity(count as usize);
+        let mut columns: Vec<Vec<f64>> = metrics.iter().map(|_| room()).collect();
+        let (mut sums, mut outcome) = (room(), Ok(()));
+        let mut laps = Laps { clock: self.clock, ns: vec![0.0; metrics.len()] };
+        let before = resources();
+        for n in 1..=count {
+            laps.ns.fill(0.0);
+            outcome = operation(n, &mut laps);
+            if outcome.is_err() {
+                break;
+            }
+            sums.push(laps.ns.iter().sum());
+            for (column, &ns) in columns.iter_mut().zip(&laps.ns) {
+                column.push(ns);
+            }
+        }
+        let after = resources();
+        let positions: Vec<u64> = (1..=sums.len() as u64).collect();
+        self.keep(whole, sums, positions.clone());
+        add_usage(&mut self.metric(whole).usage, &before, &after);
+        for (metric, column) in metrics.iter().zip(columns) {
+            self.keep(metric, column, positions.clone());
+        }
+        outcome
+    }
+
+    /// Trajectory of an operation that another process timed, by [this clock](Probe::clock): for
+    /// programs that must not contain this one, such as a small parent that forks.
+    pub fn stamped(&mut self, metric: &str, stamps: &[Stamp]) {
+        let ns = |stamp: &Stamp| self.clock.single_ns(stamp.before, stamp.after);
+        let (samples, places) = (stamps.iter().map(ns).collect(), stamps.iter().map(|s| s.place));
+        self.keep(metric, samples, places.collect());
+    }
+
+    /// The clock that times this cell.
+    pub fn clock(&self) -> Clock {
+        self.clock.clock
+    }
+
+    fn keep(&mut self, metric: &str, mut samples: Vec<f64>, mut positions: Vec<u64>) {
         let metric = self.metric(metric);
-        metric.operations += count;
+        metric.operations += samples.len() as u64;
         metric.samples.append(&mut samples);
         metric.positions.append(&mut positions);
-        add_usage(&mut metric.usage, &before, &after);
-        Ok(())
     }
 
     /// The turns of one batch: enough that the clock is under 1 % of it, and that the batches
@@ -231,6 +313,36 @@ fn repeat<S>(
         operations += turn(state)?;
     }
     Ok(operations)
+}
+
+/// One operation that another process timed: readings of the clock around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its place on the axis.
+    pub place: u64,
+    /// The clock before it.
+    pub before: u64,
+    /// The clock after it.
+    pub after: u64,
+}
+
+/// Times the parts of one operation.
+#[derive(Debug)]
+pub struct Laps {
+    clock: Calibrated,
+    ns: Vec<f64>,
+}
+
+impl Laps {
+    /// Does `part` and counts its time to the metric at `place`.
+    #[inline]
+    pub fn time<T>(&mut self, place: usize, part: impl FnOnce() -> T) -> T {
+        let start = self.clock.clock.now();
+        let result = part();
+        let end = self.clock.clock.now();
+        self.ns[place] += self.clock.single_ns(start, end);
+        result
+    }
 }
 
 /// Counts only what stands between its `start` and `stop`.

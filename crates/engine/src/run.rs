@@ -2,13 +2,14 @@
 
 use crate::Stop;
 use crate::calibrate::Calibrated;
-use crate::frame::Order;
+use crate::frame::{Order, Reply};
 use crate::host::{host, now};
 use crate::keeper::{Keeper, Unsaved};
 use crate::quiet;
 use crate::supervise::{Supervised, Verdict, supervise};
 use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
 
@@ -99,7 +100,8 @@ pub fn run(
             break;
         }
         watch.begins(key, &pace.outlook());
-        let order = order(&run.plan, key, &settings.clock);
+        let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
+        let order = order(&run.plan, key, &settings.clock, scratch);
         let deadline = Duration::from_millis(run.plan.deadline_ms);
         let Some(cell) = ended_cell(sequence, key, supervise(&order, deadline, settings)) else {
             stopped = true;
@@ -138,7 +140,7 @@ fn own_ns(run: &Run) -> u64 {
     workers.sum::<u64>() + here.user_ns + here.system_ns
 }
 
-fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated) -> Order {
+fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated, scratch: PathBuf) -> Order {
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
     Order {
         key: key.clone(),
@@ -146,6 +148,7 @@ fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated) -> Order {
         seed: cell_seed(plan.seed, key),
         measure_ms: plan.measure_ms,
         pinned_cpus: plan.pinned_cpus.clone(),
+        scratch,
         parent_pid: rustix::process::getpid().as_raw_pid(),
         tick_ns: match calibrated.clock {
             Clock::Tsc { tick_ns } => Some(tick_ns),
@@ -164,21 +167,20 @@ fn cell_seed(seed: u64, key: &CellKey) -> u64 {
 
 /// The cell in the record's shape; none when it was cut off and so has not ended.
 fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<Cell> {
-    let (outcome, metrics, facts) = match supervised.verdict {
+    let (outcome, reply) = match supervised.verdict {
         Verdict::Stopped => return None,
-        Verdict::Replied(reply) => (Outcome::Measured, reply.metrics, reply.facts),
-        Verdict::Void { reason, detail } => {
-            (Outcome::Void { reason, detail }, Vec::new(), BTreeMap::new())
-        }
+        Verdict::Replied(reply) => (Outcome::Measured, reply),
+        Verdict::Void { reason, detail } => (Outcome::Void { reason, detail }, Reply::default()),
     };
     Some(Cell {
         key: key.clone(),
         sequence: sequence as u64,
         outcome,
         elapsed_ns: supervised.elapsed.as_nanos() as u64,
+        short: reply.short,
         usage: supervised.usage,
-        metrics,
-        facts,
+        metrics: reply.metrics,
+        facts: reply.facts,
     })
 }
 
@@ -240,7 +242,7 @@ mod tests {
         CellKey {
             workload: "poll".into(),
             subject: "select".into(),
-            conditions: BTreeMap::new(),
+            conditions: record::Conditions::new(),
             point,
             round,
         }

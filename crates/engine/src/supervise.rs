@@ -5,6 +5,7 @@
 
 use crate::frame::{Order, REPLY_BYTES_MAX, Reply};
 use crate::probe::usage;
+use crate::scratch;
 use crate::worker::WORKER_COMMAND;
 use crate::{Settings, Stop};
 use record::Usage;
@@ -24,7 +25,7 @@ use sys::process::{End, Resources};
 /// This program as it was started, also when its file has been replaced meanwhile.
 pub(crate) const SELF: &str = "/proc/self/exe";
 /// The variable by which the processes of a run's workers are known.
-const MARK: &str = "KNEE_RUN";
+pub(crate) const MARK: &str = "KNEE_RUN";
 /// The last words of a worker that are worth keeping.
 const STDERR_BYTES_KEPT: usize = 4 << 10;
 
@@ -58,6 +59,11 @@ pub(crate) fn supervise(order: &Order, deadline: Duration, settings: &Settings) 
         },
     };
     outcome.elapsed = start.elapsed();
+    if let Err(error) = scratch::remove(&order.scratch) {
+        let path = order.scratch.display();
+        outcome.verdict =
+            void(format!("its files in {path} can't be removed: {error}"), String::new());
+    }
     outcome
 }
 

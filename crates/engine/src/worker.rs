@@ -1,10 +1,12 @@
 //! The worker's side: one cell, measured in a process of its own.
 
 use crate::frame::{Order, Reply};
-use crate::{About, Cell, Probe, Says, Workload};
+use crate::{About, Cell, Failure, Probe, Says, Workload};
+use record::Short;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";
@@ -16,6 +18,8 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     io::stdin().read_to_string(&mut order)?;
     let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
     die_with(order.parent_pid)?;
+    // A limit to the size of files is told of by the write that meets it.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);
     let bytes = reply.encode().map_err(io::Error::other)?;
     io::stdout().write_all(&bytes)
@@ -42,20 +46,25 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     }
     // Records of knee before 0.1 named no axis: it was the workload's own.
     let axis = if order.axis.is_empty() { workload.about().axis } else { &order.axis };
-    let cell = Cell::of(workload.about(), axis, key, order.seed);
+    let mut cell = Cell::of(workload.about(), axis, key, order.seed);
+    cell.scratch.clone_from(&order.scratch);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
     let before = open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
     let after = open_descriptors();
     let (mut metrics, facts) = probe.finish();
     make_rates(workload.about(), &mut metrics);
+    let mut short = None;
     let failure = match outcome {
         Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),
-        Ok(Err(failure)) => Some(failure.to_string()),
+        Ok(Err(failure)) => {
+            short = cut_short(workload.about(), &metrics, &failure);
+            short.is_none().then(|| failure.to_string())
+        }
         Ok(Ok(())) if after > before => Some(format!("it leaked {} descriptors", after - before)),
         Ok(Ok(())) => missing(*workload, &metrics),
     };
-    Reply { metrics, facts, failure }
+    Reply { metrics, facts, short, failure }
 }
 
 /// Turns nanoseconds an operation into operations a second where a metric says a rate.
@@ -66,6 +75,15 @@ fn make_rates(about: &About, metrics: &mut [record::Metric]) {
             metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
         }
     }
+}
+
+/// How far a trajectory came that ran out of something; none where nothing of it counts.
+fn cut_short(about: &About, metrics: &[record::Metric], failure: &Failure) -> Option<Short> {
+    let remedy = failure.remedy()?.to_owned();
+    let headline = about.metrics.first()?.name;
+    let metric = metrics.iter().find(|metric| metric.name == headline)?;
+    let reached = metric.positions.iter().copied().max()?;
+    Some(Short { reached, because: failure.to_string(), remedy })
 }
 
 /// A workload that measured nothing, or what it did not declare, is in error itself.

@@ -4,6 +4,7 @@ use crate::condition::number_of;
 use crate::{Condition, Probe};
 use record::{CellKey, Conditions, MetricInfo, Ratio, SubjectInfo, Warning, WorkloadInfo};
 use std::fmt::Display;
+use std::path::PathBuf;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
 /// help, `list`, docs and reports derive from that.
@@ -45,6 +46,9 @@ pub struct About {
     pub axis: &'static str,
     /// The ratio that its figures are read by, where there is one.
     pub ratio: Option<RatioAbout>,
+    /// Whether one cell goes all the way along the axis ([`Probe::trajectory`]), so that its point is
+    /// the far end.
+    pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     pub points_down: bool,
     /// Pairs of subjects of which is always said where one overtakes the other.
@@ -109,6 +113,7 @@ impl About {
         conditions: &[],
         axis: "",
         ratio: None,
+        trajectory: false,
         points_down: false,
         rivals: &[],
         usual: Usual { rounds: 7, measure_ms: 100 },
@@ -214,7 +219,7 @@ pub enum Fit {
 }
 
 /// One cell, as a worker sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// The subject: `epoll-level`.
     pub subject: String,
@@ -223,6 +228,8 @@ pub struct Cell {
     pub conditions: Conditions,
     /// Seeds whatever the workload draws at random; the same for all subjects of a point and round.
     pub seed: u64,
+    /// Where a folder for its files may be made: see [`crate::Scratch`].
+    pub scratch: PathBuf,
 }
 
 impl Cell {
@@ -250,24 +257,45 @@ impl Cell {
                 .and_then(|condition| number_of(value, &condition.values, &all));
             (name.clone(), number.map_or_else(|| value.clone(), |number| number.to_string()))
         });
-        Cell { subject: key.subject.clone(), conditions: resolved.collect(), seed }
+        Cell {
+            subject: key.subject.clone(),
+            conditions: resolved.collect(),
+            seed,
+            scratch: PathBuf::new(),
+        }
     }
 }
 
-/// Why a cell's figures don't count, in one line.
+/// Why a cell's figures don't count, in one line; or, where it [ran out](Failure::ran_out) of
+/// something, why there are no more of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(String);
+#[error("{reason}")]
+pub struct Failure {
+    reason: String,
+    /// What mends it, where the machine has no more of something to give.
+    remedy: Option<String>,
+}
 
 impl Failure {
     /// With this reason.
     pub fn new(reason: impl Into<String>) -> Failure {
-        Failure(reason.into())
+        Failure { reason: reason.into(), remedy: None }
     }
 
     /// What was being done when `error` came: `opening a socketpair: Too many open files`.
     pub fn doing(what: impl Display, error: impl Display) -> Failure {
-        Failure(format!("{what}: {error}"))
+        Failure::new(format!("{what}: {error}"))
+    }
+
+    /// The machine has no more of something to give: descriptors, processes, ports, room. What a
+    /// trajectory measured up to there counts; `remedy` is what gives it more, and may be empty.
+    pub fn ran_out(reason: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Failure { reason: reason.into(), remedy: Some(remedy.into()) }
+    }
+
+    /// What gives more of what there was no more of; none where it is another failure.
+    pub(crate) fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
     }
 }
 
@@ -288,6 +316,7 @@ pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
             whole: ratio.whole.into(),
             word: ratio.word.into(),
         }),
+        trajectory: about.trajectory,
         points_down: about.points_down,
         rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
         metrics: about.metrics.iter().map(metric_info).collect(),

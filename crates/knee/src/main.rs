@@ -47,10 +47,13 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
     }
 }
 
-/// The two commands that the instrument starts itself with, and nobody else.
+/// The commands that the instrument starts itself with, and nobody else.
 fn internal(words: &[String]) -> Option<ExitCode> {
     let done = match words {
         [_, command] if command == engine::WORKER_COMMAND => engine::worker_main(workloads::TABLE),
+        [_, command, folder] if command == engine::JANITOR_COMMAND => {
+            engine::janitor_main(std::path::Path::new(folder))
+        }
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
         }

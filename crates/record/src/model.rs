@@ -119,6 +119,10 @@ pub struct WorkloadInfo {
     /// The ratio that its figures are read by, where there is one.
     #[serde(default)]
     pub ratio: Option<Ratio>,
+    /// Whether one cell goes all the way along the axis and times each operation on its own, so that
+    /// its point is the far end.
+    #[serde(default)]
+    pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     #[serde(default)]
     pub points_down: bool,
@@ -204,12 +208,27 @@ pub struct Cell {
     pub outcome: Outcome,
     /// Wall time from the start of its worker to its end, in nanoseconds.
     pub elapsed_ns: u64,
+    /// How far it came, where that is not to the end of its axis; absent where it is.
+    #[serde(default)]
+    pub short: Option<Short>,
     /// Resources of the whole worker with its helpers, set-up included.
     pub usage: Usage,
     /// What was measured; empty when void.
     pub metrics: Vec<Metric>,
     /// What the workload says of this cell: `parked peers = 9000`.
     pub facts: BTreeMap<String, String>,
+}
+
+/// Where a trajectory ended before the point that it was to reach: what it measured up to there
+/// counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Short {
+    /// The last place on the axis that it came to; 0 if to none.
+    pub reached: u64,
+    /// Why, as the end of a sentence: `fork: Resource temporarily unavailable (EAGAIN)`.
+    pub because: String,
+    /// What mends it, best a command; may be empty.
+    pub remedy: String,
 }
 
 /// Whether a cell's figures count.

@@ -1,10 +1,10 @@
 //! Cells as rows, and rows as cells. What no query asks for by itself is kept as JSON.
 
 use crate::error::At;
-use crate::{Cell, CellKey, Clock, Error, Metric, Outcome, RunState, Usage};
+use crate::{Cell, CellKey, Clock, Error, Metric, Outcome, RunState, Short, Usage};
 use rusqlite::{Connection, Row, named_params};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -24,10 +24,10 @@ pub(crate) fn insert_cell(
     let mut insert = connection
         .prepare_cached(
             "INSERT INTO cell (run, sequence, workload, subject, conditions, point, round, outcome, \
-             reason, detail, elapsed_ns, user_ns, system_ns, switches_voluntary, \
+             reason, detail, short, elapsed_ns, user_ns, system_ns, switches_voluntary, \
              switches_involuntary, faults_minor, faults_major, facts) \
              VALUES (:run, :sequence, :workload, :subject, :conditions, :point, :round, :outcome, \
-             :reason, :detail, :elapsed_ns, :user_ns, :system_ns, :switches_voluntary, \
+             :reason, :detail, :short, :elapsed_ns, :user_ns, :system_ns, :switches_voluntary, \
              :switches_involuntary, :faults_minor, :faults_major, :facts)",
         )
         .at(path)?;
@@ -43,6 +43,7 @@ pub(crate) fn insert_cell(
             ":outcome": outcome,
             ":reason": reason,
             ":detail": detail,
+            ":short": cell.short.as_ref().map(|short| json(short, path)).transpose()?,
             ":elapsed_ns": count(cell.elapsed_ns, "the elapsed time")?,
             ":user_ns": count(cell.usage.user_ns, "user time")?,
             ":system_ns": count(cell.usage.system_ns, "system time")?,
@@ -86,7 +87,7 @@ fn insert_metric(
             ":place": place,
             ":name": metric.name,
             ":samples": json(&metric.samples, path)?,
-            ":positions": json(&metric.positions, path)?,
+            ":positions": json(&Positions::of(&metric.positions), path)?,
             ":operations": count(metric.operations, "operations")?,
             ":user_ns": count(metric.usage.user_ns, "user time")?,
             ":system_ns": count(metric.usage.system_ns, "system time")?,
@@ -178,17 +179,62 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         sequence: row.get("sequence").at(path)?,
         outcome,
         elapsed_ns: row.get("elapsed_ns").at(path)?,
+        short: short(row, path)?,
         usage: read_usage(row).at(path)?,
         metrics: Vec::new(),
         facts: from_json(row, "facts", path)?,
     })
 }
 
+fn short(row: &Row<'_>, path: &Path) -> Result<Option<Short>, Error> {
+    let there: Option<String> = row.get("short").at(path)?;
+    there.is_some().then(|| from_json(row, "short", path)).transpose()
+}
+
+/// The places of samples as a column keeps them.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Positions {
+    /// Each as far from the one before: a trajectory of 25,000 calls needs no 25,000 numbers.
+    Even {
+        from: u64,
+        step: i64,
+    },
+    Each(Vec<u64>),
+}
+
+impl Positions {
+    fn of(positions: &[u64]) -> Positions {
+        let step = |pair: &[u64]| i64::try_from(i128::from(pair[1]) - i128::from(pair[0])).ok();
+        let each = || Positions::Each(positions.to_vec());
+        let &[from, second, ..] = positions else { return each() };
+        let Some(first) = step(&[from, second]) else { return each() };
+        let even = positions.windows(2).all(|pair| step(pair) == Some(first));
+        if even { Positions::Even { from, step: first } } else { each() }
+    }
+
+    /// One for each of `samples` samples; none where they leave the numbers that there are.
+    fn places(self, samples: usize) -> Option<Vec<u64>> {
+        match self {
+            Positions::Each(places) => Some(places),
+            Positions::Even { from, step } => {
+                (0..samples as i64).map(|n| from.checked_add_signed(n.checked_mul(step)?)).collect()
+            }
+        }
+    }
+}
+
 fn read_metric(row: &Row<'_>, path: &Path) -> Result<Metric, Error> {
+    let samples: Vec<f64> = from_json(row, "samples", path)?;
+    let places = from_json::<Positions>(row, "positions", path)?.places(samples.len());
+    let damaged = || {
+        let detail = "column positions: they lead out of range".into();
+        Error::Damaged { path: path.into(), detail }
+    };
     Ok(Metric {
         name: row.get("name").at(path)?,
-        samples: from_json(row, "samples", path)?,
-        positions: from_json(row, "positions", path)?,
+        positions: places.ok_or_else(damaged)?,
+        samples,
         operations: row.get("operations").at(path)?,
         usage: read_usage(row).at(path)?,
     })

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) const APPLICATION_ID: i64 = 0x6b6e_6565;
 
 /// The n-th entry leads from schema n to schema n + 1. Entries are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// Refuses a schema version that only a newer knee knows.
 pub(crate) fn check_known(found: i64, path: &Path) -> Result<(), Error> {

@@ -105,6 +105,7 @@ static ABOUT: About = About {
     ],
     axis: "tokens",
     ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes" }),
+    trajectory: false,
     points_down: true,
     rivals: &[("poll", "epoll-level")],
     likes: &[Like {
@@ -211,6 +212,7 @@ mod tests {
             subject: "poll".into(),
             conditions: conditions.map(|(name, value)| (name.into(), value.into())).into(),
             seed: 1,
+            ..Cell::default()
         }
     }
 

@@ -235,7 +235,8 @@ mod tests {
             .chain([("active".to_owned(), active.to_string())])
             .chain([("watched".to_owned(), watched.to_string())])
             .collect();
-        active_places(&Cell { subject: "poll".into(), conditions, seed: 5 }).unwrap()
+        active_places(&Cell { subject: "poll".into(), conditions, seed: 5, ..Cell::default() })
+            .unwrap()
     }
 
     #[test]
@@ -286,7 +287,7 @@ mod tests {
             conditions: [("active", active), ("object", object), ("watched", &watched.to_string())]
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
-            seed: 0,
+            ..Cell::default()
         };
         assert_eq!(Poll.fit(&cell("poll", 10, "10", "pipe")), Fit::Measure);
         assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave(_)));

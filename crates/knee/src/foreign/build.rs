@@ -241,6 +241,7 @@ fn cells(
             sequence: sequence as u64,
             outcome,
             elapsed_ns: 0,
+            short: None,
             usage: Usage::default(),
             metrics,
             facts: BTreeMap::new(),

@@ -118,6 +118,7 @@ pub fn cell(sequence: u64) -> Cell {
             Outcome::Measured
         },
         elapsed_ns: 1_000_000 + sequence,
+        short: None,
         usage: Usage { switches_voluntary: 3, ..Usage::default() },
         metrics: if void { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
         facts: BTreeMap::from([("parked peers".into(), sequence.to_string())]),

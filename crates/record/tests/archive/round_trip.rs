@@ -5,7 +5,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
     Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Ratio,
-    Run, RunState, RunSummary, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning,
+    Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning,
     WorkloadInfo,
 };
 use tempfile::tempdir;
@@ -70,10 +70,12 @@ prop_compose! {
         ],
         elapsed_ns in count(),
         usage in usage(),
+        short in prop::option::of((count(), ".{0,9}", ".{0,9}")),
         metrics in vec(metric(), 0..4),
         facts in btree_map(any::<String>(), any::<String>(), 0..4),
     ) -> Cell {
-        Cell { key, sequence: 0, outcome, elapsed_ns, usage, metrics, facts }
+        let short = short.map(|(reached, because, remedy)| Short { reached, because, remedy });
+        Cell { key, sequence: 0, outcome, elapsed_ns, short, usage, metrics, facts }
     }
 }
 
@@ -90,7 +92,7 @@ prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
         version in any::<u32>(),
-        points_down in any::<bool>(),
+        [points_down, trajectory] in any::<[bool; 2]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         rivals in vec((".{0,9}", ".{0,9}"), 0..3),
         not_measured in vec(".{0,9}", 0..3),
@@ -105,7 +107,7 @@ prop_compose! {
         let subjects = subjects.into_iter()
             .map(|(name, label, note)| SubjectInfo { name, label, note });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            axis_condition, ratio, points_down, rivals, metrics: metrics.collect(), subjects: subjects.collect() }
+            axis_condition, ratio, trajectory, points_down, rivals, metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }
 

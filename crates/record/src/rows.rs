@@ -217,9 +217,9 @@ impl Positions {
     fn places(self, samples: usize) -> Option<Vec<u64>> {
         match self {
             Positions::Each(places) => Some(places),
-            Positions::Even { from, step } => {
-                (0..samples as i64).map(|n| from.checked_add_signed(n.checked_mul(step)?)).collect()
-            }
+            Positions::Even { from, step } => (0..samples)
+                .map(|n| from.checked_add_signed(i64::try_from(n).ok()?.checked_mul(step)?))
+                .collect(),
         }
     }
 }

@@ -119,31 +119,40 @@ fn load(facts: &mut BTreeMap<String, String>) {
     for (key, value) in ["load.1m", "load.5m", "load.15m"].iter().zip(load.split_whitespace()) {
         facts.insert((*key).to_owned(), value.to_owned());
     }
-    // Ticks since boot: user nice system idle iowait irq softirq steal.
-    let stat = read_to_string("/proc/stat").unwrap_or_default();
-    let ticks: Vec<u64> = stat
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .skip(1)
-        .take(8)
-        .filter_map(|tick| tick.parse().ok())
-        .collect();
-    if let [.., steal] = ticks[..]
-        && ticks.len() == 8
-    {
-        facts.insert("cpu.ticks.idle".into(), (ticks[3] + ticks[4]).to_string());
+    if let Some(CpuTicks { idle, steal, total }) = cpu_ticks(Path::new("/proc")) {
+        facts.insert("cpu.ticks.idle".into(), idle.to_string());
         facts.insert("cpu.ticks.steal".into(), steal.to_string());
-        facts.insert("cpu.ticks.total".into(), ticks.iter().sum::<u64>().to_string());
+        facts.insert("cpu.ticks.total".into(), total.to_string());
     }
+}
+
+/// Ticks of all CPUs since boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuTicks {
+    /// Nothing ran, or what would have waited for a disk.
+    pub idle: u64,
+    /// The hypervisor took them away.
+    pub steal: u64,
+    /// All of them.
+    pub total: u64,
+}
+
+/// The ticks of all CPUs, from the file `stat` in `proc`.
+pub fn cpu_ticks(proc: &Path) -> Option<CpuTicks> {
+    // user nice system idle iowait irq softirq steal
+    let stat = read_to_string(proc.join("stat")).ok()?;
+    let words = stat.lines().next()?.split_whitespace().skip(1).take(8);
+    let ticks: Vec<u64> = words.filter_map(|tick| tick.parse().ok()).collect();
+    let &[_, _, _, idle, waiting, _, _, steal] = ticks.as_slice() else { return None };
+    Some(CpuTicks { idle: idle + waiting, steal, total: ticks.iter().sum() })
 }
 
 /// The process that used most CPU while this one looked, if it used more than a tenth of one.
 fn busy(facts: &mut BTreeMap<String, String>) {
-    let before = process_ticks();
+    let proc = Path::new("/proc");
+    let before = process_ticks(proc);
     thread::sleep(LOOK);
-    let after = process_ticks();
+    let after = process_ticks(proc);
     // A tick is 10 ms wherever Linux shows one to user space.
     let look_ticks = LOOK.as_millis() as f64 / 10.0;
     let own = std::process::id();
@@ -162,9 +171,9 @@ fn busy(facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Name and CPU ticks of every process, by its id.
-fn process_ticks() -> BTreeMap<u32, (String, u64)> {
-    let entries = Path::new("/proc").read_dir().into_iter().flatten().flatten();
+/// Name and CPU ticks of every process in the folder `proc`, by its id.
+pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
+    let entries = proc.read_dir().into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
             let pid: u32 = entry.file_name().to_str()?.parse().ok()?;

@@ -1,0 +1,122 @@
+//! `knee doctor`: what keeps workloads from running here or figures from being repeatable, and what
+//! mends it.
+
+use crate::args::Place;
+use crate::commands::place;
+use crate::doctor::{self, Examined, Machine, Outcome, State, text};
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json, style};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What may be asked of the doctor.
+#[derive(Args, Debug)]
+#[command(after_help = more())]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct Doctor {
+    /// Mend what can be mended without harm and without a reboot; or these checks only, separated by
+    /// commas
+    #[arg(long, value_name = "CHECKS", num_args = 0.., value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    pub fix: Option<Vec<String>>,
+    /// Put back what --fix changed, the latest first
+    #[arg(long, conflicts_with = "fix")]
+    pub undo: bool,
+    /// Put it back even where somebody else has changed it since
+    #[arg(long, requires = "undo")]
+    pub force: bool,
+    /// Say of every check why it matters, and for which workloads
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// The name of every check.
+fn names() -> Vec<&'static str> {
+    doctor::checks().map(|check| check.name).collect()
+}
+
+/// What `--help` says below the flags.
+fn more() -> String {
+    let mut text = doctor::checks_by_group();
+    text.push_str(
+        "\nStates: ok; mind: figures are read better by who knows it; bad: a workload can't do here \
+         what it\ndoes by default, or its figures are worth nothing; unknown: it can't be read, and \
+         why.\n\n--fix changes these only where they are named:\n",
+    );
+    for check in doctor::checks() {
+        if let Some(why) = check.by_name {
+            // Writing to a String can't fail.
+            let _ = writeln!(text, "  {:<18} {why}", check.name);
+        }
+    }
+    text.push_str(
+        "\nWhat was is kept beside the record (knee-doctor.json) before the first change. A reboot puts \
+         it\nback, too.\n\nExit codes: 0 where nothing is bad; 5 where something is; 1 where a \
+         setting could not be changed\nor put back.",
+    );
+    text
+}
+
+/// Examines, mends, or puts back.
+pub fn doctor(ask: &Doctor) -> Result<Exit, Trouble> {
+    let record = place(&ask.place)?;
+    let kept = doctor::file_beside(&record);
+    if ask.undo {
+        return undo(ask, &record, &kept);
+    }
+    let machine = Machine::here(&record);
+    let examined = doctor::examine(&machine);
+    if let Some(names) = &ask.fix {
+        return fix(ask, &machine, &examined, names, &kept);
+    }
+    if ask.json {
+        print_json(&doctor::json(&machine, &examined, None, None))?;
+    } else {
+        print(&text::examined(&machine, &examined, &style(ask.all)))?;
+    }
+    Ok(exit(&examined))
+}
+
+fn fix(
+    ask: &Doctor,
+    machine: &Machine,
+    examined: &[Examined],
+    names: &[String],
+    kept: &Path,
+) -> Result<Exit, Trouble> {
+    let mended = doctor::fix(machine, examined, names, kept)?;
+    let after = doctor::examine(machine);
+    if ask.json {
+        print_json(&doctor::json(machine, &after, Some(&mended), None))?;
+    } else {
+        print(&text::mended(&mended, &after, kept, &style(false)))?;
+    }
+    let left = mended.iter().any(|one| matches!(one.outcome, Outcome::Left { .. }));
+    Ok(if left { Exit::Failed } else { exit(&after) })
+}
+
+fn undo(ask: &Doctor, record: &Path, kept: &Path) -> Result<Exit, Trouble> {
+    // Who else uses the machine matters only to those who are told.
+    let machine = if ask.json { Machine::here(record) } else { Machine::unwatched(record) };
+    let undoing = doctor::undo(&machine, kept, ask.force)?;
+    if ask.json {
+        let examined = doctor::examine(&machine);
+        print_json(&doctor::json(&machine, &examined, None, Some(&undoing.settings)))?;
+    } else {
+        print(&text::undone(&undoing, kept, machine.is_root, &style(false)))?;
+    }
+    let left = undoing.settings.iter().any(|one| one.left.is_some());
+    Ok(if left { Exit::Failed } else { Exit::Done })
+}
+
+fn exit(examined: &[Examined]) -> Exit {
+    let bad = examined.iter().any(|one| one.found.state == State::Bad);
+    if bad { Exit::NotPossibleHere } else { Exit::Done }
+}

@@ -1,0 +1,307 @@
+//! The machine under a doctor's eye: what keeps workloads from running here, or figures from being
+//! repeatable, and the command that mends each.
+//!
+//! One file, one row: a family of checks is one file beside these with a table, and one line in
+//! [`GROUPS`]. Help, documents and `--fix` derive from the tables. A check reads below the folder that
+//! the [`Machine`] was given, and what it can't read is unknown, never a guess.
+
+mod cpu;
+mod disk;
+#[cfg(test)]
+mod fake;
+mod kept;
+mod limits;
+mod machine;
+mod memory;
+mod mend;
+mod noise;
+mod permissions;
+mod setting;
+mod sysctls;
+pub mod text;
+mod words;
+
+pub use kept::file_beside;
+pub use machine::Machine;
+pub use mend::{Mended, Outcome, Undoing, Undone, fix, undo};
+pub use setting::Setting;
+pub use words::{checks_by_group, json};
+
+use std::fmt::Display;
+
+/// Every family of checks, in the order in which they are told.
+pub static GROUPS: &[&Group] = &[
+    &limits::GROUP,
+    &sysctls::GROUP,
+    &permissions::GROUP,
+    &cpu::GROUP,
+    &memory::GROUP,
+    &disk::GROUP,
+    &noise::GROUP,
+];
+
+/// What the workloads hold at once by default: a check that asks for less would call fine what cuts
+/// their axes short.
+mod needs {
+    /// Sockets, and with them descriptors and ports.
+    pub const SOCKETS: u64 = 10_000;
+    /// Maps of one process.
+    pub const MAPS: u64 = 25_000;
+    /// Files in the folder of a cell.
+    pub const FILES: u64 = 10_000;
+    /// Children that live at the same time; so many threads as well.
+    pub const PROCESSES: u64 = 5_000;
+    /// Bytes of the files of one cell.
+    pub const FILE_BYTES: u64 = 300_000_000;
+    /// What knee and a worker have open, mapped or running besides, with what is under way to a
+    /// process that holds other ends.
+    pub const OWN: u64 = 400;
+}
+
+/// In the place of workloads: whatever is measured.
+const ALL: &[&str] = &["all"];
+
+/// A family of checks.
+#[derive(Debug)]
+pub struct Group {
+    /// What it is called in the output.
+    pub name: &'static str,
+    /// Its rows.
+    pub checks: &'static [Check],
+}
+
+/// One row: what is looked at, and why anybody should care.
+#[derive(Debug)]
+pub struct Check {
+    /// Its name, which `--fix` takes.
+    pub name: &'static str,
+    /// What it looks at, in a few words.
+    pub looks_at: &'static str,
+    /// Why that matters.
+    pub why: &'static str,
+    /// For which workloads; none where it is for another command, which `why` names.
+    pub workloads: &'static [&'static str],
+    /// Why `--fix` changes it only where it is named; absent where that does no harm.
+    pub by_name: Option<&'static str>,
+    /// Looks.
+    look: fn(&Machine) -> Result<Found, Unknown>,
+}
+
+/// How it is about something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// A workload can't do here what it does by default, or its figures are worth nothing.
+    Bad,
+    /// Figures will be read better by somebody who knows it.
+    Mind,
+    /// It can't be read, and why.
+    Unknown,
+    /// Nothing to say.
+    Ok,
+}
+
+impl State {
+    /// Every state, the worst first.
+    pub const ALL: [State; 4] = [State::Bad, State::Mind, State::Unknown, State::Ok];
+
+    /// Its name, in every output.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Bad => "bad",
+            State::Mind => "mind",
+            State::Unknown => "unknown",
+            State::Ok => "ok",
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// How it is.
+    pub state: State,
+    /// What is there now.
+    pub value: String,
+    /// What is wrong with it; empty where nothing is.
+    pub says: String,
+    /// What mends it.
+    pub remedy: Remedy,
+}
+
+/// What mends something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Nothing, or nothing that knee could name.
+    Nothing,
+    /// What a person has to do.
+    Do(String),
+    /// What a person has to type.
+    Type(String),
+    /// Files of the kernel and what to write into them: what `--fix` does.
+    Set(Vec<Setting>),
+}
+
+/// Why something can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown(pub String);
+
+impl Found {
+    fn ok(value: impl Into<String>) -> Found {
+        Found::new(State::Ok, value, "", Remedy::Nothing)
+    }
+
+    fn mind(value: impl Into<String>, says: impl Into<String>, remedy: Remedy) -> Found {
+        Found::new(State::Mind, value, says, remedy)
+    }
+
+    fn bad(value: impl Into<String>, says: impl Into<String>, remedy: Remedy) -> Found {
+        Found::new(State::Bad, value, says, remedy)
+    }
+
+    fn new(
+        state: State,
+        value: impl Into<String>,
+        says: impl Into<String>,
+        remedy: Remedy,
+    ) -> Found {
+        Found { state, value: value.into(), says: says.into(), remedy }
+    }
+}
+
+impl From<Result<Found, Unknown>> for Found {
+    fn from(looked: Result<Found, Unknown>) -> Found {
+        looked.unwrap_or_else(|Unknown(why)| {
+            Found::new(State::Unknown, "unknown", why, Remedy::Nothing)
+        })
+    }
+}
+
+impl Remedy {
+    fn to_do(advice: impl Into<String>) -> Remedy {
+        Remedy::Do(advice.into())
+    }
+
+    fn type_in(command: impl Into<String>) -> Remedy {
+        Remedy::Type(command.into())
+    }
+
+    fn set(file: impl Into<String>, value: impl Display) -> Remedy {
+        Remedy::Set(vec![Setting { file: file.into(), value: format!("{value}") }])
+    }
+
+    /// What a person is to type or to do; empty where there is nothing.
+    pub fn spelled(&self, machine: &Machine) -> String {
+        match self {
+            Remedy::Nothing => String::new(),
+            Remedy::Do(text) | Remedy::Type(text) => text.clone(),
+            Remedy::Set(settings) => setting::command(settings, machine.is_root),
+        }
+    }
+}
+
+/// A check with what it found.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// The family's name.
+    pub group: &'static str,
+    /// The row.
+    pub check: &'static Check,
+    /// What it found.
+    pub found: Found,
+}
+
+/// Makes every check, in the order of the tables.
+pub fn examine(machine: &Machine) -> Vec<Examined> {
+    let all = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |row| (group, row)));
+    all.map(|(group, check)| Examined {
+        group: group.name,
+        check,
+        found: (check.look)(machine).into(),
+    })
+    .collect()
+}
+
+/// Every row of every table.
+pub fn checks() -> impl Iterator<Item = &'static Check> {
+    GROUPS.iter().flat_map(|group| group.checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_says_what_it_is_and_why_it_matters() {
+        let mut names = Vec::new();
+        for check in checks() {
+            assert!(!names.contains(&check.name), "{} stands twice", check.name);
+            names.push(check.name);
+            assert!(
+                check.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
+                "{check:?}"
+            );
+            assert!(!check.looks_at.is_empty() && !check.why.is_empty(), "{check:?}");
+            for text in [check.looks_at, check.why].into_iter().chain(check.by_name) {
+                assert!(!text.ends_with('.') && !text.contains('|'), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_check_is_for_workloads_that_there_are() {
+        let real = |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
+        for check in checks().filter(|check| check.workloads != ALL) {
+            let advises = check.why.contains("`knee advise");
+            assert_eq!(check.workloads.is_empty(), advises, "{}", check.name);
+            for name in check.workloads {
+                assert!(real(name), "{} is for {name}, which is no workload", check.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_needs_are_the_workloads_own() {
+        let most = |workload: &str| -> Option<u64> {
+            let about =
+                workloads::TABLE.iter().map(|row| row.about()).find(|a| a.name == workload)?;
+            let sweep = about.condition(about.axis)?.sweep.as_ref()?;
+            sweep.points.full.iter().map(|point| engine_number(point)).max()
+        };
+        for (workload, need) in [
+            ("socket", needs::SOCKETS),
+            ("bind", needs::SOCKETS),
+            ("accept", needs::SOCKETS),
+            ("mmap", needs::MAPS),
+            ("manyfiles", needs::FILES),
+            ("fork", needs::PROCESSES),
+        ] {
+            assert_eq!(most(workload), Some(need), "{workload}");
+        }
+    }
+
+    /// `10k` and `10000` are the same number.
+    fn engine_number(point: &str) -> u64 {
+        let (digits, times) = point.strip_suffix('k').map_or((point, 1), |digits| (digits, 1_000));
+        digits.replace(['_', ','], "").parse::<u64>().unwrap() * times
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown_with_the_reason_and_never_a_guess() {
+        let empty = fake::Fake::new();
+        for Examined { check, found, .. } in examine(&empty.machine()) {
+            // Room on a disk is asked of the kernel, and not of files below the folder.
+            if !["temporary-files", "record"].contains(&check.name) {
+                assert_eq!(found.state, State::Unknown, "{}: {found:?}", check.name);
+                assert!(found.says.len() > 10, "{}: {found:?}", check.name);
+                assert_eq!(found.remedy, Remedy::Nothing, "{}", check.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_document_has_every_check() {
+        let document = include_str!("../../../docs/doctor.md");
+        let wanted = words::markdown();
+        assert!(document.contains(&wanted), "docs/doctor.md is to hold this:\n\n{wanted}");
+    }
+}

@@ -1,0 +1,307 @@
+//! The CPUs: whether a moment is as fast as the next, and what each system call pays.
+
+use super::{ALL, Check, Found, Group, Machine, Remedy, Setting, Unknown};
+
+/// The family.
+pub static GROUP: Group = Group {
+    name: "CPU",
+    checks: &[
+        Check {
+            name: "governor",
+            looks_at: "who chooses the CPUs' frequency (cpufreq)",
+            why: "a frequency that follows the load makes short work look slow: the first points most",
+            workloads: ALL,
+            by_name: None,
+            look: governor,
+        },
+        Check {
+            name: "turbo",
+            looks_at: "whether CPUs go beyond their rated frequency (turbo, boost)",
+            why: "how far they go depends on heat and on what else runs, so rounds differ",
+            workloads: ALL,
+            by_name: None,
+            look: turbo,
+        },
+        Check {
+            name: "smt",
+            looks_at: "whether CPUs share a core (SMT)",
+            why: "what runs on the other half of a core takes its caches and its time",
+            workloads: ALL,
+            by_name: Some("it takes half of the CPUs from everything that runs"),
+            look: smt,
+        },
+        Check {
+            name: "mitigations",
+            looks_at: "what the kernel does against faults of the CPU",
+            why: "each system call pays for them: compare machines only where they are the same",
+            workloads: ALL,
+            by_name: None,
+            look: mitigations,
+        },
+        Check {
+            name: "hypervisor",
+            looks_at: "whether this is a virtual machine",
+            why: "page faults and waking up cost more there, and a neighbour may take the CPU",
+            workloads: ALL,
+            by_name: None,
+            look: hypervisor,
+        },
+        Check {
+            name: "clock-source",
+            looks_at: "the clock that the kernel reads",
+            why: "any but the TSC costs many times as much to read, which shows where each call is \
+                  timed",
+            workloads: ALL,
+            by_name: Some("the kernel chose another clock, perhaps because the TSC is not steady"),
+            look: clock_source,
+        },
+    ],
+};
+
+const CPUFREQ: &str = "/sys/devices/system/cpu/cpufreq";
+
+fn governor(machine: &Machine) -> Result<Found, Unknown> {
+    let names = machine.names(CPUFREQ);
+    let policies: Vec<String> = names
+        .iter()
+        .filter(|name| name.starts_with("policy"))
+        .map(|name| format!("{CPUFREQ}/{name}"))
+        .filter(|folder| machine.has(&format!("{folder}/scaling_governor")))
+        .collect();
+    if policies.is_empty() {
+        let why = "the kernel controls no frequency here: firmware or a hypervisor does";
+        return Err(Unknown(why.into()));
+    }
+    let mut others = Vec::new();
+    let mut settings = Vec::new();
+    for folder in policies {
+        let file = format!("{folder}/scaling_governor");
+        let now = machine.read(&file)?;
+        if now != "performance" {
+            others.push(now);
+            settings.push(Setting { file, value: "performance".into() });
+        }
+    }
+    others.sort();
+    others.dedup();
+    if others.is_empty() {
+        return Ok(Found::ok("performance"));
+    }
+    let can = settings.iter().all(|setting| {
+        let list = setting.file.replace("scaling_governor", "scaling_available_governors");
+        machine.read(&list).is_ok_and(|list| list.split_whitespace().any(|g| g == "performance"))
+    });
+    let remedy = if can {
+        Remedy::Set(settings)
+    } else {
+        Remedy::type_in(format!("{}modprobe cpufreq_performance", machine.sudo()))
+    };
+    Ok(Found::mind(others.join(", "), "the frequency follows the load", remedy))
+}
+
+fn turbo(machine: &Machine) -> Result<Found, Unknown> {
+    let switches = [
+        ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"),
+        ("/sys/devices/system/cpu/cpufreq/boost", "1", "0"),
+    ];
+    let Some((file, on, off)) = switches.into_iter().find(|(file, ..)| machine.has(file)) else {
+        let why = "nothing here shows it: firmware or a hypervisor decides";
+        return Err(Unknown(why.into()));
+    };
+    if machine.read(file)? == on {
+        return Ok(Found::mind("on", "the frequency follows the heat", Remedy::set(file, off)));
+    }
+    Ok(Found::ok("off"))
+}
+
+fn smt(machine: &Machine) -> Result<Found, Unknown> {
+    let file = "/sys/devices/system/cpu/smt/control";
+    match machine.read(file)?.as_str() {
+        "on" => Ok(Found::mind("on", "CPUs share cores", Remedy::set(file, "off"))),
+        "off" | "forceoff" => Ok(Found::ok("off")),
+        "notsupported" | "notimplemented" => Ok(Found::ok("none")),
+        other => Err(Unknown(format!("{file} says `{other}`, which is not known"))),
+    }
+}
+
+/// What costs time in each system call, by the words that the kernel has for it.
+const COSTLY: &[(&str, &str)] = &[
+    ("PTI", "page-table isolation"),
+    ("Clear CPU buffers", "cleared CPU buffers"),
+    ("Retpolines", "retpolines"),
+    ("untrained return thunk", "untrained returns"),
+    ("Safe RET", "safe returns"),
+    ("IBRS", "IBRS"),
+    ("IBPB", "IBPB"),
+];
+
+fn mitigations(machine: &Machine) -> Result<Found, Unknown> {
+    let folder = "/sys/devices/system/cpu/vulnerabilities";
+    let faults = machine.names(folder);
+    if faults.is_empty() {
+        return Err(Unknown(format!("there is nothing in {folder}")));
+    }
+    let mut paid: Vec<&str> = Vec::new();
+    for fault in &faults {
+        let text = machine.read(&format!("{folder}/{fault}"))?;
+        for &(word, name) in COSTLY {
+            // What comes first is what is done; `; IBPB: disabled` behind it is not.
+            let does = text.split([';', ',']).map(str::trim).any(|part| {
+                let part = part.trim_start_matches("Mitigation: ");
+                part.trim_start_matches("Vulnerable: ").starts_with(word)
+                    && !part.contains("disabled")
+                    && !part.contains("not affected")
+            });
+            if does && !paid.contains(&name) {
+                paid.push(name);
+            }
+        }
+    }
+    if paid.is_empty() {
+        return Ok(Found::ok("none that each system call pays for"));
+    }
+    let remedy = Remedy::to_do("boot with mitigations=off, where every program is trusted");
+    Ok(Found::mind(paid.join(", "), "", remedy))
+}
+
+fn hypervisor(machine: &Machine) -> Result<Found, Unknown> {
+    let info = machine.read("/proc/cpuinfo")?;
+    let flags = info.lines().find(|line| line.starts_with("flags"));
+    let says = flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
+    match says {
+        Some(false) => Ok(Found::ok("no")),
+        Some(true) => {
+            let vendor = machine.read("/sys/class/dmi/id/sys_vendor");
+            let vendor =
+                vendor.map_or_else(|_| "yes".to_owned(), |vendor| format!("yes, {vendor}"));
+            Ok(Found::mind(
+                vendor,
+                "measure on the bare machine what is to be compared",
+                Remedy::Nothing,
+            ))
+        }
+        None => Err(Unknown("/proc/cpuinfo has no flags that would say so".into())),
+    }
+}
+
+fn clock_source(machine: &Machine) -> Result<Found, Unknown> {
+    let folder = "/sys/devices/system/clocksource/clocksource0";
+    let file = format!("{folder}/current_clocksource");
+    let now = machine.read(&file)?;
+    if now == "tsc" {
+        return Ok(Found::ok(now));
+    }
+    let others = machine.read(&format!("{folder}/available_clocksource"))?;
+    let remedy = if others.split_whitespace().any(|other| other == "tsc") {
+        Remedy::set(file, "tsc")
+    } else {
+        Remedy::to_do("boot with clocksource=tsc, where the TSC can be trusted")
+    };
+    Ok(Found::mind(now, "reading it is slow", remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doctor::State;
+    use crate::doctor::fake::Fake;
+    use crate::doctor::setting::write;
+
+    fn policies(governors: &[&str]) -> Fake {
+        let fake = Fake::new();
+        for (number, governor) in governors.iter().enumerate() {
+            let folder = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
+            fake.set(&format!("{folder}/scaling_governor"), governor);
+            fake.set(&format!("{folder}/scaling_available_governors"), "performance powersave");
+        }
+        fake
+    }
+
+    #[test]
+    fn every_policy_has_to_perform() {
+        assert_eq!(policies(&["performance", "performance"]).finds("governor").0, State::Ok);
+        let fake = policies(&["performance", "powersave", "schedutil"]);
+        let (state, said, command) = fake.finds("governor");
+        assert!(state == State::Mind && said.starts_with("powersave, schedutil"), "{said}");
+        let wanted = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+        assert_eq!(command, format!("echo performance | tee {wanted}"));
+        fake.set(
+            "/sys/devices/system/cpu/cpufreq/policy1/scaling_available_governors",
+            "powersave",
+        );
+        assert_eq!(fake.finds("governor").2, "modprobe cpufreq_performance");
+    }
+
+    #[test]
+    fn turbo_is_found_by_either_switch() {
+        let intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+        let other = "/sys/devices/system/cpu/cpufreq/boost";
+        for (file, on, off) in [(intel, "0", "1"), (other, "1", "0")] {
+            let fake = Fake::new().with(file, on);
+            let (state, _, command) = fake.finds("turbo");
+            assert_eq!(state, State::Mind);
+            assert_eq!(command, format!("echo {off} | tee {file}"));
+            write(&fake.machine(), file, off).unwrap();
+            assert_eq!(fake.finds("turbo").0, State::Ok);
+        }
+    }
+
+    #[test]
+    fn cpus_that_share_a_core_are_found() {
+        let file = "/sys/devices/system/cpu/smt/control";
+        let fake = Fake::new().with(file, "on");
+        let (state, _, command) = fake.finds("smt");
+        assert_eq!((state, command), (State::Mind, format!("echo off | tee {file}")));
+        for (text, wanted) in
+            [("off", State::Ok), ("notsupported", State::Ok), ("42", State::Unknown)]
+        {
+            fake.set(file, text);
+            assert_eq!(fake.finds("smt").0, wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_mitigations_that_are_on_and_cost_are_named() {
+        let folder = "/sys/devices/system/cpu/vulnerabilities";
+        let fake = Fake::new()
+            .with(&format!("{folder}/meltdown"), "Not affected")
+            .with(
+                &format!("{folder}/spectre_v2"),
+                "Mitigation: Enhanced / Automatic IBRS; IBPB: disabled; PBRSB-eIBRS: Not affected",
+            )
+            .with(&format!("{folder}/spectre_v1"), "Mitigation: usercopy/swapgs barriers");
+        assert_eq!(fake.finds("mitigations").0, State::Ok);
+        fake.set(&format!("{folder}/meltdown"), "Mitigation: PTI");
+        fake.set(&format!("{folder}/spec_rstack_overflow"), "Vulnerable: Safe RET, no microcode");
+        let (state, said, _) = fake.finds("mitigations");
+        assert_eq!(state, State::Mind);
+        assert!(said.starts_with("page-table isolation, safe returns"), "{said}");
+    }
+
+    #[test]
+    fn a_virtual_machine_is_told_by_the_cpus_flags() {
+        let fake = Fake::new().with("/proc/cpuinfo", "model name : X\nflags : fpu sse\n");
+        assert_eq!(fake.finds("hypervisor").0, State::Ok);
+        fake.set("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
+        fake.set("/sys/class/dmi/id/sys_vendor", "QEMU\n");
+        let (state, said, command) = fake.finds("hypervisor");
+        assert!(state == State::Mind && said.starts_with("yes, QEMU"), "{said}");
+        assert_eq!(command, "", "nothing mends it");
+        fake.set("/proc/cpuinfo", "Features : fp asimd\n");
+        assert_eq!(fake.finds("hypervisor").0, State::Unknown);
+    }
+
+    #[test]
+    fn the_tsc_is_taken_where_it_can_be_had() {
+        let folder = "/sys/devices/system/clocksource/clocksource0";
+        let fake = Fake::new()
+            .with(&format!("{folder}/current_clocksource"), "tsc\n")
+            .with(&format!("{folder}/available_clocksource"), "tsc hpet acpi_pm\n");
+        assert_eq!(fake.finds("clock-source").0, State::Ok);
+        fake.set(&format!("{folder}/current_clocksource"), "hpet\n");
+        let (state, _, command) = fake.finds("clock-source");
+        assert_eq!(state, State::Mind);
+        assert_eq!(command, format!("echo tsc | tee {folder}/current_clocksource"));
+        fake.set(&format!("{folder}/available_clocksource"), "hpet acpi_pm\n");
+        assert!(fake.finds("clock-source").2.starts_with("boot with"));
+    }
+}

@@ -1,0 +1,209 @@
+//! What settings were before `--fix` changed them: a file beside the record, written before the first
+//! change, so that they can be put back whatever happens in between.
+
+use super::machine::Machine;
+use crate::exit::Trouble;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Raised when a key changes its meaning or goes.
+const SCHEMA: u32 = 1;
+const NAME: &str = "knee-doctor.json";
+
+/// Settings that knee changed, in the order of the first change of each.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Kept {
+    schema: u32,
+    /// The boot in which they were changed; the next one sets them anew.
+    pub boot: String,
+    /// One for each file.
+    pub changes: Vec<Change>,
+}
+
+/// One setting that knee changed, or was about to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The check's name.
+    pub check: String,
+    /// The kernel's file.
+    pub file: String,
+    /// What it held before knee changed it first.
+    pub was: String,
+    /// What knee wrote into it, in turn.
+    pub set: Vec<String>,
+    /// The network namespace, for a setting that each has its own of.
+    pub net: Option<String>,
+}
+
+/// Where the state is kept: beside the record.
+pub fn file_beside(record: &Path) -> PathBuf {
+    record.with_file_name(NAME)
+}
+
+impl Kept {
+    /// Nothing changed yet.
+    pub fn new(machine: &Machine) -> Kept {
+        Kept { schema: SCHEMA, boot: boot(machine), changes: Vec::new() }
+    }
+
+    /// What was kept in `file`; none where nothing was.
+    pub fn load(file: &Path) -> Result<Option<Kept>, Trouble> {
+        let text = match std::fs::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Trouble::failed(format!("{}: {error}", file.display()))),
+        };
+        let kept: Kept = serde_json::from_slice(&text).map_err(|error| {
+            let file = file.display();
+            Trouble::usage(format!(
+                "{file} is not what `knee doctor --fix` keeps ({error}): move it"
+            ))
+        })?;
+        if kept.schema != SCHEMA {
+            let file = file.display();
+            return Err(Trouble::usage(format!("{file} is of another knee: use that one")));
+        }
+        Ok(Some(kept))
+    }
+
+    /// Keeps it in `file`, so that it is there after a crash or a power cut, whole or not at all.
+    pub fn save(&self, file: &Path) -> io::Result<()> {
+        let beside = file.with_extension(format!("json.{}", std::process::id()));
+        let write = || {
+            let mut new = File::create(&beside)?;
+            new.write_all(&serde_json::to_vec_pretty(self)?)?;
+            new.sync_all()?;
+            std::fs::rename(&beside, file)?;
+            folder(file)?.sync_all()
+        };
+        let written = write();
+        if written.is_err() {
+            // It is of no use, and there may be no room even to remove it.
+            let _ = std::fs::remove_file(&beside);
+        }
+        written
+    }
+
+    /// Keeps what is left of it, or no file if nothing is.
+    pub fn save_rest(&self, file: &Path) -> Result<(), Trouble> {
+        let done = if self.changes.is_empty() {
+            std::fs::remove_file(file).and_then(|()| folder(file)?.sync_all())
+        } else {
+            self.save(file)
+        };
+        match done {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Trouble::failed(format!("bringing {} up to date: {error}", file.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the machine was started anew since.
+    pub fn is_of_another_boot(&self, machine: &Machine) -> bool {
+        let now = boot(machine);
+        !now.is_empty() && !self.boot.is_empty() && now != self.boot
+    }
+
+    /// Keeps what `file` held, unless something is kept for it: what was first is what was.
+    pub fn add(&mut self, change: Change) {
+        match self.changes.iter_mut().find(|old| old.file == change.file && old.net == change.net) {
+            Some(old) => old.set.extend(change.set),
+            None => self.changes.push(change),
+        }
+    }
+
+    /// Notes what the kernel made of a value that was written: that is ours to put back, too.
+    pub fn note(&mut self, file: &str, made: &str) {
+        for change in self.changes.iter_mut().filter(|change| change.file == file) {
+            if change.was != made && !change.set.iter().any(|set| set == made) {
+                change.set.push(made.to_owned());
+            }
+        }
+    }
+}
+
+/// Held while settings are changed or put back: two at once would forget what the other found. The
+/// kernel takes it back however the process ends.
+pub struct Claim {
+    _folder: File,
+}
+
+impl Claim {
+    /// Claims the folder of `file`, which is made where it is not there.
+    pub fn of(file: &Path) -> Result<Claim, Trouble> {
+        let failed = |error: io::Error| {
+            Trouble::failed(format!("the folder of {}: {error}", file.display()))
+        };
+        std::fs::create_dir_all(folder_of(file)).map_err(failed)?;
+        let folder = folder(file).map_err(failed)?;
+        match folder.try_lock() {
+            Ok(()) => Ok(Claim { _folder: folder }),
+            Err(TryLockError::WouldBlock) => Err(Trouble::failed(
+                "another `knee doctor` is changing settings; wait for it to end",
+            )),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn folder(file: &Path) -> io::Result<File> {
+    File::open(folder_of(file))
+}
+
+fn boot(machine: &Machine) -> String {
+    machine.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::fake::Fake;
+
+    fn change(was: &str, set: &str) -> Change {
+        let (check, file) = ("somaxconn".into(), "/proc/sys/net/core/somaxconn".into());
+        Change { check, file, was: was.into(), set: vec![set.into()], net: None }
+    }
+
+    #[test]
+    fn what_was_first_is_kept() {
+        let fake = Fake::new();
+        let mut kept = Kept::new(&fake.machine());
+        kept.add(change("128", "4096"));
+        kept.add(change("300", "8192"));
+        let file = file_beside(&fake.record());
+        let _claim = Claim::of(&file).unwrap();
+        kept.save(&file).unwrap();
+        let kept = Kept::load(&file).unwrap().unwrap();
+        let [only] = kept.changes.as_slice() else { panic!("{kept:?}") };
+        assert_eq!((only.was.as_str(), only.set.join(" ").as_str()), ("128", "4096 8192"));
+        let names: Vec<_> = file.parent().unwrap().read_dir().unwrap().flatten().collect();
+        assert_eq!(names.len(), 1, "nothing else is left there: {names:?}");
+    }
+
+    #[test]
+    fn only_one_at_a_time_changes_settings() {
+        let fake = Fake::new();
+        let file = file_beside(&fake.record());
+        let held = Claim::of(&file).unwrap();
+        assert!(Claim::of(&file).is_err());
+        drop(held);
+        assert!(Claim::of(&file).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_none_of_ours_is_refused() {
+        let fake = Fake::new().with("x.json", "[]").with("y.json", "{}");
+        fake.set("z.json", r#"{"schema": 2, "boot": "", "changes": []}"#);
+        for name in ["x.json", "y.json", "z.json"] {
+            assert!(Kept::load(&fake.folder.path().join(name)).is_err(), "{name}");
+        }
+        assert!(Kept::load(&fake.folder.path().join("none.json")).unwrap().is_none());
+    }
+}

@@ -1,0 +1,379 @@
+//! What one process, one user or one group of processes may have of something.
+
+use super::needs::{MAPS, OWN, PROCESSES, SOCKETS};
+use super::{Check, Found, Group, Machine, Remedy, Unknown};
+use analysis::words::count;
+
+/// The family.
+pub static GROUP: Group = Group {
+    name: "Limits",
+    checks: &[
+        Check {
+            name: "descriptors",
+            looks_at: "descriptors that a process may have (RLIMIT_NOFILE)",
+            why: "each socket, pipe or file is a descriptor; beyond the limit points are left out",
+            workloads: &["poll", "pipetest", "socket", "bind", "accept", "close"],
+            by_name: None,
+            look: descriptors,
+        },
+        Check {
+            name: "processes",
+            looks_at: "processes and threads that a user may have (RLIMIT_NPROC)",
+            why: "all children live at the same time",
+            workloads: &["fork", "reap", "thread"],
+            by_name: None,
+            look: |machine| own(machine, &NPROC),
+        },
+        Check {
+            name: "pids-cgroup",
+            looks_at: "processes and threads that the cgroup may have (pids.max)",
+            why: "all children live at the same time, in the cgroup of the shell or container",
+            workloads: &["fork", "reap", "thread"],
+            by_name: Some("somebody gave that limit to all that runs in the cgroup"),
+            look: cgroup,
+        },
+        Check {
+            name: "pid-max",
+            looks_at: "the largest process id (kernel.pid_max)",
+            why: "each process and thread on the machine has an id of its own",
+            workloads: &["fork", "reap", "thread"],
+            by_name: None,
+            look: |machine| tasks(machine, "/proc/sys/kernel/pid_max", 32_768),
+        },
+        Check {
+            name: "threads-max",
+            looks_at: "threads of the whole machine (kernel.threads-max)",
+            why: "each process is at least a thread",
+            workloads: &["fork", "reap", "thread"],
+            by_name: None,
+            look: |machine| tasks(machine, "/proc/sys/kernel/threads-max", 32_768),
+        },
+        Check {
+            name: "map-count",
+            looks_at: "maps that a process may have (vm.max_map_count)",
+            why: "no two of the maps lie side by side, so each counts; a thread's stack is one too",
+            workloads: &["mmap", "touch", "munmap", "thread"],
+            by_name: None,
+            look: maps,
+        },
+        Check {
+            name: "locked-memory",
+            looks_at: "memory that a process may lock (RLIMIT_MEMLOCK)",
+            why: "kernels before 5.12 count io_uring's rings as locked",
+            workloads: &["poll", "pipetest"],
+            by_name: None,
+            look: |machine| own(machine, &MEMLOCK),
+        },
+        Check {
+            name: "pending-signals",
+            looks_at: "signals that may wait for a user's processes (RLIMIT_SIGPENDING)",
+            why: "sigio and signalfd queue one for each active descriptor; what overflows voids the \
+                  cell",
+            workloads: &["poll", "pipetest"],
+            by_name: None,
+            look: |machine| own(machine, &SIGPENDING),
+        },
+    ],
+};
+
+/// A limit that each process inherits, and that knee takes as it is.
+struct Own {
+    /// Its name in `/proc/self/limits`.
+    line: &'static str,
+    /// The letter of `ulimit`, and what that counts in.
+    flag: char,
+    flag_unit: u64,
+    /// How a number of it is said.
+    spell: fn(u64) -> String,
+    /// The option of `prlimit`.
+    option: &'static str,
+    /// What is wanted, and below what no default can be measured.
+    wanted: u64,
+    least: u64,
+    what: &'static str,
+    /// Whether the kernel lets root have more.
+    spares_root: bool,
+}
+
+const NOFILE: Own = Own {
+    line: "Max open files",
+    flag: 'n',
+    flag_unit: 1,
+    spell: count,
+    option: "nofile",
+    wanted: SOCKETS + OWN,
+    least: SOCKETS + OWN,
+    what: "10,000 sockets",
+    spares_root: false,
+};
+const NPROC: Own = Own {
+    line: "Max processes",
+    flag: 'u',
+    flag_unit: 1,
+    spell: count,
+    option: "nproc",
+    wanted: PROCESSES + OWN,
+    least: PROCESSES + OWN,
+    what: "5,000 children",
+    spares_root: true,
+};
+const MEMLOCK: Own = Own {
+    line: "Max locked memory",
+    flag: 'l',
+    flag_unit: 1024,
+    spell: super::memory::bytes,
+    option: "memlock",
+    wanted: 1 << 20,
+    least: 0,
+    what: "io_uring on an old kernel",
+    spares_root: true,
+};
+const SIGPENDING: Own = Own {
+    line: "Max pending signals",
+    flag: 'i',
+    flag_unit: 1,
+    spell: count,
+    option: "sigpending",
+    wanted: SOCKETS,
+    least: 1,
+    what: "10,000 active descriptors",
+    spares_root: false,
+};
+
+/// Soft and hard; absent where there is no limit.
+type Pair = (Option<u64>, Option<u64>);
+
+fn pair(machine: &Machine, line: &str) -> Result<Pair, Unknown> {
+    let limits = machine.read("/proc/self/limits")?;
+    let values = limits.lines().find_map(|text| text.strip_prefix(line));
+    let mut words = values.unwrap_or_default().split_whitespace();
+    let mut next = || match words.next()? {
+        "unlimited" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    next()
+        .zip(next())
+        .ok_or_else(|| Unknown(format!("/proc/self/limits has no line `{line}` that can be read")))
+}
+
+fn spelled(limit: &Own, number: Option<u64>) -> String {
+    number.map_or_else(|| "unlimited".to_owned(), limit.spell)
+}
+
+/// knee raises the soft limit itself, so the hard one decides.
+fn descriptors(machine: &Machine) -> Result<Found, Unknown> {
+    let (soft, hard) = pair(machine, NOFILE.line)?;
+    let value = if soft == hard {
+        spelled(&NOFILE, hard)
+    } else {
+        format!("{}, which knee raises to {}", spelled(&NOFILE, soft), spelled(&NOFILE, hard))
+    };
+    Ok(judged(machine, &NOFILE, value, hard, hard))
+}
+
+fn own(machine: &Machine, limit: &Own) -> Result<Found, Unknown> {
+    let (soft, hard) = pair(machine, limit.line)?;
+    if limit.spares_root && machine.is_root {
+        return Ok(Found::ok(format!("{}, which does not bind root", spelled(limit, soft))));
+    }
+    Ok(judged(machine, limit, spelled(limit, soft), soft, hard))
+}
+
+fn judged(
+    machine: &Machine,
+    limit: &Own,
+    value: String,
+    counts: Option<u64>,
+    hard: Option<u64>,
+) -> Found {
+    let Some(number) = counts.filter(|&number| number < limit.wanted) else {
+        return Found::ok(value);
+    };
+    let Own { wanted, flag, option, what, .. } = *limit;
+    // A process's own limits can't be changed from a child of it: the shell has to.
+    let by_shell = machine.is_root || hard.is_none_or(|hard| hard >= wanted);
+    let command = if by_shell {
+        format!("ulimit -{flag} {}", wanted.div_ceil(limit.flag_unit))
+    } else {
+        format!("sudo prlimit --pid $$ --{option}={wanted}:{wanted}")
+    };
+    let says = format!("{what} need {}; in the shell that starts knee", (limit.spell)(wanted));
+    let remedy = Remedy::type_in(command);
+    if number < limit.least {
+        Found::bad(value, says, remedy)
+    } else {
+        Found::mind(value, says, remedy)
+    }
+}
+
+/// A limit of the whole machine on processes and threads, of which some are taken.
+fn tasks(machine: &Machine, file: &str, usual: u64) -> Result<Found, Unknown> {
+    let (most, taken) = (machine.number(file)?, machine.tasks()?);
+    let value = format!("{}, of which {} are taken", count(most), count(taken));
+    let wanted = PROCESSES + OWN + taken;
+    if most >= wanted {
+        return Ok(Found::ok(value));
+    }
+    let says = format!("5,000 children need {}", count(wanted));
+    Ok(Found::bad(value, says, Remedy::set(file, wanted.max(usual))))
+}
+
+fn maps(machine: &Machine) -> Result<Found, Unknown> {
+    let file = "/proc/sys/vm/max_map_count";
+    let most = machine.number(file)?;
+    if most >= MAPS + OWN {
+        return Ok(Found::ok(count(most)));
+    }
+    let says = format!("25,000 maps need {}", count(MAPS + OWN));
+    Ok(Found::bad(count(most), says, Remedy::set(file, 65_530)))
+}
+
+/// The tightest limit of the cgroups that this process is in.
+fn cgroup(machine: &Machine) -> Result<Found, Unknown> {
+    let groups = machine.read("/proc/self/cgroup")?;
+    if !machine.has("/sys/fs/cgroup") {
+        return Err(Unknown(
+            "there is no /sys/fs/cgroup here, so a limit would not be seen".into(),
+        ));
+    }
+    let mut tightest: Option<(u64, u64, String)> = None;
+    for folder in folders(&groups) {
+        let Ok(most) = machine.number(&format!("{folder}/pids.max")) else { continue };
+        let taken = machine.number(&format!("{folder}/pids.current")).unwrap_or(0);
+        let room = |&(most, taken, _): &(u64, u64, String)| most.saturating_sub(taken);
+        let this = (most, taken, folder);
+        if tightest.as_ref().is_none_or(|old| room(&this) < room(old)) {
+            tightest = Some(this);
+        }
+    }
+    let Some((most, taken, folder)) = tightest else { return Ok(Found::ok("no limit")) };
+    let value = format!("{}, of which {} are taken", count(most), count(taken));
+    let wanted = PROCESSES + OWN + taken;
+    if most >= wanted {
+        return Ok(Found::ok(value));
+    }
+    let says = format!("5,000 children need {}", count(wanted));
+    Ok(Found::bad(value, says, Remedy::set(format!("{folder}/pids.max"), wanted)))
+}
+
+/// The folders of the cgroups in `/proc/self/cgroup` that may limit processes, each with those above
+/// it.
+fn folders(groups: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let bases: &[&str] = if controllers.split(',').any(|name| name == "pids") {
+            &["/sys/fs/cgroup/pids"]
+        } else if controllers.is_empty() {
+            &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+        } else {
+            continue;
+        };
+        for base in bases {
+            let mut path = path.trim_end_matches('/');
+            loop {
+                all.push(format!("{base}{path}"));
+                let Some((above, _)) = path.rsplit_once('/') else { break };
+                path = above;
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doctor::State;
+    use crate::doctor::fake::{Fake, finds};
+
+    fn limits(line: &str, soft: &str, hard: &str) -> Fake {
+        let head = "Limit                     Soft Limit           Hard Limit           Units";
+        Fake::new().with("/proc/self/limits", &format!("{head}\n{line:<26}{soft:<21}{hard:<21}x\n"))
+    }
+
+    #[test]
+    fn few_descriptors_are_bad_and_a_soft_limit_alone_is_not() {
+        let fake = limits("Max open files", "1024", "524288");
+        let (state, said, command) = fake.finds("descriptors");
+        assert_eq!((state, command.as_str()), (State::Ok, ""));
+        assert!(said.starts_with("1,024, which knee raises to 524,288"), "{said}");
+        let fake = limits("Max open files", "64", "64");
+        let (state, said, command) = fake.finds("descriptors");
+        assert_eq!((state, command.as_str()), (State::Bad, "ulimit -n 10400"));
+        assert!(said.contains("10,000 sockets need 10,400"), "{said}");
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        let (_, _, command) = finds(&machine, "descriptors");
+        assert_eq!(command, "sudo prlimit --pid $$ --nofile=10400:10400");
+    }
+
+    #[test]
+    fn the_limits_that_knee_inherits_are_weighed_by_what_it_needs() {
+        let cases = [
+            ("processes", "Max processes", "500", State::Bad, "ulimit -u 5400"),
+            ("locked-memory", "Max locked memory", "65536", State::Mind, "ulimit -l 1024"),
+            ("pending-signals", "Max pending signals", "100", State::Mind, "ulimit -i 10000"),
+            ("pending-signals", "Max pending signals", "0", State::Bad, "ulimit -i 10000"),
+        ];
+        for (name, line, few, wanted, typed) in cases {
+            let look = |soft: &str| {
+                let fake = limits(line, soft, "unlimited");
+                let mut machine = fake.machine();
+                machine.is_root = false;
+                finds(&machine, name)
+            };
+            let (state, said, command) = look(few);
+            assert_eq!((state, command.as_str()), (wanted, typed), "{name}: {said}");
+            assert_eq!(look("unlimited").0, State::Ok, "{name}");
+        }
+        let (state, said, _) = limits("Max processes", "500", "500").finds("processes");
+        assert_eq!(state, State::Ok, "{said}");
+        let (state, said, _) = limits("Max processes", "many", "500").finds("processes");
+        assert_eq!(state, State::Unknown, "{said}");
+    }
+
+    #[test]
+    fn ids_and_threads_have_to_suffice_for_all_that_runs() {
+        for (name, file) in [("pid-max", "pid_max"), ("threads-max", "threads-max")] {
+            let file = format!("/proc/sys/kernel/{file}");
+            let fake = Fake::new().with("/proc/loadavg", "0.1 0.2 0.3 2/800 4711\n");
+            fake.set(&file, "6200\n");
+            assert_eq!(fake.finds(name).0, State::Ok);
+            fake.set(&file, "6199\n");
+            let (state, said, command) = fake.finds(name);
+            assert_eq!(state, State::Bad, "{said}");
+            assert!(command.starts_with("sysctl -w kernel."), "{command}");
+            assert!(command.ends_with("=32768"), "{command}");
+        }
+    }
+
+    #[test]
+    fn maps_have_to_suffice_for_every_second_page() {
+        let fake = Fake::new().with("/proc/sys/vm/max_map_count", "65530\n");
+        assert_eq!(fake.finds("map-count").0, State::Ok);
+        fake.set("/proc/sys/vm/max_map_count", "20000\n");
+        let (state, _, command) = fake.finds("map-count");
+        assert_eq!((state, command.as_str()), (State::Bad, "sysctl -w vm.max_map_count=65530"));
+    }
+
+    #[test]
+    fn the_tightest_cgroup_counts_in_both_versions() {
+        let two = Fake::new()
+            .with("/proc/self/cgroup", "0::/user/shell\n")
+            .with("/sys/fs/cgroup/user/shell/pids.max", "max\n");
+        assert_eq!(two.finds("pids-cgroup").0, State::Ok);
+        two.set("/sys/fs/cgroup/user/pids.max", "5000\n");
+        two.set("/sys/fs/cgroup/user/pids.current", "30\n");
+        let (state, said, command) = two.finds("pids-cgroup");
+        assert_eq!(state, State::Bad, "{said}");
+        assert_eq!(command, "echo 5430 | tee /sys/fs/cgroup/user/pids.max");
+        let one = Fake::new()
+            .with("/proc/self/cgroup", "8:pids:/jobs\n1:cpu:/\n")
+            .with("/sys/fs/cgroup/pids/jobs/pids.max", "100\n");
+        let (state, said, _) = one.finds("pids-cgroup");
+        assert_eq!(state, State::Bad, "{said}");
+        one.set("/sys/fs/cgroup/pids/jobs/pids.max", "10000\n");
+        assert_eq!(one.finds("pids-cgroup").0, State::Ok);
+    }
+}

@@ -1,0 +1,141 @@
+//! Memory: whether there is enough, and in which pages it comes.
+
+use super::{Check, Found, Group, Machine, Remedy, Unknown, setting};
+
+/// The family.
+pub static GROUP: Group = Group {
+    name: "Memory",
+    checks: &[
+        Check {
+            name: "memory",
+            looks_at: "memory that is free for programs",
+            why: "5,000 children have a stack and page tables each, and a file of 200 MB is to stay in \
+                  the page cache",
+            workloads: &["fork", "reap", "thread", "mmap", "touch"],
+            by_name: None,
+            look: available,
+        },
+        Check {
+            name: "thp",
+            looks_at: "whether memory comes in huge pages (THP)",
+            why: "a fork copies fewer page tables then, and a first touch clears 2 MB: a mode of its \
+                  own",
+            workloads: &["fork", "thread", "touch"],
+            by_name: None,
+            look: huge_pages,
+        },
+        Check {
+            name: "swap",
+            looks_at: "whether pages were moved out to a disk",
+            why: "a page that comes back from a disk takes a thousand times as long",
+            workloads: &["fork", "mmap", "touch"],
+            by_name: None,
+            look: swap,
+        },
+    ],
+};
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+
+/// A number of bytes as people say it.
+pub fn bytes(bytes: u64) -> String {
+    match bytes as f64 {
+        few if few < 1e9 => format!("{:.0} MB", few / 1e6),
+        many => format!("{:.1} GB", many / 1e9),
+    }
+}
+
+fn available(machine: &Machine) -> Result<Found, Unknown> {
+    let info = machine.read("/proc/meminfo")?;
+    let value = |name: &str| {
+        let line = info.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * KIB)
+    };
+    let (Some(free), Some(total)) = (value("MemAvailable:"), value("MemTotal:")) else {
+        return Err(Unknown("/proc/meminfo does not say what is available".into()));
+    };
+    let said = format!("{} of {}", bytes(free), bytes(total));
+    let remedy = Remedy::to_do("end what holds it: ps -eo pid,rss,comm --sort=-rss | head -n 4");
+    Ok(if free < 512 * MIB {
+        Found::bad(said, "512 MiB are needed", remedy)
+    } else if free < 1024 * MIB {
+        Found::mind(said, "1 GiB is safe", remedy)
+    } else {
+        Found::ok(said)
+    })
+}
+
+fn huge_pages(machine: &Machine) -> Result<Found, Unknown> {
+    let file = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let now = setting::current(machine, file)?;
+    Ok(if now == "always" {
+        Found::mind(now, "pages of two sizes mix", Remedy::set(file, "madvise"))
+    } else {
+        Found::ok(now)
+    })
+}
+
+fn swap(machine: &Machine) -> Result<Found, Unknown> {
+    let table = machine.read("/proc/swaps")?;
+    let mut used = 0;
+    let mut places = 0;
+    for line in table.lines().skip(1) {
+        let number = line.split_whitespace().nth(3).and_then(|field| field.parse::<u64>().ok());
+        let Some(kib) = number else {
+            return Err(Unknown(format!("/proc/swaps has a line that is not known: {line}")));
+        };
+        used += kib * KIB;
+        places += 1;
+    }
+    Ok(match (places, used) {
+        (0, _) => Found::ok("none"),
+        (_, 0) => Found::ok("not in use"),
+        _ => {
+            let remedy = Remedy::type_in(format!("{0}swapoff -a && {0}swapon -a", machine.sudo()));
+            Found::mind(format!("{} in use", bytes(used)), "pages lie on a disk", remedy)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doctor::State;
+    use crate::doctor::fake::Fake;
+
+    #[test]
+    fn memory_has_to_suffice_for_the_children() {
+        for (kib, wanted) in [(4_000_000, State::Ok), (800_000, State::Mind), (400_000, State::Bad)]
+        {
+            let text = format!("MemTotal:  8000000 kB\nMemFree: 1 kB\nMemAvailable: {kib} kB\n");
+            let (state, said, _) = Fake::new().with("/proc/meminfo", &text).finds("memory");
+            assert_eq!(state, wanted, "{said}");
+            assert!(said.contains("of 8.2 GB"), "{said}");
+        }
+    }
+
+    #[test]
+    fn huge_pages_everywhere_are_to_mind() {
+        let file = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let fake = Fake::new().with(file, "[always] madvise never");
+        let (state, _, command) = fake.finds("thp");
+        assert_eq!((state, command), (State::Mind, format!("echo madvise | tee {file}")));
+        for text in ["always [madvise] never", "always madvise [never]"] {
+            fake.set(file, text);
+            assert_eq!(fake.finds("thp").0, State::Ok, "{text}");
+        }
+    }
+
+    #[test]
+    fn swap_is_to_mind_only_where_it_is_used() {
+        let head = "Filename Type Size Used Priority\n";
+        let fake = Fake::new().with("/proc/swaps", head);
+        assert_eq!(fake.finds("swap").0, State::Ok);
+        fake.set("/proc/swaps", &format!("{head}/dev/sda2 partition 8000 0 -2\n"));
+        assert_eq!(fake.finds("swap").0, State::Ok);
+        fake.set("/proc/swaps", &format!("{head}/dev/sda2 partition 8000000 500000 -2\n"));
+        let (state, said, command) = fake.finds("swap");
+        assert!(state == State::Mind && said.starts_with("512 MB in use"), "{said}");
+        assert_eq!(command, "swapoff -a && swapon -a");
+    }
+}

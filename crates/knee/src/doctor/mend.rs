@@ -1,0 +1,427 @@
+//! `--fix` and `--undo`: changing settings, and putting back what was.
+
+use super::kept::{Change, Claim, Kept};
+use super::{Examined, Machine, Remedy, Setting, State, Unknown, setting};
+use crate::exit::Trouble;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use std::path::Path;
+
+/// What became of one check that was to be mended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// The check's name.
+    pub check: &'static str,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// These files hold something else now.
+    Changed(Vec<Changed>),
+    /// There was nothing to mend.
+    Fine,
+    /// knee can't do it, and why; a person can.
+    Left { why: String, remedy: String, is_command: bool },
+}
+
+/// One file that holds something else now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    pub file: String,
+    pub was: String,
+    pub now: String,
+}
+
+impl Changed {
+    /// What was written.
+    pub fn setting(&self) -> Setting {
+        Setting { file: self.file.clone(), value: self.now.clone() }
+    }
+}
+
+impl Mended {
+    fn left(machine: &Machine, one: &Examined, why: impl Into<String>) -> Mended {
+        let Examined { check, found, .. } = one;
+        let remedy = found.remedy.spelled(machine);
+        let is_command = !matches!(found.remedy, Remedy::Do(_));
+        Mended { check: check.name, outcome: Outcome::Left { why: why.into(), remedy, is_command } }
+    }
+}
+
+/// A check that can be mended, and what each of its files holds now.
+struct Plan<'a> {
+    one: &'a Examined,
+    settings: &'a [Setting],
+    was: Vec<String>,
+}
+
+/// Mends what may be mended without harm, or what `names` names; what was is kept in `file` first.
+pub fn fix(
+    machine: &Machine,
+    examined: &[Examined],
+    names: &[String],
+    file: &Path,
+) -> Result<Vec<Mended>, Trouble> {
+    let chosen = |one: &&Examined| {
+        let named = names.iter().any(|name| name == one.check.name);
+        let troubled = matches!(one.found.state, State::Bad | State::Mind);
+        let may = matches!(one.found.remedy, Remedy::Set(_)) && one.check.by_name.is_none();
+        named || (names.is_empty() && troubled && may)
+    };
+    let mut mended = Vec::new();
+    let mut plans = Vec::new();
+    for one in examined.iter().filter(chosen) {
+        match plan(machine, one) {
+            Ok(plan) => plans.push(plan),
+            Err(why_not) => mended.push(why_not),
+        }
+    }
+    if plans.is_empty() {
+        return Ok(mended);
+    }
+    let _claim = Claim::of(file)?;
+    let mut kept = match Kept::load(file)? {
+        Some(kept) if !kept.is_of_another_boot(machine) => kept,
+        _ => Kept::new(machine),
+    };
+    for plan in &plans {
+        keep(machine, &mut kept, plan);
+    }
+    kept.save(file).map_err(|error| {
+        let file = file.display();
+        Trouble::failed(format!("nothing was changed, as {file} can't be written: {error}"))
+    })?;
+    for plan in &plans {
+        mended.push(carry_out(machine, plan));
+        for Setting { file, .. } in plan.settings {
+            if let Ok(made) = setting::current(machine, file) {
+                kept.note(file, &made);
+            }
+        }
+    }
+    // What could not be changed after all needs no putting back.
+    kept.changes.retain(|change| !is_as_it_was(machine, change));
+    kept.save_rest(file)?;
+    Ok(mended)
+}
+
+/// What is to be written for a check, or why nothing is.
+fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, Mended> {
+    let (check, found) = (one.check, &one.found);
+    if found.state == State::Ok {
+        return Err(Mended { check: check.name, outcome: Outcome::Fine });
+    }
+    let settings = match &found.remedy {
+        Remedy::Set(settings) => settings.as_slice(),
+        Remedy::Type(_) | Remedy::Do(_) => {
+            return Err(Mended::left(machine, one, "knee can't do that for you"));
+        }
+        Remedy::Nothing if found.state == State::Unknown => {
+            return Err(Mended::left(machine, one, &found.says));
+        }
+        Remedy::Nothing => return Err(Mended::left(machine, one, "nothing mends it from here")),
+    };
+    let mut was = Vec::new();
+    for Setting { file, .. } in settings {
+        let now = setting::current(machine, file);
+        was.push(now.map_err(|Unknown(why)| Mended::left(machine, one, why))?);
+        let path = machine.path(file);
+        if let Err(error) = accessat(CWD, &path, Access::WRITE_OK, AtFlags::EACCESS) {
+            let why = if machine.is_root {
+                format!("{file} can't be written: {}", std::io::Error::from(error))
+            } else {
+                "only root may".to_owned()
+            };
+            return Err(Mended::left(machine, one, why));
+        }
+    }
+    Ok(Plan { one, settings, was })
+}
+
+fn keep(machine: &Machine, kept: &mut Kept, plan: &Plan) {
+    for (setting, was) in plan.settings.iter().zip(&plan.was) {
+        kept.add(Change {
+            check: plan.one.check.name.into(),
+            file: setting.file.clone(),
+            was: was.clone(),
+            set: vec![setting.value.clone()],
+            net: net(machine, &setting.file),
+        });
+    }
+}
+
+fn carry_out(machine: &Machine, plan: &Plan) -> Mended {
+    let mut changed = Vec::new();
+    for (setting, was) in plan.settings.iter().zip(&plan.was) {
+        let Setting { file, value } = setting;
+        if let Err(error) = put(machine, file, value) {
+            return Mended::left(machine, plan.one, error);
+        }
+        changed.push(Changed { file: file.clone(), was: was.clone(), now: value.clone() });
+    }
+    Mended { check: plan.one.check.name, outcome: Outcome::Changed(changed) }
+}
+
+/// Writes, and looks whether the kernel took it.
+fn put(machine: &Machine, file: &str, value: &str) -> Result<(), String> {
+    setting::write(machine, file, value).map_err(|error| format!("{file}: {error}"))?;
+    match setting::current(machine, file) {
+        Ok(now) if now == value => Ok(()),
+        Ok(now) => Err(format!("the kernel made {now} of {value} in {file}")),
+        Err(Unknown(why)) => Err(why),
+    }
+}
+
+/// The network namespace that a setting belongs to.
+fn net(machine: &Machine, file: &str) -> Option<String> {
+    if file.starts_with("/proc/sys/net/") { machine.link("/proc/self/ns/net") } else { None }
+}
+
+fn is_as_it_was(machine: &Machine, change: &Change) -> bool {
+    change.net == net(machine, &change.file)
+        && setting::current(machine, &change.file).is_ok_and(|now| now == change.was)
+}
+
+/// What became of all that was to be put back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undoing {
+    /// Whether the machine was started anew since, and its settings with it.
+    pub restarted: bool,
+    /// Each setting, in the order in which they were put back.
+    pub settings: Vec<Undone>,
+}
+
+/// What became of one setting that was to be put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The check's name, and the kernel's file.
+    pub check: String,
+    pub file: String,
+    /// What it held before knee changed it.
+    pub was: String,
+    /// What it held until now; absent where it can't be read.
+    pub now: Option<String>,
+    /// Why it was not put back; absent where it holds what was.
+    pub left: Option<String>,
+}
+
+/// Puts back what is kept in `file`, the latest change first. What somebody else changed since is
+/// left alone unless `force` is set, and stays kept.
+pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<Undoing, Trouble> {
+    if Kept::load(file)?.is_none() {
+        return Ok(Undoing::default());
+    }
+    let _claim = Claim::of(file)?;
+    let Some(mut kept) = Kept::load(file)? else { return Ok(Undoing::default()) };
+    if kept.is_of_another_boot(machine) {
+        kept.changes.clear();
+        kept.save_rest(file)?;
+        return Ok(Undoing { restarted: true, settings: Vec::new() });
+    }
+    let mut undone = Vec::new();
+    let mut rest = Vec::new();
+    for change in kept.changes.iter().rev() {
+        let one = put_back(machine, change, force);
+        if one.left.is_some() {
+            rest.insert(0, change.clone());
+        }
+        undone.push(one);
+    }
+    kept.changes = rest;
+    kept.save_rest(file)?;
+    Ok(Undoing { restarted: false, settings: undone })
+}
+
+fn put_back(machine: &Machine, change: &Change, force: bool) -> Undone {
+    let Change { check, file, was, set, .. } = change;
+    let now = setting::current(machine, file);
+    let left = match &now {
+        _ if !setting::is_setting(file) => Some("that is no setting of the kernel".to_owned()),
+        _ if change.net != net(machine, file) => {
+            Some("it was changed in another network namespace: undo it there".to_owned())
+        }
+        Err(Unknown(why)) => Some(why.clone()),
+        Ok(now) if now == was => None,
+        Ok(now) if !force && !set.contains(now) => {
+            Some(format!("somebody else made it {now} since; --force puts {was} back"))
+        }
+        Ok(_) => put(machine, file, was).err(),
+    };
+    Undone { check: check.clone(), file: file.clone(), was: was.clone(), now: now.ok(), left }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::examine;
+    use crate::doctor::fake::Fake;
+    use crate::doctor::kept::file_beside;
+
+    const QUEUE: &str = "/proc/sys/net/core/somaxconn";
+    const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+    const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    const SMT: &str = "/sys/devices/system/cpu/smt/control";
+    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+    /// A machine with four things to mend, one of them only by name.
+    fn sick() -> Fake {
+        Fake::new()
+            .with(BOOT, "first\n")
+            .with(PORTS, "40000\t45000\n")
+            .with(QUEUE, "128\n")
+            .with(THP, "[always] madvise never\n")
+            .with(SMT, "on\n")
+    }
+
+    fn mend(fake: &Fake, names: &[&str]) -> Vec<Mended> {
+        let machine = fake.machine();
+        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+        fix(&machine, &examine(&machine), &names, &file_beside(&fake.record())).unwrap()
+    }
+
+    fn put_all_back(fake: &Fake, force: bool) -> Undoing {
+        undo(&fake.machine(), &file_beside(&fake.record()), force).unwrap()
+    }
+
+    fn kept(fake: &Fake) -> Option<Kept> {
+        Kept::load(&file_beside(&fake.record())).unwrap()
+    }
+
+    fn values(fake: &Fake) -> [String; 4] {
+        [PORTS, QUEUE, THP, SMT].map(|file| setting::current(&fake.machine(), file).unwrap())
+    }
+
+    const SICK: [&str; 4] = ["40000 45000", "128", "always", "on"];
+    const WELL: [&str; 4] = ["1024 65535", "4096", "madvise", "on"];
+
+    #[test]
+    fn what_is_mended_is_put_back_the_latest_first() {
+        let fake = sick();
+        let mended = mend(&fake, &[]);
+        let names: Vec<&str> = mended.iter().map(|one| one.check).collect();
+        assert_eq!(names, ["ports", "somaxconn", "thp"], "in the tables' order, and not smt");
+        assert_eq!(values(&fake), WELL);
+        let undoing = put_all_back(&fake, false);
+        let names: Vec<&str> = undoing.settings.iter().map(|one| one.check.as_str()).collect();
+        assert_eq!(names, ["thp", "somaxconn", "ports"]);
+        assert_eq!(values(&fake), SICK);
+        assert!(kept(&fake).is_none(), "nothing is left to put back");
+        assert_eq!(put_all_back(&fake, false), Undoing::default());
+    }
+
+    #[test]
+    fn only_what_is_named_is_mended() {
+        let fake = sick();
+        mend(&fake, &["smt"]);
+        assert_eq!(values(&fake), ["40000 45000", "128", "always", "off"]);
+        let mended = mend(&fake, &["smt", "descriptors", "hypervisor"]);
+        let outcome = |name: &str| &mended.iter().find(|one| one.check == name).unwrap().outcome;
+        assert_eq!(*outcome("smt"), Outcome::Fine);
+        assert!(matches!(outcome("descriptors"), Outcome::Left { .. }), "{mended:?}");
+        assert!(matches!(outcome("hypervisor"), Outcome::Left { .. }), "{mended:?}");
+    }
+
+    #[test]
+    fn after_two_fixes_the_first_state_is_what_was() {
+        let fake = sick();
+        mend(&fake, &["somaxconn"]);
+        fake.set(QUEUE, "64");
+        mend(&fake, &[]);
+        assert_eq!(values(&fake), WELL);
+        put_all_back(&fake, false);
+        assert_eq!(values(&fake), SICK);
+    }
+
+    #[test]
+    fn a_crash_before_between_or_behind_the_changes_is_undone_all_the_same() {
+        // A crash after so many of the three changes: the others hold what they held.
+        for done in 0..=3 {
+            let fake = sick();
+            mend(&fake, &[]);
+            for (file, was) in
+                [(PORTS, SICK[0]), (QUEUE, SICK[1]), (THP, SICK[2])].iter().skip(done)
+            {
+                fake.set(file, was);
+            }
+            assert!(put_all_back(&fake, false).settings.iter().all(|one| one.left.is_none()));
+            assert_eq!(values(&fake), SICK, "after {done}");
+        }
+    }
+
+    #[test]
+    fn a_crash_while_putting_back_is_gone_on_with() {
+        let fake = sick();
+        mend(&fake, &[]);
+        let file = file_beside(&fake.record());
+        let state = std::fs::read(&file).unwrap();
+        put_all_back(&fake, false);
+        // The state file goes last: it is still there after a crash, whatever was put back.
+        fake.set(QUEUE, "4096");
+        std::fs::write(&file, state).unwrap();
+        put_all_back(&fake, false);
+        assert_eq!(values(&fake), SICK);
+    }
+
+    #[test]
+    fn the_state_is_on_the_disk_before_the_first_change() {
+        let fake = sick();
+        let (machine, file) = (fake.machine(), file_beside(&fake.record()));
+        // Nothing can be kept where a file stands in the place of the folder.
+        fake.set("data/knee", "");
+        assert!(fix(&machine, &examine(&machine), &[], &file).is_err());
+        assert_eq!(values(&fake), SICK, "and so nothing was changed");
+    }
+
+    #[test]
+    fn what_somebody_else_changed_since_is_left_unless_it_is_forced() {
+        let fake = sick();
+        mend(&fake, &[]);
+        fake.set(QUEUE, "999");
+        let undoing = put_all_back(&fake, false);
+        let left: Vec<&Undone> = undoing.settings.iter().filter(|one| one.left.is_some()).collect();
+        assert_eq!(left.len(), 1, "{undoing:?}");
+        assert!(left[0].left.as_ref().unwrap().contains("somebody else made it 999"), "{left:?}");
+        assert_eq!(values(&fake), ["40000 45000", "999", "always", "on"]);
+        assert_eq!(kept(&fake).unwrap().changes.len(), 1, "it stays kept");
+        put_all_back(&fake, true);
+        assert_eq!(values(&fake), SICK);
+        assert!(kept(&fake).is_none());
+    }
+
+    #[test]
+    fn after_a_reboot_nothing_is_put_back() {
+        let fake = sick();
+        mend(&fake, &[]);
+        fake.set(BOOT, "second\n");
+        assert!(put_all_back(&fake, false).restarted);
+        assert_eq!(values(&fake), WELL);
+        assert!(kept(&fake).is_none());
+    }
+
+    #[test]
+    fn a_state_file_cannot_make_it_write_anything_but_settings() {
+        let fake = sick();
+        mend(&fake, &["somaxconn"]);
+        fake.set("/etc/passwd", "4096");
+        let file = file_beside(&fake.record());
+        let state = std::fs::read_to_string(&file).unwrap().replace(QUEUE, "/etc/passwd");
+        std::fs::write(&file, state).unwrap();
+        assert!(put_all_back(&fake, true).settings[0].left.is_some());
+        assert_eq!(fake.get("/etc/passwd"), "4096");
+    }
+
+    #[test]
+    fn another_network_namespace_is_left_alone() {
+        let fake = sick();
+        let link = fake.folder.path().join("proc/self/ns/net");
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("net:[1]", &link).unwrap();
+        mend(&fake, &["somaxconn", "thp"]);
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("net:[2]", &link).unwrap();
+        put_all_back(&fake, true);
+        assert_eq!(values(&fake), ["40000 45000", "4096", "always", "on"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Who else uses the machine.
+
+use super::machine::Watched;
+use super::{ALL, Check, Found, Group, Machine, Remedy, Unknown};
+
+/// The family.
+pub static GROUP: Group = Group {
+    name: "Noise",
+    checks: &[
+        Check {
+            name: "steal",
+            looks_at: "CPU time that a hypervisor takes away, over a short look",
+            why: "a call that is interrupted so looks slow, and nothing else tells why",
+            workloads: ALL,
+            by_name: None,
+            look: steal,
+        },
+        Check {
+            name: "load",
+            looks_at: "processes that run or wait for a CPU (load)",
+            why: "knee waits for the CPU with them, and its intervals widen",
+            workloads: ALL,
+            by_name: None,
+            look: load,
+        },
+        Check {
+            name: "busiest",
+            looks_at: "the processes that use most CPU, over a short look",
+            why: "they take CPU time and caches from what is measured",
+            workloads: ALL,
+            by_name: None,
+            look: busiest,
+        },
+    ],
+};
+
+/// Processes that are named at most.
+const NAMED_MAX: usize = 3;
+/// A smaller share of one CPU is not worth a name.
+const SHARE_MIN: f64 = 0.10;
+/// Ticks in a second, wherever Linux shows them to user space.
+const TICKS_PER_S: f64 = 100.0;
+
+fn steal(machine: &Machine) -> Result<Found, Unknown> {
+    let Watched { before, after, .. } = &machine.watched;
+    let (Some(before), Some(after)) = (before.cpus, after.cpus) else {
+        return Err(Unknown("/proc/stat can't be read, or shows no steal".into()));
+    };
+    let total = after.total.saturating_sub(before.total);
+    if total == 0 {
+        return Err(Unknown("no time passed on the CPUs' counters meanwhile".into()));
+    }
+    let percent = 100.0 * after.steal.saturating_sub(before.steal) as f64 / total as f64;
+    let value = format!("{percent:.0} %");
+    let remedy = Remedy::to_do("measure on a host that is not shared, or when it is quiet");
+    Ok(match percent {
+        much if much > 10.0 => Found::bad(value, "neighbours are busy", remedy),
+        some if some > 1.0 => Found::mind(value, "neighbours are busy", remedy),
+        _ => Found::ok(value),
+    })
+}
+
+fn load(machine: &Machine) -> Result<Found, Unknown> {
+    let text = machine.read("/proc/loadavg")?;
+    let first = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    let load =
+        first.ok_or_else(|| Unknown(format!("/proc/loadavg holds no load, but `{text}`")))?;
+    let cpus = machine.cpus()?;
+    let plural = if cpus == 1 { "" } else { "s" };
+    let value = format!("{load:.2} on {cpus} CPU{plural}, over the last minute");
+    let remedy = Remedy::to_do("end what else runs, or measure again later");
+    Ok(if load > 2.0 * cpus as f64 {
+        Found::bad(value, "there is more to do than the CPUs can", remedy)
+    } else if load > 0.5 * cpus as f64 {
+        Found::mind(value, "the machine is busy", remedy)
+    } else {
+        Found::ok(value)
+    })
+}
+
+/// A process, and what it used of one CPU.
+struct Busy<'a> {
+    pid: u32,
+    name: &'a str,
+    share: f64,
+}
+
+fn busiest(machine: &Machine) -> Result<Found, Unknown> {
+    let Watched { before, after, took } = &machine.watched;
+    if after.processes.is_empty() || took.is_zero() {
+        return Err(Unknown("no process can be seen in /proc".into()));
+    }
+    let own = std::process::id();
+    let mut busy: Vec<Busy> = after
+        .processes
+        .iter()
+        .filter(|(pid, _)| **pid != own)
+        .map(|(&pid, (name, ticks))| {
+            // One that was not there before has used all its time since.
+            let then = before.processes.get(&pid).map_or(0, |(_, ticks)| *ticks);
+            let share = ticks.saturating_sub(then) as f64 / TICKS_PER_S / took.as_secs_f64();
+            Busy { pid, name, share }
+        })
+        .filter(|busy| busy.share >= SHARE_MIN)
+        .collect();
+    busy.sort_by(|a, b| b.share.total_cmp(&a.share));
+    busy.truncate(NAMED_MAX);
+    let Some(first) = busy.first() else {
+        // Where the first process of all can't be seen, nor can others' be.
+        return if after.processes.contains_key(&1) {
+            Ok(Found::ok("none above 10 % of a CPU"))
+        } else {
+            Err(Unknown("others' processes are hidden from you (hidepid); sudo shows them".into()))
+        };
+    };
+    let named: Vec<String> = busy
+        .iter()
+        .map(|Busy { pid, name, share }| format!("{name} {:.0} % (pid {pid})", 100.0 * share))
+        .collect();
+    let remedy = Remedy::to_do(format!(
+        "kill {}, if it may end; else keep off its CPU: knee run --pin CPU",
+        first.pid
+    ));
+    Ok(Found::mind(named.join(", "), "", remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::State;
+    use crate::doctor::fake::{Fake, finds};
+    use crate::doctor::machine::Ticks;
+    use std::time::Duration;
+
+    fn stat(busy: u64, idle: u64, steal: u64) -> String {
+        format!("cpu {busy} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\ncpu1 1 2 3\n")
+    }
+
+    /// What a machine shows that had `before` and then `after` in its files a second later.
+    fn watched(before: &[(String, String)], after: &[(String, String)]) -> Machine {
+        let fake = Fake::new();
+        let proc = fake.folder.path().join("proc");
+        let mut moments = Vec::new();
+        for files in [before, after] {
+            for (file, text) in files {
+                fake.set(file, text);
+            }
+            moments.push(Ticks::now(&proc));
+        }
+        let mut machine = fake.machine();
+        let [before, after] = moments.try_into().unwrap();
+        machine.watched = Watched { before, after, took: Duration::from_secs(1) };
+        machine
+    }
+
+    #[test]
+    fn steal_is_the_share_of_the_look() {
+        for (stolen, wanted, said) in
+            [(1, State::Ok, "1 %"), (5, State::Mind, "5 %"), (30, State::Bad, "30 %")]
+        {
+            let file = |text: String| [("/proc/stat".to_owned(), text)];
+            let (before, after) = (stat(100, 900, 50), stat(100, 1_000 - stolen, 50 + stolen));
+            let machine = watched(&file(before), &file(after));
+            let (state, value, _) = finds(&machine, "steal");
+            assert_eq!(state, wanted, "{value}");
+            assert!(value.starts_with(said), "{value}");
+        }
+    }
+
+    #[test]
+    fn load_is_weighed_by_the_cpus() {
+        let fake = Fake::new().with("/proc/stat", &stat(0, 0, 0));
+        for (load, wanted) in [("0.90", State::Ok), ("1.50", State::Mind), ("4.10", State::Bad)] {
+            fake.set("/proc/loadavg", &format!("{load} 0 0 1/200 300\n"));
+            let (state, said, _) = fake.finds("load");
+            assert_eq!(state, wanted, "{said}");
+            assert!(said.contains("on 2 CPUs"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_three_busiest_are_named_with_their_share() {
+        let process = |pid: u32, name: &str, ticks: u64| {
+            let file = format!("/proc/{pid}/stat");
+            (file, format!("{pid} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0\n"))
+        };
+        let rows: [(u32, &str, u64); 5] =
+            [(11, "cc1", 97), (12, "a (b) c", 30), (13, "x", 9), (14, "y", 20), (15, "z", 15)];
+        let files = |used: bool| -> Vec<(String, String)> {
+            let ticks = |of: u64| 1_000 + if used { of } else { 0 };
+            rows.iter().map(|(pid, name, of)| process(*pid, name, ticks(*of))).collect()
+        };
+        let (before, after) = (files(false), files(true));
+        let machine = watched(&before, &after);
+        let (state, said, command) = finds(&machine, "busiest");
+        assert_eq!(state, State::Mind);
+        assert!(
+            said.starts_with("cc1 97 % (pid 11), a (b) c 30 % (pid 12), y 20 % (pid 14)"),
+            "{said}"
+        );
+        assert!(!said.contains('z') && command.starts_with("kill 11,"), "{said} {command}");
+        let (state, said, _) = finds(&watched(&before, &before), "busiest");
+        assert!(state == State::Unknown && said.contains("hidden"), "{said}");
+        let with_first = [before, vec![process(1, "init", 5)]].concat();
+        let (state, said, _) = finds(&watched(&with_first, &with_first), "busiest");
+        assert_eq!(state, State::Ok, "{said}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What the kernel lets this user do at all.
+
+use super::{Check, Found, Group, Machine, Remedy, Unknown};
+
+/// The family.
+pub static GROUP: Group = Group {
+    name: "Permissions",
+    checks: &[
+        Check {
+            name: "io_uring",
+            looks_at: "who may use io_uring (kernel.io_uring_disabled)",
+            why: "without it io_uring-oneshot and io_uring-multishot are unavailable",
+            workloads: &["poll", "pipetest"],
+            by_name: Some("somebody may have switched io_uring off for safety"),
+            look: io_uring,
+        },
+        Check {
+            name: "perf-events",
+            looks_at: "who may trace with perf events (kernel.perf_event_paranoid)",
+            why: "`knee advise --pid` counts a live process's waits with them",
+            workloads: &[],
+            by_name: Some("it would let every user trace every process"),
+            look: perf_events,
+        },
+        Check {
+            name: "tracepoints",
+            looks_at: "whether the kernel's tracepoints can be read (tracefs)",
+            why: "`knee advise --pid` finds a live process's waits with them",
+            workloads: &[],
+            by_name: None,
+            look: tracepoints,
+        },
+    ],
+};
+
+fn io_uring(machine: &Machine) -> Result<Found, Unknown> {
+    let file = "/proc/sys/kernel/io_uring_disabled";
+    let remedy = Remedy::set(file, 0);
+    match machine.number(file) {
+        Ok(0) => Ok(Found::ok("everybody")),
+        Ok(1) if machine.is_root => Ok(Found::ok("root, and kernel.io_uring_group")),
+        Ok(1) => {
+            let value = "root, and kernel.io_uring_group";
+            Ok(Found::bad(value, "you may be in that group, or not", remedy))
+        }
+        Ok(_) => Ok(Found::bad("nobody", "it is switched off", remedy)),
+        // Kernels before 6.6 had no such switch, and let everybody.
+        Err(_) if machine.has("/proc/sys/kernel/osrelease") && !machine.has(file) => {
+            Ok(Found::ok("everybody, if this kernel has it"))
+        }
+        Err(why) => Err(why),
+    }
+}
+
+fn perf_events(machine: &Machine) -> Result<Found, Unknown> {
+    let file = "/proc/sys/kernel/perf_event_paranoid";
+    let text = machine.read(file)?;
+    let level: i64 =
+        text.parse().map_err(|_| Unknown(format!("{file} holds no whole number, but `{text}`")))?;
+    if machine.is_root || level < 0 {
+        let who = if level < 0 { "everybody" } else { "root, as you are" };
+        return Ok(Found::ok(format!("{who} ({level})")));
+    }
+    Ok(Found::mind(format!("root ({level})"), "or run it with sudo", Remedy::set(file, -1)))
+}
+
+fn tracepoints(machine: &Machine) -> Result<Found, Unknown> {
+    let mut denied = None;
+    for place in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
+        let file = format!("{place}/events/raw_syscalls/sys_enter/id");
+        match std::fs::read(machine.path(&file)) {
+            Ok(_) => return Ok(Found::ok(format!("yes, in {place}"))),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                denied = Some(place);
+            }
+            Err(_) => {}
+        }
+    }
+    if let Some(place) = denied {
+        let remedy = Remedy::type_in("sudo knee advise --pid PID");
+        return Ok(Found::mind("no", format!("only root may look into {place}"), remedy));
+    }
+    let known = machine.read("/proc/filesystems")?;
+    if !known.lines().any(|line| line.split_whitespace().last() == Some("tracefs")) {
+        let remedy = Remedy::to_do("boot a kernel with tracepoints (CONFIG_FTRACE)");
+        return Ok(Found::mind("no", "this kernel has no tracefs", remedy));
+    }
+    if machine.is_root {
+        return Ok(Found::ok("not mounted; `knee advise` opens it for itself"));
+    }
+    let remedy = Remedy::type_in("sudo mount -t tracefs nodev /sys/kernel/tracing");
+    Ok(Found::mind("no", "tracefs is not mounted", remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::doctor::State;
+    use crate::doctor::fake::{Fake, finds};
+
+    #[test]
+    fn io_uring_is_for_everybody_some_or_nobody() {
+        let file = "/proc/sys/kernel/io_uring_disabled";
+        let fake = Fake::new().with(file, "0");
+        assert_eq!(fake.finds("io_uring").0, State::Ok);
+        fake.set(file, "1");
+        assert_eq!(fake.finds("io_uring").0, State::Ok, "for root");
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        let (state, _, command) = finds(&machine, "io_uring");
+        assert_eq!(state, State::Bad);
+        assert_eq!(command, "sudo sysctl -w kernel.io_uring_disabled=0");
+        fake.set(file, "2");
+        assert_eq!(fake.finds("io_uring").0, State::Bad, "for root too");
+        let old = Fake::new().with("/proc/sys/kernel/osrelease", "5.15.0");
+        assert_eq!(old.finds("io_uring").0, State::Ok);
+    }
+
+    #[test]
+    fn perf_events_are_for_root_or_for_everybody() {
+        let file = "/proc/sys/kernel/perf_event_paranoid";
+        let fake = Fake::new().with(file, "2");
+        assert_eq!(fake.finds("perf-events").0, State::Ok);
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        let (state, _, command) = finds(&machine, "perf-events");
+        assert_eq!(state, State::Mind);
+        assert_eq!(command, "sudo sysctl -w kernel.perf_event_paranoid=-1");
+        fake.set(file, "-1");
+        assert_eq!(finds(&machine, "perf-events").0, State::Ok);
+    }
+
+    #[test]
+    fn tracepoints_are_readable_mountable_or_absent() {
+        let fake = Fake::new().with("/proc/filesystems", "nodev\tsysfs\n");
+        let (state, said, _) = fake.finds("tracepoints");
+        assert!(state == State::Mind && said.contains("no tracefs"), "{said}");
+        fake.set("/proc/filesystems", "nodev\tsysfs\nnodev\ttracefs\n");
+        assert_eq!(fake.finds("tracepoints").0, State::Ok, "root opens it");
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        let (state, _, command) = finds(&machine, "tracepoints");
+        assert!(state == State::Mind && command.starts_with("sudo mount"), "{command}");
+        fake.set("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "21");
+        assert_eq!(finds(&machine, "tracepoints").0, State::Ok);
+    }
+}

@@ -1,0 +1,358 @@
+//! What the doctor says, in a terminal: a line a check, more where something is wrong.
+
+use super::mend::Changed;
+use super::words::workloads;
+use super::{
+    Examined, GROUPS, Machine, Mended, Outcome, Remedy, Setting, State, Undoing, Undone, setting,
+};
+use analysis::words::list;
+use anstyle::{AnsiColor, Effects, Style as Paint};
+use report::terminal::{Detail, Style};
+use std::path::Path;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+const WIDTH_MIN: usize = 40;
+/// Columns of the longest state, and of what stands before and behind it.
+const STATE: usize = 7;
+const INDENT: usize = 2;
+const GAP: usize = 2;
+/// Column of what is said below a check.
+const DETAIL: usize = INDENT + STATE + GAP + INDENT;
+
+const BOLD: Paint = Paint::new().effects(Effects::BOLD);
+const DIM: Paint = Paint::new().effects(Effects::DIMMED);
+
+/// Writes within a width, with or without colour.
+struct Pen {
+    colour: bool,
+    width: usize,
+    /// Column where what is found begins.
+    column: usize,
+    text: String,
+}
+
+/// Every check by its family, the worst first, and what can be done. Says why each matters where it
+/// is not fine, or everywhere if all details are wanted.
+pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> String {
+    let mut pen = Pen::new(style);
+    for group in GROUPS {
+        let mut rows: Vec<&Examined> =
+            examined.iter().filter(|one| one.group == group.name).collect();
+        rows.sort_by_key(|one| one.found.state);
+        if !rows.is_empty() {
+            pen.painted(BOLD, group.name);
+        }
+        for one in rows {
+            pen.check(machine, one, style.detail == Detail::All);
+        }
+    }
+    pen.line("");
+    pen.summary(examined);
+    pen.text
+}
+
+/// What was mended, what was left and why, what is still bad, and how to put it back.
+pub fn mended(mended: &[Mended], after: &[Examined], kept: &Path, style: &Style) -> String {
+    let mut pen = Pen::new(style);
+    let mut changed = 0;
+    for Mended { check, outcome } in mended {
+        match outcome {
+            Outcome::Fine => pen.told(State::Ok, "fine", check, "there is nothing to mend"),
+            Outcome::Left { why, remedy: command, is_command } => {
+                pen.told(State::Bad, "left", check, why);
+                pen.remedy(command, *is_command);
+            }
+            Outcome::Changed(files) => {
+                changed += 1;
+                let mut from: Vec<String> =
+                    files.iter().map(|one| format!("{} → {}", one.was, one.now)).collect();
+                from.sort();
+                from.dedup();
+                pen.told(State::Ok, "mended", check, &from.join(", "));
+                let settings: Vec<Setting> = files.iter().map(Changed::setting).collect();
+                pen.remedy(&setting::command(&settings, true), true);
+            }
+        }
+    }
+    if mended.is_empty() {
+        pen.wrapped("There is nothing that knee could mend without harm.", 0);
+    }
+    let bad = |one: &&Examined| one.found.state == State::Bad;
+    let bad: Vec<String> = after.iter().filter(bad).map(|one| one.check.name.into()).collect();
+    if !bad.is_empty() {
+        pen.wrapped(&format!("Still bad: {}; `knee doctor` says what mends it.", list(&bad)), 0);
+    }
+    if changed > 0 {
+        let kept = kept.display();
+        let text = format!("`knee doctor --undo` puts back what was; it is kept in {kept}.");
+        pen.wrapped(&text, 0);
+    }
+    pen.text
+}
+
+/// What was put back, and what was not and why.
+pub fn undone(undoing: &Undoing, kept: &Path, is_root: bool, style: &Style) -> String {
+    let mut pen = Pen::new(style);
+    for Undone { check, file, was, now, left } in &undoing.settings {
+        let now = now.as_deref().unwrap_or("unknown");
+        match left {
+            Some(why) => pen.told(State::Bad, "left", check, &format!("{now} in {file}: {why}")),
+            None if now == was => {
+                pen.told(State::Ok, "as was", check, &format!("{was} in {file}"));
+            }
+            None => {
+                pen.told(State::Ok, "back", check, &format!("{now} → {was} in {file}"));
+            }
+        }
+    }
+    let kept = kept.display();
+    if undoing.restarted {
+        pen.wrapped("The machine was started anew since: so was each of its settings.", 0);
+    } else if undoing.settings.is_empty() {
+        // Root has a folder of its own.
+        let sudo = if is_root { "" } else { " What was changed with sudo is put back with sudo." };
+        pen.wrapped(&format!("Nothing is to be put back: there is no {kept}.{sudo}"), 0);
+    } else if undoing.settings.iter().any(|one| one.left.is_some()) {
+        pen.wrapped(&format!("What was left stays kept in {kept}."), 0);
+    }
+    pen.text
+}
+
+impl Pen {
+    fn new(style: &Style) -> Pen {
+        let names = super::checks().map(|check| check.name.len()).max().unwrap_or(0);
+        let column = INDENT + STATE + GAP + names + GAP;
+        let width = style.width.max(WIDTH_MIN);
+        // Where little is left beside the names, texts go below them.
+        let column = if width < 2 * column { DETAIL } else { column };
+        Pen { colour: style.colour, width, column, text: String::new() }
+    }
+
+    fn check(&mut self, machine: &Machine, one: &Examined, all: bool) {
+        let Examined { check, found, .. } = one;
+        let says = match (found.state, found.says.as_str()) {
+            (State::Unknown, why) => why.to_owned(),
+            (_, "") => found.value.clone(),
+            (_, says) => format!("{}: {says}", found.value),
+        };
+        self.told(found.state, found.state.name(), check.name, &says);
+        if all || matches!(found.state, State::Bad | State::Mind) {
+            let whom = workloads(check);
+            let why = check.why;
+            let why = if whom.is_empty() { why.to_owned() } else { format!("{whom}: {why}") };
+            self.below(DIM, &why);
+        }
+        let is_command = !matches!(found.remedy, Remedy::Do(_));
+        self.remedy(&found.remedy.spelled(machine), is_command);
+    }
+
+    /// A word in the colour of a state, a check's name, and what is said of it beside or below.
+    fn told(&mut self, state: State, word: &str, name: &str, says: &str) {
+        let painted = self.paint(colour(state), &format!("{word:<STATE$}"));
+        let gap = " ".repeat(GAP);
+        let head = format!("{}{painted}{gap}{name}", " ".repeat(INDENT));
+        let used = INDENT + STATE + GAP + name.len();
+        let room = self.width - self.column;
+        let lines = fold(says, room);
+        // A long path is never cut, and has more room below.
+        if used + GAP > self.column || lines.iter().any(|line| display_width(line) > room) {
+            self.line(&head);
+            self.below(Paint::new(), says);
+            return;
+        }
+        let mut lines = lines.into_iter();
+        let first = lines.next().unwrap_or_default();
+        self.line(&format!("{head}{}{first}", " ".repeat(self.column - used)));
+        let rest: Vec<String> = lines.collect();
+        for line in rest {
+            self.line(&format!("{}{line}", " ".repeat(self.column)));
+        }
+    }
+
+    fn below(&mut self, paint: Paint, text: &str) {
+        for line in fold(text, self.width - DETAIL) {
+            let painted = self.paint(paint, &line);
+            self.line(&format!("{}{painted}", " ".repeat(DETAIL)));
+        }
+    }
+
+    /// What to do, or to type: where that is folded, a shell still takes it as one line.
+    fn remedy(&mut self, text: &str, is_command: bool) {
+        if text.is_empty() {
+            return;
+        }
+        // Room for the arrow before it and the backslash behind it.
+        let lines = fold(text, self.width - DETAIL - 2 - if is_command { 2 } else { 0 });
+        let last = lines.len().saturating_sub(1);
+        for (number, line) in lines.iter().enumerate() {
+            let arrow = if number == 0 { "→ " } else { "  " };
+            let more = if is_command && number < last { " \\" } else { "" };
+            self.line(&format!("{}{arrow}{line}{more}", " ".repeat(DETAIL)));
+        }
+    }
+
+    fn summary(&mut self, examined: &[Examined]) {
+        let number = |state| examined.iter().filter(|one| one.found.state == state).count();
+        let counts: Vec<String> = State::ALL
+            .into_iter()
+            .filter(|&state| number(state) > 0)
+            .map(|state| match state {
+                State::Mind => format!("{} to mind", number(state)),
+                _ => format!("{} {}", number(state), state.name()),
+            })
+            .collect();
+        self.wrapped(&format!("{}.", list(&counts)), 0);
+        let fixable = |by_name: bool| -> Vec<String> {
+            let can = |one: &&Examined| {
+                matches!(one.found.remedy, Remedy::Set(_)) && one.check.by_name.is_some() == by_name
+            };
+            examined.iter().filter(can).map(|one| one.check.name.to_owned()).collect()
+        };
+        let (free, named) = (fixable(false), fixable(true));
+        if !free.is_empty() {
+            let text = format!("`knee doctor --fix` mends {}; --undo puts it back.", list(&free));
+            self.wrapped(&text, 0);
+        }
+        if !named.is_empty() {
+            let text = format!(
+                "Only where it is named: `knee doctor --fix {}`; `--help` says why.",
+                named.join(",")
+            );
+            self.wrapped(&text, 0);
+        }
+    }
+
+    fn painted(&mut self, paint: Paint, text: &str) {
+        let painted = self.paint(paint, text);
+        self.line(&painted);
+    }
+
+    fn wrapped(&mut self, text: &str, indent: usize) {
+        for line in fold(text, self.width - indent) {
+            self.line(&format!("{}{line}", " ".repeat(indent)));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn paint(&self, paint: Paint, text: &str) -> String {
+        if self.colour && !paint.is_plain() {
+            format!("{}{text}{}", paint.render(), paint.render_reset())
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn colour(state: State) -> Paint {
+    match state {
+        State::Bad => Paint::new().fg_color(Some(AnsiColor::Red.into())).effects(Effects::BOLD),
+        State::Mind => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
+        State::Unknown => DIM,
+        State::Ok => Paint::new().fg_color(Some(AnsiColor::Green.into())),
+    }
+}
+
+/// Folded between words only: what a reader may want to type is never cut at a hyphen, nor inside a
+/// path.
+pub(super) fn fold(text: &str, width: usize) -> Vec<String> {
+    if display_width(text) <= width {
+        return vec![text.to_owned()];
+    }
+    let options = Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::examine;
+    use crate::doctor::fake::Fake;
+
+    /// A machine where much is wrong.
+    fn sick() -> Fake {
+        let fake = Fake::new()
+            .with("/proc/self/limits", "Max open files  64  64  files\n")
+            .with("/proc/sys/net/ipv4/ip_local_port_range", "40000 41000")
+            .with("/sys/devices/system/cpu/smt/control", "on")
+            .with("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never");
+        for number in 0..16 {
+            let folder = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
+            fake.set(&format!("{folder}/scaling_governor"), "powersave");
+            fake.set(&format!("{folder}/scaling_available_governors"), "performance powersave");
+        }
+        fake
+    }
+
+    fn shown(width: usize, colour: bool, detail: Detail) -> String {
+        let fake = sick();
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        machine.temporary = "/tmp".into();
+        machine.record = "/tmp".into();
+        examined(&machine, &examine(&machine), &Style { colour, width, detail })
+    }
+
+    #[test]
+    fn it_fits_the_terminal_and_says_the_same_without_colour() {
+        let plain = shown(80, false, Detail::All);
+        for line in plain.lines() {
+            assert!(display_width(line) <= 80, "{line}");
+        }
+        let coloured = shown(80, true, Detail::All);
+        let stripped = anstyle_free(&coloured);
+        assert_eq!(stripped, plain);
+        assert_ne!(coloured, plain);
+        for width in [1, 40, 60] {
+            assert!(shown(width, false, Detail::All).contains("descriptors"), "{width}");
+        }
+    }
+
+    /// Without what stands between an escape and its `m`.
+    fn anstyle_free(text: &str) -> String {
+        let mut parts = text.split('\x1b');
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_reason_and_its_command_and_what_is_fine_has_not() {
+        let text = shown(200, false, Detail::Headline);
+        assert!(text.contains("64: 10,000 sockets need 10,400"), "{text}");
+        assert!(
+            text.contains("poll, pipetest, socket, bind, accept, close: each socket"),
+            "{text}"
+        );
+        assert!(text.contains("→ sudo prlimit --pid $$ --nofile=10400:10400"), "{text}");
+        assert!(!text.contains("are somewhere"), "{text}");
+        let unknown = text.lines().find(|line| line.contains("max_map_count")).unwrap();
+        assert!(unknown.trim_start().starts_with("unknown  map-count"), "{unknown}");
+        assert!(text.contains("`knee doctor --fix` mends ports, governor and thp;"), "{text}");
+        assert!(text.contains("`knee doctor --fix smt`"), "{text}");
+        let (bad, fine) = (text.find("bad ").unwrap(), text.find("unknown ").unwrap());
+        assert!(bad < fine, "the worst comes first: {text}");
+    }
+
+    #[test]
+    fn a_command_that_is_folded_is_still_one_for_a_shell() {
+        let text = shown(80, false, Detail::Headline);
+        let command: Vec<&str> =
+            text.lines().skip_while(|line| !line.contains("→ echo performance")).collect();
+        let (mut joined, mut rest) = (String::new(), command.iter());
+        while let Some(line) = rest.next().map(|line| line.trim().trim_start_matches("→ ")) {
+            joined.push_str(line.trim_end_matches('\\'));
+            if !line.ends_with('\\') {
+                break;
+            }
+        }
+        let file = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+        assert_eq!(joined, format!("echo performance | sudo tee {file}"));
+    }
+}

@@ -26,7 +26,7 @@ mod workload;
 pub use calibrate::{Calibrated, calibrate};
 pub use condition::{Condition, Defaults, Sweep, Values};
 pub use descriptors::{descriptors_max, raise_descriptors_max};
-pub use host::host;
+pub use host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};
 pub use plan::{Ask, AskError, nearest, plan};

@@ -204,36 +204,38 @@ impl Probe {
     }
 
     /// Trajectory of an operation in several parts, each a metric of its own: `operation` times the
-    /// parts with [`Laps::time`], by their place among `metrics`. The metric `whole` gets their sum.
-    pub fn trajectory_of_parts(
+    /// parts with [`Laps::time`], by their place among `parts`; what it does besides is not timed.
+    /// The metric `sum` gets the sum of the parts.
+    pub fn trajectory_in_parts(
         &mut self,
-        whole: &str,
-        metrics: &[&str],
         count: u64,
+        parts: &[&str],
+        sum: Option<&str>,
         mut operation: impl FnMut(u64, &mut Laps) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let room = || Vec::with_capacity(count as usize);
-        let mut columns: Vec<Vec<f64>> = metrics.iter().map(|_| room()).collect();
-        let (mut sums, mut outcome) = (room(), Ok(()));
-        let mut laps = Laps { clock: self.clock, ns: vec![0.0; metrics.len()] };
+        let mut columns: Vec<Vec<f64>> =
+            parts.iter().map(|_| Vec::with_capacity(count as usize)).collect();
+        let mut laps = Laps { clock: self.clock, ns: vec![0.0; parts.len()] };
+        let (mut done, mut outcome) = (0, Ok(()));
         let before = resources();
-        for n in 1..=count {
+        while done < count && outcome.is_ok() {
             laps.ns.fill(0.0);
-            outcome = operation(n, &mut laps);
-            if outcome.is_err() {
-                break;
-            }
-            sums.push(laps.ns.iter().sum());
-            for (column, &ns) in columns.iter_mut().zip(&laps.ns) {
-                column.push(ns);
+            outcome = operation(done + 1, &mut laps);
+            if outcome.is_ok() {
+                done += 1;
+                columns.iter_mut().zip(&laps.ns).for_each(|(column, &ns)| column.push(ns));
             }
         }
         let after = resources();
-        let positions: Vec<u64> = (1..=sums.len() as u64).collect();
-        self.keep(whole, sums, positions.clone());
-        add_usage(&mut self.metric(whole).usage, &before, &after);
-        for (metric, column) in metrics.iter().zip(columns) {
-            self.keep(metric, column, positions.clone());
+        let places: Vec<u64> = (1..=done).collect();
+        if let Some(sum) = sum {
+            let of = |n: usize| columns.iter().map(|column| column[n]).sum();
+            let sums = (0..done as usize).map(of).collect();
+            self.keep(sum, sums, places.clone());
+            add_usage(&mut self.metric(sum).usage, &before, &after);
+        }
+        for (part, column) in parts.iter().zip(columns) {
+            self.keep(part, column, places.clone());
         }
         outcome
     }
@@ -454,6 +456,65 @@ mod tests {
         assert_eq!(metric.positions, (1..=100).collect::<Vec<u64>>());
         assert_eq!(seen, metric.positions);
         assert_eq!(metric.samples.len(), 100);
+    }
+
+    #[test]
+    fn a_countdown_stands_at_what_is_left() {
+        let mut probe = probe();
+        probe.countdown("close", 3, |_| Ok(())).unwrap();
+        assert_eq!(probe.metrics[0].positions, [3, 2, 1]);
+    }
+
+    #[test]
+    fn what_was_measured_before_a_failure_is_kept() {
+        let mut probe = probe();
+        let ran_out = |n| if n > 7 { Err(Failure::ran_out("no more", "buy some")) } else { Ok(()) };
+        let failure = probe.trajectory("fork", 20, ran_out).unwrap_err();
+        assert_eq!((failure.to_string().as_str(), failure.remedy()), ("no more", Some("buy some")));
+        let in_parts = |n, laps: &mut Laps| {
+            laps.time(0, || ran_out(n))?;
+            laps.time(1, || ran_out(n + 1))
+        };
+        assert!(probe.trajectory_in_parts(20, &["open", "map"], Some("file"), in_parts).is_err());
+        let lengths = probe.metrics.iter().map(|of| (of.name.as_str(), of.samples.len()));
+        assert_eq!(
+            lengths.collect::<Vec<_>>(),
+            [("fork", 7), ("file", 6), ("open", 6), ("map", 6)],
+            "a whole operation or none of it"
+        );
+    }
+
+    #[test]
+    fn the_sum_of_parts_is_their_sum_and_what_stands_between_is_not_timed() {
+        let mut probe = probe();
+        let clock = probe.clock();
+        let in_parts = |_, laps: &mut Laps| {
+            laps.time(1, || ());
+            let start = clock.now();
+            while clock.ns(start, clock.now()) < 1e6 {}
+            laps.time(0, || ());
+            Ok(())
+        };
+        probe.trajectory_in_parts(50, &["a", "b"], Some("both"), in_parts).unwrap();
+        let of =
+            |name: &str| &probe.metrics.iter().find(|metric| metric.name == name).unwrap().samples;
+        for n in 0..50 {
+            assert!((of("both")[n] - of("a")[n] - of("b")[n]).abs() < 0.01);
+        }
+        let mut sums = of("both").clone();
+        sums.sort_by(f64::total_cmp);
+        assert!(sums[25] < 0.5e6, "the millisecond between them was counted: {sums:?}");
+    }
+
+    #[test]
+    fn stamps_of_another_process_are_samples_at_their_places() {
+        let mut probe = probe();
+        let stamp = |place, before| Stamp { place, before, after: before + 1_000_000 };
+        probe.stamped("reap", &[stamp(2, 5), stamp(1, 9)]);
+        let metric = &probe.metrics[0];
+        assert_eq!((metric.positions.as_slice(), metric.operations), (&[2, 1][..], 2));
+        let took_ns = probe.clock().ns(0, 1_000_000) - probe.clock.overhead_ns;
+        assert!(metric.samples.iter().all(|ns| (ns - took_ns).abs() < 0.01), "{metric:?}");
     }
 
     #[test]

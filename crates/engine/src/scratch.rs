@@ -6,7 +6,7 @@
 
 use crate::supervise::SELF;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -70,7 +70,10 @@ pub fn janitor_main(path: &Path) -> io::Result<()> {
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
-    io::Write::write_all(&mut io::stdout(), b"r")?;
+    // The folder may be made from now on.
+    let mut ready = io::stdout();
+    ready.write_all(b"r")?;
+    ready.flush()?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
     let start = Instant::now();
     loop {

@@ -3,8 +3,13 @@
 
 use engine::Workload;
 
+mod files;
 mod mechanisms;
 mod objects;
+mod pages;
+mod processes;
+mod shortage;
+mod tcp;
 
 /// Declares each module and puts its `WORKLOAD` into the table, in this order.
 macro_rules! table {
@@ -19,6 +24,18 @@ macro_rules! table {
 table! {
     poll,
     pipetest,
+    socket,
+    bind,
+    accept,
+    close,
+    mmap,
+    touch,
+    munmap,
+    open,
+    manyfiles,
+    fork,
+    reap,
+    thread,
     null,
     fault,
 }

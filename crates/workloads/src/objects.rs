@@ -3,14 +3,11 @@
 //! Only the peers of active objects are ever written to. The others have to stay open and nothing
 //! else, so they can be parked in other processes where the limits ask for it.
 
+use crate::tcp::{Family, Listener};
 use engine::{Failure, Parking, Probe};
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
-    listen, socket_with, socketpair, sockopt,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::HashSet;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -95,7 +92,7 @@ impl Objects {
         probe: &mut Timed<'_>,
     ) -> Result<Objects, Failure> {
         let listener = match object {
-            Object::Tcp => Some(Listener::open()?),
+            Object::Tcp => Some(Listener::open(Family::Ipv4)?),
             _ => None,
         };
         let active: HashSet<Place> = active.iter().copied().collect();
@@ -171,7 +168,7 @@ impl Objects {
 fn open(object: Object, listener: Option<&Listener>) -> Result<Ends, Failure> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let ends = match (object, listener) {
-        (Object::Tcp, Some(listener)) => return listener.connect(),
+        (Object::Tcp, Some(listener)) => connect(listener),
         (Object::Pipe, _) => {
             pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).map(|(end, peer)| (end, Some(peer)))
         }
@@ -185,40 +182,16 @@ fn open(object: Object, listener: Option<&Listener>) -> Result<Ends, Failure> {
     ends.map_err(|error| Failure::doing(format!("opening a {object:?}"), error))
 }
 
-/// Where TCP connections come from.
-struct Listener {
-    socket: OwnedFd,
-    address: SocketAddrAny,
-}
-
-impl Listener {
-    fn open() -> Result<Listener, Failure> {
-        let open = || -> rustix::io::Result<Listener> {
-            let flags = SocketFlags::CLOEXEC;
-            let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
-            bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-            listen(&socket, 128)?;
-            let address = getsockname(&socket)?;
-            Ok(Listener { socket, address })
-        };
-        open().map_err(|error| Failure::doing("listening on 127.0.0.1", error))
-    }
-
-    /// A connection to it: the accepted end is watched.
-    fn connect(&self) -> Result<Ends, Failure> {
-        let connect = || -> rustix::io::Result<Ends> {
-            let (inet, stream) = (AddressFamily::INET, SocketType::STREAM);
-            let peer = socket_with(inet, stream, SocketFlags::CLOEXEC, None)?;
-            // Reset at close: ten thousand connections in TIME_WAIT would use up the ports.
-            sockopt::set_socket_linger(&peer, Some(Duration::ZERO))?;
-            sockopt::set_tcp_nodelay(&peer, true)?;
-            connect(&peer, &self.address)?;
-            let end = accept_with(&self.socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
-            sockopt::set_socket_linger(&end, Some(Duration::ZERO))?;
-            Ok((end, Some(peer)))
-        };
-        connect().map_err(|error| Failure::doing("connecting over loopback", error))
-    }
+/// A connection over loopback: the accepted end is watched.
+fn connect(listener: &Listener) -> rustix::io::Result<Ends> {
+    let peer = listener.client()?;
+    // Reset at close: ten thousand connections in TIME_WAIT would use up the ports.
+    sockopt::set_socket_linger(&peer, Some(Duration::ZERO))?;
+    sockopt::set_tcp_nodelay(&peer, true)?;
+    listener.connect(&peer)?;
+    let end = listener.accept(SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
+    sockopt::set_socket_linger(&end, Some(Duration::ZERO))?;
+    Ok((end, Some(peer)))
 }
 
 #[cfg(test)]
@@ -228,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_is_written_to_the_peer_comes_out_of_the_watched_end() {
-        let listener = Listener::open().unwrap();
+        let listener = Listener::open(Family::Ipv4).unwrap();
         for name in Object::NAMES {
             let object = Object::named(name).unwrap();
             let (end, peer) = open(object, Some(&listener)).unwrap();

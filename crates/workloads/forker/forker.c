@@ -1,0 +1,295 @@
+/*
+ * Makes processes one after the other, and then ends them one after the other, and reads the clock
+ * around each. The build makes two programs of this file, one linked dynamically and one statically;
+ * the workloads `fork` and `reap` run either from memory. It is the parent of whatever is made, so
+ * that all ways of making a process start from the same one.
+ *
+ *     forker HOW ENDING COUNT MEGABYTES CLOCK STAMPS PARENT
+ *
+ * HOW is fork, vfork, posix_spawn or clone3, ENDING is kill or pidfd; MEGABYTES of memory are touched
+ * before; CLOCK is tsc, or anything else for CLOCK_MONOTONIC; STAMPS is a descriptor of memory that takes 2
+ * times COUNT stamps; PARENT is the process that this one may not outlive. The dialogue:
+ *
+ *     → made N ERRNO WORDS     so many were made; why not more, or 0
+ *     ←                        one byte, or the end of input: end them
+ *     → reaped N               all have ended
+ *
+ * or at any time `failed WORDS`. Whatever happens, no process that was made is left.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct stamp {
+    uint64_t before, after;
+};
+
+/* The pipe that each new process writes its byte to. */
+static int bytes[2];
+/* This process, which those that it made may not outlive. */
+static pid_t self;
+/* Set where a process that was made ended by itself. */
+static volatile sig_atomic_t died;
+
+/* All that was made. */
+static pid_t *made;
+static long made_count;
+
+static int with_tsc;
+
+static uint64_t now(void) {
+#if defined(__x86_64__)
+    if (with_tsc) {
+        /* Fenced on both sides: no instruction of the timed region moves across the reading. */
+        __builtin_ia32_lfence();
+        uint64_t ticks = __builtin_ia32_rdtsc();
+        __builtin_ia32_lfence();
+        return ticks;
+    }
+#endif
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Asks to end with `parent`, and ends if it has ended already. */
+static void end_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+}
+
+/* What each new process is: its byte first, which is what the other waits for; then all the rest. */
+static _Noreturn void be_a_child(int to, pid_t parent) {
+    if (write(to, "+", 1) != 1) _exit(1);
+    end_with(parent);
+    for (;;) pause();
+}
+
+static void kill_all(void) {
+    signal(SIGCHLD, SIG_DFL);
+    for (long n = 0; n < made_count; n++) {
+        if (made[n] > 0) kill(made[n], SIGKILL);
+    }
+    while (waitpid(-1, NULL, 0) > 0) {}
+}
+
+static _Noreturn void fail(const char *what, const char *why) {
+    kill_all();
+    dprintf(STDOUT_FILENO, "failed %s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- Ways to make a process: each returns its id, or -1 with errno. ---- */
+
+/* The words of a program that is started anew, for execve and posix_spawn. */
+static char to_word[16], parent_word[16];
+static char *child_words[] = {"forker", "child", to_word, parent_word, NULL};
+/* This very program, also where it is in memory only. */
+static const char program[] = "/proc/self/exe";
+
+static pid_t by_fork(void) {
+    pid_t pid = fork();
+    if (pid == 0) be_a_child(bytes[1], self);
+    return pid;
+}
+
+static pid_t by_vfork(void) {
+    /* The new process runs in this one's memory until it is another program. */
+    static volatile int refused;
+    refused = 0;
+    pid_t pid = vfork();
+    if (pid == 0) {
+        execve(program, child_words, environ);
+        refused = errno;
+        _exit(127);
+    }
+    if (pid > 0 && refused != 0) {
+        waitpid(pid, NULL, 0);
+        died = 0;
+        errno = refused;
+        return -1;
+    }
+    return pid;
+}
+
+static pid_t by_posix_spawn(void) {
+    pid_t pid;
+    errno = posix_spawn(&pid, program, NULL, NULL, child_words, environ);
+    return errno == 0 ? pid : -1;
+}
+
+/* The descriptor that clone3 made: closed after each, or every process would copy all of them. */
+static int pidfd = -1;
+
+static pid_t by_clone3(void) {
+    struct clone_args how = {
+        .flags = CLONE_PIDFD,
+        .pidfd = (uint64_t)(uintptr_t)&pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+    if (pid == 0) be_a_child(bytes[1], self);
+    return pid;
+}
+
+typedef pid_t (*way)(void);
+
+static way way_called(const char *name) {
+    if (strcmp(name, "fork") == 0) return by_fork;
+    if (strcmp(name, "vfork") == 0) return by_vfork;
+    if (strcmp(name, "posix_spawn") == 0) return by_posix_spawn;
+    if (strcmp(name, "clone3") == 0) return by_clone3;
+    fail("there is no way to make a process called", name);
+}
+
+/* ---- Ways to end one: each returns 1 where it had been there until then. ---- */
+
+static int by_pid(pid_t pid) {
+    int status;
+    return kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+           WTERMSIG(status) == SIGKILL;
+}
+
+static int by_pidfd(void) {
+    siginfo_t info;
+    return syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0 &&
+           waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) == 0 && info.si_code == CLD_KILLED &&
+           info.si_status == SIGKILL;
+}
+
+/* ---- The course of things. ---- */
+
+/* A process that ends by itself says so where its byte is waited for. */
+static void on_death(int signal) {
+    (void)signal;
+    int saved = errno;
+    died = 1;
+    ssize_t written = write(bytes[1], "-", 1);
+    (void)written;
+    errno = saved;
+}
+
+static void forget_pidfd(void) {
+    if (pidfd >= 0) close(pidfd);
+    pidfd = -1;
+}
+
+/* Makes up to `count` of them, and says how far it came. */
+static void make_all(way make, long count, struct stamp *stamps) {
+    int why = 0;
+    while (made_count < count) {
+        char byte = 0;
+        uint64_t before = now();
+        pid_t pid = make();
+        ssize_t got = pid > 0 ? read(bytes[0], &byte, 1) : 0;
+        uint64_t after = now();
+        if (pid < 0) {
+            why = errno;
+            break;
+        }
+        made[made_count++] = pid;
+        if (got != 1 || byte != '+' || died) {
+            fail("a new process", "it ended before its turn");
+        }
+        stamps[made_count - 1] = (struct stamp){before, after};
+        forget_pidfd();
+    }
+    const char *words = why == 0 ? "-" : strerror(why);
+    dprintf(STDOUT_FILENO, "made %ld %d %s\n", made_count, why, words);
+}
+
+/* Ends all of them in the order in which they were made. */
+static void end_all(int with_pidfd, struct stamp *stamps) {
+    if (died) fail("a process", "it ended before its turn");
+    /* The deaths that follow are wanted, and nobody is to be told of them in the timed region. */
+    signal(SIGCHLD, SIG_DFL);
+    for (long n = 0; n < made_count; n++) {
+        /* Opened one by one, so that the limit to descriptors has no say. */
+        if (with_pidfd && (pidfd = (int)syscall(SYS_pidfd_open, made[n], 0)) < 0) {
+            fail("pidfd_open", strerror(errno));
+        }
+        uint64_t before = now();
+        int ended = with_pidfd ? by_pidfd() : by_pid(made[n]);
+        uint64_t after = now();
+        if (!ended) fail("ending a process", "it had ended before, or in another way");
+        made[n] = 0;
+        stamps[n] = (struct stamp){before, after};
+        forget_pidfd();
+    }
+    if (waitpid(-1, NULL, WNOHANG) != -1) fail("ending all processes", "some are left");
+    dprintf(STDOUT_FILENO, "reaped %ld\n", made_count);
+}
+
+static void *map(size_t size, int flags, int fd) {
+    if (size == 0) return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (memory == MAP_FAILED) fail("mapping memory", strerror(errno));
+    return memory;
+}
+
+/* Memory of the instrument's: touched before, so that no stamp meets a page fault, and unknown to
+   those that are made, so that fork costs no more for it. */
+static void *map_apart(size_t size, int flags, int fd) {
+    void *memory = map(size, MAP_SHARED | MAP_POPULATE | flags, fd);
+    madvise(memory, size, MADV_DONTFORK);
+    return memory;
+}
+
+/* Memory that is this process's own and in ordinary pages: what fork has to copy the tables of. */
+static void grow(size_t megabytes) {
+    size_t size = megabytes << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = map(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (size > 0) madvise(memory, size, MADV_NOHUGEPAGE);
+    for (size_t at = 0; at < size; at += page) ((volatile char *)memory)[at] = 1;
+}
+
+static void prepare_pipe(void) {
+    if (pipe2(bytes, O_CLOEXEC) != 0) fail("pipe", strerror(errno));
+    /* A program that is started anew writes its byte to the same number. */
+    fcntl(bytes[1], F_SETFD, 0);
+    snprintf(to_word, sizeof to_word, "%d", bytes[1]);
+    snprintf(parent_word, sizeof parent_word, "%d", (int)self);
+    struct sigaction act = {.sa_handler = on_death, .sa_flags = SA_RESTART};
+    sigaction(SIGCHLD, &act, NULL);
+}
+
+int main(int argc, char **words) {
+    if (argc == 4 && strcmp(words[1], "child") == 0) be_a_child(atoi(words[2]), atoi(words[3]));
+    if (argc != 8) fail("arguments", "HOW ENDING COUNT MEGABYTES CLOCK STAMPS PARENT are wanted");
+    end_with(atoi(words[7]));
+    self = getpid();
+    prctl(PR_SET_NAME, "forker");
+    way make = way_called(words[1]);
+    int with_pidfd = strcmp(words[2], "pidfd") == 0;
+    long count = atol(words[3]);
+    with_tsc = strcmp(words[5], "tsc") == 0;
+    int fd = atoi(words[6]);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+
+    size_t room = (size_t)count;
+    struct stamp *stamps = map_apart(2 * room * sizeof *stamps, 0, fd);
+    made = map_apart(room * sizeof *made, MAP_ANONYMOUS, -1);
+    grow((size_t)atol(words[4]));
+    prepare_pipe();
+
+    make_all(make, count, stamps);
+    char go;
+    while (read(STDIN_FILENO, &go, 1) < 0 && errno == EINTR) {}
+    end_all(with_pidfd, stamps + count);
+    return 0;
+}

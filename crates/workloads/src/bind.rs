@@ -1,0 +1,60 @@
+//! How does finding a free port grow with the ports that are taken?
+//!
+//! Felix von Leitner's bind benchmark (2003). One operation is the n-th call of `bind` to port 0, each
+//! on a socket of its own that was opened before: the kernel chooses a port of
+//! `net.ipv4.ip_local_port_range` that nobody has.
+//!
+//! It does not measure binding to a port that the program names, nor `SO_REUSEADDR` and
+//! `SO_REUSEPORT`, which let the kernel give a port twice; nor the port that `connect` chooses.
+
+use crate::shortage;
+use crate::tcp::{self, Family};
+use engine::{About, Cell, Condition, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use std::os::fd::OwnedFd;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Bind = Bind;
+
+pub(crate) struct Bind;
+
+const SOCKETS: Condition = tcp::axis("sockets", "sockets that are opened", "bound sockets");
+
+static ABOUT: About = About {
+    name: "bind",
+    question: "How does finding a free port grow with the ports that are taken?",
+    operation: "the n-th bind to port 0, while those before it keep their ports",
+    not_measured: &[
+        "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
+        "the port that connect chooses",
+    ],
+    conditions: &[SOCKETS],
+    axis: SOCKETS.name,
+    trajectory: true,
+    metrics: &[MetricAbout::time("bind", "bind to port 0")],
+    ..About::PLAIN
+};
+
+impl Workload for Bind {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        tcp::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        tcp::fit(cell, SOCKETS.name)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let (family, count) = (Family::of(cell)?, cell.number(SOCKETS.name)?);
+        let sockets: Result<Vec<OwnedFd>, _> = (0..count).map(|_| family.socket()).collect();
+        let sockets = sockets.map_err(|error| shortage::failure("socket", &error.into()))?;
+        let anywhere = family.anywhere();
+        probe.trajectory("bind", count, |n| {
+            let bound = rustix::net::bind(&sockets[n as usize - 1], &anywhere);
+            bound.map_err(|error| shortage::failure("bind to port 0", &error.into()))
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! How does making a process grow with the processes that there are?
+//!
+//! Felix von Leitner's forkbench. A small program forks N children one after the other; each writes
+//! one byte into a pipe and then waits to be killed. One operation is from before the fork until that
+//! byte is read: the kernel copies the parent, the scheduler finds a place for the child, and the child
+//! runs its first system call.
+//!
+//! *dynamic* and *static* are the same program, linked in these two ways: what is linked dynamically
+//! has more maps that fork has to copy. The others are ways of the static one: *vfork* with execve and
+//! *`posix_spawn`* start the same program anew, *clone3* copies like fork and gives a pidfd.
+//!
+//! It does not measure the end of a process (`reap` does), what a child that is a copy pays for each
+//! page that it writes to later, nor a shell or a program that does more than our few lines.
+
+use crate::processes::{self, Linked, PARENT, PROCESSES, Row};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Fork = Fork;
+
+pub(crate) struct Fork;
+
+static ABOUT: About = About {
+    name: "fork",
+    question: "How does making a process grow with the processes that there are?",
+    operation: "fork a child that writes a byte and waits, and read its byte",
+    not_measured: &[
+        "the end of a process: that is `reap`",
+        "what a child that is a copy pays later, for each page that it writes to",
+        "threads, or descriptors to copy: the parent has one thread and a handful of descriptors",
+    ],
+    conditions: &[PROCESSES, PARENT],
+    axis: PROCESSES.name,
+    trajectory: true,
+    usual: Usual { rounds: 5, ..About::PLAIN.usual },
+    metrics: &[MetricAbout::time("fork", "fork + first byte of the child")],
+    ..About::PLAIN
+};
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "dynamic",
+        summary: "fork of a program that is linked dynamically",
+        linked: Linked::Dynamically,
+        how: "fork",
+        ending: "kill",
+    },
+    Row {
+        name: "static",
+        summary: "fork of the same program, linked statically",
+        linked: Linked::Statically,
+        how: "fork",
+        ending: "kill",
+    },
+    Row {
+        name: "vfork",
+        summary: "vfork, and execve of the static program",
+        linked: Linked::Statically,
+        how: "vfork",
+        ending: "kill",
+    },
+    Row {
+        name: "posix_spawn",
+        summary: "posix_spawn of the static program",
+        linked: Linked::Statically,
+        how: "posix_spawn",
+        ending: "kill",
+    },
+    Row {
+        name: "clone3",
+        summary: "clone3 of the static program, with a pidfd (CLONE_PIDFD)",
+        linked: Linked::Statically,
+        how: "clone3",
+        ending: "kill",
+    },
+];
+
+impl Workload for Fork {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        ROWS.iter().map(Row::subject).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        processes::fit(cell)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let course = processes::course(processes::row(ROWS, cell)?, cell, probe)?;
+        probe.stamped("fork", &course.made);
+        course.short.map_or(Ok(()), Err)
+    }
+}

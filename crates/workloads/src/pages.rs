@@ -1,0 +1,203 @@
+//! What is mapped: every second page of a file that is in the page cache, or memory.
+//!
+//! Every second page, as in Felix von Leitner's mmapbench: pages that follow each other would become
+//! one map.
+
+use crate::shortage;
+use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Subject, Sweep, Values};
+use rustix::fs::{FallocateFlags, StatFs, fallocate, fstatfs};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use sys::map::{Behind, Map, page_bytes};
+
+/// The axis of a workload over maps.
+pub(crate) const MAPS: Condition = Condition {
+    name: "maps",
+    about: "maps of one page each",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["25k"]),
+    sweep: Some(Sweep { label: "maps", points: Defaults { quick: &["5k"], full: &["25k"] } }),
+};
+
+/// What a subject maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A page of a file, shared.
+    File,
+    /// The same, with `MAP_POPULATE`.
+    Populated,
+    /// A page of memory.
+    Memory,
+}
+
+impl Kind {
+    /// The kind that a subject is.
+    pub fn of(cell: &Cell) -> Result<Kind, Failure> {
+        let found = KINDS.iter().find(|(name, ..)| *name == cell.subject);
+        let found = found.ok_or_else(|| Failure::new(format!("nothing maps {}", cell.subject)))?;
+        Ok(found.2)
+    }
+}
+
+const KINDS: [(&str, &str, Kind); 3] = [
+    ("file", "a page of a file in the page cache, shared", Kind::File),
+    (
+        "file-populate",
+        "the same with MAP_POPULATE: the page is there when the call returns",
+        Kind::Populated,
+    ),
+    ("memory", "a page of memory, private", Kind::Memory),
+];
+
+/// What can be mapped as subjects.
+pub(crate) fn subjects(kinds: &[Kind]) -> Vec<Subject> {
+    let wanted = KINDS.iter().filter(|(.., kind)| kinds.contains(kind));
+    let subject = |&(name, summary, kind): &(&'static str, &'static str, Kind)| Subject {
+        name,
+        label: name,
+        summary,
+        note: String::new(),
+        available: if kind == Kind::Memory { not_merged() } else { Ok(()) },
+    };
+    wanted.map(subject).collect()
+}
+
+/// Whether maps of memory beside each other stay apart.
+fn not_merged() -> Result<(), String> {
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    if policy.trim() == "2" {
+        return Err("vm.overcommit_memory is 2: maps of memory would become one".into());
+    }
+    Ok(())
+}
+
+/// Pages to map, as many as there was room for.
+pub(crate) struct Pages {
+    kind: Kind,
+    file: Option<File>,
+    page_bytes: usize,
+    /// How many maps there are pages for.
+    pub count: u64,
+    /// Why there are no more.
+    pub shortage: Option<Failure>,
+    _scratch: Option<Scratch>,
+}
+
+impl Pages {
+    /// Pages for `maps` maps. A file is written and read once, so that it is in the page cache.
+    pub fn new(cell: &Cell, probe: &mut Probe) -> Result<Pages, Failure> {
+        let (kind, maps) = (Kind::of(cell)?, cell.number(MAPS.name)?);
+        let page_bytes = page_bytes();
+        let mut pages =
+            Pages { kind, file: None, page_bytes, count: maps, shortage: None, _scratch: None };
+        if kind == Kind::Memory {
+            return Ok(pages);
+        }
+        let doing = |what| move |error: io::Error| shortage::failure(what, &error);
+        let scratch = Scratch::new(&cell.scratch).map_err(doing("making a folder"))?;
+        let path = scratch.path().join("pages");
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let mut file = file.map_err(doing("making a file"))?;
+        pages.shortage = grow(&file, maps * 2, page_bytes as u64).err();
+        let bytes = file.metadata().map_err(doing("looking at the file"))?.len();
+        pages.count = maps.min(bytes / (2 * page_bytes as u64));
+        read_all(&mut file).map_err(doing("reading the file into the page cache"))?;
+        probe.fact(
+            "file system",
+            file_system(&fstatfs(&file).map_err(|e| doing("statfs")(e.into()))?),
+        );
+        pages.file = Some(file);
+        pages._scratch = Some(scratch);
+        Ok(pages)
+    }
+
+    /// The n-th map, counted from 1.
+    #[inline]
+    pub fn map(&self, n: u64) -> io::Result<Map> {
+        let offset = 2 * (n - 1) * self.page_bytes as u64;
+        let behind = match (&self.file, self.kind) {
+            (Some(file), Kind::Populated) => Behind::Populated(file, offset),
+            (Some(file), _) => Behind::File(file, offset),
+            // Neighbours of the same kind would become one map.
+            (None, _) if n % 2 == 0 => Behind::MemoryUnreserved,
+            (None, _) => Behind::Memory,
+        };
+        Map::new(behind, self.page_bytes)
+    }
+
+    /// All of them, and why there are no more.
+    pub fn map_all(&self) -> (Vec<Map>, Option<Failure>) {
+        let mut maps = Vec::with_capacity(self.count as usize);
+        for n in 1..=self.count {
+            match self.map(n) {
+                Ok(map) => maps.push(map),
+                Err(error) => {
+                    let failure = no_more(&mut maps, &error);
+                    return (maps, Some(failure));
+                }
+            }
+        }
+        (maps, self.shortage.clone())
+    }
+
+    /// Nothing, or why there were fewer pages than were asked for.
+    pub fn complete(&self) -> Result<(), Failure> {
+        self.shortage.clone().map_or(Ok(()), Err)
+    }
+}
+
+/// Why there are no more maps. Some go for that: at the limit on maps, saying so needs memory that
+/// would be one more.
+pub(crate) fn no_more(maps: &mut Vec<Map>, error: &io::Error) -> Failure {
+    maps.truncate(maps.len().saturating_sub(MAPS_TO_GO));
+    shortage::failure("mmap", error)
+}
+
+/// Enough that an allocator finds room.
+const MAPS_TO_GO: usize = 64;
+
+/// Makes a file so many pages long, with room for them on the disk.
+fn grow(file: &File, pages: u64, page_bytes: u64) -> Result<(), Failure> {
+    let mut at = 0;
+    // In pieces: where the disk fills up, what fitted is there.
+    let piece = 1024 * page_bytes;
+    let end = pages * page_bytes;
+    while at < end {
+        let length = piece.min(end - at);
+        let grown = match fallocate(file, FallocateFlags::empty(), at, length) {
+            Err(Errno::OPNOTSUPP) => {
+                let mut file = file;
+                file.write_all(&vec![0; length as usize])
+            }
+            other => other.map_err(io::Error::from),
+        };
+        grown.map_err(|error| shortage::failure("making a file to map", &error))?;
+        at += length;
+    }
+    Ok(())
+}
+
+fn read_all(file: &mut File) -> io::Result<()> {
+    file.rewind()?;
+    let mut buffer = vec![0; 1 << 20];
+    while file.read(&mut buffer)? > 0 {}
+    Ok(())
+}
+
+/// The name of a file system, or its number.
+pub(crate) fn file_system(of: &StatFs) -> String {
+    const KNOWN: [(u64, &str); 8] = [
+        (0xef53, "ext4"),
+        (0x0102_1994, "tmpfs"),
+        (0x5846_5342, "xfs"),
+        (0x9123_683e, "btrfs"),
+        (0x794c_7630, "overlay"),
+        (0x2fc1_2fc1, "zfs"),
+        (0xf2f5_2010, "f2fs"),
+        (0x6969, "nfs"),
+    ];
+    let number = of.f_type as u64;
+    let known = KNOWN.iter().find(|(magic, _)| *magic == number);
+    known.map_or_else(|| format!("0x{number:x}"), |(_, name)| (*name).to_owned())
+}

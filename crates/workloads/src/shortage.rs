@@ -1,0 +1,99 @@
+//! What the machine ran out of, said with its limit and with what gives more of it.
+
+use engine::{Failure, descriptors_max};
+use rustix::io::Errno;
+use std::fs::{File, read_to_string};
+use std::io::{self, BufRead, BufReader};
+
+/// The failure of `what` was being done: where the kernel has no more of something to give, what was
+/// measured up to there counts.
+pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    let Some((limit, remedy)) = errno.and_then(limit) else {
+        return Failure::doing(what, error);
+    };
+    let limit = if limit.is_empty() { String::new() } else { format!("; {limit}") };
+    Failure::ran_out(format!("{what}: {error}{limit}"), remedy)
+}
+
+/// What a limit is, and what raises it; none where the error is no shortage.
+fn limit(errno: Errno) -> Option<(String, String)> {
+    let plain = |limit: &str, remedy: &str| (limit.to_owned(), remedy.to_owned());
+    Some(match errno {
+        Errno::MFILE => {
+            let limit = descriptors_max();
+            let said = format!("a process may have {limit} descriptors");
+            (said, format!("as root: ulimit -n {}", limit.saturating_mul(2)))
+        }
+        Errno::NFILE => sysctl("fs.file-max", "2000000"),
+        Errno::ADDRINUSE | Errno::ADDRNOTAVAIL => ports(),
+        Errno::NOMEM => memory(),
+        Errno::NOSPC => {
+            let folder = std::env::temp_dir();
+            let said = format!("no room left in {}", folder.display());
+            (said, "TMPDIR=/a/folder/with/room knee run …".into())
+        }
+        Errno::DQUOT => plain("a quota on disk space", "TMPDIR=/a/folder/without/quota knee run …"),
+        Errno::FBIG => plain("a limit on the size of files", "ulimit -f unlimited"),
+        Errno::NOBUFS => plain("no memory for sockets", "end what else uses memory"),
+        _ => return None,
+    })
+}
+
+/// The range that the kernel takes ports from.
+fn ports() -> (String, String) {
+    let range = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let numbers: Vec<u64> = range.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let said = match numbers[..] {
+        [low, high] if high >= low => {
+            format!("net.ipv4.ip_local_port_range is {low} to {high}: {} ports", high - low + 1)
+        }
+        _ => "every port that the kernel gives is taken".to_owned(),
+    };
+    (said, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'".into())
+}
+
+/// Memory, of which a process may also have too many maps, or too many addresses.
+fn memory() -> (String, String) {
+    const MAPS_MAX: &str = "vm.max_map_count";
+    let maps = File::open("/proc/self/maps");
+    let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
+    let most: Option<u64> = sysctl_value(MAPS_MAX).and_then(|value| value.parse().ok());
+    let addresses = rustix::process::getrlimit(rustix::process::Resource::As).current;
+    match (most, addresses) {
+        // As many as there may be, but for some that went to make room for this.
+        (Some(most), _) if maps as u64 + 100 >= most => sysctl(MAPS_MAX, "1000000"),
+        (_, Some(bytes)) => {
+            let said = format!("a process may have {} MiB of addresses", bytes >> 20);
+            (said, "ulimit -v unlimited".into())
+        }
+        _ => ("no memory left".into(), "end what else uses memory".into()),
+    }
+}
+
+fn sysctl(name: &str, more: &str) -> (String, String) {
+    let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
+    (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
+}
+
+fn sysctl_value(name: &str) -> Option<String> {
+    let path = format!("/proc/sys/{}", name.replace('.', "/"));
+    Some(read_to_string(path).ok()?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortage_names_its_limit() {
+        let said = |errno: Errno| failure("a call", &errno.into()).to_string();
+        assert!(said(Errno::MFILE).contains("descriptors"), "{}", said(Errno::MFILE));
+        assert!(said(Errno::NFILE).contains("fs.file-max is "), "{}", said(Errno::NFILE));
+        assert!(said(Errno::ADDRINUSE).contains("ports"), "{}", said(Errno::ADDRINUSE));
+        assert_eq!(
+            said(Errno::INVAL),
+            Failure::doing("a call", io::Error::from(Errno::INVAL)).to_string()
+        );
+    }
+}

@@ -2,12 +2,13 @@
 
 mod game;
 mod options;
+pub mod page;
 mod table;
 
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
-use game::{Game, Setting};
+use game::{Game, Play, Setting};
 use options::Options;
 use serde_json::Value;
 use std::fs;
@@ -24,24 +25,27 @@ const RUN_MAX: Duration = Duration::from_secs(180);
 
 /// Measures a game and prints the table of ratios.
 pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
-    let game = Game::named(game)
-        .with_context(|| format!("there is no bench {game}: it is harness or pipetest"))?;
+    let game = Game::named(game).with_context(|| {
+        format!("there is no bench {game}: it is harness, pipetest, primitives or page")
+    })?;
     let options = Options::parse(game, args)?;
     let root = shell::root();
     let target = shell::target_dir()?;
-    let programs = compile(game, &root.join("benches/c"), &target.join("bench-c").join(game.name))?;
+    let programs =
+        compile(game, &root.join(game.sources), &target.join("bench-c").join(game.name))?;
     let knee = build_knee(&root, &target)?;
     let scratch = tempfile::tempdir()?;
     let bench = Bench { game, options: &options, knee, record: scratch.path().join("bench.db") };
 
     let mut rows = Vec::new();
-    for (mechanism, program) in &programs {
-        if !options.wants(mechanism) {
-            continue;
-        }
-        for setting in &options.settings {
-            let step = format!("{} {mechanism} at {}", game.name, game.in_words(setting));
-            match bench.pairs(mechanism, program, setting)? {
+    for (play, program) in programs.iter().filter(|(play, _)| options.wants(&play.name)) {
+        for setting in &options.settings_of(play) {
+            let step = format!("{} {} at {}", game.name, play.name, game.in_words(setting));
+            let pairs = match program {
+                Ok(program) => bench.pairs(play, program, setting)?,
+                Err(why) => Err(why.clone()),
+            };
+            match pairs {
                 Ok(row) => {
                     println!("{step}: {}", row.in_words());
                     judge(&step, game, &row, tally);
@@ -73,24 +77,36 @@ fn judge(step: &str, game: &Game, row: &Row, tally: &mut Tally) {
     }
 }
 
-/// Compiles the C program of each mechanism; returns mechanism and program, in order of name.
-fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<(String, PathBuf)>> {
+/// A program of a game, compiled, or why it can't be here.
+type Compiled = (Play, Result<PathBuf, String>);
+
+/// Compiles the C programs of a game.
+fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<Compiled>> {
     fs::create_dir_all(into)?;
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let mut programs = Vec::new();
+    let mut names = Vec::new();
     for entry in fs::read_dir(sources).context("the C programs are missing")? {
         let source = entry?.path();
         if source.extension().is_none_or(|extension| extension != "c") {
             continue;
         }
-        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let program = into.join(&name);
+        names.push(source.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    }
+    names.sort();
+    let mut programs = Vec::new();
+    for play in game.programs(&names) {
+        let program = into.join(&play.name);
         let mut command = Command::new(&compiler);
         command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra"]).args(game.defines);
-        shell::output(command.arg("-o").arg(&program).arg(&source))?;
-        programs.push((name, program));
+        command.args(play.flags).arg("-o").arg(&program);
+        let compiled = shell::output(command.arg(sources.join(&play.source).with_extension("c")));
+        programs.push(match compiled {
+            Ok(_) => (play, Ok(program)),
+            // No static C library, say: the others can be measured all the same.
+            Err(error) if !play.flags.is_empty() => (play, Err(error.to_string())),
+            Err(error) => return Err(error),
+        });
     }
-    programs.sort();
     Ok(programs)
 }
 
@@ -115,20 +131,15 @@ type Found = Result<Figures, String>;
 
 impl Bench<'_> {
     /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
-    fn pairs(
-        &self,
-        mechanism: &str,
-        program: &Path,
-        setting: &Setting,
-    ) -> Result<Result<Row, String>> {
+    fn pairs(&self, play: &Play, program: &Path, setting: &Setting) -> Result<Result<Row, String>> {
         let mut pairs = Vec::new();
         for pair in 0..self.options.pairs {
             let (c, ours) = if pair % 2 == 0 {
-                let c = self.plain(program, setting)?;
-                (c, self.ours(mechanism, setting)?)
+                let c = self.plain(play, program, setting)?;
+                (c, self.ours(play, setting)?)
             } else {
-                let ours = self.ours(mechanism, setting)?;
-                (self.plain(program, setting)?, ours)
+                let ours = self.ours(play, setting)?;
+                (self.plain(play, program, setting)?, ours)
             };
             match (c, ours) {
                 (Ok(c), Ok(ours)) => pairs.push((c, ours)),
@@ -136,36 +147,45 @@ impl Bench<'_> {
                 (_, Err(why)) => return Ok(Err(why)),
             }
         }
-        let (mechanism, setting) = (mechanism.to_owned(), setting.numbers.clone());
+        let (mechanism, setting) = (play.name.clone(), setting.numbers.clone());
         Ok(Ok(Row { mechanism, setting, limit: self.game.limit, pairs }))
     }
 
     /// One run of a C program.
-    fn plain(&self, program: &Path, setting: &Setting) -> Result<Found> {
+    fn plain(&self, play: &Play, program: &Path, setting: &Setting) -> Result<Found> {
         let mut command = self.options.pinned(program);
-        command.args(&setting.plain).arg(self.options.time_ms.to_string());
+        command.args(&setting.plain).args(play.words);
+        if self.game.timed {
+            command.arg(self.options.time_ms.to_string());
+        }
         let Some(text) = output(&mut command)? else {
             return Ok(Err("not possible here".to_owned()));
         };
-        let samples: Result<Vec<f64>, _> = text.lines().map(str::parse).collect();
+        let overhead_ns = text.lines().find_map(|line| line.strip_prefix("# overhead_ns "));
+        let overhead_ns = overhead_ns.map(str::parse).transpose()?;
+        let figures = text.lines().filter(|line| !line.starts_with('#'));
+        let samples: Result<Vec<f64>, _> = figures.map(str::parse).collect();
         let samples = samples.context("a C program printed something that is not a figure")?;
         let figures = Figures::of(samples, self.game.limit);
+        let figures = figures.map(|figures| Figures { overhead_ns, ..figures });
         Ok(figures.ok_or_else(|| "printed no figures".to_owned()))
     }
 
     /// One run of ours: the workload itself, in a worker of knee's own.
-    fn ours(&self, mechanism: &str, setting: &Setting) -> Result<Found> {
+    fn ours(&self, play: &Play, setting: &Setting) -> Result<Found> {
         let mut command = self.options.pinned(&self.knee);
-        command.args(["run", self.game.workload, "--subjects", mechanism]).args(&setting.ours);
+        command.args(["run", play.workload, "--subjects", &play.subject]).args(&setting.ours);
         command.args(["--rounds", "1", "--time", &format!("{}ms", self.options.time_ms)]);
         command.args(["--json", "--record"]).arg(&self.record);
         let Some(text) = output(&mut command)? else {
             return Ok(Err("not possible here".to_owned()));
         };
         let run: Value = serde_json::from_str(&text).context("knee run --json")?;
-        let metric = self.game.metric;
-        Ok(samples_of(&run, mechanism, metric)
+        let metric = play.metric;
+        let overhead_ns = run["run"]["clock"]["overhead_ns"].as_f64().filter(|_| !self.game.timed);
+        Ok(samples_of(&run, &play.subject, metric)
             .and_then(|samples| Figures::of(samples, self.game.limit))
+            .map(|figures| Figures { overhead_ns, ..figures })
             .ok_or_else(|| format!("knee measured no {metric}: {}", void_reason(&run))))
     }
 }
@@ -221,7 +241,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
-    use game::{HARNESS, PIPETEST};
+    use game::{HARNESS, PIPETEST, PRIMITIVES};
     use serde_json::json;
 
     #[test]
@@ -251,18 +271,29 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn play(game: &Game, games: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
-        let programs = compile(game, &shell::root().join("benches/c"), folder.path()).unwrap();
+        let sources = shell::root().join(game.sources);
+        let programs = compile(game, &sources, folder.path()).unwrap();
         assert!(programs.len() >= 6, "{programs:?}");
-        for (name, program) in programs {
+        for (play, program) in programs {
+            let (name, Ok(program)) = (&play.name, program) else {
+                println!("{} can't be compiled here", play.name);
+                continue;
+            };
             for words in games {
-                let printed = output(Command::new(&program).args(words.split(' ')).arg("2"));
+                let last: &[&str] = if game.timed { &["2"] } else { play.words };
+                let printed = output(Command::new(&program).args(words.split(' ')).args(last));
                 let Some(printed) = printed.unwrap() else {
                     println!("{name} is not possible here");
                     break;
                 };
-                let samples: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+                let figures = printed.lines().filter(|line| !line.starts_with('#'));
+                let samples: Vec<f64> = figures.map(|line| line.parse().unwrap()).collect();
                 assert!(samples.len() >= 5, "{name} {words}");
                 assert!(samples.iter().all(|figure| *figure > 0.0), "{name} {words}");
+                if !game.timed {
+                    assert_eq!(samples.len().to_string(), *words, "{name}: a figure a call");
+                    assert!(printed.starts_with("# overhead_ns "), "{name}: {printed}");
+                }
             }
         }
     }
@@ -271,6 +302,12 @@ mod tests {
     #[test]
     fn every_c_program_compiles_and_delivers_every_event() {
         play(&HARNESS, &["1 1", "40 7", "300 300"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_c_program_compiles_and_times_every_call() {
+        play(&PRIMITIVES, &["5", "100"]);
     }
 
     #[cfg(target_os = "linux")]
@@ -289,7 +326,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_c_program_refuses_nonsense() {
-        let refusals: [(&Game, &[(&str, &str)]); 2] = [
+        let refusals: [(&Game, &[(&str, &str)]); 3] = [
+            (&PRIMITIVES, &[("0", "0: not from"), ("x", "x: not from"), ("1 2", "usage")]),
             (
                 &HARNESS,
                 &[
@@ -314,8 +352,9 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         for (game, refusals) in refusals {
-            let programs = compile(game, &shell::root().join("benches/c"), folder.path()).unwrap();
-            let (_, program) = &programs[0];
+            let sources = shell::root().join(game.sources);
+            let programs = compile(game, &sources, folder.path()).unwrap();
+            let program = programs[0].1.as_ref().unwrap();
             for (words, why) in refusals {
                 let done = output(Command::new(program).args(words.split(' ')));
                 let error = done.unwrap_err().to_string();

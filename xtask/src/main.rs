@@ -31,6 +31,8 @@ cargo xtask TASK
                  our loop beside a plain C loop of the same system calls
   bench pipetest [as above, points being tokens: N or N%] [--pipes A,B] [--spread tail|spread|random]
                  our pipetest beside a plain C one
+  bench page [--output FILE]
+                 frames of a page with up to 525,000 samples, panned and zoomed in a browser
 
 Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed.
 ";
@@ -71,6 +73,7 @@ fn run(args: &[String]) -> Result<Tally> {
         ("msrv", []) => cross::oldest_rust(&mut tally)?,
         ("one-row", []) => one_row::run(&mut tally)?,
         ("setup", []) => setup::run(&mut tally)?,
+        ("bench", [page, rest @ ..]) if page == "page" => bench::page::run(rest, &mut tally)?,
         ("bench", [game, rest @ ..]) => bench::run(game, rest, &mut tally)?,
         _ => bail!("no such task: {}\n\n{USAGE}", args.join(" ")),
     }

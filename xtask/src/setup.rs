@@ -23,7 +23,7 @@ struct Need {
     variable: Option<&'static str>,
 }
 
-const NEEDS: [Need; 2] = [
+const NEEDS: [Need; 3] = [
     Need {
         purpose: "build SQLite and the C loops",
         programs: &["cc", "gcc", "clang"],
@@ -35,6 +35,12 @@ const NEEDS: [Need; 2] = [
         programs: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
         package: "chromium",
         variable: Some("CHROMIUM"),
+    },
+    Need {
+        purpose: "draw what `knee export --format gnuplot` writes",
+        programs: &["gnuplot"],
+        package: "gnuplot-nox",
+        variable: None,
     },
 ];
 
@@ -52,6 +58,11 @@ pub fn run(tally: &mut Tally) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The browser that the tests use, if there is one.
+pub fn browser() -> Option<String> {
+    NEEDS.iter().find(|need| need.package == "chromium").and_then(Need::met_by)
 }
 
 impl Need {

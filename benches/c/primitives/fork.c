@@ -1,26 +1,17 @@
 /*
  * fork, as Felix von Leitner's forkbench measured it: COUNT children one after the other, each of
- * which writes a byte into a pipe and then sleeps. Then each is killed and waited for. Compiled with
- * -static or without, it is the static or the dynamic one.
+ * which writes a byte into a pipe and then sleeps. Then each is killed and waited for, the oldest
+ * first. Compiled with -static or without, it is the static or the dynamic one.
  *
  *     fork COUNT [fork|reap]
  *
- * It prints nanoseconds, a line for each child: from before the fork until its byte is read, or with
- * `reap` of its kill and wait, the oldest first. Exit status: 1 for a failure, 2 for odd arguments.
+ * It prints the figures of the first, from before the fork until the byte is read, or with `reap`
+ * those of the second.
  */
 #include "single.h"
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/types.h>
 #include <sys/wait.h>
-
-static pid_t *children;
-static long count, made;
-
-/* Whatever ends the program, its children end with it. */
-static void end_children(void) {
-    for (long n = 0; n < made; n++) kill(children[n], SIGKILL);
-}
 
 /* Sleeps until it is killed, by whomever. */
 static void be_a_child(int to, pid_t parent) {
@@ -30,32 +21,35 @@ static void be_a_child(int to, pid_t parent) {
     _exit(1);
 }
 
+/* Whether the figures of `reap` are wanted, by the second argument. */
+static int reap_wanted(int argc, char **words) {
+    if (argc < 3 || strcmp(words[2], "fork") == 0) return 0;
+    if (argc == 3 && strcmp(words[2], "reap") == 0) return 1;
+    fprintf(stderr, "usage: %s COUNT [fork|reap]\n", words[0]);
+    exit(2);
+}
+
 int main(int argc, char **words) {
-    const char *wanted = argc == 3 ? words[2] : "fork";
-    int with_fork = strcmp(wanted, "fork") == 0, with_reap = strcmp(wanted, "reap") == 0;
-    if (with_fork == with_reap || argc > 3) {
-        fprintf(stderr, "usage: fork COUNT [fork|reap]\n");
-        return 2;
-    }
-    count = count_of(argc == 3 ? 2 : argc, words);
+    int reap = reap_wanted(argc, words);
+    long count = count_of(argc == 3 ? 2 : argc, words);
     uint64_t *fork_ns = room_for(count), *reap_ns = room_for(count);
-    children = calloc((size_t)count, sizeof *children);
+    pid_t *children = calloc((size_t)count, sizeof *children);
     int bytes[2];
     if (!children || pipe(bytes) != 0) fail("starting");
-    atexit(end_children);
 
     pid_t self = getpid();
-    for (; made < count; made++) {
+    for (long n = 0; n < count; n++) {
         char byte = 0;
         uint64_t before = now_ns();
         pid_t pid = fork();
         if (pid == 0) be_a_child(bytes[1], self);
-        if (pid < 0) fail("fork");
-        ssize_t got = read(bytes[0], &byte, 1);
+        ssize_t got = pid > 0 ? read(bytes[0], &byte, 1) : 0;
         uint64_t after = now_ns();
-        children[made] = pid;
+        /* Whoever was made before ends with this process. */
+        if (pid < 0) fail("fork");
         if (got != 1 || byte != '+') fail("read");
-        fork_ns[made] = after - before;
+        children[n] = pid;
+        fork_ns[n] = after - before;
     }
     for (long n = 0; n < count; n++) {
         int status;
@@ -66,7 +60,6 @@ int main(int argc, char **words) {
         if (killed != 0 || waited != children[n]) fail("kill and wait");
         reap_ns[n] = after - before;
     }
-    made = 0;
-    print(with_reap ? reap_ns : fork_ns, count);
+    print(reap ? reap_ns : fork_ns, count);
     return 0;
 }

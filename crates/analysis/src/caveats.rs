@@ -1,6 +1,7 @@
 //! Caveats: what a reader has to know before believing the figures, each with what mends it.
 
 use crate::growth::FEWEST_POINTS;
+use crate::places::warm;
 use crate::{Class, PointSummary, Table, words};
 use record::{Conditions, Outcome, Run, RunState, Warning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ pub fn caveats(run: &Run, tables: &[Table]) -> Vec<Warning> {
     all.extend(run.warnings.iter().cloned());
     all.extend(run.plan.warnings.iter().cloned());
     all.extend(void_cells(run));
+    all.extend(short_ways(run));
     all.extend(wide_intervals(tables));
     all.extend(few_rounds(tables));
     all.extend(few_points(tables));
@@ -79,6 +81,61 @@ fn void_cells(run: &Run) -> Vec<Warning> {
     order.into_iter().filter_map(line).collect()
 }
 
+/// One line per workload, subject, conditions and reason of trajectories that ended before their
+/// axis did.
+fn short_ways(run: &Run) -> Vec<Warning> {
+    type Group<'a> = (&'a str, &'a str, &'a Conditions, u64, &'a str, &'a str);
+    let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
+    for cell in &run.cells {
+        let Some(short) = &cell.short else { continue };
+        let key = &cell.key;
+        let group: Group<'_> = (
+            &key.workload,
+            &key.subject,
+            &key.conditions,
+            key.point,
+            &short.because,
+            &short.remedy,
+        );
+        groups.entry(group).or_default().push(short.reached);
+    }
+    let line = |(group, reached): (Group<'_>, Vec<u64>)| {
+        let (workload, subject, conditions, of, because, remedy) = group;
+        let alike = run.cells.iter().filter(|cell| {
+            let key = &cell.key;
+            let same = (&key.conditions, key.point) == (conditions, of);
+            same && key.workload == workload && key.subject == subject
+        });
+        let rounds = alike.filter(|cell| cell.outcome == Outcome::Measured).count();
+        let info = run.plan.workloads.iter().find(|info| info.name == workload);
+        let axis = info.map_or("points", |info| info.axis.as_str());
+        let mut others = run.cells.iter().filter(|cell| cell.key.workload == workload);
+        let several = others.any(|cell| cell.key.conditions != *conditions);
+        let told = if several { format!(" ({})", pairs(conditions)) } else { String::new() };
+        let often = if reached.len() == rounds {
+            "in every round".to_owned()
+        } else {
+            format!("in {} of {rounds} rounds", reached.len())
+        };
+        let (reached, of) = (span(&reached), words::count(of));
+        let what = format!(
+            "{workload} {subject}{told} reached {reached} of {of} {axis} {often}: {because}"
+        );
+        warning(what, remedy)
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// `500`, or `498 to 512`.
+fn span(figures: &[u64]) -> String {
+    let least = figures.iter().min().copied().unwrap_or(0);
+    let most = figures.iter().max().copied().unwrap_or(0);
+    if least == most {
+        return words::count(least);
+    }
+    format!("{} to {}", words::count(least), words::count(most))
+}
+
 fn pairs(conditions: &Conditions) -> String {
     let all: Vec<String> =
         conditions.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -86,7 +143,10 @@ fn pairs(conditions: &Conditions) -> String {
 }
 
 fn figures(table: &Table) -> impl Iterator<Item = &PointSummary> {
-    table.rows.iter().flat_map(|row| row.cells.iter().flatten())
+    // The first calls of a trajectory are cold, and few: their intervals are what they are.
+    let warm = warm(table.points.last().copied().unwrap_or(0));
+    let counts = move |figure: &&PointSummary| !table.trajectory || figure.point >= warm;
+    table.rows.iter().flat_map(move |row| row.cells.iter().flatten()).filter(counts)
 }
 
 fn wide_intervals(tables: &[Table]) -> Option<Warning> {
@@ -119,7 +179,9 @@ fn few_rounds(tables: &[Table]) -> Option<Warning> {
 
 /// With few points "linear" covers n log n: see [`crate::growth::classify`].
 fn few_points(tables: &[Table]) -> Option<Warning> {
-    let few = tables.iter().flat_map(|table| &table.rows).any(|row| {
+    // A trajectory's growth is judged by more places than its table shows.
+    let shown = tables.iter().filter(|table| !table.trajectory);
+    let few = shown.flat_map(|table| &table.rows).any(|row| {
         let points = row.cells.iter().flatten().count();
         let linear = row.growth.as_ref().is_some_and(|growth| growth.class == Class::Linear);
         linear && points < FEWEST_POINTS

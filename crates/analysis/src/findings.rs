@@ -1,7 +1,8 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
 use crate::{
-    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, words,
+    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, shape_words,
+    words,
 };
 use record::WorkloadInfo;
 use std::collections::BTreeSet;
@@ -9,7 +10,8 @@ use std::collections::BTreeSet;
 /// The workload that does nothing: its figures are the harness's own.
 pub const NULL: &str = "null";
 
-/// What `tables` say, in their order: how each series grows, who overtakes whom, and what the harness
+/// What `tables` say, in their order: how each series grows, on which several
+/// curves it lies, where it steps, whether it drifted, who overtakes whom, and what the harness
 /// itself costs. `workloads` name the rivals, of which is always said who leads where.
 pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -30,9 +32,10 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
                 if let Some(sentence) = control_sentence(table, row) {
                     tell(FindingKind::Control, &[&row.subject], sentence);
                 }
-            } else if let Some(growth) = &row.growth {
-                let sentence = growth_sentence(tables, table, row, growth);
-                tell(FindingKind::Growth, &[&row.subject], sentence);
+                continue;
+            }
+            for (kind, sentence) in of_row(tables, table, row) {
+                tell(kind, &[&row.subject], sentence);
             }
         }
         if table.workload == NULL {
@@ -46,6 +49,24 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// What is said of one series: how it grows, and what its medians hide.
+fn of_row(tables: &[Table], table: &Table, row: &Row) -> Vec<(FindingKind, String)> {
+    let mut all = Vec::new();
+    let subject = format!("{}{}", row.label, qualifiers(tables, table));
+    if let Some(growth) = &row.growth {
+        all.push((FindingKind::Growth, growth_sentence(tables, table, row, growth)));
+    }
+    if let Some(modes) = &row.modes {
+        all.push((FindingKind::Mode, shape_words::modes(&subject, table, modes)));
+    }
+    let step = |step| (FindingKind::Step, shape_words::step(&subject, &table.axis, step));
+    all.extend(row.steps.iter().map(step));
+    if let Some(drift) = &row.drift {
+        all.push((FindingKind::Drift, shape_words::drift(&subject, drift)));
+    }
+    all
 }
 
 fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) -> String {

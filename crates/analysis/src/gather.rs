@@ -1,14 +1,21 @@
 //! Brings the samples of a run together: by series, point and round.
 
-use record::{Cell, CellKey, Conditions, Outcome, Run, Usage};
+use crate::CutShort;
+use crate::cloud::Cloud;
+use crate::places::{around, is_shown, places};
+use fastrand::Rng;
+use record::{Cell, CellKey, Conditions, Metric, Outcome, Run, Usage};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// All measured samples of one workload, ready to be looked up.
 pub(crate) struct Gathered<'a> {
     /// By subject, conditions, metric and point.
-    points: BTreeMap<(&'a str, &'a Conditions, &'a str), BTreeMap<u64, Samples<'a>>>,
+    points: BTreeMap<Series<'a>, BTreeMap<u64, Samples<'a>>>,
+    /// By the same: the point and the round of each cell, and all that was measured in it.
+    whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
     /// Why cells are void, by subject, conditions and point.
     void: BTreeMap<(&'a str, &'a Conditions, u64), &'a str>,
     measured: BTreeSet<(&'a str, &'a Conditions, u64)>,
@@ -18,6 +25,9 @@ pub(crate) struct Gathered<'a> {
     /// Every set of conditions that was planned or measured.
     conditions: BTreeSet<&'a Conditions>,
 }
+
+/// A subject, the conditions and a metric.
+type Series<'a> = (&'a str, &'a Conditions, &'a str);
 
 /// All that cells stated of one fact, by point.
 pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a str>>;
@@ -47,6 +57,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn of(run: &'a Run, workload: &str) -> Self {
         let mut gathered = Self {
             points: BTreeMap::new(),
+            whole: BTreeMap::new(),
             void: BTreeMap::new(),
             measured: BTreeSet::new(),
             planned: BTreeSet::new(),
@@ -75,9 +86,11 @@ impl<'a> Gathered<'a> {
     }
 
     fn add(&mut self, cell: &'a Cell) {
-        let CellKey { subject, conditions, point, .. } = &cell.key;
+        let CellKey { subject, conditions, point, round, .. } = &cell.key;
         for metric in &cell.metrics {
-            let series = self.points.entry((subject, conditions, &metric.name)).or_default();
+            let key = (subject.as_str(), conditions, metric.name.as_str());
+            self.whole.entry(key).or_default().push((*point, *round, metric));
+            let series = self.points.entry(key).or_default();
             if metric.positions.is_empty() {
                 let samples = series.entry(*point).or_default();
                 samples.operations += metric.operations;
@@ -85,16 +98,44 @@ impl<'a> Gathered<'a> {
                 samples.rounds.push(finite(&metric.samples));
                 continue;
             }
-            let mut by_place: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-            for (&sample, &position) in metric.samples.iter().zip(&metric.positions) {
-                if sample.is_finite() {
-                    by_place.entry(nearby_round_number(position)).or_default().push(sample);
-                }
-            }
-            for (place, samples) in by_place {
+            let last = metric.positions.iter().copied().max().unwrap_or(0);
+            // Where it was cut short is no place that others have.
+            let far = if cell.short.is_some() { *point } else { last };
+            for (place, samples) in by_place(metric, far) {
                 series.entry(place).or_default().rounds.push(Cow::Owned(samples));
             }
         }
+    }
+
+    /// All samples of one metric of one series, with whether they have places of their own; `None`
+    /// where there are none, or they have no logarithms.
+    pub(crate) fn cloud(
+        &self,
+        subject: &str,
+        conditions: &Conditions,
+        metric: &str,
+        random: &mut Rng,
+    ) -> Option<(Cloud, bool)> {
+        let whole = self.whole.get(&(subject, conditions, metric))?;
+        let mut rounds: BTreeMap<u32, Vec<(u64, f64)>> = BTreeMap::new();
+        for &(point, round, metric) in whole {
+            let samples = rounds.entry(round + 1).or_default();
+            let at = |index: usize| metric.positions.get(index).copied().unwrap_or(point);
+            samples.extend(metric.samples.iter().enumerate().map(|(i, &sample)| (at(i), sample)));
+        }
+        let trajectory = whole.iter().any(|(_, _, metric)| !metric.positions.is_empty());
+        Some((Cloud::of(rounds.into_iter().collect(), random)?, trajectory))
+    }
+
+    /// How far the trajectories of `subject` came, where that is not to the end in every round.
+    pub(crate) fn short(&self, subject: &str, conditions: &Conditions) -> Option<CutShort> {
+        let of_subject =
+            |cell: &&&Cell| cell.key.subject == subject && cell.key.conditions == *conditions;
+        let cells = self.cells.iter().filter(of_subject);
+        let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
+        let (first, of) = short.min_by_key(|(short, _)| short.reached)?;
+        let (because, remedy) = (first.because.clone(), first.remedy.clone());
+        Some(CutShort { reached: first.reached, of, because, remedy })
     }
 
     /// Every set of conditions, in an order that a reader expects: 9,000 before 10,000.
@@ -153,20 +194,35 @@ impl<'a> Gathered<'a> {
             .map(|place| place.2)
             .collect();
         // A trajectory's one planned point is its far end; its places are where its samples are.
-        if axis.is_empty() || axis.iter().all(|point| planned.contains(point)) {
+        let own_places = self.has_places(conditions, metric);
+        if axis.is_empty() || (!own_places && axis.iter().all(|point| planned.contains(point))) {
             axis.extend(planned);
+        } else if own_places {
+            let far = axis.last().copied().unwrap_or(0);
+            axis.retain(|&place| is_shown(place, far));
         }
         axis
     }
 
-    /// Why there is no figure at a point.
+    /// Whether the samples of `metric` have places of their own.
+    fn has_places(&self, conditions: &Conditions, metric: &str) -> bool {
+        let mut all = self.whole.iter().filter(|(key, _)| key.1 == conditions && key.2 == metric);
+        all.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()))
+    }
+
+    /// Why there is no figure at a point, or, with `on_the_way`, at a place of a trajectory.
     pub(crate) fn absence(
         &self,
         subject: &str,
         conditions: &Conditions,
         point: u64,
+        on_the_way: bool,
     ) -> Absence<'a> {
-        let place = (subject, conditions, point);
+        let comes_by = |place: &&(&str, &Conditions, u64)| {
+            place.0 == subject && place.1 == conditions && place.2 >= point
+        };
+        let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
+        let place = (subject, conditions, far.map_or(point, |place| place.2));
         if self.measured.contains(&place) {
             Absence::MetricMissing
         } else if let Some(reason) = self.void.get(&place) {
@@ -201,22 +257,23 @@ fn finite(samples: &[f64]) -> Cow<'_, [f64]> {
     samples.iter().copied().filter(|sample| sample.is_finite()).collect()
 }
 
-/// The nearest of 1, 2, 5, 10, 20, 50, … on a logarithmic scale: the samples of a trajectory each
-/// have a place of their own, and a median needs several.
-fn nearby_round_number(position: u64) -> u64 {
-    let mut decade = 1_u64;
-    while position / decade >= 10 {
-        decade *= 10;
+/// The samples of a trajectory that comes to `far`, by the places that they are near.
+fn by_place(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
+    let places: Vec<(u64, RangeInclusive<u64>)> =
+        places(far).into_iter().map(|place| (place, around(place, far))).collect();
+    let mut by_place: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (&sample, position) in metric.samples.iter().zip(&metric.positions) {
+        // Of two places that share it, it is the upper one's: that is the far end.
+        let above = places.partition_point(|(_, near)| near.start() <= position);
+        let near = above.checked_sub(1).map(|at| &places[at]);
+        if let Some((place, near)) = near
+            && sample.is_finite()
+            && near.contains(position)
+        {
+            by_place.entry(*place).or_default().push(sample);
+        }
     }
-    let head = position as f64 / decade as f64;
-    // Geometric means of the neighbours: √2, √10, √50.
-    let round = match head {
-        h if h < 2.0_f64.sqrt() => 1,
-        h if h < 10.0_f64.sqrt() => 2,
-        h if h < 50.0_f64.sqrt() => 5,
-        _ => 10,
-    };
-    decade.saturating_mul(round)
+    by_place
 }
 
 #[cfg(test)]
@@ -224,12 +281,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_a_trajectory_go_to_the_nearest_round_number() {
-        let expected =
-            [(1, 1), (2, 2), (3, 2), (4, 5), (7, 5), (8, 10), (14, 10), (15, 20), (999, 1000)];
-        for (position, place) in expected {
-            assert_eq!(nearby_round_number(position), place, "{position}");
-        }
+    fn samples_of_a_trajectory_go_to_the_place_that_they_are_near() {
+        let positions: Vec<u64> = (1..=1_000).rev().collect();
+        let samples = positions.iter().map(|&position| position as f64).collect();
+        let metric = Metric { samples, positions, ..Metric::default() };
+        let by_place = by_place(&metric, 1_000);
+        let counts: Vec<(u64, usize)> = by_place.iter().map(|(at, all)| (*at, all.len())).collect();
+        let expected = [(1, 1), (2, 1), (5, 1), (10, 3), (20, 5), (50, 11), (100, 21)];
+        assert_eq!(counts[..7], expected);
+        assert_eq!(counts[7..], [(200, 41), (500, 101), (1000, 101)]);
+        assert!(by_place[&200].iter().all(|&sample| (180.0..=220.0).contains(&sample)));
     }
 
     #[test]

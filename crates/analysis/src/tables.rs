@@ -7,11 +7,14 @@ use crate::exponent::exponent;
 use crate::facts::facts;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::growth::{classify_by, fastest_tenth};
+use crate::places::{FEWEST, warm};
 use crate::quantiles::Pooled;
 use crate::random::generator;
+use crate::shapes::Shape;
 use crate::shares::Portion;
 use crate::weigh::GrowthPoint;
-use crate::{Contest, Growth, Lead, PointSummary, Row, Standing, Table};
+use crate::{Contest, CutShort, Growth, Lead, PointSummary, Row, Standing, Table, words};
+use fastrand::Rng;
 use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
@@ -102,18 +105,24 @@ impl Context<'_> {
 
     fn row(&self, subject: &SubjectInfo, points: &[u64]) -> (Row, Vec<Figure>) {
         let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
-        let mut figures: Vec<Figure> = Vec::new();
-        let mut cells = Vec::with_capacity(points.len());
-        for &point in points {
-            let samples = series.and_then(|series| series.get(&point));
-            let summary = samples.and_then(|samples| self.summarise(&subject.name, point, samples));
-            cells.push(summary.as_ref().map(|figure| figure.summary.clone()));
-            figures.extend(summary);
-        }
+        let all: Vec<Figure> = series
+            .into_iter()
+            .flatten()
+            .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples))
+            .collect();
+        let shape = self.shape(&subject.name);
+        let growth = self.growth(&all, shape.trajectory);
+        // A trajectory has more places than its table shows.
+        let figures: Vec<Figure> =
+            all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
+        let at = |point| figures.iter().find(|figure| figure.summary.point == point);
+        let cells: Vec<Option<PointSummary>> =
+            points.iter().map(|&point| Some(at(point)?.summary.clone())).collect();
         let unavailable = if figures.is_empty() { self.unavailable(&subject.name) } else { None };
+        let short = self.gathered.short(&subject.name, self.conditions);
         let missing = match unavailable {
             Some(_) => Vec::new(),
-            None => self.missing(subject, points, &cells),
+            None => self.missing(subject, points, &cells, short.as_ref()),
         };
         let row = Row {
             subject: subject.name.clone(),
@@ -122,46 +131,48 @@ impl Context<'_> {
             cells,
             missing,
             unavailable,
-            // Orders of growth are those of costs: a rate that rises or falls has none.
-            growth: if self.metric.lower_is_better { growth(&figures) } else { None },
-            modes: None,
-            steps: Vec::new(),
-            drift: None,
-            short: None,
+            growth,
+            modes: shape.modes,
+            steps: shape.steps,
+            drift: shape.drift,
+            short,
         };
         (row, figures)
+    }
+
+    /// Orders of growth are those of costs: a rate that rises or falls has none.
+    fn growth(&self, figures: &[Figure], trajectory: bool) -> Option<Growth> {
+        let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
+        let counts = |figure: &&Figure| {
+            !trajectory || (figure.summary.point >= warm && figure.summary.samples >= FEWEST)
+        };
+        let counting: Vec<&Figure> = figures.iter().filter(counts).collect();
+        if self.metric.lower_is_better { growth(&counting) } else { None }
+    }
+
+    /// Modes, steps and drift; none of the harness itself, which is a control.
+    fn shape(&self, subject: &str) -> Shape {
+        if self.workload.name == crate::findings::NULL {
+            return Shape::default();
+        }
+        let mut random = self.random(subject, 0);
+        let metric = &self.metric.name;
+        let cloud = self.gathered.cloud(subject, self.conditions, metric, &mut random);
+        cloud.map_or_else(Shape::default, |(cloud, trajectory)| {
+            Shape::of(&cloud, trajectory, self.metric.lower_is_better, &mut random)
+        })
     }
 
     fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
-        let mut random = self.random(subject, point);
-        let Resampled { estimate, replicates } =
-            median_over_rounds(&rounds, REPLICATES, &mut random)?;
-        let all = Pooled::of(&rounds);
-        let at = |p| all.at(p);
-        let (user_ns, system_ns) = cpu_per_operation(samples);
-        let summary = PointSummary {
-            point,
-            rounds: rounds.len() as u32,
-            samples: all.len() as u64,
-            median: estimate,
-            min: at(0.0)?,
-            p10: at(0.1)?,
-            p25: at(0.25)?,
-            p75: at(0.75)?,
-            p90: at(0.9)?,
-            p99: at(0.99)?,
-            max: at(1.0)?,
-            user_ns,
-            system_ns,
-        };
-        let fastest = fastest_tenth(point, &rounds)?;
-        Some(Figure { summary, replicates, fastest })
+        let mut figure = figure(point, &rounds, &mut self.random(subject, point))?;
+        (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
+        Some(figure)
     }
 
     /// A generator of its own for each point, so that a figure doesn't depend on its neighbours.
-    fn random(&self, subject: &str, point: u64) -> fastrand::Rng {
+    fn random(&self, subject: &str, point: u64) -> Rng {
         let point = point.to_string();
         let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
         words.extend(self.conditions.iter().flat_map(|(name, value)| [name.as_str(), value]));
@@ -173,11 +184,17 @@ impl Context<'_> {
         subject: &SubjectInfo,
         points: &[u64],
         cells: &[Option<PointSummary>],
+        short: Option<&CutShort>,
     ) -> Vec<(u64, String)> {
         let empty = points.iter().zip(cells).filter(|(_, cell)| cell.is_none());
         empty
             .map(|(&point, _)| {
-                let absence = self.gathered.absence(&subject.name, self.conditions, point);
+                if let Some(short) = short.filter(|short| short.reached < point) {
+                    let reached = words::count(short.reached);
+                    return (point, format!("it ended at {reached}: {}", short.because));
+                }
+                let (trajectory, of) = (self.workload.trajectory, &subject.name);
+                let absence = self.gathered.absence(of, self.conditions, point, trajectory);
                 let reason = match absence {
                     Absence::Void(reason) => format!("void: {reason}"),
                     Absence::MetricMissing => format!("{} was not measured", self.metric.name),
@@ -235,15 +252,39 @@ fn cpu_per_operation(samples: &Samples<'_>) -> (Option<f64>, Option<f64>) {
 }
 
 /// The distribution at one point, with what its growth is judged by.
-struct Figure {
-    summary: PointSummary,
+pub(crate) struct Figure {
+    pub(crate) summary: PointSummary,
     /// The bootstrap's replicates of its median.
     replicates: Vec<f64>,
     fastest: GrowthPoint,
 }
 
+/// The figure of `rounds` at `point`; `None` without samples.
+pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<Figure> {
+    let Resampled { estimate, replicates } = median_over_rounds(rounds, REPLICATES, random)?;
+    let all = Pooled::of(rounds);
+    let at = |p| all.at(p);
+    let summary = PointSummary {
+        point,
+        rounds: rounds.len() as u32,
+        samples: all.len() as u64,
+        median: estimate,
+        min: at(0.0)?,
+        p10: at(0.1)?,
+        p25: at(0.25)?,
+        p75: at(0.75)?,
+        p90: at(0.9)?,
+        p99: at(0.99)?,
+        max: at(1.0)?,
+        user_ns: None,
+        system_ns: None,
+    };
+    let fastest = fastest_tenth(point, rounds)?;
+    Some(Figure { summary, replicates, fastest })
+}
+
 /// How the series with these figures grows; `None` with fewer than two points.
-fn growth(figures: &[Figure]) -> Option<Growth> {
+pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }

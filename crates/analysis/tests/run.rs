@@ -7,8 +7,8 @@ use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
 use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, SubjectInfo,
-    Unavailable, Usage, Warning, WorkloadInfo,
+    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, Short,
+    SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 
@@ -318,7 +318,7 @@ fn a_trajectory_is_cut_into_points() {
     run.cells = vec![measured(key("socket", "tcp", 10_000, 0), vec![metric])];
     let analysis = analyse(&run);
     let table = table(&analysis.tables, "socket", "call");
-    assert_eq!(table.points, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]);
+    assert_eq!(table.points, [1, 10, 100, 1000, 2000, 5000, 10_000]);
     let growth = row(table, "tcp").growth.as_ref().unwrap();
     assert_eq!(growth.class, Class::Constant, "{growth:?}");
     assert_eq!(row(table, "tcp").cells[0].as_ref().unwrap().user_ns, None);
@@ -333,4 +333,98 @@ fn a_run_without_cells_is_analysed() {
     assert!(analysis.findings.is_empty());
     assert_eq!(analysis.caveats[0].what, "The run has not ended: 0 of 65 cells ended");
     assert!(analysis.tables.iter().all(|table| table.headline));
+}
+
+/// Five rounds of a trajectory of `count` samples, each what `value` makes of its place and round.
+fn trajectories(count: u64, value: impl Fn(f64, u32, &mut Rng) -> f64) -> Run {
+    let mut run = run();
+    let mut random = Rng::with_seed(6);
+    let info = workload("fork", &["call"], &["dynamic"]);
+    run.plan.workloads = vec![WorkloadInfo { axis: "processes".into(), trajectory: true, ..info }];
+    run.plan.unavailable.clear();
+    run.cells = (0..5)
+        .map(|round| {
+            let positions: Vec<u64> = (1..=count).collect();
+            let mut draw = |&place: &u64| {
+                value(place as f64, round, &mut random) * (0.05 * normal(&mut random)).exp()
+            };
+            let samples = positions.iter().map(&mut draw).collect();
+            let metric = Metric { name: "call".into(), samples, positions, ..Metric::default() };
+            measured(key("fork", "dynamic", 5_000, round), vec![metric])
+        })
+        .collect();
+    run.plan.cells = run.cells.iter().map(|cell| cell.key.clone()).collect();
+    run
+}
+
+fn sentences(run: &Run, kind: FindingKind) -> Vec<String> {
+    let all = analyse(run).findings.into_iter().filter(|finding| finding.kind == kind);
+    all.map(|finding| finding.sentence).collect()
+}
+
+#[test]
+fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
+    let graphs = |n: f64, round: u32, _: &mut Rng| {
+        90_000.0 + if [1, 4].contains(&round) { 60.0 * n } else { 0.0 }
+    };
+    let run = trajectories(5_000, graphs);
+    let told = sentences(&run, FindingKind::Mode);
+    let [mode] = told.as_slice() else { panic!("{told:?}") };
+    assert!(mode.starts_with("dynamic has two modes from "), "{mode}");
+    assert!(
+        mode.contains("to 5,000 processes: 60 % of the samples lie on the lower (constant, 90.")
+    );
+    assert!(mode.contains("µs), 40 % on the upper (linear, "), "{mode}");
+    assert!(mode.ends_with("rounds 2 and 5 are on the upper."), "{mode}");
+    assert!(sentences(&run, FindingKind::Step).is_empty());
+    let tables = analyse(&run).tables;
+    let modes = tables[0].rows[0].modes.clone().unwrap();
+    assert!(modes.modes.iter().all(|mode| (5..=25).contains(&mode.curve.len())), "{modes:?}");
+    assert!((modes.modes[1].curve.last().unwrap().1 / 385_000.0).ln().abs() < 0.05, "{modes:?}");
+}
+
+#[test]
+fn steps_and_drift_of_a_trajectory_are_told() {
+    let stepped = |n: f64, _: u32, _: &mut Rng| if n >= 2_500.0 { 1_800.0 } else { 1_000.0 };
+    let run = trajectories(5_000, stepped);
+    let told = sentences(&run, FindingKind::Step);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("dynamic steps up ×1."), "{told:?}");
+    assert!(told[0].contains(" at 2,500 processes"), "{told:?}");
+    assert!(sentences(&run, FindingKind::Mode).is_empty());
+    let drifted = |_: f64, round: u32, _: &mut Rng| if round >= 3 { 1_300.0 } else { 1_000.0 };
+    let told = sentences(&trajectories(5_000, drifted), FindingKind::Drift);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("dynamic drifted: from round 4 on it is ×1.30 of"), "{told:?}");
+}
+
+#[test]
+fn a_trajectory_that_was_cut_short_keeps_what_it_measured() {
+    let mut run = trajectories(500, |n, _, _| 1_000.0 * n);
+    for cell in &mut run.cells {
+        cell.short = Some(Short {
+            reached: 500,
+            because: "fork: Resource temporarily unavailable (EAGAIN)".into(),
+            remedy: "ulimit -u 10000".into(),
+        });
+    }
+    let analysis = analyse(&run);
+    let row = &analysis.tables[0].rows[0];
+    let short = row.short.as_ref().unwrap();
+    assert_eq!((short.reached, short.of), (500, 5_000));
+    assert_eq!(row.growth.as_ref().unwrap().class, Class::Linear, "{:?}", row.growth);
+    let caveat = analysis.caveats.iter().find(|caveat| caveat.remedy == "ulimit -u 10000").unwrap();
+    assert_eq!(
+        caveat.what,
+        "fork dynamic reached 500 of 5,000 processes in every round: fork: Resource temporarily \
+         unavailable (EAGAIN)"
+    );
+    // In two rounds only: the others go on, and there is nothing missing.
+    let mut whole = trajectories(5_000, |n, _, _| 1_000.0 * n);
+    whole.cells[1] = run.cells[1].clone();
+    whole.cells[3] = run.cells[3].clone();
+    let analysis = analyse(&whole);
+    assert!(analysis.caveats.iter().any(|c| c.what.contains("in 2 of 5 rounds: fork")));
+    let row = &analysis.tables[0].rows[0];
+    assert_eq!((row.cells.last().unwrap().as_ref().unwrap().rounds, row.missing.len()), (3, 0));
 }

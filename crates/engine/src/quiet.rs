@@ -12,7 +12,10 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
         && load > 0.5 * cpus
     {
         let what = format!("The machine was busy before it began (load {load} on {cpus} CPUs).");
-        warnings.push(warning(what, "end what else runs, or measure again later"));
+        warnings.push(warning(
+            what,
+            "end what else runs (knee doctor names it), or measure again later",
+        ));
     }
     if let (Some(name), Some(percent)) = (word("busiest.process"), number("busiest.percent")) {
         let what = format!("{name} used {percent} % of a CPU just before the first cell.");
@@ -22,7 +25,7 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
         && governor != "performance"
     {
         let what = format!("The CPUs' frequency follows the load (governor {governor}).");
-        warnings.push(warning(what, "cpupower frequency-set -g performance"));
+        warnings.push(warning(what, "knee doctor --fix governor"));
     }
     if let Some(source) = word("clock.source")
         && source != "tsc"
@@ -56,7 +59,10 @@ pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
         let percent = 100.0 * others / total.max(1) as f64;
         if percent > 10.0 {
             let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
-            warnings.push(warning(what, "end what else runs, then measure again"));
+            warnings.push(warning(
+                what,
+                "end what else runs (knee doctor names it), then measure again",
+            ));
         }
     }
     for key in ["kernel.release", "cpu.model", "cpu.governor", "cpu.smt"] {

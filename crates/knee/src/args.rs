@@ -2,6 +2,8 @@
 //!
 //! Flags of conditions, and the names that completions know, come from the table of workloads.
 
+use crate::commands::doctor::Doctor;
+use crate::commands::export::Export;
 use crate::exit::{CODES, Trouble};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
@@ -35,10 +37,14 @@ pub enum Command {
     Show(Show),
     /// Write the HTML report of one run, or of several overlaid
     Report(Report),
+    /// Export a run for other programs: as a table, a gnuplot script, Markdown, …
+    Export(Export),
     /// Analyse a table from elsewhere as if it were a run
     Analyse(Analyse),
     /// Advise which mechanism to use, from what was measured on this machine
     Advise(Advise),
+    /// Say what limits and disturbs measuring on this machine, and mend it
+    Doctor(Doctor),
     /// List, locate or delete what is recorded
     Record(Record),
     /// Print completions for a shell
@@ -479,6 +485,8 @@ mod tests {
             include_str!("../../../CONTRIBUTING.md"),
             include_str!("../../../ARCHITECTURE.md"),
             include_str!("../../../docs/published.md"),
+            include_str!("../../../docs/doctor.md"),
+            include_str!("../../../docs/export.md"),
         ];
         let commands: Vec<String> =
             documents.iter().flat_map(|document| commands(document)).collect();

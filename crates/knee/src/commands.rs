@@ -3,6 +3,8 @@
 pub mod advise;
 mod advise_live;
 pub mod analyse;
+pub mod doctor;
+pub mod export;
 pub mod generate;
 pub mod list;
 pub mod record;

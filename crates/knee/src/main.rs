@@ -6,7 +6,9 @@
 
 mod args;
 mod commands;
+mod doctor;
 mod exit;
+mod files;
 mod foreign;
 mod like;
 mod output;
@@ -39,8 +41,10 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::List(list) => commands::list::list(&list),
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
+        Command::Export(ask) => commands::export::export(&ask),
         Command::Analyse(ask) => commands::analyse::analyse(&ask, words),
         Command::Advise(advise) => commands::advise::advise(&advise),
+        Command::Doctor(ask) => commands::doctor::doctor(&ask),
         Command::Record(record) => commands::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { folder } => commands::generate::man(folder.as_deref()),

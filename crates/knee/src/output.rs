@@ -2,15 +2,21 @@
 
 use crate::exit::Trouble;
 use report::terminal::{Detail, Style};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 /// Columns where the output goes to a file or a pipe.
 const WIDTH_OFF_TERMINAL: usize = 110;
 
 /// Writes to standard output. A reader that has gone ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    stream(|out| out.write_all(text.as_bytes()))
+}
+
+/// Writes to standard output what `content` writes, a piece at a time. A reader that has gone ends
+/// the command, quietly.
+pub fn stream(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Trouble> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match content(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::reader_gone()),
         Err(error) => Err(Trouble::failed(format!("writing to standard output: {error}"))),

@@ -1,11 +1,15 @@
-//! Drawing the plot: samples as pixels, then grid, intervals, medians, crossovers, cursor, labels.
+//! Drawing the plot: samples, then grid, intervals, medians, marks, cursor, labels.
 //!
 //! `SHAPES`, `COLOURS` and how each subject looks come with the page: the maps share them.
 
 /** Lines of the first, second, third and fourth run. */
 const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
+/** Lines of the modes of a series, the lowest first. */
+const MODE_DASHES = [[2, 4], [9, 4], [9, 3, 2, 3]];
 /** Radius of the ring around a crossover. */
 const RING = 5;
+/** How pale the samples of the first of several runs are: 0 is as they are when it stands alone. */
+const PALE = 0.5;
 
 /** `#rrggbb` as three numbers. */
 function channels(hex) {
@@ -18,7 +22,7 @@ function fontOf(figure) {
   return `12px ${getComputedStyle(figure).fontFamily}`;
 }
 
-/** Draws one frame of a plot. Lengths are CSS pixels, except where samples become pixels. */
+/** Draws one frame of a plot. Lengths are CSS pixels, except in the cloud of its samples. */
 class Frame {
   constructor(plot) {
     this.plot = plot;
@@ -49,7 +53,7 @@ class Frame {
     this.clipped(() => {
       plot.shown.forEach((series, index) => this.interval(series, this.counts[index]));
       plot.shown.forEach((series, index) => this.medians(series, this.counts[index]));
-      plot.crossings.forEach((crossing) => this.crossing(crossing));
+      plot.marks.forEach((mark) => this.mark(mark));
       this.cursor();
       this.selection();
     });
@@ -67,55 +71,53 @@ class Frame {
     context.restore();
   }
 
-  /**
-   * Every sample as a small translucent square, straight into pixels: one call per sample to the
-   * canvas would be some twenty times as slow.
-   */
+  /** Every sample, series after series. */
   samples() {
     const { context, plot, box } = this;
     const ratio = plot.ratio;
     const [left, top] = [Math.round(box.left * ratio), Math.round(box.top * ratio)];
     const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
-    if (plot.image?.width !== width || plot.image?.height !== height) {
-      plot.image = context.createImageData(width, height);
-    }
-    const bytes = plot.image.data;
-    const paper = new Uint32Array(Uint8Array.of(...channels(this.paper), 255).buffer)[0];
-    new Uint32Array(bytes.buffer).fill(paper);
+    const paper = channels(this.paper);
+    if (plot.cloud?.width === width && plot.cloud.height === height) plot.cloud.clear(paper);
+    else plot.cloud = new Cloud(context, width, height, paper);
     const total = plot.shown.reduce((sum, series) => sum + series.samples.x.length, 0);
     const alpha = total > 30000 ? 0.16 : total > 8000 ? 0.22 : 0.32;
-    plot.shown.forEach((series, index) => {
-      this.dots(series, this.counts[index], { bytes, width, height, alpha });
-    });
-    context.putImageData(plot.image, left, top);
+    plot.shown.forEach((series, index) => this.dots(series, this.counts[index], alpha));
+    context.putImageData(plot.cloud.image, left, top);
   }
 
-  dots(series, count, { bytes, width, height, alpha }) {
+  /** The samples of one series; where rounds are told apart, one round after the other. */
+  dots(series, count, alpha) {
     const { plot } = this;
-    const { x0, x1, y0, y1 } = plot.view;
-    const [alongX, alongY] = [width / (x1 - x0), height / (y1 - y0)];
+    const { cloud, view } = plot;
+    const place = {
+      x0: view.x0,
+      y0: view.y0,
+      alongX: cloud.width / (view.x1 - view.x0),
+      alongY: cloud.height / (view.y1 - view.y0),
+      spread: plot.spread * plot.ratio,
+    };
     const size = Math.max(2, Math.round(1.5 * plot.ratio));
-    const spread = plot.spread * plot.ratio;
-    const { x, y } = plot.placed(series);
-    const { jitter } = series.samples;
-    const [red, green, blue] = channels(this.colours[plot.lookOf(series).colour]);
-    for (let index = 0; index < x.length; index++) {
-      const across = ((x[index] - x0) * alongX + jitter[index] * spread) | 0;
-      const down = (height - (y[index] - y0) * alongY) | 0;
-      if (across < 0 || across + size > width || down < 0 || down + size > height) {
-        count.outside++;
-        continue;
-      }
-      count.samples++;
-      for (let line = 0; line < size; line++) {
-        let at = ((down + line) * width + across) * 4;
-        for (let column = 0; column < size; column++, at += 4) {
-          bytes[at] += (red - bytes[at]) * alpha;
-          bytes[at + 1] += (green - bytes[at + 1]) * alpha;
-          bytes[at + 2] += (blue - bytes[at + 2]) * alpha;
-        }
-      }
+    const { jitter, cells, x } = series.samples;
+    const samples = { ...plot.placed(series), jitter };
+    const spans = plot.byRound ? cells : [{ first: 0, end: x.length, round: 0 }];
+    const tones = this.tones(series);
+    for (const { first, end, round } of spans) {
+      const tone = tones[round % tones.length];
+      count.samples += cloud.lay(samples, [first, end], place, { tone, alpha, size });
     }
+    count.outside = x.length - count.samples;
+  }
+
+  /** The colours of a series' samples: its own, paler in an earlier run; or one for each round. */
+  tones(series) {
+    const { plot } = this;
+    if (plot.byRound) return this.colours.map(channels);
+    const own = channels(this.colours[plot.lookOf(series).colour]);
+    const later = plot.data.runs.length - 1;
+    const pale = later ? PALE * (1 - series.run / later) : 0;
+    const paper = channels(this.paper);
+    return [own.map((byte, index) => Math.round(byte + (paper[index] - byte) * pale))];
   }
 
   axes() {
@@ -123,6 +125,9 @@ class Frame {
     const { x0, x1, y0, y1 } = plot.view;
     context.font = this.font;
     context.lineWidth = 1;
+    // The grid lies behind the samples, though they are drawn first: it shows on bare paper only.
+    const dark = Math.max(...channels(this.paper)) < 128;
+    this.over = dark ? 'lighten' : 'darken';
     const bottom = box.top + box.height;
     for (const tick of plot.scales.x.ticks(x0, x1, box.width / 80)) {
       const across = Math.round(plot.across(tick.place)) + 0.5;
@@ -150,10 +155,12 @@ class Frame {
     const { context } = this;
     context.strokeStyle = this.rule;
     context.globalAlpha = tick.labelled || tick.major ? 1 : 0.45;
+    context.globalCompositeOperation = this.over;
     context.beginPath();
     context.moveTo(fromX, fromY);
     context.lineTo(toX, toY);
     context.stroke();
+    context.globalCompositeOperation = 'source-over';
     context.globalAlpha = 1;
     context.fillStyle = this.muted;
   }
@@ -178,14 +185,15 @@ class Frame {
   medians(series, count) {
     const { context, plot } = this;
     const colour = this.colours[plot.lookOf(series).colour];
+    const width = plot.lit === series ? 2.6 : 1.6;
     context.globalAlpha = this.dimmed(series) ? 0.25 : 1;
-    context.strokeStyle = colour;
-    context.lineWidth = plot.lit === series ? 2.6 : 1.6;
     context.lineJoin = 'round';
-    context.setLineDash(DASHES[series.run % DASHES.length]);
     context.beginPath();
     series.points.forEach((p) => context.lineTo(plot.acrossValue(p.x), plot.downValue(p.median)));
-    context.stroke();
+    // All along a trajectory there are samples of the same colour: the line needs an edge.
+    if (plot.data.trajectory) this.stroke(this.paper, width + 2);
+    context.setLineDash(DASHES[series.run % DASHES.length]);
+    this.stroke(colour, width);
     context.setLineDash([]);
     for (const point of series.points) {
       const [across, down] = [plot.acrossValue(point.x), plot.downValue(point.median)];
@@ -208,22 +216,43 @@ class Frame {
     context.fill(shape);
   }
 
-  /**
-   * Where one line overtakes another: a ring on the crossing with its interval as a bar through it,
-   * and a tick on the axis below, so that the place can be read off.
-   */
-  crossing(crossing) {
-    const { context, plot, box } = this;
-    const spot = plot.spotOf(crossing);
-    if (!spot) return;
-    const aside = plot.lit && ![crossing.overtakes, crossing.overtaken].includes(plot.lit.label);
-    const stroke = (colour, width) => {
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.stroke();
-    };
+  /** A mark, set back while another series is set off. */
+  mark(mark) {
+    const { context, plot } = this;
+    const spots = plot.spotsOf(mark);
+    if (!spots.length) return;
+    const aside = plot.lit && !plot.seriesOf(mark).includes(plot.lit);
     context.globalAlpha = aside ? 0.3 : 1;
-    const [left, right] = [plot.acrossValue(crossing.low), plot.acrossValue(crossing.high)];
+    if (mark.kind === 'mode') this.mode(mark, spots);
+    else this.place(mark, spots[0]);
+    context.globalAlpha = 1;
+    if (spots.some((spot) => plot.within(spot.across, spot.down))) this.marked.push(mark.said);
+  }
+
+  stroke(colour, width) {
+    this.context.strokeStyle = colour;
+    this.context.lineWidth = width;
+    this.context.stroke();
+  }
+
+  /** One mode of several: a line of its own, its dashes by its place. */
+  mode(mark, spots) {
+    const { context, plot } = this;
+    context.beginPath();
+    spots.forEach((spot) => context.lineTo(spot.across, spot.down));
+    this.stroke(this.paper, 4.5);
+    context.setLineDash(MODE_DASHES[mark.place % MODE_DASHES.length]);
+    this.stroke(this.colours[plot.lookOf(plot.seriesOf(mark)[0]).colour], 2.4);
+    context.setLineDash([]);
+  }
+
+  /**
+   * A place on the axis, with its interval as a bar through it and a tick on the axis below, so that
+   * it can be read off: a ring where one line overtakes another, a stair where one steps.
+   */
+  place(mark, spot) {
+    const { context, plot, box } = this;
+    const [left, right] = [plot.acrossValue(mark.low), plot.acrossValue(mark.high)];
     context.beginPath();
     if (right > left) {
       context.moveTo(left, spot.down);
@@ -235,23 +264,29 @@ class Frame {
     }
     context.moveTo(spot.across, box.top + box.height);
     context.lineTo(spot.across, box.top + box.height - 9);
-    stroke(this.paper, 4);
-    stroke(this.ink, 1.5);
+    this.stroke(this.paper, 4);
+    this.stroke(this.ink, 1.5);
     context.beginPath();
-    context.arc(spot.across, spot.down, RING, 0, 2 * Math.PI);
-    context.fillStyle = this.paper;
-    context.fill();
-    stroke(this.paper, 4);
-    stroke(this.ink, 1.8);
-    context.globalAlpha = 1;
-    if (plot.within(spot.across, spot.down)) this.marked.push(crossing.said);
+    if (mark.kind === 'step') {
+      const rise = mark.rises ? 6 : -6;
+      context.moveTo(spot.across - 8, spot.down + rise);
+      context.lineTo(spot.across, spot.down + rise);
+      context.lineTo(spot.across, spot.down - rise);
+      context.lineTo(spot.across + 8, spot.down - rise);
+    } else {
+      context.arc(spot.across, spot.down, RING, 0, 2 * Math.PI);
+      context.fillStyle = this.paper;
+      context.fill();
+    }
+    this.stroke(this.paper, mark.kind === 'step' ? 6 : 4);
+    this.stroke(this.ink, mark.kind === 'step' ? 2.4 : 1.8);
   }
 
   dimmed(series) {
     return this.plot.lit && this.plot.lit !== series;
   }
 
-  /** A ring around the point, or the crossover, that the read-out tells of. */
+  /** A ring around the point, or the mark, that the read-out tells of. */
   cursor() {
     const { context, plot } = this;
     const spot = plot.cursorSpot;

@@ -55,7 +55,9 @@ const LIFT = 32 * STEPS;
 /** Variable-length whole numbers, one after the other. */
 class Bytes {
   constructor(base64) {
-    this.bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    const letters = atob(base64);
+    this.bytes = new Uint8Array(letters.length);
+    for (let at = 0; at < letters.length; at++) this.bytes[at] = letters.charCodeAt(at);
     this.at = 0;
   }
   get more() {
@@ -81,32 +83,64 @@ function valueOf(steps) {
   return Math.sign(steps) * 2 ** ((Math.abs(steps) - LIFT) / STEPS);
 }
 
+/** The places of a trajectory: by a rule, or each by its distance from the one before. */
+function placesOf(bytes, count) {
+  const places = new Float64Array(count);
+  if (!count) return places;
+  places[0] = bytes.next();
+  const even = bytes.next();
+  for (let at = 1; at < count; at++) places[at] = places[at - 1] + (even || bytes.next());
+  return places;
+}
+
 /**
  * The samples of one series: place on the axis, value, and a jitter from -0.5 to 0.5 that sets the
- * rounds side by side. Each array has one entry per sample.
+ * rounds side by side where samples share a place; one entry per sample. `cells` says which of them
+ * are of which round, `ends` how far they reach.
  */
 function unpack(base64) {
   const bytes = new Bytes(base64);
-  const [x, y, round] = [[], [], []];
-  const alone = [];
-  while (bytes.more) {
+  const count = bytes.next();
+  const [x, y] = [new Float64Array(count), new Float64Array(count)];
+  const cells = [];
+  for (let at = 0; bytes.more;) {
     const point = bytes.next();
-    const pass = bytes.next();
+    const round = bytes.next();
     const head = bytes.next();
     const trajectory = head % 2 === 1;
-    let steps = 0;
-    for (let left = (head - (head % 2)) / 2; left > 0; left--) {
+    const [first, end] = [at, at + (head - (head % 2)) / 2];
+    if (trajectory) x.set(placesOf(bytes, end - first), first);
+    else x.fill(point, first, end);
+    cells.push({ first, end, round, trajectory });
+    for (let steps = 0; at < end; at++) {
       steps += bytes.signed();
-      y.push(valueOf(steps));
-      x.push(trajectory ? bytes.next() : point);
-      round.push(pass);
-      alone.push(trajectory);
+      y[at] = valueOf(steps);
     }
   }
-  const rounds = round.reduce((most, pass) => Math.max(most, pass), 0) + 1;
-  const jitter = Float32Array.from(round, (pass, index) => {
-    const within = 0.1 + 0.8 * ((index * 0.618033988749895) % 1);
-    return alone[index] ? 0 : (pass + within) / rounds - 0.5;
-  });
-  return { x: Float64Array.from(x), y: Float64Array.from(y), jitter };
+  const rounds = cells.reduce((most, cell) => Math.max(most, cell.round), 0) + 1;
+  return { x, y, cells, rounds, jitter: jittered(cells, rounds, count), ends: endsOf(x, y) };
+}
+
+/** How far aside each sample is set; those of a trajectory have places of their own. */
+function jittered(cells, rounds, count) {
+  const jitter = new Float32Array(count);
+  for (const { first, end, round } of cells.filter((cell) => !cell.trajectory)) {
+    for (let index = first; index < end; index++) {
+      const within = 0.1 + 0.8 * ((index * 0.618033988749895) % 1);
+      jitter[index] = (round + within) / rounds - 0.5;
+    }
+  }
+  return jitter;
+}
+
+/** The first and the last place, the least value above zero and the largest. */
+function endsOf(x, y) {
+  const ends = { from: Infinity, to: -Infinity, least: Infinity, most: -Infinity };
+  for (let index = 0; index < x.length; index++) {
+    ends.from = Math.min(ends.from, x[index]);
+    ends.to = Math.max(ends.to, x[index]);
+    ends.most = Math.max(ends.most, y[index]);
+    if (y[index] > 0) ends.least = Math.min(ends.least, y[index]);
+  }
+  return ends;
 }

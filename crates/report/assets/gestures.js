@@ -39,7 +39,7 @@ class Gestures {
     const before = plot.pointers.get(event.pointerId);
     if (!before) {
       const found = plot.nearest(x, y);
-      const same = ['series', 'point', 'crossing'].every((key) => found?.[key] === plot.cursor?.[key]);
+      const same = ['series', 'point', 'mark', 'spot'].every((key) => found?.[key] === plot.cursor?.[key]);
       if (!same) plot.point(found);
       return;
     }
@@ -123,8 +123,8 @@ class Gestures {
       ArrowDown: () => (pan ? plot.pan(0, -height / 10) : plot.step(0, -1)),
       Home: () => plot.step(-1e6, 0),
       End: () => plot.step(1e6, 0),
-      c: () => plot.stepCrossing(),
-      C: () => plot.stepCrossing(),
+      m: () => plot.stepMark(),
+      M: () => plot.stepMark(),
       '+': () => plot.zoom(0.7, ...spot),
       '=': () => plot.zoom(0.7, ...spot),
       '-': () => plot.zoom(1 / 0.7, ...spot),

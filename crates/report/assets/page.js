@@ -41,7 +41,7 @@ function controls(plot, choose) {
     choose(exact >= 0 ? exact : plot.data.views.findIndex((view) => same(view, key)));
   };
   const axis = (name, text) => {
-    const button = switcher(text, true, (on) => {
+    const button = switcher(text, plot.log[name], (on) => {
       button.setAttribute('aria-pressed', on);
       plot.setLog(name, on);
     });
@@ -58,18 +58,65 @@ function controls(plot, choose) {
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'View' },
       press('−', 'Zoom out', () => plot.zoom(1 / 0.7, ...middle())),
       press('+', 'Zoom in', () => plot.zoom(0.7, ...middle())),
-      press('Reset', 'Reset the view', () => plot.reset())));
+      press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails()),
+      press('Reset', 'Reset the view', () => plot.reset())),
+    ...(plot.data.trajectory && plot.data.rounds > 1 ? [byRound(plot)] : []));
+}
+
+/** The button that colours samples by their rounds: for one subject, whichever it is. */
+function byRound(plot) {
+  return switcher('Colour by round', false, (on) => plot.setByRound(on), { 'data-by-round': '' });
+}
+
+/** The colours of the rounds, while samples are coloured by them. */
+function rounds(plot) {
+  const most = Math.max(...plot.shown.map((series) => series.samples.rounds), 0);
+  return Array.from({ length: plot.byRound ? most : 0 }, (_, index) => {
+    const colour = `color: var(--series-${index % COLOURS})`;
+    const dot = element('span', { class: 'dot', style: colour, 'aria-hidden': 'true' });
+    return element('li', {}, dot, `round ${index + 1}`);
+  });
+}
+
+/** A small drawing that stands for something in the plot. */
+function sign(name, style, drawing) {
+  const holder = element('span', { class: name, style, 'aria-hidden': 'true' });
+  holder.innerHTML = `<svg viewBox="-12 -6 24 12" width="24" height="12" fill="none" stroke="currentColor">${drawing}</svg>`;
+  return holder;
 }
 
 /** A line with its marker, as the plot draws it. */
 function swatch({ colour, shape }, run) {
   const dash = DASHES[run % DASHES.length].join(' ');
   const fill = run === 0 ? 'currentColor' : 'var(--paper)';
-  const holder = element('span', { class: 'swatch', style: `color: var(--series-${colour})`, 'aria-hidden': 'true' });
-  holder.innerHTML = `<svg viewBox="-12 -6 24 12" width="24" height="12">`
-    + `<path d="M-12 0H12" stroke="currentColor" stroke-width="1.6" stroke-dasharray="${dash}"/>`
-    + `<path d="${SHAPES[shape]}" transform="scale(4.2)" fill="${fill}" stroke="currentColor" stroke-width=".25"/></svg>`;
-  return holder;
+  return sign('swatch', `color: var(--series-${colour})`,
+    `<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
+    + `<path d="${SHAPES[shape]}" transform="scale(4.2)" fill="${fill}" stroke-width=".25"/>`);
+}
+
+/** A run: the line and the marker that its series have, whatever their colours, on its samples. */
+function swatchOfRun(run, runs) {
+  const pale = 100 * PALE * (1 - run / Math.max(1, runs - 1));
+  const cloud = `<path d="M-12-5H12V5H-12Z" fill="color-mix(in srgb, var(--paper) ${pale}%, var(--muted))" fill-opacity=".45" stroke="none"/>`;
+  const dash = DASHES[run % DASHES.length].join(' ');
+  const fill = run === 0 ? 'currentColor' : 'var(--paper)';
+  return sign('swatch', 'color: var(--ink)', `${cloud}<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
+    + `<circle r="3.6" fill="${fill}" stroke-width="1"/>`);
+}
+
+/** What a mark looks like in the plot. */
+function signOf(plot, mark) {
+  if (mark.kind === 'step') {
+    const d = mark.rises ? 'M-8 4H0V-4H8' : 'M-8-4H0V4H8';
+    return sign('sign', '', `<path d="${d}" stroke-width="2"/>`);
+  }
+  if (mark.kind === 'mode') {
+    const { colour } = plot.lookOf(plot.seriesOf(mark)[0]);
+    const dash = MODE_DASHES[mark.place % MODE_DASHES.length].join(' ');
+    return sign('sign', `color: var(--series-${colour})`,
+      `<path d="M-12 0H12" stroke-width="2.4" stroke-dasharray="${dash}"/>`);
+  }
+  return sign('sign', '', '<circle r="5" stroke-width="1.8"/>');
 }
 
 /** One button per subject, and per run where there are several. */
@@ -86,7 +133,9 @@ function legend(plot) {
   };
   const run = (name, index) => {
     const button = switcher(name, true, () => plot.toggle('runs', index), { 'data-run': index });
-    button.prepend(swatch(plot.data.looks[0], index));
+    button.prepend(swatchOfRun(index, plot.data.runs.length));
+    const apart = plot.data.apart[index];
+    if (apart) button.append(element('span', { class: 'apart' }, ` · ${apart}`));
     return button;
   };
   const every = (text, on) => element('button', { type: 'button', class: 'plain', click: () => plot.all(on) }, text);
@@ -117,36 +166,48 @@ function words(at, unit) {
   ];
 }
 
-/** A crossover in a sentence, with its run where there are several. */
-function saidOf(plot, crossing) {
+/** A mark in a sentence, with its run where there are several. */
+function saidOf(plot, mark) {
   const several = plot.data.runs.length > 1;
-  return several ? `${crossing.said}, ${plot.data.runs[crossing.run]}` : crossing.said;
+  return several ? `${mark.said}, ${plot.data.runs[mark.run]}` : mark.said;
 }
 
-/** The crossovers that are marked in the plot, as a list below it. */
+/** The marks of the plot, as a list below it. */
 function listed(plot) {
-  return plot.crossings.map((crossing) => {
-    const ring = element('span', { class: 'ring', 'aria-hidden': 'true' });
-    const rest = crossing.brief && ` · ${crossing.brief}`;
-    const more = element('span', { class: 'crossing-more' }, rest);
-    return element('li', {}, ring, saidOf(plot, crossing), more);
+  return plot.marks.map((mark) => {
+    const rest = mark.brief && ` · ${mark.brief}`;
+    const more = element('span', { class: 'mark-more' }, rest);
+    return element('li', {}, signOf(plot, mark), saidOf(plot, mark), more);
   });
+}
+
+/** What is read out of a mark; on a mode's curve also the figure at that place. */
+function wordsOf(mark, spot, unit) {
+  if (!mark.curve) return mark.pairs;
+  const [x, y] = mark.curve[spot];
+  return [[`median near ${whole(x)}`, quantity(y, unit)], ...mark.pairs];
 }
 
 /** The line below the plot and the card beside the point. */
 function readOut(plot, series, at, readout, card) {
-  const crossing = plot.cursor?.crossing;
-  card.hidden = !at && !crossing;
+  const mark = plot.cursor?.mark;
+  card.hidden = !at && !mark;
   if (card.hidden) {
     readout.textContent = '';
     return;
   }
-  const title = at ? `${plot.nameOf(series)} at ${whole(at.x)}` : saidOf(plot, crossing);
-  const pairs = at ? words(at, plot.shownView.unit) : crossing.pairs;
+  const by = plot.data.trajectory ? 'near' : 'at';
+  const title = at ? `${plot.nameOf(series)} ${by} ${whole(at.x)}` : saidOf(plot, mark);
+  const { unit } = plot.shownView;
+  const pairs = at ? words(at, unit) : wordsOf(mark, plot.cursor.spot, unit);
   readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
   const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
     [element('dt', {}, word), element('dd', {}, value)]));
   card.replaceChildren(element('strong', {}, title), list);
+  if (!plot.cursorSpot) {
+    card.hidden = true;
+    return;
+  }
   const [across, down] = plot.cursorSpot;
   const left = across > plot.width / 2 ? across - card.offsetWidth - 16 : across + 16;
   const top = Math.min(Math.max(8, down - card.offsetHeight / 2), plot.height - card.offsetHeight - 8);
@@ -164,7 +225,14 @@ function tally(plot) {
 const HINT = 'Drag to zoom, shift-drag to pan, double-click to reset; the wheel zooms once the plot '
   + 'has the focus. Keys: arrows walk from point to point, shift and arrows pan, plus and minus '
   + 'zoom, Escape resets. Alt-click, double-click or O on a name shows only that one.';
-const HINT_CROSSINGS = ' C walks from crossover to crossover.';
+const HINT_MARKS = ' M walks from mark to mark.';
+
+/** Puts items into a list, if they are new: who selects or hears it is not disturbed by each frame. */
+function relist(list, items) {
+  const text = (all) => [...all].map((one) => one.textContent).join();
+  if (text(items) !== text(list.children)) list.replaceChildren(...items);
+  list.hidden = !items.length;
+}
 
 /** Fills a figure of the page with its plot. */
 function fill(figure) {
@@ -178,24 +246,23 @@ function fill(figure) {
   card.hidden = true;
   const readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
   const count = element('span', { class: 'count' });
-  const crossed = data.views.some((view) => view.crossings.length) ? HINT_CROSSINGS : '';
-  const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${crossed}`);
+  const marked = data.views.some((view) => view.marks.length) ? HINT_MARKS : '';
+  const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${marked}`);
   const stage = element('div', {
     class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'interactive plot',
     'aria-label': `Plot of ${data.workload} over ${data.axis}. The same medians stand in the table below.`,
     'aria-describedby': hint.id,
   }, element('canvas', { 'aria-hidden': 'true' }), card);
   figure.append(stage);
-  const crossings = element('ul', { class: 'crossings', 'aria-label': 'Crossovers' });
+  const marks = element('ul', { class: 'marks', 'aria-label': 'Marks in the plot' });
+  const ofRounds = element('ul', { class: 'rounds', 'aria-label': 'Colours of the rounds' });
   const told = {
     drawn: (plot) => {
       count.textContent = tally(plot);
-      const list = listed(plot);
-      // Only what is new, so that nobody who selects or hears it is disturbed by each frame.
-      if (list.map((one) => one.textContent).join() !== [...crossings.children].map((one) => one.textContent).join()) {
-        crossings.replaceChildren(...list);
-      }
-      crossings.hidden = !list.length;
+      relist(marks, listed(plot));
+      relist(ofRounds, rounds(plot));
+      figure.querySelectorAll('[data-by-round]').forEach((button) =>
+        button.setAttribute('aria-pressed', plot.byRound));
       figure.querySelectorAll('[data-subject]').forEach((button) =>
         button.setAttribute('aria-pressed', !plot.hidden.subjects.has(button.dataset.subject)));
       figure.querySelectorAll('[data-run]').forEach((button) =>
@@ -212,7 +279,7 @@ function fill(figure) {
     tables.show();
   };
   stage.before(controls(plot, choose));
-  figure.append(readout, crossings, ...legend(plot), hint);
+  figure.append(readout, ofRounds, marks, ...legend(plot), hint);
 }
 
 /** The tables under a plot: the one of the view that is drawn, or all. */

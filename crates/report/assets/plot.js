@@ -2,16 +2,16 @@
 //!
 //! For tests and the curious, `figure.plot` is the plot itself: `plot.drawn` says what the last
 //! frame really drew (per series: samples within the view, samples outside it, medians, ends of
-//! intervals, counted in the loops that draw them), `plot.marked` which crossovers it marked within
-//! the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
+//! intervals, counted in the loops that draw them), `plot.marked` which crossovers, modes and steps
+//! it marked within the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
 //! the read-out, and `plot.draw()` draws at once.
 
 const HEIGHT = 470;
 /** Below this width names stand in the legend only. */
 const WIDTH_FOR_NAMES = 720;
-/** How far from a point the pointer still means it, and how far from the ring of a crossover. */
+/** How far from a point the pointer still means it, and how far from a mark. */
 const REACH = 48;
-const REACH_CROSSING = 12;
+const REACH_MARK = 12;
 
 class Plot {
   constructor(figure, stage, data, told) {
@@ -21,7 +21,10 @@ class Plot {
     this.told = told;
     this.canvas = stage.querySelector('canvas');
     this.context = this.canvas.getContext('2d', { alpha: false });
-    this.log = { x: true, y: true };
+    // Where every place has its sample, a logarithmic axis would crowd nine tenths of them into the
+    // last decade.
+    this.log = { x: !data.trajectory, y: true };
+    this.byRound = false;
     this.hidden = { subjects: new Set(), runs: new Set() };
     this.pointers = new Map();
     this.lit = null;
@@ -50,25 +53,41 @@ class Plot {
       !this.hidden.subjects.has(series.label) && !this.hidden.runs.has(series.run));
   }
 
-  /** The crossovers of this view between series that are switched on. */
-  get crossings() {
-    return this.shownView.crossings.filter((crossing) => this.rivals(crossing).every(Boolean));
+  /** The crossovers, modes and steps of this view whose series are switched on. */
+  get marks() {
+    return this.shownView.marks.filter((mark) => this.seriesOf(mark).every(Boolean));
   }
 
-  /** The two series of a crossover, those that are switched off left undefined. */
-  rivals({ run, overtakes, overtaken }) {
-    return [overtakes, overtaken].map((label) =>
+  /** The series that a mark is about, those that are switched off left undefined. */
+  seriesOf({ run, subjects }) {
+    return subjects.map((label) =>
       this.shown.find((series) => series.run === run && series.label === label));
   }
 
-  /** Where on the canvas two lines cross: between them, should they not meet as they are drawn. */
-  spotOf(crossing) {
-    const across = this.acrossValue(crossing.at);
-    const downs = this.rivals(crossing)
-      .map((series) => series && this.downOnLine(series, across))
+  /** Where on the canvas a mark stands: the corners of a mode's curve, one spot of anything else. */
+  spotsOf(mark) {
+    if (mark.curve) {
+      return mark.curve.map(([x, y]) => ({ across: this.acrossValue(x), down: this.downValue(y) }));
+    }
+    const spot = this.spotOf(mark);
+    return spot ? [spot] : [];
+  }
+
+  /** The spot of a place on the axis: between its lines, should they not meet as they are drawn. */
+  spotOf(mark) {
+    const across = this.acrossValue(mark.at);
+    const downs = this.seriesOf(mark)
+      .map((series) => series && this.downOnLine(series, this.alongLine(series, across, mark)))
       .filter((down) => Number.isFinite(down));
     if (!downs.length) return null;
     return { across, down: downs.reduce((sum, down) => sum + down, 0) / downs.length };
+  }
+
+  /** A step may lie beyond the last place with a median: then it stands as high as that. */
+  alongLine(series, across, { kind }) {
+    if (kind !== 'step' || !series.points.length) return across;
+    const [first, last] = [series.points[0], series.points.at(-1)].map((p) => this.acrossValue(p.x));
+    return Math.min(Math.max(across, first), last);
   }
 
   /** How far down the line of a series runs at a place across; undefined beside its ends. */
@@ -96,6 +115,17 @@ class Plot {
     this.reset();
   }
 
+  /**
+   * Samples in the colours of their rounds, or of their series; one subject at a time, as a colour
+   * can say only one thing.
+   */
+  setByRound(on) {
+    this.byRound = on;
+    const subjects = new Set(this.shown.map((series) => series.label));
+    if (on && subjects.size > 1) this.only([...subjects][0]);
+    this.later();
+  }
+
   toggle(kind, name) {
     const hidden = this.hidden[kind];
     if (!hidden.delete(name)) hidden.add(name);
@@ -116,7 +146,8 @@ class Plot {
   }
 
   changed() {
-    if (this.cursor && !this.shown.includes(this.series[this.cursor.series])) this.point(null);
+    if (this.cursor?.mark && !this.marks.includes(this.cursor.mark)) this.point(null);
+    else if (this.cursor && !this.cursor.mark && !this.shown.includes(this.series[this.cursor.series])) this.point(null);
     if (this.zoomed) this.later();
     else this.reset();
   }
@@ -128,8 +159,12 @@ class Plot {
       const positive = values.filter((value) => value > 0);
       return { least: Math.min(...positive, Infinity), hasZero: positive.length < values.length };
     };
-    const xs = points.map((point) => point.x);
-    const ys = points.flatMap((point) => [point.min, point.low]);
+    // The samples of a trajectory reach beyond the places where they were brought together.
+    const ends = (this.shown.length ? this.shown : this.series).map((series) => series.samples.ends)
+      .filter((end) => Number.isFinite(end.from));
+    const xs = [...points.map((point) => point.x), ...ends.flatMap((end) => [end.from, end.to])];
+    const least = ends.map((end) => end.least).filter(Number.isFinite);
+    const ys = [...points.flatMap((point) => [point.min, point.low]), ...least];
     const x = range(xs);
     const y = range(ys);
     const scale = (log, { least, hasZero }) =>
@@ -137,7 +172,8 @@ class Plot {
     this.scales = { x: scale(this.log.x, x), y: scale(this.log.y, y) };
     this.placing = new WeakMap();
     // A linear scale would be lost to one far outlier; what is above it is counted in the line below.
-    const tops = points.map((p) => (this.log.y ? Math.max(p.max, p.high) : Math.max(p.p99, p.high)));
+    const tops = this.log.y ? points.map((p) => Math.max(p.max, p.high)) : bulk(points);
+    if (this.log.y) tops.push(...ends.map((end) => end.most));
     const bottoms = this.log.y ? ys : [0];
     const [x0, x1] = padded(xs.map((value) => this.scales.x.place(value)), 0.035);
     const [y0, y1] = padded([...tops, ...bottoms].map((value) => this.scales.y.place(value)), 0.04);
@@ -145,6 +181,16 @@ class Plot {
     this.full = { ...this.view };
     this.zoomed = false;
     this.later();
+  }
+
+  /** Looks at all but the tails: what lies above the 99th percentile everywhere is left outside. */
+  withoutTails() {
+    const points = this.shown.flatMap((series) => series.points);
+    const bottoms = points.map((point) => Math.min(point.min, point.low)).filter((value) => value > 0);
+    const ends = [...bulk(points), ...(this.log.y ? bottoms : [0])];
+    if (!points.length) return;
+    const [y0, y1] = padded(ends.map((value) => this.scales.y.place(value)), 0.04);
+    this.look({ ...this.full, y0: this.log.y ? y0 : Math.max(y0, 0), y1 });
   }
 
   /** Places of a series' samples on the present scales, kept until the scales change. */
@@ -254,14 +300,15 @@ class Plot {
     this.later();
   }
 
-  /** The crossover or the point nearest to a spot of the canvas, or none within reach. */
+  /** The mark or the point nearest to a spot of the canvas, or none within reach. */
   nearest(across, down) {
     let found = null;
     let least = REACH;
-    for (const crossing of this.crossings) {
-      const spot = this.spotOf(crossing);
-      const away = spot ? Math.hypot(spot.across - across, spot.down - down) : Infinity;
-      if (away < Math.min(least, REACH_CROSSING)) [least, found] = [away, { crossing }];
+    for (const mark of this.marks) {
+      this.spotsOf(mark).forEach((spot, number) => {
+        const away = Math.hypot(spot.across - across, spot.down - down);
+        if (away < Math.min(least, REACH_MARK)) [least, found] = [away, { mark, spot: number }];
+      });
     }
     this.series.forEach((series, index) => {
       if (!this.shown.includes(series)) return;
@@ -273,12 +320,12 @@ class Plot {
     return found;
   }
 
-  /** Puts the cursor on a point or a crossover and reads it out; `null` takes it away. */
+  /** Puts the cursor on a point or a mark and reads it out; `null` takes it away. */
   point(cursor) {
     this.cursor = cursor;
     const series = cursor && this.series[cursor.series];
     const at = series?.points[cursor.point];
-    this.reading = at ? { subject: series.label, run: series.run, ...at } : cursor?.crossing ?? null;
+    this.reading = at ? { subject: series.label, run: series.run, ...at } : cursor?.mark ?? null;
     this.lit = series ?? null;
     this.told.reading(this, series, at);
     this.later();
@@ -286,28 +333,29 @@ class Plot {
 
   /** Where the cursor stands on the canvas, if it stands anywhere. */
   get cursorSpot() {
-    if (this.cursor?.crossing) {
-      const spot = this.spotOf(this.cursor.crossing);
+    if (this.cursor?.mark) {
+      const spot = this.spotsOf(this.cursor.mark)[this.cursor.spot];
       return spot && [spot.across, spot.down];
     }
     const at = this.cursor && this.series[this.cursor.series].points[this.cursor.point];
     return at ? [this.acrossValue(at.x), this.downValue(at.median)] : null;
   }
 
-  /** Steps from one crossover to the next, and from the last to the first. */
-  stepCrossing() {
-    const all = this.crossings;
+  /** Steps from one mark to the next, and from the last to the first. */
+  stepMark() {
+    const all = this.marks;
     if (!all.length) return;
-    const next = (all.indexOf(this.cursor?.crossing) + 1) % all.length;
-    this.point({ crossing: all[next] });
+    const mark = all[(all.indexOf(this.cursor?.mark) + 1) % all.length];
+    this.point({ mark, spot: this.spotsOf(mark).length - 1 });
     this.keepInView();
   }
 
-  /** The point of a cursor: of a crossover, the last one before it of the one that overtakes. */
+  /** The point of a cursor: of a mark, the last one before it of its first series. */
   pointOf(cursor) {
-    if (!cursor?.crossing) return cursor;
-    const [series] = this.rivals(cursor.crossing);
-    const before = series.points.filter((point) => point.x < cursor.crossing.at).length;
+    if (!cursor?.mark) return cursor;
+    const [series] = this.seriesOf(cursor.mark);
+    const at = cursor.mark.curve?.[cursor.spot][0] ?? cursor.mark.at;
+    const before = series.points.filter((point) => point.x < at).length;
     return { series: this.series.indexOf(series), point: Math.max(0, before - 1) };
   }
 
@@ -354,6 +402,15 @@ class Plot {
 /** The figures of one point, in the order in which the page carries them. */
 function named([x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max]) {
   return { x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max };
+}
+
+/**
+ * How high each point reaches without its tail. Where there are few samples, as at the beginning of a
+ * trajectory, one late call is the 99th percentile; such a point reaches as high as its median.
+ */
+function bulk(points) {
+  const most = Math.max(...points.map((point) => point.samples));
+  return points.map((p) => Math.max(p.high, 50 * p.samples >= most ? p.p99 : 0));
 }
 
 /** Least and greatest, with some air around them. */

@@ -22,7 +22,9 @@ class Scale {
 
   /** Places of all `values` at once. */
   places(values) {
-    return Float32Array.from(values, (value) => this.place(value));
+    const places = new Float32Array(values.length);
+    for (let at = 0; at < values.length; at++) places[at] = this.place(values[at]);
+    return places;
   }
 
   /** Ticks between two places, at most about `room` of them with a label. */

@@ -1,20 +1,27 @@
 //! Writes the page of a hand-made run to standard output: `cargo run -p report --example page`.
 //!
 //! Arguments: samples a cell (100), then `two` for a second run laid over the first, `pipetest` or
-//! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else.
+//! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else,
+//! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
 use fixture::pipetest;
+use fixture::trajectory::{self, Size};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let samples = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let runs = match arguments.next().as_deref() {
+    let kind = arguments.next();
+    let mut number = |usual| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let size = Size { calls: samples as u64, rounds: number(5), subjects: number(5) as usize };
+    let runs = match kind.as_deref() {
         Some("two") => vec![fixture::realistic(samples), fixture::slower(samples)],
         Some("pipetest") => vec![pipetest::pipetest(samples)],
         Some("pipetest-two") => vec![pipetest::pipetest(samples), pipetest::slower(samples)],
+        Some("trajectory") => vec![trajectory::before(size)],
+        Some("trajectory-two") => vec![trajectory::before(size), trajectory::after(size)],
         Some("foreign") => vec![pipetest::foreign()],
         _ => vec![fixture::realistic(samples)],
     };

@@ -12,7 +12,8 @@
 mod data;
 mod findings;
 mod heatmap;
-mod machine;
+pub(crate) mod machine;
+mod marked;
 mod marks;
 mod table;
 
@@ -24,9 +25,10 @@ use record::{Run, WorkloadInfo};
 
 const STYLE: &str = concat!(include_str!("../assets/page.css"), include_str!("../assets/map.css"));
 /// In order of use; they share one scope.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("../assets/figures.js"),
     include_str!("../assets/scale.js"),
+    include_str!("../assets/cloud.js"),
     include_str!("../assets/draw.js"),
     include_str!("../assets/plot.js"),
     include_str!("../assets/gestures.js"),

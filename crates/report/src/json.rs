@@ -11,8 +11,8 @@
 //! | `clock` | source, resolution and overhead in nanoseconds |
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan and of the run: `what` and `remedy` |
-//! | `cells` | each cell that ended: key, outcome, resources, facts, metrics |
-//! | `tables` | figures: subjects by points, with intervals, percentiles, growth, `shares`, `leads`, `contests` |
+//! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
+//! | `tables` | figures: subjects by points, with intervals, percentiles, growth, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `contests` |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | sentences with kind, workload, conditions, metric and subjects |
 //! | `caveats` | `what` and `remedy` |
@@ -63,6 +63,7 @@ fn cell(cell: &Cell, samples: Samples) -> Value {
         "sequence": cell.sequence,
         "outcome": cell.outcome,
         "elapsed_ns": cell.elapsed_ns,
+        "short": cell.short,
         "usage": cell.usage,
         "facts": cell.facts,
         "metrics": metrics,

@@ -1,10 +1,12 @@
-//! Findings in, text out: tables in a terminal, JSON for programs, one self-contained HTML page.
+//! Findings in, text out: tables in a terminal, JSON for programs, one self-contained HTML page, and
+//! exports for other programs.
 //!
 //! Nothing here measures or concludes; it takes a [`record::Run`] and its [`analysis::Analysis`]
 //! and says them, whole: what has no figure is named with its reason.
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod export;
 mod figures;
 pub mod html;
 pub mod json;

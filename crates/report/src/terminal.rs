@@ -58,7 +58,7 @@ pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     let shown: Vec<&Finding> =
-        analysis.findings.iter().filter(|finding| all || finding.headline).collect();
+        words::arranged(analysis.findings.iter().filter(|finding| all || finding.headline));
     pen.findings(&mut out, &shown);
     pen.caveats(&mut out, &analysis.caveats);
     if !all {
@@ -115,6 +115,11 @@ impl Pen {
             self.down(out, table, &unit);
         } else {
             self.across(out, table, &unit);
+        }
+        for row in words::rows(table) {
+            if let Some(why) = words::cut_short(table, row) {
+                self.aside(out, &format!("{} {why}", row.label));
+            }
         }
         for note in words::shared_notes(table) {
             self.aside(out, &note);

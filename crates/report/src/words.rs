@@ -1,7 +1,7 @@
 //! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
 
 use crate::figures::{Unit, whole};
-use analysis::{Basis, Lead, Row, Table};
+use analysis::{Basis, Finding, FindingKind, Lead, Row, Table};
 use record::{Conditions, MetricInfo, Outcome, Run, RunState, WorkloadInfo};
 
 /// The fixed word for an order of growth, and a list as a sentence has it.
@@ -125,11 +125,21 @@ fn is_rate(metric: &MetricInfo) -> bool {
 
 /// What one figure is, and what it stands on: `µs per wait · median of 5 rounds`.
 pub(crate) fn measured(run: &Run, table: &Table, unit: &Unit) -> String {
-    let (measure, rounds) = (measure(table, unit), rounds(run));
+    let (measure, medians) = (measure(table, unit), medians(run, table));
     if is_rate(&table.metric) {
-        format!("{measure} ({rounds})")
+        format!("{measure} ({medians})")
     } else {
-        format!("{measure} · {rounds}")
+        format!("{measure} · {medians}")
+    }
+}
+
+/// What the medians of a table are of: `median of 5 rounds`; along a trajectory no two samples have
+/// one place.
+pub(crate) fn medians(run: &Run, table: &Table) -> String {
+    match (table.trajectory, run.plan.rounds) {
+        (false, _) => rounds(run),
+        (true, 1) => "median of the samples near each place in 1 round".to_owned(),
+        (true, rounds) => format!("median of the samples near each place in {rounds} rounds"),
     }
 }
 
@@ -243,10 +253,12 @@ pub(crate) fn unavailable(table: &Table) -> Vec<(Vec<String>, &str)> {
     groups
 }
 
-/// Why a row has gaps, same reasons joined: `2,000 and 10,000: beyond FD_SETSIZE`.
+/// Why a row has gaps, same reasons joined: `2,000 and 10,000: beyond FD_SETSIZE`. Of what lies beyond
+/// the place where a series was cut short tells [`cut_short`].
 pub(crate) fn missing(row: &Row) -> Vec<String> {
+    let reached = row.short.as_ref().map_or(u64::MAX, |short| short.reached);
     let mut reasons: Vec<(&str, Vec<u64>)> = Vec::new();
-    for (point, reason) in &row.missing {
+    for (point, reason) in row.missing.iter().filter(|(point, _)| *point <= reached) {
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, points)) => points.push(*point),
             None => reasons.push((reason, vec![*point])),
@@ -260,6 +272,62 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
         format!("{}: {reason}", list(&points))
     };
     reasons.into_iter().map(say).collect()
+}
+
+/// Why there is no figure at a point, in one line.
+pub(crate) fn gap(row: &Row, point: u64) -> Option<&str> {
+    let stated = row.missing.iter().find(|(missing, _)| *missing == point);
+    let short = row.short.as_ref().filter(|short| short.reached < point);
+    stated.map(|(_, reason)| reason.as_str()).or(short.map(|short| short.because.as_str()))
+}
+
+/// What stands under a table of a series that ended before its axis did, without its name: `ended at
+/// 6,000 of 10,000 processes: fork: Resource temporarily unavailable → ulimit -u 20000`.
+pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
+    let short = row.short.as_ref()?;
+    let (reached, of) = (whole(short.reached), whole(short.of));
+    let remedy = &short.remedy;
+    let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
+    Some(format!("ended at {reached} of {of} {}: {}{arrow}", table.axis, short.because))
+}
+
+/// Findings as they are told: what is about one table stands together, of each subject its growth
+/// first and then its modes, steps and drift; pairs come last.
+pub(crate) fn arranged<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<&'a Finding> {
+    let mut tables = Vec::new();
+    let mut subjects: Vec<&[String]> = Vec::new();
+    let mut keyed: Vec<_> = findings
+        .map(|told| {
+            let table = (&told.workload, &told.conditions, &told.metric);
+            let table = place_in(&mut tables, table);
+            let subject = place_in(&mut subjects, told.subjects.as_slice());
+            let is_pair = told.kind == FindingKind::Crossover;
+            // Pairs keep their order.
+            let one = if is_pair { (0, 0) } else { (subject, rank(told.kind)) };
+            ((table, is_pair, one), told)
+        })
+        .collect();
+    keyed.sort_by_key(|(key, _)| *key);
+    keyed.into_iter().map(|(_, told)| told).collect()
+}
+
+/// The place of an item among those that were seen, behind them if it is new.
+fn place_in<T: PartialEq>(seen: &mut Vec<T>, item: T) -> usize {
+    seen.iter().position(|known| *known == item).unwrap_or_else(|| {
+        seen.push(item);
+        seen.len() - 1
+    })
+}
+
+/// The order in which findings about one subject are told.
+const fn rank(kind: FindingKind) -> u8 {
+    match kind {
+        FindingKind::Growth | FindingKind::Control => 0,
+        FindingKind::Mode => 1,
+        FindingKind::Step => 2,
+        FindingKind::Drift => 3,
+        FindingKind::Crossover => 4,
+    }
 }
 
 /// All that a reader has to know of a row: its note, why it is undecided, why it has gaps.

@@ -2,6 +2,7 @@
 
 mod fixture;
 
+use fixture::trajectory::{BECAUSE, Size, before};
 use fixture::{pipetest, realistic};
 use report::json::{SCHEMA, Samples, run};
 use serde_json::Value;
@@ -75,4 +76,32 @@ fn leads_contests_shares_and_maps_are_in() {
     let spot = &value["maps"][0]["spots"][0][0];
     assert_eq!(spot["best"], analysis.maps[0].spots[0][0].as_ref().unwrap().best.as_str());
     assert_eq!(value["maps"][0]["spots"][3][10], Value::Null);
+}
+
+#[test]
+fn modes_steps_drift_and_where_a_series_ended_are_in() {
+    let (made, analysis) = before(Size::SMALL);
+    let value = run(&made, &analysis, Samples::Include);
+    let rows = &value["tables"][0]["rows"];
+    assert_eq!(value["tables"][0]["trajectory"], true);
+    assert_eq!(rows[0]["modes"]["division"], "within-rounds");
+    assert_eq!(rows[0]["modes"]["modes"][1]["share"], 0.38);
+    assert_eq!(rows[1]["steps"][0]["at"]["value"], 350.0);
+    assert_eq!(rows[2]["drift"]["since"], 3);
+    assert_eq!(
+        (&rows[4]["short"]["reached"], &rows[4]["short"]["of"]),
+        (&600.into(), &1_000.into())
+    );
+    // Cells say it too, each its own place.
+    assert_eq!(value["cells"][4]["short"]["because"], BECAUSE);
+    assert_eq!(value["cells"][0]["short"], Value::Null);
+    assert_eq!(value["cells"][4]["metrics"][0]["positions"].as_array().unwrap().len(), 600);
+    let kinds: Vec<&str> = value["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds.len(), analysis.findings.len());
+    assert!(["mode", "step", "drift"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }

@@ -2,6 +2,7 @@
 
 mod fixture;
 
+use fixture::trajectory::{Size, after, before};
 use fixture::{pipetest, realistic};
 use report::terminal::{Detail, Style, tables};
 
@@ -37,7 +38,8 @@ fn colour_marks_the_best_and_adds_no_word() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    for (run, analysis) in [realistic(20), pipetest::pipetest(20), with_long_names()] {
+    let calls = before(Size::SMALL);
+    for (run, analysis) in [realistic(20), pipetest::pipetest(20), with_long_names(), calls] {
         for width in [40, 41, 47, 60, 80, 97, 120, 200] {
             for detail in [Detail::Headline, Detail::All] {
                 let text = tables(&run, &analysis, &Style { width, detail, ..PLAIN });
@@ -207,6 +209,17 @@ fn with_subjects_down_a_clear_lead_is_marked_too() {
 fn a_table_of_somebody_else_has_single_figures() {
     let (run, analysis) = pipetest::foreign();
     insta::assert_snapshot!("foreign", tables(&run, &analysis, &PLAIN));
+}
+
+#[test]
+fn trajectories_say_what_their_medians_are_what_was_found_and_where_they_ended() {
+    let (run, analysis) = before(Size::SMALL);
+    insta::assert_snapshot!("trajectory", tables(&run, &analysis, &PLAIN));
+    let narrow = tables(&run, &analysis, &Style { width: 60, ..PLAIN });
+    insta::assert_snapshot!("trajectory_narrow", narrow);
+    let (run, mut analysis) = after(Size::SMALL);
+    analysis.tables[0].points_down = true;
+    insta::assert_snapshot!("trajectory_down", tables(&run, &analysis, &PLAIN));
 }
 
 #[test]

@@ -7,12 +7,14 @@ use super::table::Limit;
 pub struct Game {
     /// The word after `bench`.
     pub name: &'static str,
-    /// What makes the C sources play it.
+    /// The folder of its C sources.
+    pub sources: &'static str,
+    /// What makes them play it.
     pub defines: &'static [&'static str],
-    /// The workload that plays it.
-    pub workload: &'static str,
-    /// The metric of that workload that the C programs print.
-    pub metric: &'static str,
+    /// What of ours does the same as which of them.
+    pub plays: Plays,
+    /// Whether a C program is told, last, for how many milliseconds to measure.
+    pub timed: bool,
     /// The unit of both.
     pub unit: &'static str,
     /// What is demanded, of the mechanisms in `held`.
@@ -23,12 +25,60 @@ pub struct Game {
     pub columns: &'static [&'static str],
 }
 
+/// Which programs there are.
+#[derive(Debug)]
+pub enum Plays {
+    /// One for each source, which has the name of a subject of that workload; it prints that metric.
+    EachSource(&'static str, &'static str),
+    /// These.
+    Listed(&'static [Listed]),
+}
+
+/// One program, and what of ours does the same.
+#[derive(Debug)]
+pub struct Listed {
+    /// What the table calls it.
+    pub name: &'static str,
+    /// Its source, without `.c`.
+    pub source: &'static str,
+    /// What the compiler is given besides.
+    pub flags: &'static [&'static str],
+    /// What the program is given after the number of calls.
+    pub words: &'static [&'static str],
+    /// The workload, its subject, and the metric.
+    pub ours: [&'static str; 3],
+    /// How many calls, when nobody says.
+    pub calls: u64,
+}
+
+/// A program of a game, with what of ours does the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
+    /// What the table calls it.
+    pub name: String,
+    /// Its source, without `.c`.
+    pub source: String,
+    /// What the compiler is given besides.
+    pub flags: &'static [&'static str],
+    /// What the program is given after its setting.
+    pub words: &'static [&'static str],
+    /// The workload.
+    pub workload: &'static str,
+    /// The subject.
+    pub subject: String,
+    /// The metric.
+    pub metric: &'static str,
+    /// Where it is measured when nobody says.
+    pub usual: Option<Setting>,
+}
+
 /// Poller_bench: one of many socketpairs is written to, found and read.
 pub const HARNESS: Game = Game {
     name: "harness",
+    sources: "benches/c",
     defines: &[],
-    workload: "poll",
-    metric: "loop",
+    plays: Plays::EachSource("poll", "loop"),
+    timed: true,
     unit: "ns",
     limit: Limit::Most(1.03),
     held: &["select", "poll", "epoll-level"],
@@ -38,14 +88,51 @@ pub const HARNESS: Game = Game {
 /// Pipetest: tokens go round in many pipes.
 pub const PIPETEST: Game = Game {
     name: "pipetest",
+    sources: "benches/c",
     defines: &["-DPIPETEST"],
-    workload: "pipetest",
-    metric: "passes",
+    plays: Plays::EachSource("pipetest", "passes"),
+    timed: true,
     unit: "tokens/s",
     limit: Limit::Least(0.97),
     held: &["select", "poll", "epoll-level"],
     columns: &["pipes", "tokens"],
 };
+
+/// Single calls of one kind, each timed, while what they make piles up.
+pub const PRIMITIVES: Game = Game {
+    name: "primitives",
+    sources: "benches/c/primitives",
+    defines: &[],
+    plays: Plays::Listed(CALLS),
+    timed: false,
+    unit: "ns",
+    limit: Limit::Within(1.03),
+    held: &["socket", "bind", "fork", "fork-static", "reap", "mmap", "touch"],
+    columns: &["calls"],
+};
+
+const CALLS: &[Listed] = &[
+    call("socket", &[], &[], ["socket", "ipv4", "socket"], 10_000),
+    call("bind", &[], &[], ["bind", "ipv4", "bind"], 10_000),
+    call("fork", &[], &[], ["fork", "dynamic", "fork"], 2_000),
+    Listed {
+        name: "fork-static",
+        ..call("fork", &["-static"], &[], ["fork", "static", "fork"], 2_000)
+    },
+    Listed { name: "reap", ..call("fork", &[], &["reap"], ["reap", "dynamic", "reap"], 2_000) },
+    call("mmap", &[], &[], ["mmap", "file", "mmap"], 25_000),
+    call("touch", &[], &[], ["touch", "file", "touch"], 25_000),
+];
+
+const fn call(
+    source: &'static str,
+    flags: &'static [&'static str],
+    words: &'static [&'static str],
+    ours: [&'static str; 3],
+    calls: u64,
+) -> Listed {
+    Listed { name: source, source, flags, words, ours, calls }
+}
 
 /// The rules of pipetest that are the same for both: generations, bytes of a token, time-out.
 const GENERATIONS: &str = "1000";
@@ -53,7 +140,7 @@ const TOKEN_BYTES: &str = "16";
 const TIMEOUT: &str = "-1";
 
 /// Where both are measured, and how each is told.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its numbers, by the game's columns.
     pub numbers: Vec<u64>,
@@ -66,7 +153,27 @@ pub struct Setting {
 impl Game {
     /// The game of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        [&HARNESS, &PIPETEST].into_iter().find(|game| game.name == name)
+        [&HARNESS, &PIPETEST, &PRIMITIVES].into_iter().find(|game| game.name == name)
+    }
+
+    /// Its programs, of which the `sources` are all that there are.
+    pub fn programs(&self, sources: &[String]) -> Vec<Play> {
+        match self.plays {
+            Plays::EachSource(workload, metric) => {
+                let play = |source: &String| Play {
+                    name: source.clone(),
+                    source: source.clone(),
+                    flags: &[],
+                    words: &[],
+                    workload,
+                    subject: source.clone(),
+                    metric,
+                    usual: None,
+                };
+                sources.iter().map(play).collect()
+            }
+            Plays::Listed(all) => all.iter().map(Listed::play).collect(),
+        }
     }
 
     /// `1000 pipes, 10 tokens`.
@@ -76,7 +183,29 @@ impl Game {
     }
 }
 
+impl Listed {
+    fn play(&self) -> Play {
+        let [workload, subject, metric] = self.ours;
+        Play {
+            name: self.name.to_owned(),
+            source: self.source.to_owned(),
+            flags: self.flags,
+            words: self.words,
+            workload,
+            subject: subject.to_owned(),
+            metric,
+            usual: Some(Setting::calls(self.calls)),
+        }
+    }
+}
+
 impl Setting {
+    /// So many calls.
+    pub fn calls(count: u64) -> Self {
+        let word = count.to_string();
+        Self { numbers: vec![count], plain: words(&[&word]), ours: words(&["--points", &word]) }
+    }
+
     /// One active socketpair of so many.
     pub fn pairs(watched: u64) -> Self {
         let watched_word = watched.to_string();
@@ -113,6 +242,11 @@ fn words(of: &[&str]) -> Vec<String> {
 /// What a table says of the rules of its settings.
 pub fn about_pairs() -> String {
     "one active socketpair; nanoseconds a loop (write + wait + read)".to_owned()
+}
+
+/// As [`about_pairs`], for single calls.
+pub fn about_calls() -> String {
+    "every call timed on its own, while what they make stays; nanoseconds a call".to_owned()
 }
 
 /// As [`about_pairs`], for pipetest.

@@ -1,6 +1,6 @@
 //! The flags of `cargo xtask bench`.
 
-use super::game::{self, Game, PIPETEST, Setting};
+use super::game::{self, Game, PIPETEST, PRIMITIVES, Play, Setting};
 use crate::shell;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Command;
 pub struct Options {
     /// Runs of each, in turn.
     pub pairs: usize,
-    /// Where both are measured.
+    /// Where both are measured; empty for where a program is usually.
     pub settings: Vec<Setting>,
     /// What those have in common, for the table.
     pub about: String,
@@ -31,6 +31,7 @@ impl Options {
     /// Reads the flags of a game; anything unknown is an error.
     pub fn parse(game: &Game, args: &[String]) -> Result<Self> {
         let pipetest = game.name == PIPETEST.name;
+        let calls = game.name == PRIMITIVES.name;
         let mut options = Self {
             pairs: 7,
             settings: Vec::new(),
@@ -42,7 +43,7 @@ impl Options {
             output: None,
         };
         let (mut points, mut pipes, mut spread) =
-            (if pipetest { "1%,90%" } else { "100,9000" }, vec![1_000], "tail");
+            (if pipetest { "1%,90%" } else { "" }, vec![1_000], "tail");
         let mut args = args.iter();
         while let Some(flag) = args.next() {
             let value = args.next().with_context(|| format!("{flag} wants a value"))?;
@@ -69,12 +70,24 @@ impl Options {
             options.about = game::about_pipes(spread);
             options.settings = of_pipes(&pipes, points, spread)?;
         } else {
-            options.about = game::about_pairs();
-            let points = points.split(',').map(|point| number("--points", point));
-            options.settings =
-                points.map(|point| Ok(Setting::pairs(point?))).collect::<Result<_>>()?;
+            options.about = if calls { game::about_calls() } else { game::about_pairs() };
+            let setting = if calls { Setting::calls } else { Setting::pairs };
+            let usual = if calls { "" } else { "100,9000" };
+            let points = if points.is_empty() { usual } else { points };
+            let points = points.split(',').filter(|point| !(calls && point.is_empty()));
+            let points = points.map(|point| number("--points", point));
+            options.settings = points.map(|point| Ok(setting(point?))).collect::<Result<_>>()?;
         }
         Ok(options)
+    }
+
+    /// Where a program is measured.
+    pub fn settings_of(&self, play: &Play) -> Vec<Setting> {
+        if self.settings.is_empty() {
+            play.usual.iter().cloned().collect()
+        } else {
+            self.settings.clone()
+        }
     }
 
     /// Whether a mechanism was asked for.
@@ -174,6 +187,19 @@ mod tests {
         let values: Vec<&String> = setting.ours.iter().skip(1).step_by(2).collect();
         assert_eq!(values, setting.plain.iter().collect::<Vec<_>>());
         assert!(options.about.contains("spread random"), "{}", options.about);
+    }
+
+    #[test]
+    fn single_calls_have_points_of_their_own() {
+        let programs = PRIMITIVES.programs(&[]);
+        let of = |text: &str, name: &str| {
+            let play = programs.iter().find(|play| play.name == name).unwrap();
+            let settings = parse(&PRIMITIVES, text).unwrap().settings_of(play);
+            settings.into_iter().map(|setting| setting.plain.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(of("", "socket"), ["10000"]);
+        assert_eq!(of("", "mmap"), ["25000"]);
+        assert_eq!(of("--points 5,70", "mmap"), ["5", "70"]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Figures {
     pub median: f64,
     /// Its fastest batch.
     pub fastest: f64,
+    /// What a reading of the clock cost there, in nanoseconds, where it was taken off each sample.
+    pub overhead_ns: Option<f64>,
 }
 
 /// How far the ratio ours/C may lie on the side that is worse.
@@ -33,13 +35,15 @@ pub enum Limit {
     Most(f64),
     /// Of rates, where more is better.
     Least(f64),
+    /// Of times that are to be the same: neither side may be this many times the other.
+    Within(f64),
 }
 
 impl Limit {
     /// The limit turned, with what is compared, so that less is better.
     fn turned(self) -> (f64, f64) {
         match self {
-            Self::Most(most) => (1.0, most),
+            Self::Most(most) | Self::Within(most) => (1.0, most),
             Self::Least(least) => (-1.0, -least),
         }
     }
@@ -56,6 +60,7 @@ impl fmt::Display for Limit {
         match self {
             Self::Most(most) => write!(f, "over {most}"),
             Self::Least(least) => write!(f, "under {least}"),
+            Self::Within(most) => write!(f, "not within {most}"),
         }
     }
 }
@@ -64,7 +69,7 @@ impl Figures {
     /// Of the batches of one run; none if there were none.
     pub fn of(batches: Vec<f64>, limit: Limit) -> Option<Self> {
         let fastest = limit.best(batches.iter().copied())?;
-        median(batches).map(|median| Self { median, fastest })
+        median(batches).map(|median| Self { median, fastest, overhead_ns: None })
     }
 }
 
@@ -90,16 +95,29 @@ impl Row {
     /// interval is: a busy machine must not accuse the code.
     pub fn verdict(&self) -> Verdict {
         let (sign, limit) = self.limit.turned();
-        let mut ratios: Vec<f64> = self.ratios().into_iter().map(|ratio| sign * ratio).collect();
+        // What is to be the same must not be less either.
+        let both = matches!(self.limit, Limit::Within(_));
+        let turn = |ratio: f64| {
+            if both && self.ratio() < 1.0 { 1.0 / ratio } else { sign * ratio }
+        };
+        let mut ratios: Vec<f64> = self.ratios().into_iter().map(turn).collect();
         ratios.sort_by(f64::total_cmp);
         let low = rank_low(ratios.len()).map(|rank| ratios[rank]);
-        if sign * self.ratio() <= limit {
+        if turn(self.ratio()) <= limit {
             Verdict::Held
         } else if low.is_some_and(|low| low > limit) {
             Verdict::Beyond
         } else {
             Verdict::Undecided
         }
+    }
+
+    /// What a reading of the clock cost on each side, where it was taken off.
+    fn overheads_ns(&self) -> Option<(f64, f64)> {
+        let side = |pick: fn(&(Figures, Figures)) -> Option<f64>| {
+            median(self.pairs.iter().filter_map(pick).collect())
+        };
+        Some((side(|pair| pair.0.overhead_ns)?, side(|pair| pair.1.overhead_ns)?))
     }
 
     /// `1.012 (0.987 to 1.034)`.
@@ -167,6 +185,14 @@ pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
         let _ =
             writeln!(text, "| {name} | {setting} | {c:.0} | {ours:.0} | {ratio} | {fastest:.3} |");
     }
+    let overheads: Vec<(f64, f64)> = rows.iter().filter_map(Row::overheads_ns).collect();
+    let side = |pick: fn(&(f64, f64)) -> f64| median(overheads.iter().map(pick).collect());
+    if let (Some(c), Some(ours)) = (side(|of| of.0), side(|of| of.1)) {
+        let _ = writeln!(
+            text,
+            "\nTaken off each sample for the clock: {c:.1} ns in C, {ours:.1} ns in knee."
+        );
+    }
     text
 }
 
@@ -206,6 +232,11 @@ mod tests {
         assert_eq!(verdict(TIME, [0.9, 1.0, 1.01, 1.02, 1.1, 1.2, 1.3]), Verdict::Held);
         assert_eq!(verdict(TIME, [0.9, 1.0, 1.01, 1.05, 1.1, 1.2, 1.3]), Verdict::Undecided);
         assert_eq!(verdict(TIME, [1.04, 1.05, 1.05, 1.05, 1.1, 1.2, 1.3]), Verdict::Beyond);
+        let same = Limit::Within(1.03);
+        assert_eq!(verdict(same, [0.9, 0.95, 0.98, 0.98, 1.0, 1.0, 1.1]), Verdict::Held);
+        assert_eq!(verdict(same, [0.9, 0.95, 0.96, 0.96, 0.96, 1.0, 1.1]), Verdict::Undecided);
+        assert_eq!(verdict(same, [0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.95]), Verdict::Beyond);
+        assert_eq!(verdict(same, [1.04, 1.05, 1.05, 1.05, 1.1, 1.2, 1.3]), Verdict::Beyond);
         assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.98, 1.0, 1.0, 1.1]), Verdict::Held);
         assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.95, 1.0, 1.0, 1.1]), Verdict::Undecided);
         assert_eq!(verdict(RATE, [0.7, 0.8, 0.9, 0.95, 0.95, 0.95, 0.96]), Verdict::Beyond);

@@ -3,12 +3,13 @@
 //! A sample travels as its logarithm to the base 2 in steps of 1/2048 (0.017 % at most beside the
 //! recorded value: finer than a pixel, and the exact values stand in the record). Within a cell the
 //! samples are sorted, so that each costs about one byte as the difference from the one before.
+//! Those of a trajectory are sorted by their places: neighbours are alike, so that each costs two
+//! bytes at most, and places at equal distances cost nothing.
 
 use super::table::{metric_name, short};
-use super::{Analysed, findings, marks};
-use crate::figures::{percent, place, whole};
+use super::{Analysed, machine, marked, marks};
 use crate::words;
-use analysis::{Analysis, Crossover, Estimate, PointSummary, Row, Standing, Table};
+use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use record::{Cell, Conditions, Metric, Run, WorkloadInfo};
@@ -52,10 +53,14 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         .map(marks::look)
         .map(|look| json!({ "colour": look.colour, "shape": look.shape }))
         .collect();
+    let rounds = runs.iter().map(|(run, _)| run.plan.rounds).max().unwrap_or_default();
     let value = json!({
         "workload": info.name,
         "axis": info.axis,
+        "trajectory": info.trajectory,
+        "rounds": rounds,
         "runs": names,
+        "apart": apart(runs),
         "subjects": subjects,
         "looks": looks,
         "views": views.iter().map(|view| of_view(runs, view)).collect::<Vec<_>>(),
@@ -76,16 +81,29 @@ pub(super) fn subjects(views: &[View]) -> Vec<String> {
     labels
 }
 
+/// What tells runs apart that may have been made before and after something: their kernels, where
+/// they differ.
+fn apart(runs: &[Analysed]) -> Vec<&str> {
+    let kernels: Vec<&str> = runs
+        .iter()
+        .map(|(run, _)| machine::fact(&run.host_before, &["kernel.release"]).unwrap_or_default())
+        .collect();
+    if kernels.windows(2).all(|pair| pair[0] == pair[1]) {
+        return vec![""; runs.len()];
+    }
+    kernels
+}
+
 fn of_view(runs: &[Analysed], view: &View) -> Value {
     let table = view.tables[0].1;
     let series = view.tables.iter().flat_map(|(index, table)| {
         let measured = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
         measured.map(|row| of_row(&runs[*index].0, *index, table, row))
     });
-    let crossings = view.tables.iter().flat_map(|(index, table)| {
-        let crossovers = told(&runs[*index].1, table);
-        crossovers.map(|crossover| of_crossover(*index, table, crossover))
-    });
+    let marks = view
+        .tables
+        .iter()
+        .flat_map(|(index, table)| marked::of_table(*index, &runs[*index].1, table));
     let run = &runs[view.tables[0].0].0;
     json!({
         "metric": metric_name(table),
@@ -93,7 +111,7 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         "upwards": upwards(table),
         "conditions": words::conditions(run, &table.workload, &table.conditions),
         "series": series.collect::<Vec<_>>(),
-        "crossings": crossings.collect::<Vec<_>>(),
+        "marks": marks.collect::<Vec<_>>(),
     })
 }
 
@@ -104,51 +122,6 @@ fn upwards(table: &Table) -> String {
     let unit = Some(metric.unit.as_str()).filter(|unit| !["", "ns"].contains(unit));
     let better = (!metric.lower_is_better).then_some("more is better");
     unit.into_iter().chain(better).collect::<Vec<_>>().join(", ")
-}
-
-/// The crossovers of a table that some finding tells: those of all pairs would bury the plot.
-fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> impl Iterator<Item = &'a Crossover> {
-    let contests =
-        table.contests.iter().filter(|contest| findings::tells(analysis, table, contest));
-    contests.flat_map(|contest| match &contest.standing {
-        Standing::Crosses { crossovers } => crossovers.as_slice(),
-        _ => &[],
-    })
-}
-
-fn of_crossover(run: usize, table: &Table, crossover: &Crossover) -> Value {
-    let label = |subject: &str| {
-        let row = table.rows.iter().find(|row| row.subject == subject);
-        row.map_or(subject, |row| row.label.as_str()).to_owned()
-    };
-    let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
-    let Estimate { value, low, high } = crossover.at;
-    let said = format!("{overtakes} overtakes {overtaken} at {} {}", place(value), table.axis);
-    let mut pairs = Vec::new();
-    if low < high {
-        pairs.push(("95 % interval".to_owned(), format!("{} to {}", place(low), place(high))));
-    }
-    if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let mut said = format!("{} {}", percent(share.value), shares.word);
-        if share.low < share.high {
-            said = format!("{said} ({} to {})", percent(share.low), percent(share.high));
-        }
-        pairs.push(("ratio".to_owned(), said));
-    }
-    let brief: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
-    pairs.push((format!("{overtaken} leads"), format!("up to {}", whole(crossover.after))));
-    pairs.push((format!("{overtakes} leads"), format!("from {}", whole(crossover.before))));
-    json!({
-        "run": run,
-        "overtakes": overtakes,
-        "overtaken": overtaken,
-        "at": short(value),
-        "low": short(low),
-        "high": short(high),
-        "said": said,
-        "brief": brief.join(" · "),
-        "pairs": pairs,
-    })
 }
 
 fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
@@ -186,38 +159,65 @@ struct Estimates {
     high: f64,
 }
 
-/// The samples of one series as bytes: for each cell its point, its round, the number of samples
-/// times two (plus one for a trajectory), then the samples; all as variable-length integers.
+/// The samples of one series as bytes, in variable-length integers: the number of all samples, then
+/// each cell by itself.
 fn packed<'a>(cells: impl Iterator<Item = &'a Cell>, metric: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
+    let mut all = 0;
     for cell in cells {
         for metric in cell.metrics.iter().filter(|of| of.name == metric) {
             push(&mut bytes, cell.key.point);
             push(&mut bytes, u64::from(cell.key.round));
-            pack(&mut bytes, metric);
+            all += pack(&mut bytes, metric);
         }
     }
-    bytes
+    let mut whole = Vec::with_capacity(bytes.len() + 4);
+    push(&mut whole, all);
+    whole.append(&mut bytes);
+    whole
 }
 
-fn pack(bytes: &mut Vec<u8>, metric: &Metric) {
+/// The number of samples times two (plus one for a trajectory), for a trajectory its places, then
+/// the samples as differences. Returns how many there are.
+fn pack(bytes: &mut Vec<u8>, metric: &Metric) -> u64 {
     let trajectory = metric.positions.len() == metric.samples.len() && !metric.samples.is_empty();
-    let mut places: Vec<(i64, u64)> = metric
+    let mut samples: Vec<(u64, i64)> = metric
         .samples
         .iter()
         .enumerate()
         .filter(|(_, sample)| sample.is_finite())
-        .map(|(index, sample)| (step(*sample), metric.positions.get(index).copied().unwrap_or(0)))
+        .map(|(index, sample)| (metric.positions.get(index).copied().unwrap_or(0), step(*sample)))
         .collect();
-    push(bytes, places.len() as u64 * 2 + u64::from(trajectory));
-    places.sort_unstable();
+    let count = samples.len() as u64;
+    push(bytes, count * 2 + u64::from(trajectory));
+    if trajectory {
+        samples.sort_by_key(|(place, _)| *place);
+        places(bytes, &samples);
+    } else {
+        samples.sort_unstable_by_key(|(_, step)| *step);
+    }
     let mut before = 0;
-    for (step, position) in places {
+    for (_, step) in samples {
         push(bytes, folded(step - before));
-        if trajectory {
-            push(bytes, position);
-        }
         before = step;
+    }
+    count
+}
+
+/// The places of a trajectory, which ascend: the first one and the distance between neighbours where
+/// that is always the same and not zero; else a zero and every distance.
+fn places(bytes: &mut Vec<u8>, samples: &[(u64, i64)]) {
+    let Some((first, _)) = samples.first() else { return };
+    let mut distances = samples.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    let even = distances.clone().next().unwrap_or(1);
+    push(bytes, *first);
+    if even > 0 && distances.all(|distance| distance == even) {
+        push(bytes, even);
+        return;
+    }
+    push(bytes, 0);
+    for pair in samples.windows(2) {
+        push(bytes, pair[1].0 - pair[0].0);
     }
 }
 
@@ -274,5 +274,40 @@ mod tests {
         let mut bytes = Vec::new();
         pack(&mut bytes, &Metric { samples, ..Metric::default() });
         assert!(bytes.len() < 110, "{} bytes", bytes.len());
+    }
+
+    /// A call that costs some 2 µs, in two modes that are far from each other.
+    fn trajectory(positions: Vec<u64>) -> Metric {
+        let one = |place: &u64| {
+            let mode = if place * 7 % 5 < 2 { 1.8 } else { 1.0 };
+            2_000.0 * mode * (1.0 + (place * 37 % 100) as f64 / 1_000.0)
+        };
+        Metric { samples: positions.iter().map(one).collect(), positions, ..Metric::default() }
+    }
+
+    #[test]
+    fn a_sample_of_a_trajectory_costs_two_bytes_at_most_and_its_place_nothing() {
+        for positions in [(1..=10_000).collect(), (1..=10_000).rev().collect()] {
+            let mut bytes = Vec::new();
+            assert_eq!(pack(&mut bytes, &trajectory(positions)), 10_000);
+            assert!(bytes.len() < 20_010, "{} bytes", bytes.len());
+        }
+    }
+
+    #[test]
+    fn places_that_follow_no_rule_are_each_written() {
+        let cases: [(&[u64], &[u8]); 5] = [
+            (&[], &[]),
+            (&[7], &[7, 1]),
+            (&[2, 4, 6], &[2, 2]),
+            (&[1, 2, 4], &[1, 0, 1, 2]),
+            (&[3, 3, 3], &[3, 0, 0, 0]),
+        ];
+        for (positions, wanted) in cases {
+            let samples: Vec<(u64, i64)> = positions.iter().map(|place| (*place, 0)).collect();
+            let mut bytes = Vec::new();
+            places(&mut bytes, &samples);
+            assert_eq!(bytes, wanted, "{positions:?}");
+        }
     }
 }

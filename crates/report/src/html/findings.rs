@@ -14,7 +14,9 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
             @for (run, analysis) in runs {
                 @if runs.len() > 1 { h3 { (run_name(run)) } }
                 @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
-                    analysis.findings.iter().partition(|finding| finding.headline);
+                    words::arranged(analysis.findings.iter())
+                        .into_iter()
+                        .partition(|finding| finding.headline);
                 @if headline.is_empty() { p { "None: too little was measured." } }
                 (grouped(run, analysis, &headline))
                 @if !rest.is_empty() {
@@ -128,12 +130,21 @@ fn row_of<'a>(analysis: &'a Analysis, finding: &Finding) -> Option<&'a Row> {
 
 /// What a finding comes to, in a word or two.
 fn tag_of(analysis: &Analysis, finding: &Finding) -> Option<Markup> {
-    if finding.kind == FindingKind::Crossover {
-        let table = analysis.tables.iter().find(|table| is_about(finding, table))?;
-        let contest = table.contests.iter().find(|contest| is_told_by(finding, contest))?;
-        return Some(outcome(&contest.standing));
+    let quiet = |tone: &str, text: &str| html! { span class={ "tag tag-" (tone) } { (text) } };
+    match finding.kind {
+        FindingKind::Crossover => {
+            let table = analysis.tables.iter().find(|table| is_about(finding, table))?;
+            let contest = table.contests.iter().find(|contest| is_told_by(finding, contest))?;
+            Some(outcome(&contest.standing))
+        }
+        FindingKind::Growth => {
+            row_of(analysis, finding)?.growth.as_ref().map(|growth| tag(growth.class))
+        }
+        FindingKind::Mode => Some(quiet("cross", "modes")),
+        FindingKind::Step => Some(quiet("cross", "step")),
+        FindingKind::Drift => Some(quiet("open", "drift")),
+        FindingKind::Control => None,
     }
-    row_of(analysis, finding)?.growth.as_ref().map(|growth| tag(growth.class))
 }
 
 /// Whether a finding is about the pair of a contest, in either order.

@@ -13,7 +13,7 @@ pub(super) fn fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {
 }
 
 /// CPU, their number, kernel: as far as they are known.
-pub(super) fn name(run: &Run) -> String {
+pub(crate) fn name(run: &Run) -> String {
     let host = &run.host_before;
     let cpus =
         fact(host, &["cpu.count", "cpu.online", "cpus"]).map(|count| format!("{count} CPUs"));

@@ -72,7 +72,7 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
             div {
                 strong { (words::measure(table, unit)) }
                 " · " (words::conditions(run, &table.workload, &table.conditions))
-                " · " (words::rounds(run))
+                " · " (words::medians(run, table))
                 @if has_intervals(table) { ", with its 95 % interval" }
                 @if let Some(name) = name { " · " (name) }
             }
@@ -169,8 +169,7 @@ fn median(
     (unit, mark): (&Unit, Option<Mark>),
 ) -> Markup {
     let Some(cell) = cell else {
-        let reason = row.missing.iter().find(|(missing, _)| *missing == point);
-        let reason = reason.map_or("no figure", |(_, reason)| reason.as_str());
+        let reason = words::gap(row, point).unwrap_or("no figure");
         return html! { span title=(reason) { (NONE) } };
     };
     html! {
@@ -198,7 +197,7 @@ fn grown(growth: &Growth) -> Markup {
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = words::rows(table)
         .filter(|row| row.unavailable.is_none())
-        .map(|row| (row.label.as_str(), known(row)))
+        .map(|row| (row.label.as_str(), known(table, row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
     let absent = if table.points_down { words::unavailable(table) } else { Vec::new() };
@@ -214,9 +213,11 @@ fn notes(table: &Table) -> Markup {
     }
 }
 
-/// The notes of a row; where the fastest samples had to be asked, why the medians were not enough.
-fn known(row: &Row) -> Vec<String> {
+/// The notes of a row; where the fastest samples had to be asked, why the medians were not enough;
+/// where it was cut short, why.
+fn known(table: &Table, row: &Row) -> Vec<String> {
     let mut notes = words::notes(row);
+    notes.extend(words::cut_short(table, row));
     if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth) {
         notes.push(format!("its medians leave it undecided: {}", growth.because));
     }

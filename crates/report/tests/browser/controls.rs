@@ -57,7 +57,11 @@ fn a_series_or_a_sample_that_is_not_drawn_is_caught() {
             "return this.series.slice(1).filter((series) =>",
             "select is not drawn",
         ),
-        ("index < x.length; index++", "index < x.length - 1; index++", "samples"),
+        (
+            "index < end; index++) {\n      const across",
+            "index < end - 1; index++) {\n      const across",
+            "samples",
+        ),
         (
             "for (const point of series.points) {",
             "for (const point of series.points.slice(1)) {",

@@ -31,7 +31,7 @@ fn sentence(crossover: &Crossover) -> String {
 /// What the last frame marked, and what the list below the plot says.
 fn shown(page: &mut Page) -> [Vec<String>; 2] {
     page.get(
-        "[probe.plot(0).marked, [...document.querySelectorAll('.crossings li')]
+        "[probe.plot(0).marked, [...document.querySelectorAll('.marks li')]
             .filter((one) => one.checkVisibility()).map((one) => one.textContent)]",
     )
 }
@@ -69,10 +69,10 @@ fn a_mark_stands_at_its_place_on_both_lines() {
             view(page, table);
             // Away from the lines as far as the figures that the crossing was made from.
             let off: Vec<f64> = page.get(
-                "probe.plot(0).crossings.map((crossing) => {
+                "probe.plot(0).marks.map((crossing) => {
                     const plot = probe.plot(0);
                     const spot = plot.spotOf(crossing);
-                    const away = plot.rivals(crossing)
+                    const away = plot.seriesOf(crossing)
                         .map((series) => Math.abs(plot.downOnLine(series, spot.across) - spot.down));
                     return Math.max(Math.abs(plot.acrossValue(crossing.at) - spot.across), ...away);
                 })",
@@ -108,7 +108,7 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
         let wanted: Vec<String> =
             told(&PIPES[0].1, &PIPES[0].1.tables[0]).into_iter().map(sentence).collect();
         let spots: Vec<[f64; 2]> = page.get(
-            "probe.plot(0).crossings.map((crossing) => {
+            "probe.plot(0).marks.map((crossing) => {
                 const plot = probe.plot(0);
                 plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
                 const at = plot.canvas.getBoundingClientRect();
@@ -125,7 +125,7 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
         }
         page.evaluate("document.querySelector('.stage').focus()");
         for said in wanted.iter().chain([&wanted[0]]) {
-            page.key("c", Held::Nothing);
+            page.key("m", Held::Nothing);
             page.settle();
             assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
         }
@@ -157,7 +157,7 @@ fn without_a_finding_nothing_is_marked() {
         with(runs, |page| {
             assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
             page.evaluate("document.querySelector('.stage').focus()");
-            page.key("c", Held::Nothing);
+            page.key("m", Held::Nothing);
             assert_eq!(page.read_out(), "");
         });
     }

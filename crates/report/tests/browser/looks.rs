@@ -1,7 +1,7 @@
 //! Light and dark, wide and narrow, on paper.
 
 use crate::input::Held;
-use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, TWO, with};
+use crate::page::{CALLS, CALLS_TWO, FOREIGN, ONE, PIPES, PIPES_TWO, Page, TWO, with};
 use serde_json::json;
 
 /// Shows every part that the page can fold away, so that all of it is looked at.
@@ -41,10 +41,10 @@ fn the_systems_colour_scheme_is_followed_on_the_page_and_in_the_plot() {
 
 #[test]
 fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
-    for (runs, least) in [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100)] {
+    for (runs, least) in [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100), (&*CALLS_TWO, 150)] {
         with(runs, |page| {
             unfold(page);
-            page.press("document.querySelector('[data-subject=\"poll\"]')", Held::Nothing);
+            page.press("document.querySelector('[data-subject]')", Held::Nothing);
             for name in ["light", "dark"] {
                 scheme(page, name);
                 let faint: Vec<String> = page.get("probe.faint(4.5)");
@@ -101,7 +101,7 @@ fn the_button_turns_dark_and_back_whatever_the_system_says() {
 
 #[test]
 fn nothing_is_wider_than_the_window() {
-    for runs in [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN] {
+    for runs in [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN, &*CALLS_TWO] {
         with(runs, |page| {
             unfold(page);
             for width in [1280, 768, 390, 360] {
@@ -125,7 +125,7 @@ fn nothing_is_wider_than_the_window() {
 
 #[test]
 fn a_finger_finds_every_button_on_a_phone() {
-    for runs in [&*ONE, &*PIPES] {
+    for runs in [&*ONE, &*PIPES, &*CALLS] {
         with(runs, |page| {
             page.resize(390, 800);
             page.settle();
@@ -160,7 +160,7 @@ fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
 
 #[test]
 fn whatever_can_be_used_has_a_name_for_a_screen_reader() {
-    for runs in [&*TWO, &*PIPES_TWO] {
+    for runs in [&*TWO, &*PIPES_TWO, &*CALLS_TWO] {
         with(runs, |page| {
             page.evaluate(
                 "document.querySelectorAll('details').forEach((d) => { d.open = true; })",

@@ -22,3 +22,4 @@ mod odd;
 mod page;
 mod program;
 mod tables;
+mod trajectory;

@@ -1,7 +1,7 @@
 //! A page of the hand-made run in a browser, and what a test may ask of it.
 
 use crate::browser::Browser;
-use crate::fixture;
+use crate::fixture::{self, trajectory::Size};
 use crate::input::{Held, Spot};
 use crate::program;
 use analysis::{Analysis, PointSummary, Table};
@@ -27,6 +27,12 @@ pub static PIPES: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::pipe
 /// The same on two machines.
 pub static PIPES_TWO: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::pipetest::pipetest(20), fixture::pipetest::slower(20)]);
+/// Trajectories: two curves, a step, a series that ended early.
+pub static CALLS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::trajectory::before(Size::SMALL)]);
+/// The same before and after something.
+pub static CALLS_TWO: LazyLock<Runs> = LazyLock::new(|| {
+    vec![fixture::trajectory::before(Size::SMALL), fixture::trajectory::after(Size::SMALL)]
+});
 /// A table of somebody else.
 pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
 

@@ -1,0 +1,97 @@
+//! The places at which the samples of a trajectory are brought together.
+//!
+//! Each sample of a trajectory has a place of its own, and a median needs several. The places are 1,
+//! 2, 5, 10, 20, … and the far end. The median at a place is that of the samples within a tenth of it,
+//! and at the far end of those in the last tenth, so that it is a figure of that place and not of the
+//! whole way to the next one; the others are in the plot, and modes and steps are found in all of them.
+//!
+//! A table shows the powers of ten, the places in the last decade, and the far end. An order of growth
+//! is judged by all places from [`warm`] on where there are [`FEWEST`] samples over all rounds: the
+//! first calls pay for first pages, first tables and code that no one has run before, and do not belong
+//! to any curve.
+
+use std::ops::RangeInclusive;
+
+/// Fewer samples than this over all rounds are no evidence of growth.
+pub const FEWEST: u64 = 10;
+/// How far around a place its samples may lie, as a share.
+const NEAR: f64 = 0.1;
+
+/// The places of a trajectory that comes to `far`, ascending.
+pub fn places(far: u64) -> Vec<u64> {
+    let mut places = Vec::new();
+    let mut decade = 1_u64;
+    'decades: loop {
+        for head in [1, 2, 5] {
+            let Some(place) = decade.checked_mul(head) else { break 'decades };
+            // A place that shares samples with the far end is none of its own.
+            if place as f64 > far as f64 / 1.4 {
+                break 'decades;
+            }
+            places.push(place);
+        }
+        let Some(next) = decade.checked_mul(10) else { break };
+        decade = next;
+    }
+    if far > 0 {
+        places.push(far);
+    }
+    places
+}
+
+/// The first place that the order of growth of a trajectory to `far` is judged by: a fiftieth of the
+/// way, but no earlier than 10 and no later than 100.
+pub fn warm(far: u64) -> u64 {
+    (far / 50).clamp(10, 100)
+}
+
+/// Where the samples of `place` lie, on a trajectory that comes to `far`.
+pub fn around(place: u64, far: u64) -> RangeInclusive<u64> {
+    let low = (place as f64 * (1.0 - NEAR)).ceil() as u64;
+    let high = if place == far { far } else { (place as f64 * (1.0 + NEAR)).floor() as u64 };
+    low.min(place)..=high.max(place)
+}
+
+/// Whether a table of trajectories, of which the longest comes to `far`, shows `place`.
+pub fn is_shown(place: u64, far: u64) -> bool {
+    let mut power = place;
+    while power > 0 && power.is_multiple_of(10) {
+        power /= 10;
+    }
+    power == 1 || place >= far / 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_place_is_the_far_end() {
+        let to_ten_thousand = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+        assert_eq!(places(10_000), to_ten_thousand);
+        assert_eq!(places(25_000)[11..], [5_000, 10_000, 25_000]);
+        assert_eq!(places(12_000)[10..], [2_000, 5_000, 12_000]);
+        assert_eq!(places(1), [1]);
+        assert_eq!(places(0), [0; 0]);
+        assert!(places(u64::MAX).ends_with(&[10_000_000_000_000_000_000, u64::MAX]));
+    }
+
+    #[test]
+    fn the_samples_of_a_place_are_near_it() {
+        assert_eq!(around(1, 100), 1..=1);
+        assert_eq!(around(5, 100), 5..=5);
+        assert_eq!(around(10, 100), 9..=11);
+        assert_eq!(around(1_000, 10_000), 900..=1_100);
+        assert_eq!(around(10_000, 10_000), 9_000..=10_000);
+    }
+
+    #[test]
+    fn a_table_stays_readable() {
+        let shown = |far| -> Vec<u64> {
+            places(far).into_iter().filter(|&place| is_shown(place, far)).collect()
+        };
+        assert_eq!(shown(10_000), [1, 10, 100, 1000, 2000, 5000, 10_000]);
+        assert_eq!(shown(25_000), [1, 10, 100, 1000, 5000, 10_000, 25_000]);
+        assert_eq!(shown(5_000), [1, 10, 100, 500, 1000, 2000, 5000]);
+    }
+}

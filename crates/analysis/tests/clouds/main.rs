@@ -1,0 +1,30 @@
+//! Modes, steps and drift in clouds of samples whose truth is known, 200 times each.
+
+mod drawn;
+mod modes;
+mod steps;
+
+use analysis::cloud::Cloud;
+use analysis::modes::Found;
+use fastrand::Rng;
+
+const REPETITIONS: u64 = 200;
+/// 95 % of them.
+const RIGHT_MIN: u64 = REPETITIONS - REPETITIONS / 20;
+
+/// How often `says` says yes of what `draw` makes.
+fn count<T>(name: &str, draw: impl Fn(&mut Rng) -> T, says: impl Fn(&T, &mut Rng) -> bool) -> u64 {
+    let yes = |seed: &u64| {
+        let mut random = Rng::with_seed(seed * 7_919 + 13);
+        let drawn = draw(&mut random);
+        says(&drawn, &mut random)
+    };
+    let count = (0..REPETITIONS).filter(yes).count() as u64;
+    println!("{name}: {count} of {REPETITIONS}");
+    count
+}
+
+fn modes_of(cloud: &Cloud, random: &mut Rng) -> Option<Found> {
+    let windows = analysis::modes::windows(cloud);
+    analysis::modes::find(cloud, &windows, &cloud.displacements(&windows), random)
+}

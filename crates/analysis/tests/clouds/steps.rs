@@ -1,0 +1,190 @@
+//! Steps and drift that are known to be there, or not to be there, 200 times each.
+
+use crate::drawn::{Noise, Shape, cloud};
+use crate::{RIGHT_MIN, count, modes_of};
+use analysis::cloud::{Cloud, offsets};
+use analysis::random::normal;
+use analysis::{Drift, Step, drift, steps};
+use fastrand::Rng;
+
+const PLAIN: Shape = Shape { rounds: 5, samples: 5_000, round_effect: 0.02, step_ns: 0.0 };
+const LONG: Shape = Shape { samples: 10_000, ..PLAIN };
+
+/// A name and a curve.
+type Curve = (&'static str, fn(f64) -> f64);
+
+fn displaced(cloud: &Cloud) -> Vec<f64> {
+    offsets(&cloud.displacements(&cloud.windows(1_000, 1_000)))
+}
+
+fn steps_of(cloud: &Cloud, random: &mut Rng) -> Vec<Step> {
+    steps::find(cloud, &displaced(cloud), random)
+}
+
+fn drift_of(cloud: &Cloud) -> Option<Drift> {
+    let numbers = cloud.rounds.iter().map(|round| round.number);
+    drift::find(&numbers.zip(displaced(cloud)).collect::<Vec<_>>())
+}
+
+/// Whether these are the steps, each within its interval give or take 0.2 % of the axis, and the
+/// factors right.
+fn are(found: &[Step], truth: &[(f64, f64)]) -> bool {
+    found.len() == truth.len()
+        && found.iter().zip(truth).all(|(step, (at, factor))| {
+            let near = (step.at.low - 10.0..=step.at.high + 10.0).contains(at);
+            let close = (step.factor.value / factor).ln().abs() < 0.05;
+            near && (close || (step.factor.low..=step.factor.high).contains(factor))
+        })
+}
+
+/// Half as much more from 2,000 on, then down again.
+fn stepped(steps: &[(f64, f64)], n: f64) -> f64 {
+    steps.iter().filter(|(at, _)| n >= *at).map(|(_, factor)| factor).product()
+}
+
+#[test]
+fn steps_are_found_where_they_are() {
+    let truths: [&[(f64, f64)]; 6] = [
+        &[(2_480.0, 1.8)],
+        &[(1_000.0, 1.3)],
+        &[(4_200.0, 0.6)],
+        &[(1_500.0, 1.5), (3_500.0, 1.4)],
+        &[(1_111.0, 2.0), (2_600.0, 0.5)],
+        &[(700.0, 1.25)],
+    ];
+    let curves: [Curve; 3] = [
+        ("flat", |_| 2_000.0),
+        ("line", |n| 2_000.0 + 3.0 * n),
+        ("log", |n| 500.0 * (n + 2.0).ln()),
+    ];
+    for truth in truths {
+        for (name, curve) in curves {
+            for noise in [Noise::LongTail, Noise::Even(0.2)] {
+                let draw = |random: &mut Rng| {
+                    cloud(PLAIN, random, |n, _, random| {
+                        curve(n) * stepped(truth, n) * noise.draw(random)
+                    })
+                };
+                let name = format!("{truth:?}, {name}, {noise:?}");
+                let right =
+                    count(&name, draw, |cloud, random| are(&steps_of(cloud, random), truth));
+                assert!(right >= RIGHT_MIN, "{name}: {right}");
+            }
+        }
+    }
+}
+
+#[test]
+fn smooth_curves_have_no_steps() {
+    let curves: [Curve; 9] = [
+        ("flat", |_| 2_000.0),
+        ("line", |n| 3.0 * n),
+        ("log", |n| 500.0 * (n + 1.0).ln()),
+        ("n log n", |n| 500.0 + n * (n + 1.0).ln()),
+        ("n²", |n| n * n),
+        ("n² with an intercept", |n| 1e5 + n * n),
+        ("a ramp", |n| 1_000.0 * (1.0 + ((n - 2_000.0) / 1_000.0).clamp(0.0, 1.0))),
+        ("a short ramp", |n| 1_000.0 * (1.0 + ((n - 2_000.0) / 400.0).clamp(0.0, 1.0))),
+        ("a dent", |n| if (2_000.0..2_020.0).contains(&n) { 5_000.0 } else { 1_000.0 }),
+    ];
+    for (name, curve) in curves {
+        for noise in [Noise::Even(0.02), Noise::LongTail, Noise::Even(0.3), Noise::Growing] {
+            let draw = |random: &mut Rng| {
+                cloud(PLAIN, random, |n, _, random| curve(n) * noise.at(n / 5e3).draw(random))
+            };
+            let name = format!("{name}, {noise:?}");
+            let wrong = count(&name, draw, |cloud, random| !steps_of(cloud, random).is_empty());
+            assert!(wrong <= 1, "{name}: {wrong}");
+        }
+    }
+}
+
+/// One round that is slower from somewhere on is a disturbance.
+#[test]
+fn a_step_of_one_round_is_none() {
+    let draw = |random: &mut Rng| {
+        cloud(PLAIN, random, |n, round, random| {
+            let slow = if round == 3 && n >= 2_000.0 { 1.7 } else { 1.0 };
+            2_000.0 * slow * Noise::LongTail.draw(random)
+        })
+    };
+    let wrong = count("one round", draw, |cloud, random| !steps_of(cloud, random).is_empty());
+    assert_eq!(wrong, 0);
+}
+
+#[test]
+fn a_step_is_no_mode_and_modes_are_no_steps() {
+    let draw = |random: &mut Rng| {
+        cloud(LONG, random, |n, _, random| {
+            2_000.0 * stepped(&[(4_000.0, 1.8)], n) * Noise::LongTail.draw(random)
+        })
+    };
+    let wrong = count("a step", draw, |cloud, random| modes_of(cloud, random).is_some());
+    assert_eq!(wrong, 0);
+    let draw = |random: &mut Rng| {
+        cloud(LONG, random, |n, _, random| {
+            let on_line = random.f64() < 0.5;
+            2_000.0 * if on_line { 1.0 + n / 2_000.0 } else { 1.0 } * Noise::Even(0.05).draw(random)
+        })
+    };
+    let wrong = count("two modes", draw, |cloud, random| {
+        let found = modes_of(cloud, random);
+        let most = found.map_or_else(|| cloud.clone(), |found| found.most_of(cloud));
+        !steps::find(&most, &displaced(cloud), random).is_empty()
+    });
+    assert!(wrong <= 1, "{wrong}");
+}
+
+#[test]
+fn drift_is_found_bit_by_bit_and_at_once() {
+    for rounds in [5, 7, 9] {
+        let shape = Shape { rounds, samples: 2_000, round_effect: 0.01, ..PLAIN };
+        let draw = |drift: fn(u32, u32) -> f64| {
+            move |random: &mut Rng| {
+                cloud(shape, random, |n, round, random| {
+                    (2_000.0 + n) * drift(round, rounds) * Noise::LongTail.draw(random)
+                })
+            }
+        };
+        let slope = draw(|round, rounds| 1.0 + 0.4 * f64::from(round - 1) / f64::from(rounds - 1));
+        let right = count(&format!("bit by bit, {rounds} rounds"), slope, |cloud, random| {
+            let is = |drift: &Drift| {
+                drift.since.is_none() && (drift.factor.value / 1.4).ln().abs() < 0.08
+            };
+            drift_of(cloud).as_ref().is_some_and(is) && modes_of(cloud, random).is_none()
+        });
+        assert!(right >= RIGHT_MIN, "{right}");
+        let change = draw(|round, _| if round >= 4 { 1.4 } else { 1.0 });
+        let right = count(&format!("at once, {rounds} rounds"), change, |cloud, random| {
+            let is = |drift: &Drift| {
+                drift.since == Some(4) && (drift.factor.value / 1.4).ln().abs() < 0.05
+            };
+            drift_of(cloud).as_ref().is_some_and(is) && modes_of(cloud, random).is_none()
+        });
+        assert!(right >= RIGHT_MIN, "{right}");
+    }
+}
+
+#[test]
+fn rounds_that_scatter_do_not_drift() {
+    let mut random = Rng::with_seed(21);
+    for (rounds, effect) in [(5, 0.02), (5, 0.1), (7, 0.1), (9, 0.1), (9, 0.3)] {
+        let mut drifts = || {
+            let levels = (1..=rounds).map(|round| (round, effect * normal(&mut random)));
+            drift::find(&levels.collect::<Vec<_>>()).is_some()
+        };
+        let wrong = (0..10_000).filter(|_| drifts()).count();
+        println!("{rounds} rounds, {effect}: {wrong} of 10,000");
+        assert!(wrong <= 50, "{rounds} rounds, {effect}: {wrong}");
+    }
+    // Two modes by round, out of order.
+    let shape = Shape { samples: 2_000, round_effect: 0.01, ..PLAIN };
+    let draw = |random: &mut Rng| {
+        cloud(shape, random, |_, round, random| {
+            let mode = if [2, 5].contains(&round) { 1.6 } else { 1.0 };
+            2_000.0 * mode * Noise::LongTail.draw(random)
+        })
+    };
+    let wrong = count("modes by round", draw, |cloud, _| drift_of(cloud).is_some());
+    assert_eq!(wrong, 0);
+}

@@ -1,0 +1,121 @@
+//! Files that a command writes: never over a record, nor over anything that is not of their kind,
+//! and whole or not at all.
+
+use crate::exit::Trouble;
+use engine::Stop;
+use std::fs::{File, metadata, remove_file, rename};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A kind of file that may be replaced by another of it.
+pub struct Kind {
+    /// What it is, after `no`: `HTML page`.
+    pub name: &'static str,
+    /// How every file of it begins; capitals make no difference.
+    pub head: &'static str,
+}
+
+/// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of
+/// the `records`.
+pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble> {
+    let refused = |why: &str| {
+        Err(Trouble::usage(format!("{}: {why}; name another file with -o", file.display())))
+    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return refused("its folder does not exist");
+    }
+    let Ok(found) = metadata(file) else {
+        // There will be a record where there is none yet.
+        let is_record = records.contains(&file);
+        return if is_record { refused("that is the record") } else { Ok(()) };
+    };
+    let same = |other: &&Path| {
+        metadata(other).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
+    };
+    if records.iter().any(same) {
+        return refused("that is the record");
+    }
+    if found.is_dir() {
+        return refused("that is a folder");
+    }
+    if found.is_file() && found.len() > 0 && !begins_so(file, kind.head).unwrap_or(false) {
+        return refused(&format!("it exists and is no {}", kind.name));
+    }
+    Ok(())
+}
+
+fn begins_so(file: &Path, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    File::open(file)?.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found.eq_ignore_ascii_case(head.as_bytes()))
+}
+
+/// Writes to `file` what `content` writes, whole or not at all.
+pub fn write(
+    file: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Trouble> {
+    let failed = |error: io::Error| {
+        Trouble::failed(format!("{}: {error}; name another file with -o", file.display()))
+    };
+    if metadata(file).is_ok_and(|found| !found.is_file()) {
+        // A device or a pipe can't be replaced, only written to.
+        return File::create(file).and_then(|mut out| fill(&mut out, content)).map_err(failed);
+    }
+    // What ends a program half way through would leave half a file behind.
+    let stop = Stop::on_signals().map_err(failed)?;
+    replace(file, &stop, content).map_err(|error| {
+        if stop.asked() {
+            return Trouble::interrupted(format!("interrupted; {} is not written", file.display()));
+        }
+        failed(error)
+    })
+}
+
+fn replace(
+    file: &Path,
+    stop: &Stop,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = file.with_file_name(name);
+    let out = File::create_new(&new)?;
+    let written = fill(&mut Stoppable { out, stop }, content);
+    let replaced = written.and_then(|()| rename(&new, file));
+    if replaced.is_err() {
+        // Half a file helps nobody.
+        let _ = remove_file(&new);
+    }
+    replaced
+}
+
+fn fill(
+    out: &mut dyn Write,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 18, out);
+    content(&mut out)?;
+    out.flush()
+}
+
+/// A file that takes nothing more once somebody asked to stop.
+struct Stoppable<'a> {
+    out: File,
+    stop: &'a Stop,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.asked() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

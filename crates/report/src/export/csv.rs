@@ -1,0 +1,248 @@
+//! Comma-separated values after RFC 4180: one row a sample, or one row a point of each series.
+//!
+//! The columns are those of the record's view `v_sample`, but that each condition has one of its
+//! own. What is missing has a row without a figure, with the reason in the last column.
+
+use super::{Format, Material, What, one_line};
+use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
+use analysis::{PointSummary, Row, Table};
+use record::{Cell, Conditions, Outcome, Run, WorkloadInfo};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "csv",
+    about: "a table for spreadsheets and statistics, every sample or the medians",
+    head: "run,workload,subject,",
+    chooses: true,
+    write,
+};
+
+const LEFT: [&str; 3] = ["run", "workload", "subject"];
+const OF_METRIC: [&str; 2] = ["metric", "unit"];
+const OF_SAMPLE: [&str; 5] = ["round", "position", "n", "value", "missing"];
+const OF_POINT: [&str; 16] = [
+    "point",
+    "median",
+    "low",
+    "high",
+    "min",
+    "p10",
+    "p25",
+    "p75",
+    "p90",
+    "p99",
+    "max",
+    "rounds",
+    "samples",
+    "user_ns",
+    "system_ns",
+    "missing",
+];
+
+type Out<'a> = Writer<&'a mut dyn Write>;
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+    let columns = Columns::of(material.run);
+    match material.what {
+        What::Samples => samples(material.run, &columns, &mut out)?,
+        What::Medians => medians(material, &columns, &mut out)?,
+    }
+    out.flush()
+}
+
+/// The conditions that have a column, over all workloads of the run.
+struct Columns<'a> {
+    run: &'a Run,
+    conditions: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(run: &'a Run) -> Self {
+        let keys = run.plan.cells.iter().chain(run.cells.iter().map(|cell| &cell.key));
+        let names: BTreeSet<&str> =
+            keys.flat_map(|key| key.conditions.keys().map(String::as_str)).collect();
+        Self { run, conditions: names.into_iter().collect() }
+    }
+
+    /// The line of names. A condition that is called like another column says that it is one.
+    fn header(&self, rest: &[&str]) -> ByteRecord {
+        let fixed = || LEFT.iter().chain(&OF_METRIC).chain(rest).copied();
+        let conditions = self.conditions.iter().map(|name| {
+            if fixed().any(|other| other == *name) {
+                format!("condition_{name}")
+            } else {
+                (*name).to_owned()
+            }
+        });
+        let left = LEFT.iter().map(ToString::to_string);
+        let right = OF_METRIC.iter().chain(rest).map(ToString::to_string);
+        left.chain(conditions).chain(right).collect::<Vec<String>>().into()
+    }
+
+    /// What all rows of one series have in common.
+    fn series(
+        &self,
+        workload: &str,
+        subject: &str,
+        held: &Conditions,
+        metric: (&str, &str),
+    ) -> Line {
+        let mut record = ByteRecord::from(vec![self.run.summary.id.as_str(), workload, subject]);
+        for name in &self.conditions {
+            record.push_field(held.get(*name).map_or("", String::as_str).as_bytes());
+        }
+        record.push_field(metric.0.as_bytes());
+        record.push_field(metric.1.as_bytes());
+        Line { common: record.len(), record, text: String::new() }
+    }
+}
+
+/// A row that is filled anew for each sample, without room being asked for each time.
+struct Line {
+    record: ByteRecord,
+    common: usize,
+    text: String,
+}
+
+impl Line {
+    fn begin(&mut self) {
+        self.record.truncate(self.common);
+    }
+
+    fn push(&mut self, value: impl std::fmt::Display) {
+        use std::fmt::Write as _;
+        self.text.clear();
+        // Writing to a String can't fail.
+        let _ = write!(self.text, "{value}");
+        self.record.push_field(self.text.as_bytes());
+    }
+
+    fn end(&mut self, out: &mut Out) -> io::Result<()> {
+        out.write_byte_record(&self.record).map_err(plain)
+    }
+}
+
+/// The error of the file itself, so that a reader who has gone is known as one.
+fn plain(error: ::csv::Error) -> io::Error {
+    match error.into_kind() {
+        ::csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
+    out.write_byte_record(&columns.header(&OF_SAMPLE)).map_err(plain)?;
+    for (workload, cell) in in_order(run) {
+        let key = &cell.key;
+        let line = |metric| columns.series(&key.workload, &key.subject, &key.conditions, metric);
+        for metric in &cell.metrics {
+            let mut line = line((&metric.name, unit(workload, &metric.name)));
+            for (n, value) in metric.samples.iter().enumerate() {
+                line.begin();
+                line.push(key.round);
+                line.push(metric.positions.get(n).copied().unwrap_or(key.point));
+                line.push(n);
+                line.push(value);
+                line.push("");
+                line.end(out)?;
+            }
+        }
+        if let Some(missing) = missing(cell) {
+            let headline = workload.and_then(|info| info.metrics.first());
+            let metric = headline.map_or(("", ""), |of| (of.name.as_str(), of.unit.as_str()));
+            let mut line = line(metric);
+            line.push(key.round);
+            line.push(key.point);
+            line.push("");
+            line.push("");
+            line.push(missing);
+            line.end(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The cells as tables have them: by workload, conditions, subject, point and round.
+fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
+    let workloads = &run.plan.workloads;
+    let placed = |cell: &Cell| {
+        let workload = workloads.iter().position(|info| info.name == cell.key.workload);
+        let subjects = workload.map(|place| &workloads[place].subjects);
+        let subject =
+            subjects.and_then(|all| all.iter().position(|info| info.name == cell.key.subject));
+        (workload.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
+    };
+    let mut cells: Vec<((usize, usize), &Cell)> =
+        run.cells.iter().map(|cell| (placed(cell), cell)).collect();
+    cells.sort_by_key(|((workload, subject), cell)| {
+        (*workload, &cell.key.conditions, *subject, cell.key.point, cell.key.round)
+    });
+    cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
+}
+
+fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
+    let known = workload.and_then(|info| info.metrics.iter().find(|info| info.name == metric));
+    known.map_or("", |info| &info.unit)
+}
+
+/// Why a cell has no figures, or no more of them.
+fn missing(cell: &Cell) -> Option<String> {
+    match (&cell.outcome, &cell.short) {
+        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", one_line(reason))),
+        (_, Some(short)) => {
+            Some(format!("ended at {}: {}", short.reached, one_line(&short.because)))
+        }
+        _ => None,
+    }
+}
+
+fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<()> {
+    out.write_byte_record(&columns.header(&OF_POINT)).map_err(plain)?;
+    for table in &material.analysis().tables {
+        for row in &table.rows {
+            let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
+            let mut line = columns.series(&table.workload, &row.subject, &table.conditions, metric);
+            for (place, cell) in row.cells.iter().enumerate() {
+                line.begin();
+                line.push(table.points[place]);
+                match cell {
+                    Some(at) => figures(&mut line, at),
+                    None => (2..OF_POINT.len()).for_each(|_| line.push("")),
+                }
+                line.push(why(table, row, place));
+                line.end(out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn figures(line: &mut Line, at: &PointSummary) {
+    let PointSummary { median, min, p10, p25, p75, p90, p99, max, .. } = at;
+    for figure in [&median.value, &median.low, &median.high, min, p10, p25, p75, p90, p99, max] {
+        line.push(figure);
+    }
+    line.push(at.rounds);
+    line.push(at.samples);
+    for cpu_ns in [at.user_ns, at.system_ns] {
+        match cpu_ns {
+            Some(ns) => line.push(ns),
+            None => line.push(""),
+        }
+    }
+}
+
+/// Why a row has no figure at a point; nothing where it has one.
+fn why(table: &Table, row: &Row, place: usize) -> String {
+    if row.cells[place].is_some() {
+        return String::new();
+    }
+    if let Some(reason) = &row.unavailable {
+        return format!("unavailable: {}", one_line(reason));
+    }
+    let point = table.points[place];
+    let known = row.missing.iter().find(|(missing, _)| *missing == point);
+    known.map_or_else(|| "no figure".to_owned(), |(_, reason)| one_line(reason))
+}

@@ -1,0 +1,389 @@
+//! One gnuplot script that carries its data and draws one image a table.
+//!
+//! A trajectory is drawn as Felix von Leitner drew his in 2003: linear axes, every call of every round
+//! a dot, nothing averaged away; the medians lie on top. What is measured at points is drawn as medians
+//! with their intervals on logarithmic axes. It runs in gnuplot 5 and 6.
+
+use super::{Format, Material, caveats, identity, measured, one_line, place, within};
+use crate::figures::{Unit, whole};
+use crate::words;
+use analysis::{Analysis, PointSummary, Row, Table};
+use record::Run;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "gnuplot",
+    about: "one script with its data that draws every call as a dot, or medians with intervals",
+    head: "# A gnuplot script of knee's.\n",
+    chooses: false,
+    write,
+};
+
+/// Those of the page, so that a subject has one colour in both.
+const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#00845f", "#b8568f", "#b07d00", "#2f8fc4", "#55555c", "#7a4fb5"];
+/// gnuplot's numbers of filled marks: circle, square, triangle, diamond, triangle down, pentagon.
+const MARKS: [u32; 6] = [7, 5, 9, 13, 11, 15];
+/// What 95 % of the calls of a series take less than, times this, is the top of a plot, so that some
+/// interrupted calls among thousands do not press all others flat.
+const TOP_OVER_P95: f64 = 2.0;
+/// Axes that span less than this are easier to read with even steps.
+const LOGARITHMIC_FROM: f64 = 8.0;
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let (run, analysis) = (material.run, material.analysis());
+    out.write_all(FORMAT.head.as_bytes())?;
+    let told = [format!("Of {}.", identity(run)), format!("Measured on {}.", place(run))];
+    let caveats = caveats(analysis).map(|line| format!("Mind: {line}"));
+    for line in told.into_iter().chain(caveats) {
+        writeln!(out, "# {}", comment(&line))?;
+    }
+    out.write_all(PREAMBLE.as_bytes())?;
+    let mut names = BTreeSet::new();
+    for (place, (table, rows)) in measured(analysis).enumerate() {
+        let plot = Plot { run, table, rows, number: place + 1, unit: unit(table) };
+        plot.write(out, &image(table, analysis, &mut names))?;
+    }
+    out.write_all(b"unset output\n")
+}
+
+/// Chooses the terminal, unless the caller did, and how its files end.
+const PREAMBLE: &str = r#"#
+# It draws one image a table into the folder where it is run:
+#   gnuplot FILE.gp
+# Another terminal, another folder, and the whole height where calls that took long are cut off:
+#   gnuplot -e "terminal='svg'; folder='/tmp'; whole=1" FILE.gp
+
+set encoding utf8
+if (!exists("terminal")) terminal = strstrt(GPVAL_TERMINALS, " pngcairo ") ? "pngcairo" : strstrt(GPVAL_TERMINALS, " svg ") ? "svg" : "dumb"
+if (!exists("folder")) folder = "."
+kind = word(terminal, 1)
+if (words(terminal) == 1 && strstrt(" pngcairo png svg canvas jpeg ", " ".kind." ")) terminal = terminal." size 1000,700"
+if (words(terminal) == 1 && kind eq "dumb") terminal = terminal." size 120,40"
+eval "set terminal ".terminal
+ending = kind
+if (strstrt(kind, "cairo")) ending = kind[1:strstrt(kind, "cairo") - 1]
+if (kind eq "dumb") ending = "txt"
+if (kind eq "postscript") ending = "ps"
+if (kind eq "canvas") ending = "html"
+on_screen = strstrt(" qt wxt x11 aqua windows ", " ".kind." ") > 0
+"#;
+
+/// Times of single calls are in microseconds, as the originals had them.
+fn unit(table: &Table) -> Unit {
+    if table.trajectory && table.metric.unit == "ns" {
+        Unit { symbol: "µs".to_owned(), per: 1e3 }
+    } else {
+        words::unit(table)
+    }
+}
+
+/// The name of a table's image, without its ending, with the conditions that tell it from others:
+/// `poll-loop-active-10`.
+fn image(table: &Table, analysis: &Analysis, taken: &mut BTreeSet<String>) -> String {
+    let mut words = vec![table.workload.as_str()];
+    if table.metric.name != table.workload {
+        words.push(&table.metric.name);
+    }
+    let others = || analysis.tables.iter().filter(|other| other.workload == table.workload);
+    for (name, value) in &table.conditions {
+        if others().any(|other| other.conditions.get(name) != Some(value)) {
+            words.extend([name.as_str(), value]);
+        }
+    }
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._%".contains(c) { c } else { '-' };
+    let name: String = words.join("-").chars().map(plain).take(180).collect();
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    let free = [name.clone()].into_iter().chain(numbered).find(|name| !taken.contains(name));
+    let name = free.unwrap_or(name);
+    taken.insert(name.clone());
+    name
+}
+
+/// One image.
+struct Plot<'a> {
+    run: &'a Run,
+    table: &'a Table,
+    rows: Vec<&'a Row>,
+    number: usize,
+    unit: Unit,
+}
+
+/// How far a linear axis goes.
+struct Height {
+    bottom: f64,
+    top: f64,
+    /// Where it ends if nothing is cut off.
+    whole: f64,
+    above: usize,
+    samples: usize,
+}
+
+impl Plot<'_> {
+    fn write(&self, out: &mut dyn Write, image: &str) -> io::Result<()> {
+        let table = self.table;
+        for (place, row) in self.rows.iter().enumerate() {
+            self.medians(out, place, row)?;
+        }
+        let height = if table.trajectory { Some(self.samples(out)?) } else { None };
+        let title = [
+            table.workload.clone(),
+            words::conditions(self.run, &table.workload, &table.conditions),
+        ];
+        writeln!(out, "\nreset")?;
+        writeln!(out, "set termoption noenhanced")?;
+        writeln!(
+            out,
+            "if (!on_screen) set output folder.{}.ending",
+            quoted(&format!("/{image}."))
+        )?;
+        writeln!(out, "title = {}", quoted(&title.join(" · ")))?;
+        writeln!(out, "set xlabel {}", quoted(&table.axis))?;
+        writeln!(out, "set ylabel {}", quoted(&words::measure(table, &self.unit)))?;
+        writeln!(out, "set key outside bottom center horizontal")?;
+        writeln!(
+            out,
+            "set rmargin 5\nset grid lt 1 lw 0.5 lc rgb '#e0e0e0'\nset border 3\nset tics nomirror"
+        )?;
+        match height {
+            Some(height) => self.trajectory(out, &height)?,
+            None => self.steady(out)?,
+        }
+        writeln!(out, "if (on_screen) pause -1 {}", quoted(&format!("{image}: Enter goes on")))
+    }
+
+    /// The block of medians of a series: place, median, and the ends of its interval.
+    fn medians(&self, out: &mut dyn Write, place: usize, row: &Row) -> io::Result<()> {
+        writeln!(out, "\n$medians_{}_{} << EOD", self.number, place + 1)?;
+        for at in row.cells.iter().flatten() {
+            let figure = |recorded: f64| Short(recorded / self.unit.per);
+            let median = at.median;
+            let (low, high) = (figure(median.low), figure(median.high));
+            writeln!(out, "{} {} {low} {high}", at.point, figure(median.value))?;
+        }
+        writeln!(out, "EOD")
+    }
+
+    /// The blocks of samples, one a series, and how high they go.
+    fn samples(&self, out: &mut dyn Write) -> io::Result<Height> {
+        let mut all: Vec<f64> = Vec::new();
+        let mut top = 0.0_f64;
+        for (place, row) in self.rows.iter().enumerate() {
+            writeln!(out, "\n$calls_{}_{} << EOD", self.number, place + 1)?;
+            let mut own: Vec<f64> = Vec::new();
+            for (position, recorded) in self.calls(row) {
+                let figure = recorded / self.unit.per;
+                writeln!(out, "{position} {}", Short(figure))?;
+                own.push(figure);
+            }
+            writeln!(out, "EOD")?;
+            own.sort_by(f64::total_cmp);
+            let p95 = own.get(own.len().saturating_sub(1) * 95 / 100).copied();
+            top = top.max(p95.unwrap_or_default() * TOP_OVER_P95);
+            all.append(&mut own);
+        }
+        let extreme = |start: f64, of: fn(f64, f64) -> f64| all.iter().copied().fold(start, of);
+        let (bottom, most) = (extreme(0.0, f64::min), extreme(0.0, f64::max));
+        let whole = if most > bottom { most } else { bottom + 1.0 };
+        let top = if top > bottom { top.min(whole) } else { whole };
+        let above = all.iter().filter(|&&figure| figure > top).count();
+        Ok(Height { bottom, top, whole, above, samples: all.len() })
+    }
+
+    /// Every call of a series that counts: its place on the axis, and what was measured.
+    fn calls(&self, row: &Row) -> impl Iterator<Item = (u64, f64)> {
+        let (table, subject) = (self.table, row.subject.clone());
+        let cells = self.run.cells.iter().filter(move |cell| {
+            cell.key.workload == table.workload
+                && cell.key.subject == subject
+                && within(&table.conditions, &cell.key.conditions)
+        });
+        cells.flat_map(|cell| {
+            let metrics = cell.metrics.iter().filter(|of| of.name == self.table.metric.name);
+            metrics.flat_map(|metric| {
+                let place = |n: usize| metric.positions.get(n).copied().unwrap_or(cell.key.point);
+                metric.samples.iter().enumerate().map(move |(n, sample)| (place(n), *sample))
+            })
+        })
+    }
+
+    fn trajectory(&self, out: &mut dyn Write, height: &Height) -> io::Result<()> {
+        let rounds = self.points().map(|at| at.rounds).max().unwrap_or_default();
+        let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        let all = format!("every call of {rounds} is a dot; the lines are medians");
+        let above = format!(
+            "{} of {} calls took longer and lie at the upper edge",
+            whole(height.above as u64),
+            whole(height.samples as u64)
+        );
+        writeln!(out, "top = exists(\"whole\") ? {} : {}", Short(height.whole), Short(height.top))?;
+        writeln!(
+            out,
+            "set title title.\"\\n\".{}.({} > top ? \"\\n\".{} : '')",
+            quoted(&all),
+            Short(height.whole),
+            quoted(&above)
+        )?;
+        let far = self
+            .points()
+            .map(|at| at.point)
+            .chain(self.rows.iter().flat_map(|row| self.calls(row).map(|(position, _)| position)));
+        writeln!(out, "set xrange [0:{}]", far.max().unwrap_or(1).max(1))?;
+        writeln!(out, "set yrange [{}:top]", Short(height.bottom))?;
+        let series = || (1..=self.rows.len()).zip(&self.rows);
+        let dots = series().map(|(place, _)| {
+            let colour = COLOURS[(place - 1) % COLOURS.len()];
+            format!(
+                "$calls_{}_{place} using 1:($2 > top ? top : $2) with points pt 7 ps 0.25 lc rgb '{colour}' notitle",
+                self.number
+            )
+        });
+        // A white line beneath each keeps it apart from dots of its colour.
+        let casing = series().map(|(place, _)| {
+            format!(
+                "$medians_{}_{place} using 1:2 with lines lw 5 lc rgb 'white' notitle",
+                self.number
+            )
+        });
+        let lines = series().map(|(place, row)| {
+            let (look, title) = (look(place - 1), quoted(&row.label));
+            format!(
+                "$medians_{}_{place} using 1:2 with lines lw 2.5 {look} title {title}",
+                self.number
+            )
+        });
+        plot(out, dots.chain(casing).chain(lines))
+    }
+
+    fn steady(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rounds = format!("{}, with 95 % intervals", words::rounds(self.run));
+        writeln!(out, "set title title.\"\\n\".{}", quoted(&rounds))?;
+        let per = self.unit.per;
+        let (mut x, mut y) = (Span::NONE, Span::NONE);
+        for at in self.points() {
+            x.take(at.point as f64);
+            for figure in [at.median.low, at.median.value, at.median.high] {
+                y.take(figure / per);
+            }
+        }
+        x.write(out, 'x')?;
+        y.write(out, 'y')?;
+        let series = (1..).zip(&self.rows).map(|(place, row)| {
+            let mark = MARKS[(place - 1) % MARKS.len()];
+            format!(
+                "$medians_{}_{place} using 1:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
+                self.number,
+                look(place - 1),
+                quoted(&row.label)
+            )
+        });
+        plot(out, series)
+    }
+
+    fn points(&self) -> impl Iterator<Item = &PointSummary> {
+        self.rows.iter().flat_map(|row| row.cells.iter().flatten())
+    }
+}
+
+/// Colour and dashes of a series; no two of 40 are alike.
+fn look(place: usize) -> String {
+    let colour = COLOURS[place % COLOURS.len()];
+    format!("dt {} lc rgb '{colour}'", place / COLOURS.len() % 5 + 1)
+}
+
+fn plot(out: &mut dyn Write, clauses: impl Iterator<Item = String>) -> io::Result<()> {
+    let clauses: Vec<String> = clauses.collect();
+    writeln!(out, "plot {}", clauses.join(", \\\n     "))
+}
+
+/// From where to where figures go.
+struct Span {
+    least: f64,
+    most: f64,
+}
+
+impl Span {
+    const NONE: Span = Span { least: f64::INFINITY, most: f64::NEG_INFINITY };
+
+    fn take(&mut self, figure: f64) {
+        (self.least, self.most) = (self.least.min(figure), self.most.max(figure));
+    }
+
+    /// The range of an axis, never an empty one; logarithmic where it can be, and is easier to read.
+    fn write(&self, out: &mut dyn Write, axis: char) -> io::Result<()> {
+        let Span { least, most } = *self;
+        if least > 0.0 && most / least >= LOGARITHMIC_FROM {
+            let (from, to) = (Short(least / 1.25), Short(most * 1.25));
+            writeln!(out, "set logscale {axis}")?;
+            return writeln!(out, "set {axis}range [{from}:{to}]");
+        }
+        let to = if most > 0.0 { most * 1.05 } else { 1.0 };
+        writeln!(out, "set {axis}range [{}:{}]", Short(least.min(0.0)), Short(to))
+    }
+}
+
+/// A figure with seven digits that mean something: finer than any screen.
+struct Short(f64);
+
+impl std::fmt::Display for Short {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let size = self.0.abs();
+        if size == 0.0 || !size.is_finite() {
+            return f.write_str("0");
+        }
+        let decimals = (6.0 - size.log10().floor()).max(0.0);
+        if decimals > 12.0 {
+            return write!(f, "{:e}", self.0);
+        }
+        let text = format!("{:.*}", decimals as usize, self.0);
+        let text =
+            if decimals > 0.0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        f.write_str(text)
+    }
+}
+
+/// Text between quotes within which gnuplot takes everything as it is, but for the quote itself.
+/// Backticks, which start programs elsewhere in a script, don't belong into a title.
+fn quoted(text: &str) -> String {
+    format!("'{}'", one_line(text).replace('`', "'").replace('\'', "''"))
+}
+
+/// Text that ends with its line: gnuplot reads on after a backslash, even in a comment.
+fn comment(text: &str) -> String {
+    one_line(text).replace(['`', '\\'], "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short_and_keep_seven_digits() {
+        let figures = [
+            (0.0, "0"),
+            (1.880_000_000_000_000_1, "1.88"),
+            (12_345.678_9, "12345.68"),
+            (1e9, "1000000000"),
+            (0.000_123_456_789, "0.0001234568"),
+            (-2.5, "-2.5"),
+            (3e-20, "3e-20"),
+            (10.0, "10"),
+        ];
+        for (figure, text) in figures {
+            assert_eq!(Short(figure).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn no_text_leaves_its_quotes() {
+        assert_eq!(quoted("it's `date`\n"), "'it''s ''date'''");
+        assert_eq!(comment("a \\\n`b`\\"), "a ' 'b''");
+    }
+
+    #[test]
+    fn no_two_series_look_alike() {
+        let looks: BTreeSet<String> = (0..40).map(look).collect();
+        assert_eq!(looks.len(), 40);
+    }
+}

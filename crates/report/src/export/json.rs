@@ -1,0 +1,19 @@
+//! All of it as JSON: the same text as `knee show --json` prints.
+
+use super::{Format, Material};
+use crate::json::{Samples, run};
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "json",
+    about: "all of it for programs, with every sample: what `knee show --json` prints",
+    head: "{\n  \"caveats\":",
+    chooses: false,
+    write,
+};
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let value = run(material.run, material.analysis(), Samples::Include);
+    serde_json::to_writer_pretty(&mut *out, &value)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,247 @@
+//! Markdown as GitHub reads it: what one pastes into an issue.
+//!
+//! The headline tables, the findings, the caveats and the machine stand open; the other tables are
+//! folded away, so that nothing is left out and nothing is in the way.
+
+use super::{Format, Material, caveats, identity, one_line, place};
+use crate::figures::{NONE, Unit, factor, whole};
+use crate::words::{self, Mark};
+use analysis::{Estimate, Finding, Row, Table};
+use record::Run;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "markdown",
+    about: "tables, findings, caveats and the machine, to paste into an issue",
+    head: "**knee** ",
+    chooses: false,
+    write,
+};
+
+/// A table with more points than this has them down, as no page is wider.
+const POINTS_ACROSS_MAX: usize = 8;
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let (run, analysis) = (material.run, material.analysis());
+    writeln!(out, "**knee** {}\\", escaped(&identity(run)))?;
+    writeln!(out, "{}\\", escaped(&place(run)))?;
+    writeln!(out, "{}", code(&words::command(run)))?;
+    for table in analysis.tables.iter().filter(|table| table.headline) {
+        self::table(out, run, table)?;
+    }
+    let (headline, others): (Vec<&Finding>, Vec<&Finding>) =
+        analysis.findings.iter().partition(|finding| finding.headline);
+    findings(out, "Findings", &headline)?;
+    let caveats: Vec<String> = caveats(analysis).map(|line| escaped(&line)).collect();
+    list(out, "Caveats", &caveats)?;
+    let rest: Vec<&Table> = analysis.tables.iter().filter(|table| !table.headline).collect();
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for table in &rest {
+        let name = table.metric.name.replace('&', "&amp;").replace('<', "&lt;");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    writeln!(out, "\n<details><summary>Also measured: {}</summary>", words::list(&names))?;
+    for table in rest {
+        self::table(out, run, table)?;
+    }
+    findings(out, "Their findings", &others)?;
+    writeln!(out, "\n</details>")
+}
+
+fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
+    let unit = words::unit(table);
+    let held = words::conditions(run, &table.workload, &table.conditions);
+    let title = [table.workload.clone(), held, words::measured(run, table, &unit)].join(" · ");
+    writeln!(out, "\n### {}\n", escaped(&title))?;
+    if table.points_down || table.points.len() > POINTS_ACROSS_MAX {
+        down(out, table, &unit)?;
+    } else {
+        across(out, table, &unit)?;
+    }
+    notes(out, table)
+}
+
+/// Subjects down, points across.
+fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
+    let points = table.points.iter().copied().map(whole);
+    let grows = has_growth(table);
+    let head = grows.then(|| "growth".to_owned());
+    row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
+    rule(out, table.points.len(), grows)?;
+    for of in words::rows(table) {
+        let cells = (0..of.cells.len()).map(|column| cell(table, of, column, unit));
+        let order = grows.then(|| growth(of));
+        row(out, [escaped(&of.label)].into_iter().chain(cells).chain(order))?;
+    }
+    Ok(())
+}
+
+/// Points down, subjects with figures across.
+fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
+    let rows: Vec<&Row> = words::rows(table).filter(|row| row.unavailable.is_none()).collect();
+    let labels = rows.iter().map(|row| escaped(&row.label));
+    row(out, [escaped(&table.axis)].into_iter().chain(labels))?;
+    rule(out, rows.len(), false)?;
+    for (column, &point) in table.points.iter().enumerate() {
+        let cells = rows.iter().map(|row| cell(table, row, column, unit));
+        row(out, [whole(point)].into_iter().chain(cells))?;
+    }
+    if has_growth(table) {
+        let cells = rows.iter().map(|row| growth(row));
+        row(out, ["growth".to_owned()].into_iter().chain(cells))?;
+    }
+    Ok(())
+}
+
+/// One line of a table.
+fn row(out: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
+    let cells: Vec<String> = cells.collect();
+    writeln!(out, "| {} |", cells.join(" | "))
+}
+
+/// The line below the heads: figures stand to the right.
+fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Result<()> {
+    let figures = std::iter::repeat_n("---:".to_owned(), figures);
+    let growth = growth.then(|| "---".to_owned());
+    row(out, ["---".to_owned()].into_iter().chain(figures).chain(growth))
+}
+
+/// Behind the best figure at a point, as in a terminal.
+fn sign(mark: Mark) -> char {
+    match mark {
+        Mark::Best => '*',
+        Mark::Shared => '~',
+    }
+}
+
+/// A median with its interval, the best in bold: `**2.43**\* (2.41 to 2.50)`.
+fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
+    let Some(at) = row.cells.get(column).and_then(Option::as_ref) else {
+        return NONE.to_owned();
+    };
+    let Estimate { value, low, high } = at.median;
+    let figure = unit.figure(value);
+    let figure = match words::mark(table, column, &row.subject) {
+        Some(Mark::Best) => format!("**{figure}**\\{}", sign(Mark::Best)),
+        Some(Mark::Shared) => format!("**{figure}**\\{}", sign(Mark::Shared)),
+        None => figure,
+    };
+    if low < high {
+        format!("{figure} ({} to {})", unit.figure(low), unit.figure(high))
+    } else {
+        figure
+    }
+}
+
+fn has_growth(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.growth.is_some())
+}
+
+fn growth(row: &Row) -> String {
+    row.growth.as_ref().map_or_else(String::new, |growth| {
+        format!("{} {}", words::class(growth.class), factor(growth.factor))
+    })
+}
+
+/// What has to be known to read the table: marks, notes, and why figures are missing.
+fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+    let marks = words::legend(table, sign);
+    let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let known = intervals.into_iter().any(|at| at.median.low < at.median.high);
+    let interval = known.then(|| "in brackets: the 95 % interval of the median".to_owned());
+    let shared = words::shared_notes(table).into_iter();
+    let reasons = words::rows(table).flat_map(|row| {
+        words::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))
+    });
+    let absent = words::unavailable(table)
+        .into_iter()
+        .map(|(labels, reason)| format!("{}: unavailable: {reason}", words::list(&labels)));
+    let lines: Vec<String> =
+        marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(absent).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    lines.iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
+}
+
+/// Findings as lists, each under the conditions that it holds for where there are several.
+fn findings(out: &mut dyn Write, title: &str, findings: &[&Finding]) -> io::Result<()> {
+    let place = |finding: &Finding| (finding.workload.clone(), finding.conditions.clone());
+    let parts: Vec<&[&Finding]> =
+        findings.chunk_by(|one, other| place(one) == place(other)).collect();
+    for (number, part) in parts.iter().enumerate() {
+        if number == 0 {
+            writeln!(out, "\n### {title}")?;
+        }
+        if parts.len() > 1 {
+            let mut words = vec![part[0].workload.clone()];
+            words.extend(words::spelled(&part[0].conditions, &[]));
+            writeln!(out, "\n{}:", escaped(&words.join(" · ")))?;
+        }
+        writeln!(out)?;
+        part.iter().try_for_each(|finding| writeln!(out, "- {}", escaped(&finding.sentence)))?;
+    }
+    Ok(())
+}
+
+fn list(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n### {title}\n")?;
+    lines.iter().try_for_each(|line| writeln!(out, "- {line}"))
+}
+
+/// Text that Markdown takes as it is: no table cell, emphasis, link, tag or entity comes of it.
+fn escaped(text: &str) -> String {
+    let line = one_line(text);
+    let letters: Vec<char> = line.chars().collect();
+    let inside = |place: usize| {
+        let is_letter = |at: Option<usize>| {
+            at.and_then(|at| letters.get(at)).is_some_and(|c| c.is_alphanumeric())
+        };
+        is_letter(place.checked_sub(1)) && is_letter(Some(place + 1))
+    };
+    let mut out = String::with_capacity(line.len());
+    for (place, &c) in letters.iter().enumerate() {
+        // An underscore within a word is no emphasis: io_uring stays as it is.
+        let escape = "\\|*`[]<>&#~".contains(c) || (c == '_' && !inside(place));
+        if escape {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Text between backticks, of which it may have some itself.
+fn code(text: &str) -> String {
+    let line = one_line(text);
+    let runs = line.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
+    let gap = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
+    format!("{fence}{gap}{line}{gap}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_taken_for_markup() {
+        assert_eq!(escaped("a|b *c* <d> _e_ io_uring"), "a\\|b \\*c\\* \\<d\\> \\_e\\_ io_uring");
+        assert_eq!(escaped("#1 SMP\n`x` &amp; \\"), "\\#1 SMP \\`x\\` \\&amp; \\\\");
+    }
+
+    #[test]
+    fn a_command_with_backticks_stays_one_piece() {
+        assert_eq!(code("knee run"), "`knee run`");
+        assert_eq!(code("a `b` c``"), "``` a `b` c`` ```");
+    }
+}

@@ -1,0 +1,174 @@
+//! The marks of a plot: where one series overtakes another, the modes of one, and where one steps. Each has a sentence for the list below the plot, and figures for the read-out.
+
+use super::findings;
+use super::table::short;
+use crate::figures::{factor, percent, place, whole};
+use crate::words;
+use analysis::{Analysis, Crossover, Division, Estimate, Mode, Modes, Row, Standing, Step, Table};
+use serde_json::{Value, json};
+
+/// What is read out: words and figures.
+type Pairs = Vec<(String, String)>;
+
+/// The marks of one table of one run, in the order of its rows, crossovers first.
+pub(super) fn of_table(run: usize, analysis: &Analysis, table: &Table) -> Vec<Value> {
+    let crossovers = told(analysis, table).map(|crossover| of_crossover(table, crossover));
+    let rows = table.rows.iter().flat_map(|row| {
+        let modes = row.modes.iter().flat_map(|modes| of_modes(table, row, modes));
+        modes.chain(row.steps.iter().map(|step| of_step(table, row, step)))
+    });
+    let mut marks: Vec<Value> = crossovers.chain(rows).collect();
+    for mark in &mut marks {
+        mark["run"] = json!(run);
+    }
+    marks
+}
+
+/// The crossovers of a table that some finding tells: those of all pairs would bury the plot.
+fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> impl Iterator<Item = &'a Crossover> {
+    let contests =
+        table.contests.iter().filter(|contest| findings::tells(analysis, table, contest));
+    contests.flat_map(|contest| match &contest.standing {
+        Standing::Crosses { crossovers } => crossovers.as_slice(),
+        _ => &[],
+    })
+}
+
+fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
+    let label = |subject: &str| {
+        let row = table.rows.iter().find(|row| row.subject == subject);
+        row.map_or(subject, |row| row.label.as_str()).to_owned()
+    };
+    let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
+    let mut pairs = interval(crossover.at, place);
+    if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
+        let mut said = format!("{} {}", percent(share.value), shares.word);
+        if share.low < share.high {
+            said = format!("{said} ({} to {})", percent(share.low), percent(share.high));
+        }
+        pairs.push(("ratio".to_owned(), said));
+    }
+    let brief = brief(&pairs);
+    pairs.push((format!("{overtaken} leads"), format!("up to {}", whole(crossover.after))));
+    pairs.push((format!("{overtakes} leads"), format!("from {}", whole(crossover.before))));
+    let Estimate { value, low, high } = crossover.at;
+    json!({
+        "kind": "crossover",
+        "subjects": [overtakes, overtaken],
+        "at": short(value),
+        "low": short(low),
+        "high": short(high),
+        "said": format!("{overtakes} overtakes {overtaken} at {} {}", place(value), table.axis),
+        "brief": brief,
+        "pairs": pairs,
+    })
+}
+
+fn of_step(table: &Table, row: &Row, step: &Step) -> Value {
+    let Estimate { value, low, high } = step.at;
+    // Steps are sharper than crossovers: their places are whole.
+    let nearest = |place: f64| whole(place.round().max(0.0) as u64);
+    let rises = step.factor.value > 1.0;
+    let way = if rises { "up" } else { "down" };
+    let mut pairs = interval(step.at, nearest);
+    let brief = brief(&pairs);
+    let Estimate { value: times, low: least, high: most } = step.factor;
+    if least < most {
+        let factors = format!("{} to {}", factor(least), factor(most));
+        pairs.push(("95 % interval of the factor".to_owned(), factors));
+    }
+    let (label, at) = (&row.label, nearest(value));
+    json!({
+        "kind": "step",
+        "subjects": [label],
+        "rises": rises,
+        "at": short(value),
+        "low": short(low),
+        "high": short(high),
+        "said": format!("{label} steps {way} {} at {at} {}", factor(times), table.axis),
+        "brief": brief,
+        "pairs": pairs,
+    })
+}
+
+/// One mark for each mode of a row.
+fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
+    let of = modes.modes.len();
+    let (from, to) = (whole(modes.from), whole(modes.to));
+    let one = |(at, mode): (usize, &Mode)| {
+        let curve: Vec<Value> =
+            mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
+        let pairs = of_mode(mode, modes.division);
+        let (label, name, axis) = (&row.label, name(at, of), &table.axis);
+        json!({
+            "kind": "mode",
+            "subjects": [label],
+            "place": at,
+            "curve": curve,
+            "said": format!("{label}, {name}: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
+            "brief": brief(&pairs),
+            "pairs": pairs,
+        })
+    };
+    modes.modes.iter().enumerate().filter(|(_, mode)| !mode.curve.is_empty()).map(one).collect()
+}
+
+/// How one mode grows, and which samples lie on it.
+fn of_mode(mode: &Mode, division: Division) -> Pairs {
+    let mut pairs = Pairs::new();
+    if let Some(growth) = &mode.growth {
+        let said = format!("{} {}", words::class(growth.class), factor(growth.factor));
+        pairs.push(("growth".to_owned(), said));
+    }
+    let which = match division {
+        Division::ByRound => {
+            let rounds: Vec<String> = mode.rounds.iter().map(u32::to_string).collect();
+            let word = if rounds.len() == 1 { "round" } else { "rounds" };
+            format!("of {word} {}", words::list(&rounds))
+        }
+        Division::WithinRounds => "of every round".to_owned(),
+        Division::InStretches => "in stretches".to_owned(),
+    };
+    pairs.push(("samples".to_owned(), which));
+    pairs
+}
+
+/// What one of several modes is called, in the words of the findings.
+fn name(at: usize, of: usize) -> String {
+    match (at, of) {
+        (0, 2) => "lower mode".to_owned(),
+        (1, 2) => "upper mode".to_owned(),
+        (0, _) => "lowest mode".to_owned(),
+        (at, of) if at + 1 == of => "uppermost mode".to_owned(),
+        (1, 3) => "middle mode".to_owned(),
+        _ => format!("mode {} of {of}", at + 1),
+    }
+}
+
+fn interval(at: Estimate, said: impl Fn(f64) -> String) -> Pairs {
+    let Estimate { low, high, .. } = at;
+    if low < high {
+        vec![("95 % interval".to_owned(), format!("{} to {}", said(low), said(high)))]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The same in one line.
+fn brief(pairs: &[(String, String)]) -> String {
+    let each: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
+    each.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_have_names_from_the_lowest_up() {
+        let names = |of| (0..of).map(|at| name(at, of)).collect::<Vec<_>>();
+        assert_eq!(names(2), ["lower mode", "upper mode"]);
+        assert_eq!(names(3), ["lowest mode", "middle mode", "uppermost mode"]);
+        assert_eq!(names(4)[1..3], ["mode 2 of 4", "mode 3 of 4"]);
+    }
+}

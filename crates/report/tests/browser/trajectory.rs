@@ -1,0 +1,299 @@
+//! Trajectories: every call drawn where it was made, the modes and steps of a series, rounds
+//! told apart, and a run before something laid below the run after it.
+
+use crate::fixture::trajectory::{BECAUSE, REMEDY, Size, before};
+use crate::input::{Held, Spot};
+use crate::page::{CALLS, CALLS_TWO, Page, Runs, with};
+use analysis::{Estimate, Step};
+
+/// Samples within the view, and in all.
+fn drawn(page: &mut Page) -> [usize; 2] {
+    page.get(
+        "['samples', 'outside'].map((key) =>
+            probe.plot(0).drawn.reduce((sum, series) => sum + series[key], 0))
+            .reduce((inside, outside) => [inside, inside + outside])",
+    )
+}
+
+/// What the last frame marked, and what the list below the plot says.
+fn marks(page: &mut Page) -> [Vec<String>; 2] {
+    page.get(
+        "[probe.plot(0).marked, [...document.querySelectorAll('.marks li')]
+            .filter((one) => one.checkVisibility()).map((one) => one.textContent)]",
+    )
+}
+
+const LOWER: &str = "dynamic, lower mode: 62 % of the samples from 2 to 1,000 processes";
+const UPPER: &str = "dynamic, upper mode: 38 % of the samples from 2 to 1,000 processes";
+const STEP: &str = "static steps up ×1.68 at 350 processes";
+
+#[test]
+fn every_one_of_more_than_a_hundred_thousand_calls_is_drawn_and_comes_back() {
+    let size = Size { calls: 5_000, rounds: 5, ..Size::SMALL };
+    let runs: Runs = vec![before(size)];
+    let cells = &runs[0].0.cells;
+    let all: usize = cells.iter().map(|cell| cell.metrics[0].samples.len()).sum();
+    assert!(all > 100_000);
+    with(&runs, |page| {
+        assert_eq!(drawn(page), [all, all]);
+        let (from, to) = (page.inside(0.6, 0.5), page.inside(0.3, 0.5));
+        page.drag(from, to, Held::Shift);
+        page.settle();
+        let [inside, known] = drawn(page);
+        assert!(inside < all && known == all, "{inside} of {known}");
+        page.press("probe.button('log across')", Held::Nothing);
+        assert_eq!(drawn(page), [all, all]);
+        page.resize(390, 800);
+        page.settle();
+        assert_eq!(drawn(page), [all, all]);
+    });
+}
+
+#[test]
+fn a_few_late_calls_can_be_left_outside_and_are_counted() {
+    let mut runs: Runs = CALLS.clone();
+    for cell in &mut runs[0].0.cells {
+        // The very first call, and one in the middle, wait for 400 ms.
+        let samples = &mut cell.metrics[0].samples;
+        (samples[0], samples[300]) = (4e8, 4e8);
+    }
+    let table = &mut runs[0].1.tables[0];
+    for point in table.rows.iter_mut().filter_map(|row| row.cells[0].as_mut()) {
+        (point.p99, point.max) = (4e8, 4e8);
+    }
+    with(&runs, |page| {
+        let [inside, all] = drawn(page);
+        assert_eq!(inside, all);
+        let height = |page: &mut Page| {
+            let [_, _, from, to] = page.view();
+            to - from
+        };
+        let whole = height(page);
+        page.press("probe.button('Without tails')", Held::Nothing);
+        let [inside, all] = drawn(page);
+        let late = 2 * runs[0].0.cells.len();
+        let most = late + all / 100;
+        assert!((late..most).contains(&(all - inside)), "{inside} of {all}, {late} late");
+        assert!(height(page) < whole / 2.0);
+        let said: String = page.get("document.querySelector('.count').textContent");
+        assert!(said.contains("outside the view"), "{said}");
+        page.press("probe.button('Reset')", Held::Nothing);
+        assert_eq!(drawn(page), [all, all]);
+        // Where the axis is linear nothing else would be seen.
+        page.press("probe.button('log up')", Held::Nothing);
+        let [inside, all] = drawn(page);
+        assert!((late..most).contains(&(all - inside)), "{inside} of {all}, {late} late");
+    });
+}
+
+#[test]
+fn calls_stand_at_their_places_with_their_figures() {
+    let mut runs: Runs = CALLS.clone();
+    // The second subject goes down its axis, the third misses some of its places.
+    for cell in &mut runs[0].0.cells {
+        let metric = &mut cell.metrics[0];
+        match cell.key.subject.as_str() {
+            "static" => metric.positions.reverse(),
+            "vfork" => {
+                for place in &mut metric.positions {
+                    *place = *place * *place / 900 + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    with(&runs, |page| {
+        let (run, analysis) = &runs[0];
+        for (index, row) in analysis.tables[0].rows.iter().enumerate() {
+            let found: Vec<[f64; 2]> = page.get(&format!(
+                "(({{ x, y }}) => Array.from(x, (at, index) => [at, y[index]]))(probe.plot(0).series[{index}].samples)"
+            ));
+            let cells = run.cells.iter().filter(|cell| cell.key.subject == row.subject);
+            let mut wanted = Vec::new();
+            for metric in cells.map(|cell| &cell.metrics[0]) {
+                let pairs = metric.positions.iter().copied().zip(metric.samples.iter().copied());
+                let mut pairs: Vec<(u64, f64)> = pairs.collect();
+                pairs.sort_by_key(|(place, _)| *place);
+                wanted.append(&mut pairs);
+            }
+            assert_eq!(found.len(), wanted.len());
+            for ([at, figure], (place, sample)) in found.into_iter().zip(wanted) {
+                assert!((at - place as f64).abs() < 0.1, "{at} is not {place}");
+                assert!(
+                    (figure / sample - 1.0).abs() < 2e-4,
+                    "{figure} is not {sample} at {place}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
+    with(&CALLS, |page| {
+        let [marked, listed] = marks(page);
+        assert_eq!(marked, [LOWER, UPPER, STEP]);
+        let wanted = [
+            format!("{LOWER} · growth constant ×1.00 · samples of every round"),
+            format!("{UPPER} · growth linear ×3.58 · samples of every round"),
+            format!("{STEP} · 95 % interval 349 to 351"),
+        ];
+        assert_eq!(listed, wanted);
+        page.press("document.querySelector('[data-subject=\"dynamic\"]')", Held::Nothing);
+        assert_eq!(marks(page)[0], [STEP]);
+        page.press("document.querySelector('[data-subject=\"static\"]')", Held::Nothing);
+        assert_eq!(marks(page), [Vec::<String>::new(), Vec::new()]);
+    });
+}
+
+#[test]
+fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
+    with(&CALLS, |page| {
+        let spots: Vec<[f64; 2]> = page.get(
+            "probe.plot(0).marks.map((mark) => {
+                const plot = probe.plot(0);
+                plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
+                const at = plot.canvas.getBoundingClientRect();
+                const spots = plot.spotsOf(mark);
+                const spot = spots[Math.max(0, spots.length - 2)];
+                return [at.left + spot.across, at.top + spot.down];
+            })",
+        );
+        let said = [
+            format!("{LOWER}: median near 500 160.0 µs, growth constant ×1.00"),
+            format!("{UPPER}: median near 500 425.5 µs, growth linear ×3.58"),
+            format!("{STEP}: 95 % interval 349 to 351, 95 % interval of the factor ×1.65 to ×1.72"),
+        ];
+        for ([x, y], said) in spots.into_iter().zip(&said) {
+            page.move_to(Spot { x, y });
+            page.settle();
+            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+        }
+        page.evaluate("document.querySelector('.stage').focus()");
+        // The mouse rests on the last one: the next one is the first.
+        for said in [LOWER, UPPER, STEP, LOWER] {
+            page.key("m", Held::Nothing);
+            page.settle();
+            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+        }
+        page.key("ArrowLeft", Held::Nothing);
+        assert!(page.read_out().starts_with("dynamic near 200: median "), "{}", page.read_out());
+    });
+}
+
+#[test]
+fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
+    let mut runs: Runs = CALLS.clone();
+    let row = &mut runs[0].1.tables[0].rows[4];
+    let step = Estimate { value: 580.0, low: 575.0, high: 585.0 };
+    row.steps = vec![Step { at: step, factor: Estimate { value: 0.5, low: 0.5, high: 0.5 } }];
+    with(&runs, |page| {
+        let said = "clone3 pidfd steps down ×0.500 at 580 processes";
+        assert_eq!(marks(page)[0].last().map(String::as_str), Some(said));
+        page.evaluate("probe.only('clone3 pidfd')");
+        page.evaluate("document.querySelector('.stage').focus()");
+        page.key("m", Held::Nothing);
+        page.settle();
+        assert_eq!(page.read_out(), format!("{said}: 95 % interval 575 to 585"));
+        page.key("ArrowRight", Held::Nothing);
+        assert!(page.read_out().starts_with("clone3 pidfd near 500: "), "{}", page.read_out());
+    });
+}
+
+#[test]
+fn rounds_are_told_apart_on_demand_for_one_subject_at_a_time() {
+    with(&CALLS, |page| {
+        let listed = "[...document.querySelectorAll('.rounds li')].map((one) => one.textContent)";
+        assert!(page.get::<Vec<String>>(listed).is_empty());
+        let counts = |page: &mut Page| -> Vec<usize> {
+            page.get("[0, 1, 2, 3].map((index) => probe.pixels(index).between)")
+        };
+        page.evaluate("probe.only('posix_spawn')");
+        let plain = counts(page);
+        page.press("probe.button('Colour by round')", Held::Nothing);
+        assert_eq!(page.drawn(), ["posix_spawn"]);
+        let rounds: Vec<String> = page.get(listed);
+        assert_eq!(rounds, ["round 1", "round 2", "round 3", "round 4"]);
+        let coloured = counts(page);
+        assert!(
+            coloured[..3].iter().zip(&plain).all(|(now, then)| *now > then + 200),
+            "{plain:?} {coloured:?}"
+        );
+        page.press("probe.button('Colour by round')", Held::Nothing);
+        assert_eq!(counts(page), plain);
+        page.press("probe.button('All')", Held::Nothing);
+        page.press("probe.button('Colour by round')", Held::Nothing);
+        assert_eq!(page.drawn(), ["dynamic"]);
+    });
+}
+
+#[test]
+fn the_run_before_lies_paler_below_the_run_after_it_in_the_same_hue() {
+    with(&CALLS_TWO, |page| {
+        assert_eq!(page.drawn().len(), 10);
+        let named: Vec<String> =
+            page.get("[...document.querySelectorAll('[data-run]')].map((one) => one.textContent)");
+        assert_eq!(named, ["run 11 on bench-7 · 6.1.99-amd64", "run 12 on bench-7 · 6.18.5-amd64"]);
+        let tones: Vec<[[f64; 3]; 2]> = page.get(
+            "(() => { const plot = probe.plot(0); const frame = new Frame(plot);
+                return plot.data.subjects.map((label) =>
+                    plot.shown.filter((one) => one.label === label).map((one) => frame.tones(one)[0])); })()",
+        );
+        for [before, after] in tones {
+            // Halfway to white, channel by channel.
+            for (pale, full) in before.into_iter().zip(after) {
+                assert!((pale - f64::midpoint(full, 255.0)).abs() <= 1.0, "{before:?} {after:?}");
+            }
+        }
+        // Marks are those of the run that has them, and say so.
+        let [marked, listed] = marks(page);
+        assert_eq!(marked, [LOWER, UPPER, STEP]);
+        assert!(
+            listed.iter().all(|said| said.contains("processes, run 11 on bench-7")),
+            "{listed:?}"
+        );
+        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
+        assert_eq!((page.drawn().len(), marks(page)[0].len()), (5, 0));
+        page.press("document.querySelector('[data-subject=\"static\"]')", Held::Nothing);
+        assert_eq!(page.drawn(), ["dynamic", "vfork", "posix_spawn", "clone3 pidfd"]);
+    });
+}
+
+#[test]
+fn tables_say_what_their_medians_are_and_why_a_series_ended() {
+    with(&CALLS, |page| {
+        let caption: String = page.get("document.querySelector('caption').textContent");
+        assert!(caption.contains("median of the samples near each place in 4 rounds"), "{caption}");
+        let notes: Vec<String> =
+            page.get("[...document.querySelectorAll('.notes li')].map((one) => one.textContent)");
+        let wanted = format!("clone3 pidfd ended at 600 of 1,000 processes: {BECAUSE} → {REMEDY}");
+        assert_eq!(notes, [wanted]);
+        let gaps: Vec<[String; 2]> = page.get(
+            "[...document.querySelectorAll('td span[title]')].map((one) => [one.textContent, one.title])",
+        );
+        assert_eq!(gaps, [["–".to_owned(), BECAUSE.to_owned()]]);
+    });
+}
+
+#[test]
+fn what_was_found_about_a_subject_stands_together() {
+    with(&CALLS, |page| {
+        let said: Vec<[String; 2]> = page.get(
+            "[...document.querySelectorAll('.findings li')].map((one) =>
+                ['.tags', '.sentence'].map((part) => one.querySelector(part).textContent))",
+        );
+        let said: Vec<String> =
+            said.into_iter().map(|[tag, told]| format!("{tag}: {told}")).collect();
+        let wanted = [
+            "constant: dynamic is constant.",
+            "modes: dynamic lies on two curves.",
+            "linear: static is linear.",
+            "step: static steps up ×1.68.",
+            "constant: vfork is constant.",
+            "drift: vfork drifts: ×1.20 since round 3.",
+            "linear: posix_spawn is linear.",
+            "linear: clone3 pidfd is linear.",
+        ];
+        assert_eq!(said, wanted);
+    });
+}

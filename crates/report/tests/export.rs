@@ -1,0 +1,366 @@
+//! Every format holds the whole run, and is what its specification says: read back by other readers
+//! than the writers, gnuplot's script by gnuplot itself.
+
+mod fixture;
+
+use fixture::trajectory::{self, Size};
+use fixture::{pipetest, realistic};
+use record::Run;
+use report::export::{Format, Material, TABLE, What, find};
+use report::json::Samples;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// Text that means something in each of the formats.
+const AWKWARD: &str = "a|b, \"c\" 'd' `touch made-by-a-title` {x}_y^z @e \\ <i>&amp;\n# EOF";
+
+fn written(run: &Run, format: &str, what: What) -> String {
+    let mut bytes = Vec::new();
+    let format = find(format).expect("a format");
+    (format.write)(&Material::new(run, what), &mut bytes).expect("written");
+    let text = String::from_utf8(bytes).expect("UTF-8");
+    assert!(text.starts_with(format.head), "{}: {:?}", format.name, text.lines().next());
+    text
+}
+
+/// A run whose every word is awkward.
+fn awkward() -> Run {
+    let word = || AWKWARD.to_owned();
+    let (mut run, _) = realistic(2);
+    let old = run.plan.workloads[0].subjects[3].name.clone();
+    let info = &mut run.plan.workloads[0];
+    info.axis = word();
+    info.metrics[0].about = word();
+    info.subjects[3].label = word();
+    info.subjects[3].name = word();
+    info.subjects[3].note = word();
+    run.warnings[0].what = format!("{AWKWARD} \\");
+    run.summary.command.push(AWKWARD.to_owned());
+    run.plan.unavailable[0].reason = word();
+    let keys = run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key));
+    for key in keys {
+        if key.subject == old {
+            key.subject = word();
+        }
+        key.conditions.insert("run".to_owned(), word());
+    }
+    run
+}
+
+/// A table as another program reads it: its columns' names, and its rows by name.
+fn read(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names = reader.headers().expect("names").clone();
+    let unlike: BTreeSet<&str> = names.iter().collect();
+    assert_eq!(unlike.len(), names.len(), "{names:?}");
+    let rows = reader.records().map(|row| row.expect("as many fields as there are names"));
+    let named = |row: csv::StringRecord| {
+        names.iter().map(str::to_owned).zip(row.iter().map(str::to_owned)).collect()
+    };
+    rows.map(named).collect()
+}
+
+/// What tells one sample of a run from all others.
+type Place = [String; 6];
+
+/// Every sample of a run by its place.
+fn samples(run: &Run) -> BTreeMap<Place, u64> {
+    let mut all = BTreeMap::new();
+    for cell in &run.cells {
+        for metric in &cell.metrics {
+            for (n, sample) in metric.samples.iter().enumerate() {
+                let position = metric.positions.get(n).copied().unwrap_or(cell.key.point);
+                let place = [
+                    cell.key.subject.clone(),
+                    cell.key.conditions.get("active").cloned().unwrap_or_default(),
+                    metric.name.clone(),
+                    cell.key.round.to_string(),
+                    position.to_string(),
+                    n.to_string(),
+                ];
+                all.insert(place, sample.to_bits());
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn csv_has_every_sample_to_the_last_bit_and_no_other() {
+    for run in [realistic(5).0, trajectory::before(Size::SMALL).0, awkward()] {
+        let text = written(&run, "csv", What::Samples);
+        assert!(text.ends_with("\r\n"), "lines end as RFC 4180 wants");
+        let rows = read(&text);
+        let columns = ["subject", "active", "metric", "round", "position", "n"];
+        let mut found = BTreeMap::new();
+        for row in rows.iter().filter(|row| !row["value"].is_empty()) {
+            assert_eq!((row["run"].as_str(), row["unit"].as_str()), (&*run.summary.id, "ns"));
+            assert_eq!(row["missing"], "");
+            let place = columns.map(|name| row.get(name).cloned().unwrap_or_default());
+            found.insert(place, row["value"].parse::<f64>().unwrap().to_bits());
+        }
+        assert!(found == samples(&run), "{} rows of {}", found.len(), samples(&run).len());
+    }
+}
+
+#[test]
+fn csv_says_what_is_missing_and_why() {
+    let (run, _) = realistic(2);
+    let rows = read(&written(&run, "csv", What::Samples));
+    let void: Vec<_> = rows.iter().filter(|row| row["value"].is_empty()).collect();
+    let ended = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();
+    assert_eq!(void.len(), ended);
+    let killed = void.iter().find(|row| row["subject"] == "ppoll").unwrap();
+    assert_eq!(killed["missing"], "void: killed by signal 9");
+    assert_eq!((&*killed["position"], &*killed["round"], &*killed["n"]), ("1000", "2", ""));
+    assert_eq!(killed["metric"], "loop");
+
+    let (run, _) = trajectory::before(Size::SMALL);
+    let rows = read(&written(&run, "csv", What::Samples));
+    let short: Vec<_> = rows.iter().filter(|row| !row["missing"].is_empty()).collect();
+    assert_eq!(short.len(), Size::SMALL.rounds as usize);
+    let told = format!("ended at {}: {}", Size::SMALL.reached(), trajectory::BECAUSE);
+    assert!(short.iter().all(|row| row["missing"] == told && row["position"] == "1000"));
+}
+
+#[test]
+fn a_condition_that_is_called_like_a_column_has_one_of_its_own() {
+    let run = awkward();
+    for what in [What::Samples, What::Medians] {
+        let rows = read(&written(&run, "csv", what));
+        assert!(rows.iter().all(|row| row["run"] == run.summary.id));
+        assert!(rows.iter().all(|row| row["condition_run"] == AWKWARD));
+        assert!(rows.iter().any(|row| row["subject"] == AWKWARD));
+    }
+}
+
+#[test]
+fn csv_of_medians_has_a_row_for_each_point_of_each_series() {
+    let (run, analysis) = realistic(5);
+    let rows = read(&written(&run, "csv", What::Medians));
+    let mut rows = rows.iter();
+    for table in &analysis.tables {
+        for series in &table.rows {
+            for (point, cell) in table.points.iter().zip(&series.cells) {
+                let row = rows.next().expect("a row");
+                assert_eq!(
+                    (&row["subject"], &row["metric"]),
+                    (&series.subject, &table.metric.name)
+                );
+                assert_eq!(row["point"], point.to_string());
+                let Some(at) = cell else {
+                    assert!(row["median"].is_empty() && !row["missing"].is_empty(), "{row:?}");
+                    continue;
+                };
+                let expected = [at.median.value, at.median.low, at.median.high, at.p10, at.max];
+                let found = ["median", "low", "high", "p10", "max"];
+                let found = found.map(|name| row[name].parse::<f64>().unwrap());
+                assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+                assert_eq!((&*row["samples"], &*row["missing"]), (&*at.samples.to_string(), ""));
+            }
+        }
+    }
+    assert!(rows.next().is_none());
+    let all = read(&written(&run, "csv", What::Medians));
+    let kqueue = all.iter().find(|row| row["subject"] == "kqueue").unwrap();
+    assert!(kqueue["missing"].starts_with("unavailable: libkqueue"), "{kqueue:?}");
+}
+
+#[test]
+fn json_is_what_show_prints() {
+    let (run, analysis) = realistic(3);
+    let shown = format!("{:#}\n", report::json::run(&run, &analysis, Samples::Include));
+    assert!(written(&run, "json", What::Samples) == shown);
+}
+
+/// The cells of a line of a table: what stands between bars that are not escaped.
+fn cells(line: &str) -> Vec<String> {
+    let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |"));
+    let mut cells = vec![String::new()];
+    let mut letters = inner.unwrap_or_else(|| panic!("no line of a table: {line}")).chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => cells.last_mut().unwrap().extend(letters.next()),
+            '|' => cells.push(String::new()),
+            other => cells.last_mut().unwrap().push(other),
+        }
+    }
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+#[test]
+fn markdown_has_whole_tables_whatever_stands_in_them() {
+    for (run, headline) in [(awkward(), 8), (pipetest::pipetest(2).0, 5)] {
+        let text = written(&run, "markdown", What::Samples);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut tables = 0;
+        for table in lines.split(|line| !line.starts_with('|')).filter(|part| !part.is_empty()) {
+            tables += 1;
+            let columns = cells(table[0]).len();
+            assert!(cells(table[1]).iter().all(|cell| cell.trim_matches(':') == "---"));
+            for line in table {
+                assert_eq!(cells(line).len(), columns, "{line}");
+            }
+            assert!(table.len() > 2 && columns > headline / 2, "{}", table[0]);
+        }
+        let analysis = analysis::analyse(&run);
+        assert_eq!(tables, analysis.tables.len());
+        for finding in analysis.findings.iter().filter(|finding| !finding.subjects.is_empty()) {
+            assert!(lines.iter().any(|line| line.starts_with("- ")), "{}", finding.sentence);
+        }
+        let told = lines.iter().filter(|line| line.starts_with("- ")).count();
+        assert!(told >= analysis.findings.len() + analysis.caveats.len());
+    }
+}
+
+#[test]
+fn markdown_escapes_a_label_in_a_table_and_in_a_sentence() {
+    let text = written(&awkward(), "markdown", What::Samples);
+    let escaped =
+        "a\\|b, \"c\" 'd' \\`touch made-by-a-title\\` {x}\\_y^z @e \\\\ \\<i\\>\\&amp; \\# EOF";
+    assert!(text.lines().any(|line| line.starts_with(&format!("| {escaped} |"))), "{text}");
+    assert!(text.contains(&format!("- {escaped} (")), "{text}");
+    let row = text.lines().find(|line| line.starts_with(&format!("| {escaped}"))).unwrap();
+    assert_eq!(cells(row)[0], AWKWARD.replace('\n', " "));
+}
+
+#[test]
+fn markdown_marks_the_best_and_folds_what_is_no_headline() {
+    let text = written(&pipetest::pipetest(2).0, "markdown", What::Samples);
+    assert!(text.contains("**\\* ("), "{text}");
+    let (run, analysis) = realistic(2);
+    let text = written(&run, "markdown", What::Samples);
+    let (open, folded) = text.split_once("<details>").unwrap();
+    let headlines = analysis.tables.iter().filter(|table| table.headline).count();
+    assert_eq!(open.matches("\n### poll ").count(), headlines);
+    assert_eq!(folded.matches("\n### poll ").count(), analysis.tables.len() - headlines);
+    assert!(folded.trim_end().ends_with("</details>"));
+    let machine = "AMD EPYC 7B13, 2 CPUs, Linux 6.18.5-amd64";
+    assert!(open.lines().take(3).any(|line| line.starts_with(machine)), "{open}");
+}
+
+/// `gnuplot` with a script, in a folder; nothing where there is none.
+fn gnuplot(script: &str, folder: &Path, settings: &str) -> Option<()> {
+    let file = folder.join("plot.gp");
+    std::fs::write(&file, script).unwrap();
+    let mut command = Command::new("gnuplot");
+    command.args(["-e", settings]).arg(&file).current_dir(folder);
+    let Ok(output) = command.output() else {
+        eprintln!("skipped: gnuplot is not installed (`cargo xtask test` installs it)");
+        return None;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{settings}");
+    Some(())
+}
+
+/// The files in a folder that end so, sorted.
+fn images(folder: &Path, ending: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn gnuplot_draws_every_call_of_a_trajectory_as_a_dot() {
+    let (run, _) = trajectory::before(Size::SMALL);
+    let folder = tempfile::tempdir().unwrap();
+    let script = written(&run, "gnuplot", What::Samples);
+    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+        return;
+    }
+    assert_eq!(images(folder.path(), ".svg"), ["fork.svg"]);
+    let image = std::fs::read_to_string(folder.path().join("fork.svg")).unwrap();
+    let samples: usize = run.cells.iter().map(|cell| cell.metrics[0].samples.len()).sum();
+    assert_eq!(image.matches("<use xlink:href='#gpPt6' transform").count(), samples);
+    for label in ["dynamic", "static", "vfork", "posix_spawn", "clone3 pidfd"] {
+        assert!(image.contains(&format!(">{label}<")), "{label}");
+    }
+    assert!(image.contains(">µs per fork + write + read<") && image.contains(">processes<"));
+    assert!(image.contains("every call of 4 rounds is a dot"));
+}
+
+#[test]
+fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
+    let (mut run, _) = trajectory::before(Size::SMALL);
+    run.cells[0].metrics[0].samples[17] = 1e9;
+    run.cells[1].metrics[0].samples[18] = 2e9;
+    let folder = tempfile::tempdir().unwrap();
+    let script = written(&run, "gnuplot", What::Samples);
+    let told = |image: &str| {
+        let image = std::fs::read_to_string(folder.path().join(image)).unwrap();
+        image.contains(" of 18,400 calls took longer and lie at the upper edge<")
+    };
+    if gnuplot(&script, folder.path(), "terminal='svg'").is_some() {
+        assert!(told("fork.svg"));
+        gnuplot(&script, folder.path(), "terminal='svg'; whole=1").unwrap();
+        assert!(!told("fork.svg"));
+    }
+}
+
+#[test]
+fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
+    for (run, analysis) in [realistic(2), pipetest::pipetest(2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(&run, "gnuplot", What::Samples);
+        for (terminal, ending) in [("pngcairo", ".png"), ("svg", ".svg"), ("dumb", ".txt")] {
+            let settings = format!("terminal='{terminal}'");
+            if gnuplot(&script, folder.path(), &settings).is_none() {
+                return;
+            }
+            let images = images(folder.path(), ending);
+            assert_eq!(images.len(), analysis.tables.len(), "{images:?}");
+            for image in images {
+                assert!(folder.path().join(&image).metadata().unwrap().len() > 1000, "{image}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_title_runs_a_program_or_ends_a_string() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = written(&awkward(), "gnuplot", What::Samples);
+    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+        return;
+    }
+    assert!(!folder.path().join("made-by-a-title").exists());
+    let image = images(folder.path(), ".svg").remove(0);
+    let image = std::fs::read_to_string(folder.path().join(image)).unwrap();
+    assert!(image.contains("{x}_y^z @e \\ &lt;i>"), "nothing is taken for markup: {image}");
+}
+
+#[test]
+fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
+    let (mut run, _) = trajectory::before(Size::SMALL);
+    for cell in &mut run.cells {
+        let metric = &mut cell.metrics[0];
+        metric.samples = vec![0.0];
+        metric.positions = vec![1];
+    }
+    let folder = tempfile::tempdir().unwrap();
+    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+    run.cells.clear();
+    for format in TABLE {
+        let _ = written(&run, format.name, What::Medians);
+    }
+    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+    let (mut run, _) = realistic(1);
+    run.cells.retain(|cell| cell.key.point == 100);
+    run.plan.cells.retain(|key| key.point == 100);
+    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+}
+
+#[test]
+fn a_format_that_can_choose_gives_two_forms_and_others_one() {
+    let (run, _) = realistic(2);
+    let differs = |format: &Format| {
+        written(&run, format.name, What::Samples) != written(&run, format.name, What::Medians)
+    };
+    for format in TABLE {
+        assert_eq!(differs(format), format.chooses, "{}", format.name);
+    }
+}

@@ -18,7 +18,7 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["record", "list", "--xyzzy"], "no --xyzzy; `knee record list --help` shows them all"),
         (&["--xyzzy"], "there is no --xyzzy; `knee --help` shows them all"),
         (&["record", "xyzzy"], "no command `xyzzy`; `knee record --help` shows them all"),
-        (&["repot"], "there is no command `repot`; did you mean record or report?"),
+        (&["repot"], "there is no command `repot`; did you mean record or export or report?"),
         (&["xyzzy"], "there is no command `xyzzy`; `knee --help` shows them all"),
         (&["run", "poll", "--points", "0"], "--points is at least 1, not 0"),
         (&["run", "poll", "--points", "-5"], "`-5` is not a whole number"),

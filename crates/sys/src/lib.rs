@@ -23,4 +23,6 @@ pub mod port;
 pub mod process;
 #[cfg(target_os = "linux")]
 pub mod signal;
+#[cfg(target_os = "linux")]
+pub mod tcp;
 pub mod timeout;

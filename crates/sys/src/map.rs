@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_map_shows_its_part_of_the_file() {
         let path = std::env::temp_dir().join(format!("knee-map-{}", std::process::id()));
-        let mut file = File::options().read(true).write(true).create(true).open(&path).unwrap();
+        let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let page = page_bytes();
         file.write_all(&[vec![b'a'; page], vec![b'b'; page]].concat()).unwrap();

@@ -11,7 +11,6 @@
 use crate::shortage;
 use crate::tcp::{self, CONNECTIONS, Connections, Family, Listener};
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
-use rustix::net::SocketFlags;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Accept = Accept;
@@ -55,11 +54,10 @@ impl Workload for Accept {
         let mut open = Connections::default();
         let count = cell.number(CONNECTIONS.name)?;
         let outcome = probe.trajectory_in_parts(count, &["accept", "connect"], None, |_, laps| {
-            let doing =
-                |what| move |error: rustix::io::Errno| shortage::failure(what, &error.into());
+            let doing = |what| move |error: std::io::Error| shortage::failure(what, &error);
             let client = listener.client().map_err(doing("socket"))?;
             laps.time(1, || listener.connect(&client)).map_err(doing("connect"))?;
-            let accepted = laps.time(0, || listener.accept(SocketFlags::CLOEXEC));
+            let accepted = laps.time(0, || listener.accept(false));
             open.keep(accepted.map_err(doing("accept"))?, client)
         });
         open.close()?;

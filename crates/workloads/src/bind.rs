@@ -10,7 +10,7 @@
 use crate::shortage;
 use crate::tcp::{self, Family};
 use engine::{About, Cell, Condition, Failure, Fit, MetricAbout, Probe, Subject, Workload};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Bind = Bind;
@@ -50,11 +50,11 @@ impl Workload for Bind {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let (family, count) = (Family::of(cell)?, cell.number(SOCKETS.name)?);
         let sockets: Result<Vec<OwnedFd>, _> = (0..count).map(|_| family.socket()).collect();
-        let sockets = sockets.map_err(|error| shortage::failure("socket", &error.into()))?;
+        let sockets = sockets.map_err(|error| shortage::failure("socket", &error))?;
         let anywhere = family.anywhere();
         probe.trajectory("bind", count, |n| {
-            let bound = rustix::net::bind(&sockets[n as usize - 1], &anywhere);
-            bound.map_err(|error| shortage::failure("bind to port 0", &error.into()))
+            let bound = sys::tcp::bind(sockets[n as usize - 1].as_fd(), &anywhere);
+            bound.map_err(|error| shortage::failure("bind to port 0", &error))
         })
     }
 }

@@ -5,13 +5,12 @@
 //! other end. The sample of a close that finds n of them open stands at n, so the axis is read from
 //! its far end.
 //!
-//! It does not measure what follows: the other end's close, TIME_WAIT, or data that is still to be
+//! It does not measure what follows: the other end's close, `TIME_WAIT`, or data that is still to be
 //! sent.
 
 use crate::shortage;
 use crate::tcp::{self, CONNECTIONS, Connections, Family, Listener};
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
-use rustix::net::SocketFlags;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Close = Close;
@@ -53,10 +52,10 @@ impl Workload for Close {
             let connect = || {
                 let client = listener.client()?;
                 listener.connect(&client)?;
-                Ok((listener.accept(SocketFlags::CLOEXEC)?, client))
+                Ok((listener.accept(false)?, client))
             };
-            let ends = connect().map_err(|error: rustix::io::Errno| {
-                shortage::failure("connecting over loopback", &error.into())
+            let ends = connect().map_err(|error: std::io::Error| {
+                shortage::failure("connecting over loopback", &error)
             });
             let (accepted, client) = ends?;
             open.keep(accepted, client)

@@ -3,10 +3,9 @@
 use crate::pages::file_system;
 use crate::shortage;
 use engine::{Cell, Condition, Defaults, Failure, Fit, Probe, Scratch, Sweep, Values};
-use rustix::fs::{Mode, OFlags, open, statfs};
-use std::fs;
+use rustix::fs::statfs;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The axis of a workload over files.
@@ -38,7 +37,7 @@ pub(crate) enum Layout {
 pub(crate) struct Files {
     paths: Vec<PathBuf>,
     shortage: Option<Failure>,
-    _scratch: Scratch,
+    scratch: Scratch,
 }
 
 impl Files {
@@ -48,7 +47,7 @@ impl Files {
             .map_err(|error| shortage::failure("making a folder", &error))?;
         let at = statfs(scratch.path()).map_err(|error| Failure::doing("statfs", error))?;
         probe.fact("file system", file_system(&at));
-        let mut files = Files { paths: Vec::new(), shortage: None, _scratch: scratch };
+        let mut files = Files { paths: Vec::new(), shortage: None, scratch };
         for n in 0..cell.number(FILES.name)? {
             match files.path(n, layout) {
                 Ok(path) => files.paths.push(path),
@@ -63,11 +62,11 @@ impl Files {
 
     /// The file at place `n`, made if it is not there yet.
     fn path(&self, n: u64, layout: Layout) -> io::Result<PathBuf> {
-        let root = self._scratch.path();
+        let root = self.scratch.path();
         let path = match layout {
             Layout::Tree => {
                 let folder = root.join((n / FILES_IN_A_FOLDER).to_string());
-                if n % FILES_IN_A_FOLDER == 0 {
+                if n.is_multiple_of(FILES_IN_A_FOLDER) {
                     fs::create_dir(&folder)?;
                 }
                 folder.join((n % FILES_IN_A_FOLDER).to_string())
@@ -99,9 +98,8 @@ impl Files {
 
 /// Opens a file to read.
 #[inline]
-pub(crate) fn open_to_read(path: &Path) -> Result<OwnedFd, Failure> {
-    let opened = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    opened.map_err(|error| shortage::failure("open", &error.into()))
+pub(crate) fn open_to_read(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| shortage::failure("open", &error))
 }
 
 /// Whether a process may have as many files open.

@@ -10,8 +10,8 @@
 use crate::files::{self, FILES, Files, Layout};
 use crate::shortage;
 use engine::{About, Cell, Failure, Fit, Laps, MetricAbout, Probe, Subject, Workload};
-use std::fs::File;
 use std::hint::black_box;
+use std::io::Read;
 use sys::map::{Behind, Map, page_bytes};
 
 /// The row of the table.
@@ -79,7 +79,7 @@ fn map_all(files: &Files, probe: &mut Probe) -> Result<(), Failure> {
     let mut kept = Vec::with_capacity(files.count() as usize);
     let each = |n: u64, laps: &mut Laps| {
         let path = files.nth(n);
-        let file = File::from(laps.time(0, || files::open_to_read(path))?);
+        let file = laps.time(0, || files::open_to_read(path))?;
         let map = laps.time(1, || Map::new(Behind::File(&file, 0), page_bytes));
         let mut map = map.map_err(|error| shortage::failure("mmap", &error))?;
         black_box(laps.time(2, || map.touch()));
@@ -94,9 +94,9 @@ fn read_all(files: &Files, probe: &mut Probe) -> Result<(), Failure> {
     let mut kept = Vec::with_capacity(files.count() as usize);
     let each = |n: u64, laps: &mut Laps| {
         let path = files.nth(n);
-        let file = laps.time(0, || files::open_to_read(path))?;
-        let read = laps.time(1, || rustix::io::read(&file, &mut buffer));
-        if read.map_err(|error| shortage::failure("read", &error.into()))? == 0 {
+        let mut file = laps.time(0, || files::open_to_read(path))?;
+        let read = laps.time(1, || file.read(&mut buffer));
+        if read.map_err(|error| shortage::failure("read", &error))? == 0 {
             return Err(Failure::new(format!("{} is empty", path.display())));
         }
         kept.push(file);

@@ -8,6 +8,7 @@ use engine::{Failure, Parking, Probe};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::HashSet;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -170,26 +171,30 @@ fn open(object: Object, listener: Option<&Listener>) -> Result<Ends, Failure> {
     let ends = match (object, listener) {
         (Object::Tcp, Some(listener)) => connect(listener),
         (Object::Pipe, _) => {
-            pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC).map(|(end, peer)| (end, Some(peer)))
+            let ends = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC);
+            ends.map(|(end, peer)| (end, Some(peer))).map_err(io::Error::from)
         }
         (Object::Eventfd, _) => {
             use rustix::event::{EventfdFlags, eventfd};
-            eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).map(|end| (end, None))
+            let end = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
+            end.map(|end| (end, None)).map_err(io::Error::from)
         }
-        _ => socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)
-            .map(|(end, peer)| (end, Some(peer))),
+        _ => {
+            let ends = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+            ends.map(|(end, peer)| (end, Some(peer))).map_err(io::Error::from)
+        }
     };
     ends.map_err(|error| Failure::doing(format!("opening a {object:?}"), error))
 }
 
 /// A connection over loopback: the accepted end is watched.
-fn connect(listener: &Listener) -> rustix::io::Result<Ends> {
+fn connect(listener: &Listener) -> io::Result<Ends> {
     let peer = listener.client()?;
     // Reset at close: ten thousand connections in TIME_WAIT would use up the ports.
     sockopt::set_socket_linger(&peer, Some(Duration::ZERO))?;
     sockopt::set_tcp_nodelay(&peer, true)?;
     listener.connect(&peer)?;
-    let end = listener.accept(SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
+    let end = listener.accept(true)?;
     sockopt::set_socket_linger(&end, Some(Duration::ZERO))?;
     Ok((end, Some(peer)))
 }

@@ -81,7 +81,8 @@ pub(crate) struct Pages {
     pub count: u64,
     /// Why there are no more.
     pub shortage: Option<Failure>,
-    _scratch: Option<Scratch>,
+    /// Where the file is: it goes with this.
+    scratch: Option<Scratch>,
 }
 
 impl Pages {
@@ -90,7 +91,7 @@ impl Pages {
         let (kind, maps) = (Kind::of(cell)?, cell.number(MAPS.name)?);
         let page_bytes = page_bytes();
         let mut pages =
-            Pages { kind, file: None, page_bytes, count: maps, shortage: None, _scratch: None };
+            Pages { kind, file: None, page_bytes, count: maps, shortage: None, scratch: None };
         if kind == Kind::Memory {
             return Ok(pages);
         }
@@ -108,7 +109,7 @@ impl Pages {
             file_system(&fstatfs(&file).map_err(|e| doing("statfs")(e.into()))?),
         );
         pages.file = Some(file);
-        pages._scratch = Some(scratch);
+        pages.scratch = Some(scratch);
         Ok(pages)
     }
 
@@ -120,7 +121,7 @@ impl Pages {
             (Some(file), Kind::Populated) => Behind::Populated(file, offset),
             (Some(file), _) => Behind::File(file, offset),
             // Neighbours of the same kind would become one map.
-            (None, _) if n % 2 == 0 => Behind::MemoryUnreserved,
+            (None, _) if n.is_multiple_of(2) => Behind::MemoryUnreserved,
             (None, _) => Behind::Memory,
         };
         Map::new(behind, self.page_bytes)

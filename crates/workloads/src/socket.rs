@@ -52,7 +52,7 @@ impl Workload for Socket {
         let mut open = Vec::with_capacity(count as usize);
         probe.trajectory("socket", count, |_| {
             let socket = family.socket();
-            open.push(socket.map_err(|error| shortage::failure("socket", &error.into()))?);
+            open.push(socket.map_err(|error| shortage::failure("socket", &error))?);
             Ok(())
         })
     }

@@ -5,13 +5,11 @@ use crate::shortage;
 use engine::{
     Cell, Condition, Defaults, Failure, Fit, Parking, Subject, Sweep, Values, descriptors_max,
 };
-use rustix::io::Result as Called;
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
-    listen, socket_with,
-};
+use rustix::net::{getsockname, listen};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use sys::tcp::Address;
 
 /// A family of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,40 +41,34 @@ impl Family {
         }
     }
 
-    fn number(self) -> AddressFamily {
-        match self {
-            Family::Ipv4 => AddressFamily::INET,
-            Family::Ipv6 => AddressFamily::INET6,
-        }
-    }
-
     /// Every address of this machine, and a port that the kernel chooses.
-    pub fn anywhere(self) -> SocketAddr {
+    pub fn anywhere(self) -> Address {
         let address: IpAddr = match self {
             Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
             Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
         };
-        SocketAddr::from((address, 0))
+        SocketAddr::from((address, 0)).into()
     }
 
     /// Loopback, and a port that the kernel chooses.
-    fn loopback(self) -> SocketAddr {
+    fn loopback(self) -> Address {
         let address: IpAddr = match self {
             Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
             Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
         };
-        SocketAddr::from((address, 0))
+        SocketAddr::from((address, 0)).into()
     }
 
     /// A stream socket.
     #[inline]
-    pub fn socket(self) -> Called<OwnedFd> {
-        socket_with(self.number(), SocketType::STREAM, SocketFlags::CLOEXEC, None)
+    pub fn socket(self) -> io::Result<OwnedFd> {
+        sys::tcp::socket(self == Family::Ipv6)
     }
 
     /// Whether there is this family here, with its loopback address.
     fn available(self) -> Result<(), String> {
-        let bound = self.socket().and_then(|socket| bind(&socket, &self.loopback()));
+        let bound =
+            self.socket().and_then(|socket| sys::tcp::bind(socket.as_fd(), &self.loopback()));
         bound.map_err(|error| match self {
             Family::Ipv4 => format!("no socket can be bound to 127.0.0.1: {error}"),
             Family::Ipv6 => format!(
@@ -136,36 +128,36 @@ pub(crate) fn fit(cell: &Cell, axis: &'static str) -> Fit {
 pub(crate) struct Listener {
     family: Family,
     socket: OwnedFd,
-    address: SocketAddrAny,
+    address: Address,
 }
 
 impl Listener {
     pub fn open(family: Family) -> Result<Listener, Failure> {
-        let open = || -> Called<Listener> {
+        let open = || -> io::Result<Listener> {
             let socket = family.socket()?;
-            bind(&socket, &family.loopback())?;
+            sys::tcp::bind(socket.as_fd(), &family.loopback())?;
             listen(&socket, 128)?;
-            let address = getsockname(&socket)?;
-            Ok(Listener { family, socket, address })
+            let address = SocketAddr::try_from(getsockname(&socket)?)?;
+            Ok(Listener { family, socket, address: address.into() })
         };
-        open().map_err(|error| shortage::failure("listening on loopback", &error.into()))
+        open().map_err(|error| shortage::failure("listening on loopback", &error))
     }
 
     /// A socket for the other end, not connected yet.
-    pub fn client(&self) -> Called<OwnedFd> {
+    pub fn client(&self) -> io::Result<OwnedFd> {
         self.family.socket()
     }
 
     /// Connects `client`: its connection waits to be accepted.
     #[inline]
-    pub fn connect(&self, client: &OwnedFd) -> Called<()> {
-        connect(client, &self.address)
+    pub fn connect(&self, client: &OwnedFd) -> io::Result<()> {
+        sys::tcp::connect(client.as_fd(), &self.address)
     }
 
     /// The next connection that waits.
     #[inline]
-    pub fn accept(&self, flags: SocketFlags) -> Called<OwnedFd> {
-        accept_with(&self.socket, flags)
+    pub fn accept(&self, nonblocking: bool) -> io::Result<OwnedFd> {
+        sys::tcp::accept(self.socket.as_fd(), nonblocking)
     }
 }
 

@@ -8,7 +8,7 @@ const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 const MODE_DASHES = [[2, 4], [9, 4], [9, 3, 2, 3]];
 /** Radius of the ring around a crossover. */
 const RING = 5;
-/** How pale the samples of the first of several runs are: 0 is as they are when it stands alone. */
+/** How pale the first of several runs is: 0 is as when it stands alone. */
 const PALE = 0.5;
 
 /** `#rrggbb` as three numbers. */
@@ -109,15 +109,18 @@ class Frame {
     count.outside = x.length - count.samples;
   }
 
-  /** The colours of a series' samples: its own, paler in an earlier run; or one for each round. */
+  /** The colours of a series' samples: its own, or one for each round. */
   tones(series) {
+    return this.plot.byRound ? this.colours.map(channels) : [this.tint(series)];
+  }
+
+  /** The colour of a series, paler in an earlier run. */
+  tint(series) {
     const { plot } = this;
-    if (plot.byRound) return this.colours.map(channels);
-    const own = channels(this.colours[plot.lookOf(series).colour]);
-    const later = plot.data.runs.length - 1;
-    const pale = later ? PALE * (1 - series.run / later) : 0;
     const paper = channels(this.paper);
-    return [own.map((byte, index) => Math.round(byte + (paper[index] - byte) * pale))];
+    const pale = plot.paleness(series.run);
+    const own = channels(this.colours[plot.lookOf(series).colour]);
+    return own.map((byte, index) => Math.round(byte + (paper[index] - byte) * pale));
   }
 
   axes() {
@@ -242,7 +245,7 @@ class Frame {
     spots.forEach((spot) => context.lineTo(spot.across, spot.down));
     this.stroke(this.paper, 4.5);
     context.setLineDash(MODE_DASHES[mark.place % MODE_DASHES.length]);
-    this.stroke(this.colours[plot.lookOf(plot.seriesOf(mark)[0]).colour], 2.4);
+    this.stroke(`rgb(${this.tint(plot.seriesOf(mark)[0])})`, 2.4);
     context.setLineDash([]);
   }
 

@@ -94,10 +94,14 @@ function swatch({ colour, shape }, run) {
     + `<path d="${SHAPES[shape]}" transform="scale(4.2)" fill="${fill}" stroke-width=".25"/>`);
 }
 
+/** A colour of the style sheet, as pale as a run is. */
+function tinted(plot, name, run) {
+  return `color-mix(in srgb, var(--paper) ${100 * plot.paleness(run)}%, var(${name}))`;
+}
+
 /** A run: the line and the marker that its series have, whatever their colours, on its samples. */
-function swatchOfRun(run, runs) {
-  const pale = 100 * PALE * (1 - run / Math.max(1, runs - 1));
-  const cloud = `<path d="M-12-5H12V5H-12Z" fill="color-mix(in srgb, var(--paper) ${pale}%, var(--muted))" fill-opacity=".45" stroke="none"/>`;
+function swatchOfRun(plot, run) {
+  const cloud = `<path d="M-12-5H12V5H-12Z" fill="${tinted(plot, '--muted', run)}" fill-opacity=".45" stroke="none"/>`;
   const dash = DASHES[run % DASHES.length].join(' ');
   const fill = run === 0 ? 'currentColor' : 'var(--paper)';
   return sign('swatch', 'color: var(--ink)', `${cloud}<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
@@ -113,7 +117,7 @@ function signOf(plot, mark) {
   if (mark.kind === 'mode') {
     const { colour } = plot.lookOf(plot.seriesOf(mark)[0]);
     const dash = MODE_DASHES[mark.place % MODE_DASHES.length].join(' ');
-    return sign('sign', `color: var(--series-${colour})`,
+    return sign('sign', `color: ${tinted(plot, `--series-${colour}`, mark.run)}`,
       `<path d="M-12 0H12" stroke-width="2.4" stroke-dasharray="${dash}"/>`);
   }
   return sign('sign', '', '<circle r="5" stroke-width="1.8"/>');
@@ -133,7 +137,7 @@ function legend(plot) {
   };
   const run = (name, index) => {
     const button = switcher(name, true, () => plot.toggle('runs', index), { 'data-run': index });
-    button.prepend(swatchOfRun(index, plot.data.runs.length));
+    button.prepend(swatchOfRun(plot, index));
     const apart = plot.data.apart[index];
     if (apart) button.append(element('span', { class: 'apart' }, ` · ${apart}`));
     return button;

@@ -105,6 +105,12 @@ class Plot {
     return this.data.looks[series.subject];
   }
 
+  /** How much paper is mixed into the samples and modes of a run: the last one stands out. */
+  paleness(run) {
+    const later = this.data.runs.length - 1;
+    return later ? PALE * (1 - run / later) : 0;
+  }
+
   nameOf(series) {
     const several = this.data.runs.length > 1;
     return several ? `${series.label}, ${this.data.runs[series.run]}` : series.label;

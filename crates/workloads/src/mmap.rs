@@ -8,7 +8,7 @@
 //! It does not measure the first touch of a page (`touch`), reading from a disk, or maps of more than
 //! one page; nor a process whose threads map at the same time.
 
-use crate::pages::{self, Kind, MAPS, Pages};
+use crate::pages::{self, MAPS, Mapped, Pages};
 use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
 
 /// The row of the table.
@@ -38,7 +38,7 @@ impl Workload for Mmap {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        pages::subjects(&[Kind::File, Kind::Populated, Kind::Memory])
+        pages::subjects(&[Mapped::File, Mapped::Populated, Mapped::Memory])
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

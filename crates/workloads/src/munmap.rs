@@ -7,7 +7,7 @@
 //! It does not measure pages that other CPUs have in their caches of the page table, since one thread
 //! did it all; nor what the end of a process does with all of its maps at once.
 
-use crate::pages::{self, Kind, MAPS, Pages};
+use crate::pages::{self, MAPS, Mapped, Pages};
 use crate::shortage;
 use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
 use std::hint::black_box;
@@ -38,7 +38,7 @@ impl Workload for Munmap {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        pages::subjects(&[Kind::File, Kind::Memory])
+        pages::subjects(&[Mapped::File, Mapped::Memory])
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

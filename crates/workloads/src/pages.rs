@@ -22,7 +22,7 @@ pub(crate) const MAPS: Condition = Condition {
 
 /// What a subject maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Mapped {
     /// A page of a file, shared.
     File,
     /// The same, with `MAP_POPULATE`.
@@ -31,34 +31,34 @@ pub(crate) enum Kind {
     Memory,
 }
 
-impl Kind {
+impl Mapped {
     /// The kind that a subject is.
-    pub fn of(cell: &Cell) -> Result<Kind, Failure> {
-        let found = KINDS.iter().find(|(name, ..)| *name == cell.subject);
+    pub fn of(cell: &Cell) -> Result<Mapped, Failure> {
+        let found = MAPPED.iter().find(|(name, ..)| *name == cell.subject);
         let found = found.ok_or_else(|| Failure::new(format!("nothing maps {}", cell.subject)))?;
         Ok(found.2)
     }
 }
 
-const KINDS: [(&str, &str, Kind); 3] = [
-    ("file", "a page of a file in the page cache, shared", Kind::File),
+const MAPPED: [(&str, &str, Mapped); 3] = [
+    ("file", "a page of a file in the page cache, shared", Mapped::File),
     (
         "file-populate",
         "the same with MAP_POPULATE: the page is there when the call returns",
-        Kind::Populated,
+        Mapped::Populated,
     ),
-    ("memory", "a page of memory, private", Kind::Memory),
+    ("memory", "a page of memory, private", Mapped::Memory),
 ];
 
 /// What can be mapped as subjects.
-pub(crate) fn subjects(kinds: &[Kind]) -> Vec<Subject> {
-    let wanted = KINDS.iter().filter(|(.., kind)| kinds.contains(kind));
-    let subject = |&(name, summary, kind): &(&'static str, &'static str, Kind)| Subject {
+pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
+    let wanted = MAPPED.iter().filter(|(.., kind)| kinds.contains(kind));
+    let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
         name,
         label: name,
         summary,
         note: String::new(),
-        available: if kind == Kind::Memory { not_merged() } else { Ok(()) },
+        available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
     };
     wanted.map(subject).collect()
 }
@@ -74,7 +74,7 @@ fn not_merged() -> Result<(), String> {
 
 /// Pages to map, as many as there was room for.
 pub(crate) struct Pages {
-    kind: Kind,
+    kind: Mapped,
     file: Option<File>,
     page_bytes: usize,
     /// How many maps there are pages for.
@@ -88,11 +88,11 @@ pub(crate) struct Pages {
 impl Pages {
     /// Pages for `maps` maps. A file is written and read once, so that it is in the page cache.
     pub fn new(cell: &Cell, probe: &mut Probe) -> Result<Pages, Failure> {
-        let (kind, maps) = (Kind::of(cell)?, cell.number(MAPS.name)?);
+        let (kind, maps) = (Mapped::of(cell)?, cell.number(MAPS.name)?);
         let page_bytes = page_bytes();
         let mut pages =
             Pages { kind, file: None, page_bytes, count: maps, shortage: None, scratch: None };
-        if kind == Kind::Memory {
+        if kind == Mapped::Memory {
             return Ok(pages);
         }
         let doing = |what| move |error: io::Error| shortage::failure(what, &error);
@@ -118,7 +118,7 @@ impl Pages {
     pub fn map(&self, n: u64) -> io::Result<Map> {
         let offset = 2 * (n - 1) * self.page_bytes as u64;
         let behind = match (&self.file, self.kind) {
-            (Some(file), Kind::Populated) => Behind::Populated(file, offset),
+            (Some(file), Mapped::Populated) => Behind::Populated(file, offset),
             (Some(file), _) => Behind::File(file, offset),
             // Neighbours of the same kind would become one map.
             (None, _) if n.is_multiple_of(2) => Behind::MemoryUnreserved,

@@ -8,7 +8,7 @@
 //! It does not measure a disk, faults that several threads have at once, huge pages, or the faults that
 //! the kernel saves by mapping a page's neighbours with it: each map is one page.
 
-use crate::pages::{self, Kind, MAPS, Pages};
+use crate::pages::{self, MAPS, Mapped, Pages};
 use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
 use std::hint::black_box;
 
@@ -39,7 +39,7 @@ impl Workload for Touch {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        pages::subjects(&[Kind::File, Kind::Memory])
+        pages::subjects(&[Mapped::File, Mapped::Memory])
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

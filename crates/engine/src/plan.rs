@@ -19,8 +19,8 @@ pub struct Ask {
     pub points: Vec<String>,
     /// Values of conditions, as typed; the ones not named keep their default.
     pub conditions: BTreeMap<String, Vec<String>>,
-    /// Passes over all cells.
-    pub rounds: u32,
+    /// Passes over all cells; those that are usual for each workload where nobody says.
+    pub rounds: Option<u32>,
     /// Whether the workload's short lists of points and conditions are meant.
     pub quick: bool,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
@@ -52,7 +52,7 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
     known_conditions(ask, &workloads)?;
     let mut plan = Plan {
         seed: ask.seed,
-        rounds: ask.rounds,
+        rounds: workloads.iter().map(|row| ask.rounds_of(*row)).max().unwrap_or(1),
         measure_ms: ask.measure_ms,
         deadline_ms: ask.deadline_ms,
         pinned_cpus: ask.pinned_cpus.clone(),
@@ -63,18 +63,19 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
     for workload in &workloads {
         let sweep = Swept::of(ask, *workload)?;
         plan.workloads.push(info(*workload, sweep.axis));
-        keys.extend(sweep.keys(&mut plan)?);
+        let rounds = ask.rounds_of(*workload);
+        keys.extend(sweep.keys(&mut plan)?.into_iter().map(|key| (key, rounds)));
     }
     if keys.is_empty() {
         return Err(AskError::NotPossibleHere(nothing_left(&plan)));
     }
-    let cells = keys.len() as u64 * u64::from(ask.rounds);
+    let cells: u64 = keys.iter().map(|(_, rounds)| u64::from(*rounds)).sum();
     if cells > CELLS_MAX {
         return Err(AskError::Usage(format!(
             "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
         )));
     }
-    plan.cells = in_order(&keys, ask.rounds, ask.seed);
+    plan.cells = in_order(&keys, ask.seed);
     Ok(plan)
 }
 
@@ -326,13 +327,15 @@ fn checked(condition: &Condition, typed: &[String], flag: &str) -> Result<Vec<St
     Ok(values)
 }
 
-/// Rounds interleave, and each is shuffled on its own, so that drift hits all subjects alike.
-fn in_order(keys: &[CellKey], rounds: u32, seed: u64) -> Vec<CellKey> {
+/// Rounds interleave, and each is shuffled on its own, so that drift hits all subjects alike. With
+/// each key stands how many rounds it has.
+fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut cells = Vec::with_capacity(keys.len() * rounds as usize);
-    for round in 0..rounds {
+    let mut cells = Vec::new();
+    for round in 0..keys.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0) {
+        let has_it = keys.iter().filter(|(_, rounds)| round < *rounds);
         let mut pass: Vec<CellKey> =
-            keys.iter().map(|key| CellKey { round, ..key.clone() }).collect();
+            has_it.map(|(key, _)| CellKey { round, ..key.clone() }).collect();
         random.shuffle(&mut pass);
         cells.append(&mut pass);
     }
@@ -367,6 +370,12 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
 const ROUNDS_MAX: u64 = 10_000;
 
 impl Ask {
+    /// How often each cell of a workload is measured.
+    fn rounds_of(&self, workload: &dyn Workload) -> u32 {
+        let usual = &workload.about().usual;
+        self.rounds.unwrap_or(if self.quick { usual.rounds_quick } else { usual.rounds })
+    }
+
     /// Reads a number of rounds: 1 to 10,000.
     pub fn read_rounds(typed: &str) -> Result<u32, AskError> {
         match whole_number(typed.trim()) {

@@ -74,7 +74,9 @@ pub struct Like {
     pub points: &'static [&'static str],
     /// Its other conditions, by name.
     pub conditions: &'static [(&'static str, &'static str)],
-    /// How it printed the headline metric.
+    /// How often it was run, where that is known.
+    pub rounds: Option<u32>,
+    /// How it printed the headline metric, or all that it measured.
     pub print: Print,
     /// Other metrics in a line each: the metric, and what stood behind its figure in microseconds,
     /// with `{}` for the last point.
@@ -90,6 +92,24 @@ pub enum Print {
     Microseconds(&'static str),
     /// Points down under this word, subjects across, operations a second with two decimals.
     Rates(&'static str),
+    /// A line for each call and a block for each round, microseconds with one decimal. A column is a
+    /// metric of a workload, named in this order; the workloads share subjects and conditions.
+    Calls(&'static [(&'static str, &'static str)]),
+}
+
+impl Like {
+    /// The workloads that measure it, where it stands with `about`: several, if its columns are
+    /// figures of several.
+    pub fn workloads(&self, about: &About) -> Vec<&'static str> {
+        let Print::Calls(columns) = self.print else { return vec![about.name] };
+        let mut all: Vec<&str> = Vec::new();
+        for (workload, _) in columns {
+            if !all.contains(workload) {
+                all.push(workload);
+            }
+        }
+        all
+    }
 }
 
 /// How much is measured when nobody says, neither more nor less.
@@ -97,8 +117,15 @@ pub enum Print {
 pub struct Usual {
     /// Passes over all cells.
     pub rounds: u32,
+    /// The same with `--quick`, and in the suite.
+    pub rounds_quick: u32,
     /// Time that one metric of one cell is measured for, in milliseconds.
     pub measure_ms: u64,
+}
+
+impl Usual {
+    /// Of a trajectory: each of its rounds has every point of the axis, so fewer do.
+    pub const TRAJECTORY: Usual = Usual { rounds: 5, rounds_quick: 5, measure_ms: 100 };
 }
 
 impl About {
@@ -116,7 +143,7 @@ impl About {
         trajectory: false,
         points_down: false,
         rivals: &[],
-        usual: Usual { rounds: 7, measure_ms: 100 },
+        usual: Usual { rounds: 7, rounds_quick: 9, measure_ms: 100 },
         likes: &[],
         metrics: &[],
     };

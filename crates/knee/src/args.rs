@@ -76,7 +76,7 @@ pub struct Run {
     /// The condition that grows: see `knee list workloads` [default: the workload's own]
     #[arg(long, value_name = "CONDITION")]
     pub axis: Option<String>,
-    /// Passes over all cells [default: 7; --quick 9, --full 10]
+    /// Passes over all cells [default: what is usual for each workload, 5 to 9; --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
     /// The short list of points, and little time for each

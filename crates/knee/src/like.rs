@@ -1,6 +1,9 @@
 //! `knee run --like`: the conditions of a program that measured the same before, and its way to print.
 
+mod calls;
+
 use crate::args::Run as Asked;
+use ::record::Run;
 use analysis::{Analysis, Row, Table};
 use engine::{About, Like, Print, Warning};
 use std::fmt::Write;
@@ -19,8 +22,8 @@ fn named(name: &str) -> Option<(&'static About, &'static Like)> {
 pub fn filled(asked: &Asked) -> Asked {
     let mut filled = asked.clone();
     let Some((about, like)) = asked.like.as_deref().and_then(named) else { return filled };
-    filled.workloads = vec![about.name.to_owned()];
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    filled.workloads = owned(&like.workloads(about));
     if filled.subjects.is_empty() {
         filled.subjects = owned(like.subjects);
     }
@@ -31,49 +34,80 @@ pub fn filled(asked: &Asked) -> Asked {
         let value = || vec![(*value).to_owned()];
         filled.conditions.entry((*name).to_owned()).or_insert_with(value);
     }
+    if filled.rounds.is_none() && !filled.quick && !filled.full {
+        filled.rounds = like.rounds.map(|rounds| rounds.to_string());
+    }
     filled
 }
 
 /// The same as one types it without `--like`.
 pub fn command(about: &About, like: &Like) -> String {
     let (subjects, points) = (like.subjects.join(","), like.points.join(","));
-    let mut command = format!("knee run {} --subjects {subjects} --points {points}", about.name);
+    let workloads = like.workloads(about).join(" ");
+    let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
     for (name, value) in like.conditions {
         // Writing to a String can't fail.
         let _ = write!(command, " --{name} {value}");
     }
+    if let Some(rounds) = like.rounds {
+        let _ = write!(command, " --rounds {rounds}");
+    }
     command
 }
 
-/// The result as the program of that name printed it.
-pub fn told(name: &str, analysis: &Analysis) -> String {
+/// The result as the program of that name printed it, then what one has to know of it, and `places`,
+/// a line that says where it is kept.
+pub fn told(name: &str, run: &Run, analysis: &Analysis, places: &str) -> String {
     let Some((_, like)) = named(name) else { return String::new() };
     let mut out = String::new();
+    let mark = match like.print {
+        Print::Microseconds(head) => {
+            tables(&mut out, like, analysis, |out, table| microseconds(out, head, table));
+            ""
+        }
+        Print::Rates(head) => {
+            tables(&mut out, like, analysis, |out, table| rates(out, head, table));
+            ""
+        }
+        Print::Calls(columns) => {
+            calls::calls(&mut out, name, columns, run);
+            "# "
+        }
+    };
+    let blank = if mark.is_empty() { vec![String::new()] } else { Vec::new() };
+    for remark in remarks(like, analysis).into_iter().chain(blank).chain([places.to_owned()]) {
+        for line in remark.split('\n') {
+            let _ = writeln!(out, "{mark}{line}");
+        }
+    }
+    out
+}
+
+/// The headline tables by `print`, each with the lines that stood below it.
+fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mut String, &Table)) {
     let tables: Vec<&Table> = analysis.tables.iter().filter(|table| table.headline).collect();
     for table in &tables {
-        title(&mut out, table, &tables);
-        match like.print {
-            Print::Microseconds(head) => microseconds(&mut out, head, table),
-            Print::Rates(head) => rates(&mut out, head, table),
-        }
+        title(out, table, &tables);
+        print(out, table);
         for (metric, words) in like.also {
             let same = |other: &&Table| {
                 other.metric.name == *metric && other.conditions == table.conditions
             };
             if let Some(also) = analysis.tables.iter().find(same) {
-                line(&mut out, words, also);
+                line(out, words, also);
             }
         }
     }
-    for what in like.hides {
-        let _ = writeln!(out, "Hidden: {what}.");
-    }
-    for caveat in &analysis.caveats {
-        let Warning { what, remedy } = caveat;
+}
+
+/// What the original's conditions hide, and what is to be minded of this run.
+fn remarks(like: &Like, analysis: &Analysis) -> Vec<String> {
+    let hidden = like.hides.iter().map(|what| format!("Hidden: {what}."));
+    let minded = analysis.caveats.iter().map(|Warning { what, remedy }| {
         let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-        let _ = writeln!(out, "Mind: {what}{arrow}");
-    }
-    out
+        format!("Mind: {what}{arrow}")
+    });
+    hidden.chain(minded).collect()
 }
 
 /// Which of several tables this is, by the conditions that differ among them: `pipes 20`.
@@ -151,20 +185,65 @@ fn line(out: &mut String, words: &str, table: &Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::Workload;
+
+    /// The workloads that measure a like.
+    fn measuring(about: &About, like: &Like) -> Vec<&'static dyn Workload> {
+        let row = |name: &str| {
+            let found = workloads::TABLE.iter().find(|row| row.about().name == name);
+            *found.unwrap_or_else(|| panic!("{}: no workload {name}", like.name))
+        };
+        like.workloads(about).into_iter().map(row).collect()
+    }
 
     #[test]
     fn every_like_names_what_there_is() {
         for (about, like) in all() {
-            for (name, _) in like.conditions {
-                assert!(about.condition(name).is_some(), "{}: {name}", like.name);
+            for workload in measuring(about, like) {
+                let (of, subjects) = (workload.about(), workload.subjects());
+                for (name, _) in like.conditions {
+                    assert!(of.condition(name).is_some(), "{}: {name}", like.name);
+                }
+                for name in like.subjects {
+                    let has = subjects.iter().any(|subject| subject.name == *name);
+                    assert!(has, "{}: {} has no subject {name}", like.name, of.name);
+                }
             }
             for metric in like.also {
                 assert!(about.metrics.iter().any(|known| known.name == metric.0), "{metric:?}");
             }
-            for subject in like.subjects {
-                assert!(readiness::find(subject).is_some(), "{}: {subject}", like.name);
-            }
             assert!(!like.hides.is_empty(), "{}: every original hides something", like.name);
         }
+    }
+
+    #[test]
+    fn columns_are_trajectories_over_the_same_conditions() {
+        for (about, like) in all() {
+            let Print::Calls(columns) = like.print else { continue };
+            let names = |of: &About| of.conditions.iter().map(|c| c.name).collect::<Vec<_>>();
+            for workload in measuring(about, like) {
+                let of = workload.about();
+                assert!(of.trajectory, "{}: {}", like.name, of.name);
+                assert_eq!((of.axis, names(of)), (about.axis, names(about)), "{}", like.name);
+                let mut own = columns.iter().filter(|(name, _)| *name == of.name);
+                let has = |metric: &str| of.metrics.iter().any(|known| known.name == metric);
+                assert!(own.all(|(_, metric)| has(metric)), "{}: {}", like.name, of.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_the_originals_where_nobody_names_others() {
+        let asked = Asked { like: Some("bindbench".into()), ..Asked::default() };
+        let same = filled(&asked);
+        assert_eq!(same.workloads, ["socket", "bind"]);
+        assert_eq!(
+            (same.rounds.as_deref(), &same.points[..]),
+            (Some("5"), &["10k".to_owned()][..])
+        );
+        let named = filled(&Asked { rounds: Some("2".into()), ..asked.clone() });
+        assert_eq!(named.rounds.as_deref(), Some("2"));
+        let quick = filled(&Asked { quick: true, ..asked });
+        assert_eq!(quick.rounds, None);
     }
 }

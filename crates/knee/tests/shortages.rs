@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Came, Knee, came};
+use common::{Came, Knee, came, in_a_network};
 use record::{Archive, Outcome, Run, Short, SqliteArchive};
 use std::process::Command;
 
@@ -12,22 +12,10 @@ fn load(knee: &Knee) -> Run {
     archive.load(archive.resolve("last").unwrap()).unwrap()
 }
 
-/// A network of its own, set up by `script` before knee runs in it; none where that is not allowed.
-fn in_a_network(knee: &Knee, script: &str, words: &str) -> Option<Came> {
-    let may = Command::new("unshare").args(["--net", "ip", "link", "set", "lo", "up"]).output();
-    if !may.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no network namespace with a loopback can be made here");
-        return None;
-    }
-    let script = format!("ip link set lo up && {script} && exec \"$KNEE\" {words}");
-    let script = format!("exec unshare --net sh -c '{script}'");
-    Some(came(&mut knee.shell(&script)))
-}
-
 /// The samples of a cell's headline metric, and where it ended.
-fn how_far(run: &Run, subject: &str) -> (usize, Short) {
-    let cell = run.cells.iter().find(|cell| cell.key.subject == subject).unwrap();
-    assert_eq!(cell.outcome, Outcome::Measured, "{subject}");
+fn how_far(run: &Run, workload: &str) -> (usize, Short) {
+    let cell = run.cells.iter().find(|cell| cell.key.workload == workload).unwrap();
+    assert_eq!(cell.outcome, Outcome::Measured, "{workload}");
     (cell.metrics[0].samples.len(), cell.short.clone().unwrap_or_else(|| panic!("{cell:?}")))
 }
 
@@ -37,9 +25,9 @@ fn in_one_line(came: &Came) -> String {
 }
 
 /// That knee ended well, kept `reached` of what it was to measure, and says why no more.
-fn assert_short(knee: &Knee, came: &Came, subject: &str, reached: u64, words: [&str; 2]) {
+fn assert_short(knee: &Knee, came: &Came, workload: &str, reached: u64, words: [&str; 2]) {
     assert_eq!(came.code, Some(0), "{came:?}");
-    let (samples, short) = how_far(&load(knee), subject);
+    let (samples, short) = how_far(&load(knee), workload);
     assert_eq!((samples as u64, short.reached), (reached, reached), "{short:?}");
     let [because, remedy] = words;
     assert!(short.because.contains(because), "{short:?}");
@@ -56,7 +44,7 @@ fn ports_that_run_out_keep_what_was_bound() {
     let words = "run bind accept --points 1k --subjects ipv4 --rounds 1";
     let Some(came) = in_a_network(&knee, narrow, words) else { return };
     let why = ["40000 to 40499: 500 ports", "sysctl -w net.ipv4.ip_local_port_range"];
-    assert_short(&knee, &came, "ipv4", 500, why);
+    assert_short(&knee, &came, "bind", 500, why);
     let accept = load(&knee).cells.into_iter().find(|cell| cell.key.workload == "accept").unwrap();
     let short = accept.short.expect("connections have ports too");
     assert!(short.reached > 0 && short.because.contains("connect"), "{short:?}");

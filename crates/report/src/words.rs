@@ -136,20 +136,34 @@ pub(crate) fn measured(run: &Run, table: &Table, unit: &Unit) -> String {
 /// What the medians of a table are of: `median of 5 rounds`; along a trajectory no two samples have
 /// one place.
 pub(crate) fn medians(run: &Run, table: &Table) -> String {
-    match (table.trajectory, run.plan.rounds) {
-        (false, _) => rounds(run),
+    let most = rounds_of(run, &table.workload);
+    match (table.trajectory, most) {
+        (false, _) => rounds_in_words(run, most, most),
         (true, 1) => "median of the samples near each place in 1 round".to_owned(),
         (true, rounds) => format!("median of the samples near each place in {rounds} rounds"),
     }
 }
 
-/// How many rounds a median stands on: `median of 5 rounds`.
+/// How many rounds the medians of a run stand on: `median of 5 rounds`.
 pub(crate) fn rounds(run: &Run) -> String {
-    match run.plan.rounds {
-        1 if is_foreign(run) => "single figures".to_owned(),
-        1 => "median of 1 round".to_owned(),
-        rounds => format!("median of {rounds} rounds"),
+    let each = run.plan.workloads.iter().map(|workload| rounds_of(run, &workload.name));
+    let (least, most) = each.fold((u32::MAX, 0), |(a, b), of| (a.min(of), b.max(of)));
+    rounds_in_words(run, least, most)
+}
+
+fn rounds_in_words(run: &Run, least: u32, most: u32) -> String {
+    match (least, most) {
+        (_, 1) if is_foreign(run) => "single figures".to_owned(),
+        (_, 1) => "median of 1 round".to_owned(),
+        _ if least < most => format!("median of {least} to {most} rounds"),
+        _ => format!("median of {most} rounds"),
     }
+}
+
+/// How many rounds were planned for the cells of a workload.
+fn rounds_of(run: &Run, workload: &str) -> u32 {
+    let cells = run.plan.cells.iter().filter(|cell| cell.workload == workload);
+    cells.map(|cell| cell.round + 1).max().unwrap_or(run.plan.rounds)
 }
 
 /// Whether the figures were taken from somebody's table: then nothing is known of clock and machine.

@@ -10,7 +10,7 @@
 
 use crate::shortage;
 use crate::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Accept = Accept;
@@ -29,6 +29,7 @@ static ABOUT: About = About {
     conditions: &[CONNECTIONS],
     axis: CONNECTIONS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
     metrics: &[
         MetricAbout::time("accept", "call of accept"),
         MetricAbout::time("connect", "call of connect over loopback"),

@@ -9,7 +9,9 @@
 
 use crate::shortage;
 use crate::tcp::{self, Family};
-use engine::{About, Cell, Condition, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Condition, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// The row of the table.
@@ -30,6 +32,26 @@ static ABOUT: About = About {
     conditions: &[SOCKETS],
     axis: SOCKETS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
+    likes: &[Like {
+        name: "bindbench",
+        original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
+        subjects: &["ipv4", "ipv6"],
+        points: &["10k"],
+        conditions: &[],
+        rounds: Some(5),
+        print: Print::Calls(&[("socket", "socket"), ("bind", "bind")]),
+        also: &[],
+        hides: &[
+            "after the fiftieth line the original closes a low descriptor and opens it again at each \
+             step, untimed: its next socket looks for a free number from there on, ours from the last",
+            "in the original socket and bind take turns, so that its socket finds bound ports, and the \
+             caches as bind left them; here each is measured by itself, bind on sockets that are all open",
+            "whole microseconds (cycles on i386, which are comparable at one clock frequency only): of a \
+             call of one or two, nobody sees how it varies",
+            "no port is named, no socket listens or connects: the kernel takes any port that is free",
+        ],
+    }],
     metrics: &[MetricAbout::time("bind", "bind to port 0")],
     ..About::PLAIN
 };

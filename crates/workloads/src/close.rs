@@ -10,7 +10,7 @@
 
 use crate::shortage;
 use crate::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Close = Close;
@@ -28,6 +28,7 @@ static ABOUT: About = About {
     conditions: &[CONNECTIONS],
     axis: CONNECTIONS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("close", "call of close")],
     ..About::PLAIN
 };

@@ -13,7 +13,9 @@
 //! page that it writes to later, nor a shell or a program that does more than our few lines.
 
 use crate::processes::{self, Linked, PARENT, PROCESSES, Row};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{
+    About, Cell, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Fork = Fork;
@@ -32,7 +34,27 @@ static ABOUT: About = About {
     conditions: &[PROCESSES, PARENT],
     axis: PROCESSES.name,
     trajectory: true,
-    usual: Usual { rounds: 5, ..About::PLAIN.usual },
+    usual: Usual::TRAJECTORY,
+    likes: &[Like {
+        name: "forkbench",
+        original: "Felix von Leitner's forkbench (gatling, 2003), linked dynamically and statically, five \
+                   times; with -c 5000, to go past the 4,000 processes of his page",
+        subjects: &["dynamic", "static"],
+        points: &["5k"],
+        conditions: &[("parent", "0")],
+        rounds: Some(5),
+        print: Print::Calls(&[("fork", "fork"), ("reap", "reap")]),
+        also: &[],
+        hides: &[
+            "one figure for the fork, the child's turn on a CPU and the byte through the pipe",
+            "the second column runs backwards: its n-th line ends the n-th child, while all later ones \
+             are alive",
+            "the parent has one thread and hardly any memory: a program that has touched more has more \
+             to copy (--parent 100)",
+            "the original ends its children with SIGTERM, ours with SIGKILL; here the second column is of \
+             children of its own",
+        ],
+    }],
     metrics: &[MetricAbout::time("fork", "fork + first byte of the child")],
     ..About::PLAIN
 };

@@ -9,7 +9,9 @@
 
 use crate::files::{self, FILES, Files, Layout};
 use crate::shortage;
-use engine::{About, Cell, Failure, Fit, Laps, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, Laps, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+};
 use std::hint::black_box;
 use std::io::Read;
 use sys::map::{Behind, Map, page_bytes};
@@ -30,6 +32,29 @@ static ABOUT: About = About {
     conditions: &[FILES],
     axis: FILES.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
+    likes: &[Like {
+        name: "manymapbench",
+        original: "Felix von Leitner's manymapbench (gatling, 2003), five times: manymapbench -c 10000",
+        subjects: &["map"],
+        points: &["10k"],
+        conditions: &[],
+        rounds: Some(5),
+        print: Print::Calls(&[
+            ("manyfiles", "open"),
+            ("manyfiles", "mmap"),
+            ("manyfiles", "touch"),
+        ]),
+        also: &[],
+        hides: &[
+            "the files are opened in the order in which they were made, and files and folders are all in \
+             the caches: no disk",
+            "nothing is closed or unmapped, and nobody asks how long a file is: a server does all three",
+            "three parts, not what they come to: whether a plain read is cheaper is not asked \
+             (knee run manyfiles)",
+            "whole microseconds (cycles on i386): of a touch of one, nobody sees how it varies",
+        ],
+    }],
     metrics: &[
         MetricAbout::time("file", "open + mmap + first touch, or open + read"),
         MetricAbout::time("open", "call of open"),

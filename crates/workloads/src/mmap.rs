@@ -9,7 +9,7 @@
 //! one page; nor a process whose threads map at the same time.
 
 use crate::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, Like, MetricAbout, Print, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Mmap = Mmap;
@@ -28,6 +28,27 @@ static ABOUT: About = About {
     conditions: &[MAPS],
     axis: MAPS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
+    likes: &[Like {
+        name: "mmapbench",
+        original: "Felix von Leitner's mmapbench (gatling, 2003), five times: mmapbench -c 25000 FILE, of \
+                   200 MB",
+        subjects: &["file"],
+        points: &["25k"],
+        conditions: &[],
+        rounds: Some(5),
+        print: Print::Calls(&[("mmap", "mmap"), ("touch", "touch")]),
+        also: &[],
+        hides: &[
+            "the original touches each page right after its mmap, so that its n-th touch finds n maps; \
+             here mmap is measured with nothing touched, and touch when all pages are mapped",
+            "the file is in the page cache and only read: no disk, no page to clear or to copy \
+             (--subjects memory)",
+            "every second page, so that no two maps become one: a program that maps neighbours, or the \
+             whole file, has fewer",
+            "whole microseconds (cycles on i386): of a touch of one, nobody sees how it varies",
+        ],
+    }],
     metrics: &[MetricAbout::time("mmap", "mmap of a page")],
     ..About::PLAIN
 };

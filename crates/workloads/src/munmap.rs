@@ -9,7 +9,7 @@
 
 use crate::pages::{self, MAPS, Mapped, Pages};
 use crate::shortage;
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
 use std::hint::black_box;
 
 /// The row of the table.
@@ -28,6 +28,7 @@ static ABOUT: About = About {
     conditions: &[MAPS],
     axis: MAPS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("munmap", "munmap of a page")],
     ..About::PLAIN
 };

@@ -7,7 +7,7 @@
 //! It does not measure a disk, or a directory that is not in the caches; nor reading the file.
 
 use crate::files::{self, FILES, Files, Layout};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Open = Open;
@@ -22,6 +22,7 @@ static ABOUT: About = About {
     conditions: &[FILES],
     axis: FILES.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("open", "call of open")],
     ..About::PLAIN
 };

@@ -120,6 +120,7 @@ static ABOUT: About = About {
             ("generations", "5k"),
             ("timeout", "-1"),
         ],
+        rounds: None,
         print: Print::Rates("Threads"),
         also: &[],
         hides: &[
@@ -130,7 +131,7 @@ static ABOUT: About = About {
         ],
     }],
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
-    usual: Usual { rounds: 7, measure_ms: 40 },
+    usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
     metrics: &[
         MetricAbout { name: "passes", about: "token passes", says: Says::Rate("tokens/s") },
         MetricAbout::time("user", "token pass, user CPU"),

@@ -101,6 +101,7 @@ static ABOUT: About = About {
             ("position", "middle"),
             ("timeout", "0"),
         ],
+        rounds: None,
         print: Print::Microseconds("pipes"),
         also: &[
             ("open", "microseconds to open each of {} socketpairs"),

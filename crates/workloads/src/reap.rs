@@ -27,7 +27,7 @@ static ABOUT: About = About {
     conditions: &[PROCESSES, PARENT],
     axis: PROCESSES.name,
     trajectory: true,
-    usual: Usual { rounds: 5, ..About::PLAIN.usual },
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("reap", "kill + wait")],
     ..About::PLAIN
 };

@@ -29,7 +29,7 @@ static ABOUT: About = About {
     conditions: &[SOCKETS],
     axis: SOCKETS.name,
     trajectory: true,
-    usual: Usual { rounds: 7, measure_ms: 100 },
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("socket", "call of socket")],
     ..About::PLAIN
 };

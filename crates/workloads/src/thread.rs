@@ -57,7 +57,7 @@ static ABOUT: About = About {
     ],
     axis: "threads",
     trajectory: true,
-    usual: Usual { rounds: 5, ..About::PLAIN.usual },
+    usual: Usual::TRAJECTORY,
     metrics: &[
         MetricAbout::time("thread", "spawn + first byte of the thread"),
         MetricAbout::time("join", "wake + join"),

@@ -9,7 +9,7 @@
 //! the kernel saves by mapping a page's neighbours with it: each map is one page.
 
 use crate::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
 use std::hint::black_box;
 
 /// The row of the table.
@@ -29,6 +29,7 @@ static ABOUT: About = About {
     conditions: &[MAPS],
     axis: MAPS.name,
     trajectory: true,
+    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("touch", "first touch of a page")],
     ..About::PLAIN
 };

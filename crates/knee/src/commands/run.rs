@@ -190,7 +190,7 @@ fn printed(asked: &Asked, run: &Run, analysis: &Analysis, places: &str) -> Resul
         return print_json(&::report::json::run(run, analysis, Samples::Include));
     }
     if let Some(name) = &asked.like {
-        return print(&format!("{}\n{places}\n", like::told(name, analysis)));
+        return print(&like::told(name, run, analysis, places));
     }
     let tables = ::report::terminal::tables(run, analysis, &style(asked.all));
     print(&format!("{tables}{places}\n"))
@@ -230,10 +230,11 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
 fn ask(asked: &Asked) -> Result<Ask, AskError> {
     let quick = asked.quick || (asked.workloads.is_empty() && !asked.full);
     let (rounds, time) = match (quick, asked.full) {
-        (true, _) => (9, Duration::from_millis(30)),
-        (_, true) => (10, Duration::from_millis(250)),
-        _ => usual(&asked.workloads),
+        (true, _) => (None, Duration::from_millis(30)),
+        (_, true) => (Some(10), Duration::from_millis(250)),
+        _ => (None, usual_time(&asked.workloads)),
     };
+    let asked_rounds = asked.rounds.as_deref().map(Ask::read_rounds).transpose()?;
     let time = asked.time.unwrap_or(time);
     // A cell measures several figures, and opens and closes what it measures them on.
     let deadline = asked.deadline.unwrap_or(Duration::from_secs(30) + 10 * time);
@@ -243,7 +244,7 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
         axis: asked.axis.clone(),
         points: asked.points.clone(),
         conditions: asked.conditions.clone(),
-        rounds: asked.rounds.as_deref().map_or(Ok(rounds), Ask::read_rounds)?,
+        rounds: asked_rounds.or(rounds),
         quick,
         measure_ms: time.as_millis() as u64,
         deadline_ms: deadline.as_millis() as u64,
@@ -252,14 +253,11 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
     })
 }
 
-/// The rounds and the time that are usual for the workloads of that name: the most of each.
-fn usual(names: &[String]) -> (u32, Duration) {
+/// The time that is usual for the workloads of that name: the most of each.
+fn usual_time(names: &[String]) -> Duration {
     let all = workloads::TABLE.iter().map(|row| row.about());
     let usual = all.filter(|about| names.iter().any(|name| name == about.name));
-    usual.fold((1, Duration::ZERO), |(rounds, time), about| {
-        let ms = Duration::from_millis(about.usual.measure_ms);
-        (rounds.max(about.usual.rounds), time.max(ms))
-    })
+    Duration::from_millis(usual.map(|about| about.usual.measure_ms).max().unwrap_or(0))
 }
 
 #[cfg(test)]

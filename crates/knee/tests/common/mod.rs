@@ -125,6 +125,18 @@ pub fn came(command: &mut Command) -> Came {
     }
 }
 
+/// A network of its own, set up by `script` before knee runs in it; none where that is not allowed.
+pub fn in_a_network(knee: &Knee, script: &str, words: &str) -> Option<Came> {
+    let may = Command::new("unshare").args(["--net", "ip", "link", "set", "lo", "up"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: no network namespace with a loopback can be made here");
+        return None;
+    }
+    let script = format!("ip link set lo up && {script} && exec \"$KNEE\" {words}");
+    let script = format!("exec unshare --net sh -c '{script}'");
+    Some(came(&mut knee.shell(&script)))
+}
+
 /// Waits until `done` holds.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -1,7 +1,7 @@
 //! Caveats: what a reader has to know before believing the figures, each with what mends it.
 
 use crate::growth::FEWEST_POINTS;
-use crate::places::warm;
+use crate::places::verdicts_from;
 use crate::{Class, PointSummary, Table, words};
 use record::{Conditions, Outcome, Run, RunState, Warning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,8 +144,8 @@ fn pairs(conditions: &Conditions) -> String {
 
 fn figures(table: &Table) -> impl Iterator<Item = &PointSummary> {
     // The first calls of a trajectory are cold, and few: their intervals are what they are.
-    let warm = warm(table.points.last().copied().unwrap_or(0));
-    let counts = move |figure: &&PointSummary| !table.trajectory || figure.point >= warm;
+    let warm = verdicts_from(table.trajectory, &table.points);
+    let counts = move |figure: &&PointSummary| figure.point >= warm;
     table.rows.iter().flat_map(move |row| row.cells.iter().flatten()).filter(counts)
 }
 

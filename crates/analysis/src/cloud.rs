@@ -183,14 +183,14 @@ impl Cloud {
         all.iter().map(displaced).collect()
     }
 
-    /// The same cloud with each round moved by its displacement, the median over `windows`: what is
-    /// left is how samples scatter within rounds.
+    /// The same cloud with each round moved by `offset`, which knows the index of a round and a
+    /// place: what is left is how samples scatter within rounds.
     #[must_use]
-    pub fn aligned(&self, displacements: &[Vec<f64>]) -> Self {
+    pub fn aligned(&self, offset: impl Fn(usize, u64) -> f64) -> Self {
         let mut cloud = self.clone();
-        for (round, offset) in cloud.rounds.iter_mut().zip(offsets(displacements)) {
+        for (index, round) in cloud.rounds.iter_mut().enumerate() {
             for spot in &mut round.spots {
-                spot.log -= offset;
+                spot.log -= offset(index, spot.place);
             }
         }
         cloud
@@ -299,7 +299,7 @@ mod tests {
         let offsets = offsets(&cloud.displacements(&cloud.windows(300, 300)));
         assert!(offsets[0].abs() < 1e-3 && offsets[1].abs() < 1e-3, "{offsets:?}");
         assert!((offsets[2] - 1.3_f64.ln()).abs() < 1e-3, "{offsets:?}");
-        let aligned = cloud.aligned(&[offsets]);
+        let aligned = cloud.aligned(|round, _| offsets[round]);
         assert!((aligned.rounds[2].spots[99].log - cloud.rounds[0].spots[99].log).abs() < 1e-3);
     }
 }

@@ -123,6 +123,26 @@ pub fn classify_by(
     Growth { class: fast.class, basis: Basis::FastestTenth, ..growth }
 }
 
+/// `growth` of a trajectory: where only linear and n log n are left, and linear explains `points` within
+/// a tenth, linear stands for both and the finding says so. Most of what one call costs does not
+/// depend on the place, and under a large intercept a factor of log n does not show.
+pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
+    if growth.class != Class::Undecided || points.len() < FEWEST_POINTS {
+        return growth;
+    }
+    let weights = weigh(points);
+    let of = |class| weights.iter().find(|w| w.class == class);
+    let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
+        return growth;
+    };
+    let rises = growth.exponent.is_some_and(|exponent| exponent.low > 0.0);
+    if !rises || line.share + rival.share < DECISIVE || line.misfit > 0.1 || line.share < 0.1 {
+        return growth;
+    }
+    let because = "n log n can't be excluded".to_owned();
+    Growth { class: Class::Linear, because, ..growth }
+}
+
 /// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
 /// its upper edge, known as well as it is near the fastest of all. It is not known at all from fewer
 /// samples than [`FEWEST_FOR_A_TENTH`], or where one round alone among several comes near it. `None`

@@ -6,8 +6,8 @@
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::drift`].
-//! 2. *Within rounds.* Each round is moved by what it is displaced as a whole, so that only the scatter
-//!    within rounds is left. In each window the humps of the distribution are counted (see
+//! 2. *Within rounds.* Each round is moved by what it is displaced, along a curve that is smoothed over
+//!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps of the distribution are counted (see
 //!    [`crate::peaks`]), the trend within the window taken off. Where seven windows of ten in a
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
 //! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long. Each mode has
@@ -21,7 +21,7 @@
 //! parted at each point on its own, by [`APART_AT_A_POINT`] at least. See [`at_points`].
 
 use crate::Division;
-use crate::cloud::{Cloud, Spot, Window, offsets};
+use crate::cloud::{Cloud, Spot, Window};
 use crate::parted::{Parting, part};
 use crate::peaks::{APART, Peak, peaks};
 use crate::quantiles::{median_of, quantile, sort};
@@ -41,6 +41,8 @@ const MOST_MODES: usize = 4;
 const PRESENT: f64 = 1.0 / 3.0;
 /// And at least this share of its samples.
 const PRESENT_MIN: f64 = 0.025;
+/// Windows on either side that the displacement of a round is smoothed over.
+const BESIDE: usize = 4;
 /// Samples that the humps are looked for in; of more, as many are drawn.
 const ENOUGH: f64 = 80_000.0;
 
@@ -66,7 +68,7 @@ enum Divider {
     /// For each window, by its last place: whether a round is on the upper one.
     Rounds(Vec<(u64, Vec<bool>)>),
     /// The curves between the modes.
-    Curves { offsets: Vec<f64>, between: Vec<Knots> },
+    Curves { offsets: Vec<Knots>, between: Vec<Knots> },
 }
 
 /// A curve: the logarithms of places and of figures.
@@ -110,7 +112,7 @@ impl Found {
                 usize::from(window.is_some_and(|(_, upper)| upper[round]))
             }
             Divider::Curves { offsets, between } => {
-                let log = spot.log - offsets[round];
+                let log = spot.log - along(&offsets[round], spot.place);
                 between.iter().filter(|knots| log > along(knots, spot.place)).count()
             }
         }
@@ -126,7 +128,7 @@ pub fn find(
     random: &mut Rng,
 ) -> Option<Found> {
     let by_round = by_round(cloud, windows, displacements);
-    by_round.or_else(|| within(cloud, windows, &offsets(displacements), random))
+    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
 }
 
 /// The windows that modes are looked for in: up to about forty, with samples enough to show a share of
@@ -235,8 +237,8 @@ fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Parting], same
 }
 
 /// Rules 2 to 4.
-fn within(cloud: &Cloud, windows: &[Window], offsets: &[f64], random: &mut Rng) -> Option<Found> {
-    let aligned = cloud.aligned(&[offsets.to_vec()]);
+fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng) -> Option<Found> {
+    let aligned = cloud.aligned(|round, place| along(&offsets[round], place));
     let slopes = slopes(&aligned, windows);
     let keep = ENOUGH / cloud.len() as f64;
     let humps: Vec<Vec<Peak>> = windows
@@ -368,7 +370,7 @@ impl Curves {
         }
         let knots = |at: &dyn Fn(&Vec<Peak>) -> f64| -> Knots {
             let raw: Vec<f64> = with_all.iter().map(|(_, humps)| at(humps)).collect();
-            with_all.iter().map(|(x, _)| *x).zip(smoothed(&raw)).collect()
+            with_all.iter().map(|(x, _)| *x).zip(smoothed(&raw, 2)).collect()
         };
         for lower in 0..modes - 1 {
             let gap = |humps: &Vec<Peak>| humps[lower + 1].at - humps[lower].at;
@@ -478,12 +480,23 @@ impl Tally {
     }
 }
 
-/// Running medians of five.
-fn smoothed(raw: &[f64]) -> Vec<f64> {
+/// How far each round is displaced, as a curve.
+fn displaced(windows: &[Window], displacements: &[Vec<f64>]) -> Vec<Knots> {
+    let rounds = displacements.first().map_or(0, Vec::len);
+    let curve = |round: usize| {
+        let all = windows.iter().zip(displacements).map(|(w, all)| (middle(w), all[round]));
+        let known: Knots = all.filter(|(_, offset)| offset.is_finite()).collect();
+        let raw: Vec<f64> = known.iter().map(|(_, offset)| *offset).collect();
+        known.iter().map(|(x, _)| *x).zip(smoothed(&raw, BESIDE)).collect()
+    };
+    (0..rounds).map(curve).collect()
+}
+
+/// Running medians, of `beside` figures on either side. At the ends there are as many on both sides
+/// as there are on one, so that a slope is kept.
+fn smoothed(raw: &[f64], beside: usize) -> Vec<f64> {
     let at = |index: usize| {
-        let (from, to) = (index.saturating_sub(2), (index + 3).min(raw.len()));
-        // As many on both sides, so that a slope is kept at the ends.
-        let side = (index - from).min(to - 1 - index);
+        let side = beside.min(index).min(raw.len() - 1 - index);
         median_of(&mut raw[index - side..=index + side].to_vec()).unwrap_or(raw[index])
     };
     (0..raw.len()).map(at).collect()

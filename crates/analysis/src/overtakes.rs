@@ -1,5 +1,6 @@
 //! Sentences on who overtakes whom, in the fixed vocabulary: *overtakes*.
 
+use crate::places::verdicts_from;
 use crate::{Contest, Crossover, Estimate, Row, Standing, Table, words};
 use std::collections::BTreeSet;
 
@@ -93,15 +94,17 @@ fn label<'a>(table: &'a Table, subject: &'a str) -> &'a str {
     row(table, subject).map_or(subject, |row| &row.label)
 }
 
-/// The points above zero at which both have a figure.
+/// The points above zero at which both have a figure that counts: the first calls of a trajectory are
+/// cold.
 fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
     let has = |subject: &str, index: usize| {
         row(table, subject).is_some_and(|row| row.cells[index].is_some())
     };
+    let warm = verdicts_from(table.trajectory, &table.points).max(1);
     let points = table.points.iter().enumerate();
     points
         .filter(|(index, point)| {
-            **point > 0 && has(&contest.one, *index) && has(&contest.other, *index)
+            **point >= warm && has(&contest.one, *index) && has(&contest.other, *index)
         })
         .map(|(_, point)| *point)
         .collect()

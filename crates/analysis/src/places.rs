@@ -45,6 +45,11 @@ pub fn warm(far: u64) -> u64 {
     (far / 50).clamp(10, 100)
 }
 
+/// The first point of a table with these that a verdict rests on: 0, but for trajectories.
+pub fn verdicts_from(trajectory: bool, points: &[u64]) -> u64 {
+    if trajectory { warm(points.last().copied().unwrap_or(0)) } else { 0 }
+}
+
 /// Where the samples of `place` lie, on a trajectory that comes to `far`.
 pub fn around(place: u64, far: u64) -> RangeInclusive<u64> {
     let low = (place as f64 * (1.0 - NEAR)).ceil() as u64;

@@ -2,7 +2,7 @@
 
 use crate::cloud::{Cloud, offsets};
 use crate::modes::{self, Found};
-use crate::places::{FEWEST, around, places, warm};
+use crate::places::{FEWEST, around, warm};
 use crate::quantiles::median_of;
 use crate::tables::{Figure, figure, growth};
 use crate::{Division, Drift, Growth, Mode, Modes, Step, drift, steps};
@@ -10,6 +10,10 @@ use fastrand::Rng;
 
 /// Knots of a mode's curve, at most.
 const KNOTS: usize = 24;
+/// Places that the growth of a mode is judged by.
+const PLACES: usize = 8;
+/// The least ratio of two of them: they share no samples then.
+const RATIO: f64 = 1.25;
 /// Samples that a knot is the median of, at least.
 const KNOT: usize = 30;
 
@@ -52,11 +56,18 @@ impl Shape {
 /// The modes as a row tells them.
 fn told(found: &Found, cloud: &Cloud, trajectory: bool, costs: bool, random: &mut Rng) -> Modes {
     let parts = found.split(cloud);
-    let mode = |(mode, part): (usize, &Cloud)| Mode {
-        share: found.shares[mode],
-        curve: curve(part, trajectory),
-        growth: if costs { growth_of(part, trajectory, random) } else { None },
-        rounds: found.rounds[mode].clone(),
+    let mode = |(mode, part): (usize, &Cloud)| {
+        // A round is on its curve all the way, even where the curves are too near to be told apart.
+        let rounds = &found.rounds[mode];
+        let mut whole = cloud.clone();
+        whole.rounds.retain(|round| rounds.contains(&round.number));
+        let whole = if trajectory && !rounds.is_empty() { &whole } else { part };
+        Mode {
+            share: found.shares[mode],
+            curve: curve(part, trajectory),
+            growth: if costs { growth_of(whole, trajectory, random) } else { None },
+            rounds: rounds.clone(),
+        }
     };
     Modes {
         from: found.from,
@@ -82,16 +93,14 @@ fn curve(part: &Cloud, trajectory: bool) -> Vec<(u64, f64)> {
     windows.iter().filter_map(knot).collect()
 }
 
-/// How one mode grows, by the same places and rules as a series.
+/// How one mode grows, by the same rules as a series. A mode may hold for a part of the axis only, so
+/// that a trajectory's has [`PLACES`] places of its own, at equal ratios.
 fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth> {
     let all = part.places();
     let (first, far) = (*all.first()?, *all.last()?);
-    let places = if trajectory { places(far) } else { all };
+    let places = if trajectory { spaced(first.max(warm(far)), far) } else { all };
     let at = |place: u64| -> Option<Figure> {
         let near = if trajectory { around(place, far) } else { place..=place };
-        if trajectory && (place < warm(far) || *near.start() < first) {
-            return None;
-        }
         let rounds: Vec<Vec<f64>> = part
             .rounds
             .iter()
@@ -105,5 +114,33 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
         figure(place, &slices, random).filter(|figure| figure.summary.samples >= FEWEST)
     };
     let figures: Vec<Figure> = places.into_iter().filter_map(at).collect();
-    growth(&figures.iter().collect::<Vec<_>>())
+    growth(&figures.iter().collect::<Vec<_>>(), trajectory)
+}
+
+/// Places from `first`, of which a tenth on either side is free, to `far`.
+fn spaced(first: u64, far: u64) -> Vec<u64> {
+    let (low, high) = (1.12 * first as f64, far as f64);
+    let steps = ((high / low).ln() / RATIO.ln()).floor().clamp(0.0, PLACES as f64 - 1.0);
+    let ratio = if steps > 0.0 { (high / low).powf(1.0 / steps) } else { 1.0 };
+    let mut places: Vec<u64> =
+        (0..steps as i32).map(|step| (low * ratio.powi(step)).round() as u64).collect();
+    places.push(far);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_a_mode_share_no_samples() {
+        assert_eq!(spaced(100, 10_000), [112, 213, 404, 768, 1459, 2771, 5264, 10_000]);
+        assert_eq!(spaced(9_000, 10_000), [10_000]);
+        for first in [10, 100, 1_000, 5_000] {
+            let places = spaced(first, 10_000);
+            let apart =
+                |pair: &[u64]| around(pair[0], 10_000).end() < around(pair[1], 10_000).start();
+            assert!(places.windows(2).all(apart) && *around(places[0], 10_000).start() >= first);
+        }
+    }
 }

@@ -30,14 +30,15 @@ pub const MOST_BINS: usize = 160;
 pub const NEAR: usize = 8;
 /// Fewer bins than this are too coarse to tell a step from a bend.
 const FEWEST_BINS: usize = 24;
-/// Samples of a round in a bin, on average.
-const FULL: usize = 10;
+/// Samples of a round in a bin: as many as that, but where bins would be too few, and at least.
+const FULL: usize = 50;
+const FULL_MIN: usize = 10;
 /// Fewer bins than this on one side are no side.
 const FEWEST_NEAR: usize = 4;
 /// How far a step is beyond the scatter of the bins, in their standard deviations.
 const CLEAR: f64 = 5.0;
 /// The part of the jump that has to happen within two bins.
-const SHARP: f64 = 0.6;
+const SHARP: f64 = 0.7;
 /// More steps than this are not told apart.
 const MOST_STEPS: usize = 8;
 const REPLICATES: usize = 200;
@@ -50,7 +51,7 @@ pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
     while let Some(jump) = bins.strongest() {
         let at = place(cloud, offsets, &bins, &jump, random);
         steps.push(Step { at, factor: bins.factor(&jump) });
-        bins.level(&jump);
+        bins.level(&jump, at.value);
         if steps.len() == MOST_STEPS {
             break;
         }
@@ -67,6 +68,8 @@ struct Bins {
     rounds: Vec<Vec<f64>>,
     /// The median of the rounds.
     middle: Vec<f64>,
+    /// The jumps that were taken away: from where on, and how large.
+    taken: Vec<(f64, f64)>,
 }
 
 /// A jump at a bin.
@@ -83,8 +86,8 @@ impl Bins {
     fn of(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
         let held = cloud.rounds.iter().map(|round| round.spots.len());
         let most = held.clone().max()?;
-        let count = (most / FULL).min(MOST_BINS);
-        if count < FEWEST_BINS || held.filter(|held| 2 * held >= most).count() < 2 {
+        let count = (most / FULL).clamp(FEWEST_BINS, MOST_BINS);
+        if most < FULL_MIN * count || held.filter(|held| 2 * held >= most).count() < 2 {
             return None;
         }
         let ends = cloud.rounds.iter().filter_map(|r| Some((r.spots.first()?, r.spots.last()?)));
@@ -104,7 +107,7 @@ impl Bins {
             logs.iter_mut().map(median).collect()
         };
         let rounds: Vec<Vec<f64>> = cloud.rounds.iter().zip(offsets).map(medians).collect();
-        let mut bins = Self { first, width, rounds, middle: Vec::new() };
+        let mut bins = Self { first, width, rounds, middle: Vec::new(), taken: Vec::new() };
         bins.middle = (0..count).map(|bin| bins.across_rounds(bin)).collect();
         // Where rounds ended early, or a bin is empty, nothing can be said on.
         let known = bins.middle.iter().position(|level| level.is_nan()).unwrap_or(count);
@@ -118,6 +121,11 @@ impl Bins {
         let mut known: Vec<f64> = all.filter(|level| level.is_finite()).collect();
         let enough = 2 * known.len() >= self.rounds.len() && known.len() >= 2;
         median_of(&mut known).filter(|_| enough).unwrap_or(f64::NAN)
+    }
+
+    /// All that was taken away at `place`.
+    fn taken(&self, place: f64) -> f64 {
+        self.taken.iter().filter(|(from, _)| place >= *from).map(|(_, size)| size).sum()
     }
 
     /// The place in the middle of `bin`.
@@ -152,11 +160,12 @@ impl Bins {
         let [Some(one), Some(other)] = jumps else { return None };
         let jump = if one.size.abs() < other.size.abs() { one } else { other };
         let lasting = jump.size.abs() >= LEAST.ln().max(CLEAR * jump.error);
-        let as_sharp = sharp * jump.size.signum() >= SHARP * jump.size.abs();
+        let as_sharp = sharp * jump.size.signum() >= SHARP * jump.size.abs() - scatter;
         (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
     }
 
-    /// By how much more the curve changes over `bin` than around it, and how much that scatters.
+    /// By how much more the curve changes over `bin` than around it, or than on the side where it changes
+    /// more, as a ramp would; and how much such changes scatter.
     fn sharpness(&self, bin: usize) -> Option<(f64, f64)> {
         let change = |at: usize| Some(self.middle.get(at + 1)? - self.middle[at.checked_sub(1)?]);
         let (from, to) = (bin.saturating_sub(NEAR + 2), bin + NEAR + 2);
@@ -166,7 +175,16 @@ impl Bins {
         let mut distances: Vec<f64> = changes.iter().map(|change| (change - usual).abs()).collect();
         // The median distance of a normal distribution is 0.6745 of its standard deviation.
         let scatter = median_of(&mut distances)? / 0.6745;
-        Some((change(bin)? - usual, scatter))
+        let over = change(bin)?;
+        let side = |one: Option<usize>, other: Option<usize>| {
+            let pair = (one.and_then(change), other.and_then(change));
+            pair.0.zip(pair.1).map_or(usual, |(one, other)| f64::midpoint(one, other))
+        };
+        let before = side(bin.checked_sub(2), bin.checked_sub(3));
+        let behind = side(Some(bin + 2), Some(bin + 3));
+        let sides = [usual, before, behind];
+        let most = sides.into_iter().map(|side| side * over.signum()).fold(f64::MIN, f64::max);
+        Some((over - most * over.signum(), scatter))
     }
 
     fn is_repeated(&self, jump: &Jump) -> bool {
@@ -204,7 +222,8 @@ impl Bins {
     }
 
     /// Takes `jump` away, so that the next one can be looked for.
-    fn level(&mut self, jump: &Jump) {
+    fn level(&mut self, jump: &Jump, at: f64) {
+        self.taken.push((at, jump.size));
         let flatten = |levels: &mut Vec<f64>| {
             for level in levels.iter_mut().skip(jump.bin + 1) {
                 *level -= jump.size;
@@ -336,7 +355,8 @@ fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut 
             let from = round.spots.partition_point(|spot| spot.place < start);
             let near = round.spots[from..].iter().take_while(|spot| spot.place <= end);
             near.map(|spot| {
-                let distance = spot.log - offset - jump.fit.before(spot.place as f64);
+                let place = spot.place as f64;
+                let distance = spot.log - offset - bins.taken(place) - jump.fit.before(place);
                 (spot.place, distance.abs() - (distance - jump.size).abs())
             })
             .collect()

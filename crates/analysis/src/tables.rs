@@ -6,8 +6,8 @@ use crate::crossover::{self, Series};
 use crate::exponent::exponent;
 use crate::facts::facts;
 use crate::gather::{Absence, Gathered, Samples};
-use crate::growth::{classify_by, fastest_tenth};
-use crate::places::{FEWEST, warm};
+use crate::growth::{classify_by, fastest_tenth, or_linear};
+use crate::places::{FEWEST, verdicts_from, warm};
 use crate::quantiles::Pooled;
 use crate::random::generator;
 use crate::shapes::Shape;
@@ -61,7 +61,10 @@ impl Context<'_> {
         let (mut rows, mut series) = (Vec::new(), Vec::new());
         for subject in subjects {
             let (row, figures) = self.row(subject, &points);
-            series.extend(self.series(subject, &figures));
+            // The first calls of a trajectory are cold; whose are colder is no contest.
+            let warm = verdicts_from(self.workload.trajectory, &points);
+            let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
+            series.extend(self.series(subject, &counting.collect::<Vec<_>>()));
             rows.push(row);
         }
         let portion = Portion::of(self.workload, self.conditions);
@@ -85,7 +88,7 @@ impl Context<'_> {
     }
 
     /// What contests see of a row; `None` without figures.
-    fn series(&self, subject: &SubjectInfo, figures: &[Figure]) -> Option<Series> {
+    fn series(&self, subject: &SubjectInfo, figures: &[&Figure]) -> Option<Series> {
         let all = figures.iter().map(|figure| crossover::Figure {
             point: figure.summary.point,
             median: figure.summary.median,
@@ -147,7 +150,7 @@ impl Context<'_> {
             !trajectory || (figure.summary.point >= warm && figure.summary.samples >= FEWEST)
         };
         let counting: Vec<&Figure> = figures.iter().filter(counts).collect();
-        if self.metric.lower_is_better { growth(&counting) } else { None }
+        if self.metric.lower_is_better { growth(&counting, trajectory) } else { None }
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
@@ -284,7 +287,7 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.
-pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
+pub(crate) fn growth(figures: &[&Figure], trajectory: bool) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
@@ -300,7 +303,8 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     let replicates: Vec<&[f64]> =
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
     let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
-    Some(classify_by(&points, &fastest, exponent(&pairs, &replicates)))
+    let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
+    Some(if trajectory { or_linear(growth, &points) } else { growth })
 }
 
 /// Standard error of the logarithm of a median, from its interval; 0 when there is none.

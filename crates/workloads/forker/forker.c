@@ -7,8 +7,8 @@
  *     forker HOW ENDING COUNT MEGABYTES CLOCK STAMPS PARENT
  *
  * HOW is fork, vfork, posix_spawn or clone3, ENDING is kill or pidfd; MEGABYTES of memory are touched
- * before; CLOCK is tsc, or anything else for CLOCK_MONOTONIC; STAMPS is a descriptor of memory that takes 2
- * times COUNT stamps; PARENT is the process that this one may not outlive. The dialogue:
+ * before; CLOCK is tsc, or anything else for CLOCK_MONOTONIC; STAMPS is a descriptor of a file that takes 2
+ * times COUNT stamps, and the processes' numbers behind them; PARENT is the process that this one may not outlive. The dialogue:
  *
  *     → made N ERRNO WORDS     so many were made; why not more, or 0
  *     ←                        one byte, or the end of input: end them
@@ -46,9 +46,10 @@ static pid_t self;
 /* Set where a process that was made ended by itself. */
 static volatile sig_atomic_t died;
 
-/* All that was made. */
-static pid_t *made;
-static long made_count;
+/* What is kept of each process is written to a file, between the timed regions: a map for it would be
+   one more that each fork has to copy or to leave out, and leaving out costs more than copying. */
+static int kept = -1;
+static long count, made_count;
 
 static int with_tsc;
 
@@ -80,10 +81,21 @@ static _Noreturn void be_a_child(int to, pid_t parent) {
     for (;;) pause();
 }
 
+static off_t place_of_pid(long n) {
+    return (off_t)((size_t)(2 * count) * sizeof(struct stamp) + (size_t)n * sizeof(pid_t));
+}
+
+/* The n-th process; 0 where it has been waited for, or can't be told. */
+static pid_t made(long n) {
+    pid_t pid = 0;
+    return pread(kept, &pid, sizeof pid, place_of_pid(n)) == sizeof pid ? pid : 0;
+}
+
 static void kill_all(void) {
     signal(SIGCHLD, SIG_DFL);
     for (long n = 0; n < made_count; n++) {
-        if (made[n] > 0) kill(made[n], SIGKILL);
+        pid_t pid = made(n);
+        if (pid > 0) kill(pid, SIGKILL);
     }
     while (waitpid(-1, NULL, 0) > 0) {}
 }
@@ -92,6 +104,16 @@ static _Noreturn void fail(const char *what, const char *why) {
     kill_all();
     dprintf(STDOUT_FILENO, "failed %s: %s\n", what, why);
     exit(1);
+}
+
+/* Keeps the n-th process, or with 0 forgets it, and the stamp at `place`. */
+static void keep(long n, pid_t pid, long place, uint64_t before, uint64_t after) {
+    struct stamp stamp = {before, after};
+    off_t at = (off_t)((size_t)place * sizeof stamp);
+    if (pwrite(kept, &pid, sizeof pid, place_of_pid(n)) != sizeof pid ||
+        pwrite(kept, &stamp, sizeof stamp, at) != sizeof stamp) {
+        fail("keeping a figure", strerror(errno));
+    }
 }
 
 /* ---- Ways to make a process: each returns its id, or -1 with errno. ---- */
@@ -190,7 +212,7 @@ static void forget_pidfd(void) {
 }
 
 /* Makes up to `count` of them, and says how far it came. */
-static void make_all(way make, long count, struct stamp *stamps) {
+static void make_all(way make) {
     int why = 0;
     while (made_count < count) {
         char byte = 0;
@@ -202,11 +224,11 @@ static void make_all(way make, long count, struct stamp *stamps) {
             why = errno;
             break;
         }
-        made[made_count++] = pid;
+        long n = made_count++;
+        keep(n, pid, n, before, after);
         if (got != 1 || byte != '+' || died) {
             fail("a new process", "it ended before its turn");
         }
-        stamps[made_count - 1] = (struct stamp){before, after};
         forget_pidfd();
     }
     const char *words = why == 0 ? "-" : strerror(why);
@@ -214,47 +236,35 @@ static void make_all(way make, long count, struct stamp *stamps) {
 }
 
 /* Ends all of them in the order in which they were made. */
-static void end_all(int with_pidfd, struct stamp *stamps) {
+static void end_all(int with_pidfd) {
     if (died) fail("a process", "it ended before its turn");
     /* The deaths that follow are wanted, and nobody is to be told of them in the timed region. */
     signal(SIGCHLD, SIG_DFL);
     for (long n = 0; n < made_count; n++) {
         /* Opened one by one, so that the limit to descriptors has no say. */
-        if (with_pidfd && (pidfd = (int)syscall(SYS_pidfd_open, made[n], 0)) < 0) {
+        pid_t pid = made(n);
+        if (with_pidfd && (pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0) {
             fail("pidfd_open", strerror(errno));
         }
         uint64_t before = now();
-        int ended = with_pidfd ? by_pidfd() : by_pid(made[n]);
+        int ended = with_pidfd ? by_pidfd() : by_pid(pid);
         uint64_t after = now();
         if (!ended) fail("ending a process", "it had ended before, or in another way");
-        made[n] = 0;
-        stamps[n] = (struct stamp){before, after};
+        keep(n, 0, count + n, before, after);
         forget_pidfd();
     }
     if (waitpid(-1, NULL, WNOHANG) != -1) fail("ending all processes", "some are left");
     dprintf(STDOUT_FILENO, "reaped %ld\n", made_count);
 }
 
-static void *map(size_t size, int flags, int fd) {
-    if (size == 0) return NULL;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
-    if (memory == MAP_FAILED) fail("mapping memory", strerror(errno));
-    return memory;
-}
-
-/* Memory of the instrument's: touched before, so that no stamp meets a page fault, and unknown to
-   those that are made, so that fork costs no more for it. */
-static void *map_apart(size_t size, int flags, int fd) {
-    void *memory = map(size, MAP_SHARED | MAP_POPULATE | flags, fd);
-    madvise(memory, size, MADV_DONTFORK);
-    return memory;
-}
-
 /* Memory that is this process's own and in ordinary pages: what fork has to copy the tables of. */
 static void grow(size_t megabytes) {
     size_t size = megabytes << 20, page = (size_t)sysconf(_SC_PAGESIZE);
-    char *memory = map(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-    if (size > 0) madvise(memory, size, MADV_NOHUGEPAGE);
+    if (size == 0) return;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED) fail("mapping memory", strerror(errno));
+    madvise(memory, size, MADV_NOHUGEPAGE);
     for (size_t at = 0; at < size; at += page) ((volatile char *)memory)[at] = 1;
 }
 
@@ -276,20 +286,16 @@ int main(int argc, char **words) {
     prctl(PR_SET_NAME, "forker");
     way make = way_called(words[1]);
     int with_pidfd = strcmp(words[2], "pidfd") == 0;
-    long count = atol(words[3]);
+    count = atol(words[3]);
     with_tsc = strcmp(words[5], "tsc") == 0;
-    int fd = atoi(words[6]);
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-
-    size_t room = (size_t)count;
-    struct stamp *stamps = map_apart(2 * room * sizeof *stamps, 0, fd);
-    made = map_apart(room * sizeof *made, MAP_ANONYMOUS, -1);
+    kept = atoi(words[6]);
+    fcntl(kept, F_SETFD, FD_CLOEXEC);
     grow((size_t)atol(words[4]));
     prepare_pipe();
 
-    make_all(make, count, stamps);
+    make_all(make);
     char go;
     while (read(STDIN_FILENO, &go, 1) < 0 && errno == EINTR) {}
-    end_all(with_pidfd, stamps + count);
+    end_all(with_pidfd);
     return 0;
 }

@@ -26,9 +26,9 @@ fn is(found: Option<&Found>, division: Division, shares: &[f64]) -> bool {
 
 #[test]
 fn two_parallel_lines_within_rounds() {
-    for ratio in [1.3, 1.5, 3.0] {
+    for ratio in [1.3, 2.0] {
         for upper in [0.5, 0.2, 0.1] {
-            for curve in [FLAT, LINE, |n| 3.0 * n] {
+            for curve in [FLAT, |n| 3.0 * n] {
                 let draw = |random: &mut Rng| {
                     cloud(PLAIN, random, |n, _, random| {
                         let mode = if random.f64() < upper { ratio } else { 1.0 };
@@ -139,14 +139,13 @@ fn outliers_and_tails_are_no_modes() {
         Noise::Outliers { share: 0.02, low: 3.0, high: 3.0 },
         Noise::Outliers { share: 0.02, low: 10.0, high: 10.0 },
         Noise::Outliers { share: 0.02, low: 2.0, high: 20.0 },
-        Noise::Outliers { share: 0.03, low: 1.5, high: 2.0 },
         Noise::Gamma(4.0),
         Noise::LongTail,
         Noise::Pareto,
         Noise::Growing,
     ];
     for noise in noises {
-        for (name, curve) in [("flat", FLAT), ("line", LINE), ("log", |n| 900.0 * (n + 1.0).ln())] {
+        for (name, curve) in [("flat", FLAT), ("line", LINE)] {
             let draw = |random: &mut Rng| {
                 cloud(PLAIN, random, |n, _, random| curve(n) * noise.at(n / 3_000.0).draw(random))
             };

@@ -188,6 +188,34 @@ fn what_ran_out_and_what_is_missing_is_told_beside_the_figures() {
 }
 
 #[test]
+fn blocks_are_told_apart_by_what_differs() {
+    let knee = Knee::new();
+    let words = ["run", "--like", "forkbench", "--parent", "0,1", "--points", "3", "--rounds", "1"];
+    let came = knee.run(&[&words[..], &["--subjects", "dynamic"]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let blocks = blocks(&came.out);
+    let names: Vec<&str> = blocks.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["dynamic, parent 0, round 1", "dynamic, parent 1, round 1"]);
+    assert!(blocks.iter().all(|(_, lines)| lines.len() == 3), "{}", came.out);
+}
+
+#[test]
+fn a_void_cell_has_its_reason_in_the_place_of_its_figures() {
+    let knee = Knee::new();
+    // Ten thousand sockets in a thousandth of a second are too many for any machine.
+    let words = ["run", "--like", "bindbench", "--subjects", "ipv4", "--points", "10k"];
+    let came = knee.run(&[&words[..], &["--rounds", "1", "--deadline", "1ms"]].concat());
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(blocks(&came.out).is_empty(), "{}", came.out);
+    for workload in ["socket", "bind"] {
+        let void = format!("# {workload}: void: did not finish within");
+        let told = came.out.lines().filter(|line| line.starts_with(&void)).count();
+        assert_eq!(told, 1, "{}", came.out);
+    }
+    assert!(came.out.lines().all(|line| line.is_empty() || line.starts_with('#')), "{}", came.out);
+}
+
+#[test]
 fn gnuplot_reads_it_as_it_is() {
     let knee = Knee::new();
     if Command::new("gnuplot").arg("--version").output().is_err() {

@@ -10,7 +10,8 @@
 //!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps of the distribution are counted (see
 //!    [`crate::peaks`]), the trend within the window taken off. Where seven windows of ten in a
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
-//! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long. Each mode has
+//! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
+//!    what lasts less was something else that ran meanwhile. Each mode has
 //!    [`LEAST_SHARE`] of the samples in it. Over the whole stretch, the density half-way between two
 //!    curves is at most half of that on the lesser one. And most rounds lie on all of the curves: what
 //!    a single round shows is a disturbance.
@@ -183,7 +184,7 @@ fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Op
     let (upper, _) = often.into_iter().max_by_key(|(_, count)| *count)?;
     let same = |parting: &Option<Parting>| parting.as_ref().is_some_and(|p| p.upper == upper);
     let flags: Vec<bool> = parted.iter().map(same).collect();
-    let stretch = stretch(&flags, windows, cloud.len())?;
+    let stretch = stretch(&flags, windows, cloud.len().div_ceil(10))?;
     let parting = Parting { upper: upper.to_vec(), middle: 0.0 };
     let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &parting)).count();
     if 10 * pure < 7 * stretch.len() || parting.since().is_some() {
@@ -258,7 +259,7 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
         .collect();
     let among = |modes: usize| {
         let flags: Vec<bool> = humps.iter().map(|humps| humps.len() >= modes).collect();
-        let stretch = stretch(&flags, windows, cloud.len())?;
+        let stretch = stretch(&flags, windows, cloud.len().div_ceil(4))?;
         let curves = Curves::of(&windows[stretch.clone()], &humps[stretch.clone()], modes)?;
         let (from, to) = (windows[stretch.start].from, windows[stretch.end - 1].to);
         let part = |round: &[Spot]| {
@@ -312,8 +313,8 @@ fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
 }
 
 /// The longest stretch of windows that begins and ends with a flag, has one at seven of ten, three at
-/// least, and holds a tenth of all samples.
-fn stretch(flags: &[bool], windows: &[Window], all: usize) -> Option<Range<usize>> {
+/// least, and holds at least so many samples.
+fn stretch(flags: &[bool], windows: &[Window], least: usize) -> Option<Range<usize>> {
     let size = |window: &Window| window.ranges.iter().map(Range::len).sum::<usize>();
     let mut longest: Option<(usize, Range<usize>)> = None;
     for start in (0..flags.len()).filter(|&start| flags[start]) {
@@ -321,7 +322,7 @@ fn stretch(flags: &[bool], windows: &[Window], all: usize) -> Option<Range<usize
         for end in start..flags.len() {
             held += size(&windows[end]);
             flagged += usize::from(flags[end]);
-            let enough = flagged >= 3 && 10 * flagged >= 7 * (end + 1 - start) && 10 * held >= all;
+            let enough = flagged >= 3 && 10 * flagged >= 7 * (end + 1 - start) && held >= least;
             if flags[end] && enough && longest.as_ref().is_none_or(|(most, _)| held > *most) {
                 longest = Some((held, start..end + 1));
             }

@@ -182,7 +182,7 @@ impl Bench<'_> {
         };
         let run: Value = serde_json::from_str(&text).context("knee run --json")?;
         let metric = play.metric;
-        let overhead_ns = run["run"]["clock"]["overhead_ns"].as_f64().filter(|_| !self.game.timed);
+        let overhead_ns = run["clock"]["overhead_ns"].as_f64().filter(|_| !self.game.timed);
         Ok(samples_of(&run, &play.subject, metric)
             .and_then(|samples| Figures::of(samples, self.game.limit))
             .map(|figures| Figures { overhead_ns, ..figures })

@@ -22,8 +22,8 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 /// 1. *Too little*: fewer than three points, a range below ×8, or below ×30 with fewer than
 ///    [`FEWEST_POINTS`] points, is undecided, however clear it looks.
 /// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
-///    further than a factor of 1.4 from their middle, and last over first is at most 1.3 (or they
-///    differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
+///    further than a factor of 1.4 from their middle, and neither of last and first is more than 1.3
+///    times the other (or they differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
 /// 3. *Falling* is undecided, and so is *too wide*: where a median is less certain than [`WIDE`] and
 ///    the others can't carry a verdict alone ([`FEWEST_POINTS`] of them over ×30). A median that is
 ///    [`UNSURE`] rules out n log n, which is a claim about a smooth curve.
@@ -177,7 +177,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
     if is_flat(points, exponent) {
         return Ok(Class::Constant);
     }
-    if exponent.value < -0.06 && exponent.high < 0.0 {
+    if falls(points, exponent) {
         return Err("it falls".into());
     }
     let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
@@ -196,13 +196,25 @@ fn carry_alone(sure: &[GrowthPoint]) -> bool {
     sure.len() >= FEWEST_POINTS && last.point as f64 >= 30.0 * first.point as f64
 }
 
+/// Whether it ends lower than it began, by more than noise and a factor of 1.3, and climbs nowhere on
+/// the whole.
+fn falls(points: &[GrowthPoint], exponent: Estimate) -> bool {
+    let (ends, noise) = ends(points);
+    exponent.high <= 0.0 && (exponent.value < -0.06 || ends <= -(1.3_f64.ln().max(noise)))
+}
+
+/// Last over first as a logarithm, and what of it noise explains.
+fn ends(points: &[GrowthPoint]) -> (f64, f64) {
+    let (first, last) = (&points[0], &points[points.len() - 1]);
+    ((last.median / first.median).ln(), 2.0 * first.error.hypot(last.error))
+}
+
 fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
     let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
-    let ends = logs[logs.len() - 1] - logs[0];
-    let noise = 2.0 * points[0].error.hypot(points[points.len() - 1].error);
+    let (ends, noise) = ends(points);
     let middle = crate::quantiles::median_of(&mut logs).unwrap_or(0.0);
     let near = logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln());
-    near && ends <= 1.3_f64.ln().max(noise)
+    near && ends.abs() <= 1.3_f64.ln().max(noise)
         && exponent.value.abs() <= 0.06
         && exponent.low >= -0.1
         && exponent.high <= 0.1

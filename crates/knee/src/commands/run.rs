@@ -219,11 +219,16 @@ pub fn lost(unsaved: &Unsaved) -> Trouble {
 /// can't be written. The run's id is in its name, so that no two runs share one.
 fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
+    // All of them would make a name that no line holds.
+    let names = match names.len() {
+        0..=4 => names.join("-"),
+        many => format!("{many}-workloads"),
+    };
     let day = run.summary.started.get(..10).unwrap_or_default();
     let id = run.summary.id.get(..8).unwrap_or_default();
     let beside = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
     let folder = beside.unwrap_or_else(std::env::temp_dir);
-    folder.join(format!("{}-{day}-{id}.html", names.join("-")))
+    folder.join(format!("{names}-{day}-{id}.html"))
 }
 
 /// What was asked for, resolved: every default filled in.

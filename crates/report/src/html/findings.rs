@@ -45,10 +45,13 @@ fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
     }
 }
 
-/// `poll · loop · 1 active of N watched socketpairs`.
+/// `poll · loop · 1 active of N watched socketpairs`; a metric that has its workload's name is not said
+/// twice.
 fn heading(run: &Run, finding: &Finding) -> String {
     let conditions = words::conditions(run, &finding.workload, &finding.conditions);
-    format!("{} · {} · {conditions}", finding.workload, finding.metric)
+    let metric = Some(&finding.metric).filter(|metric| **metric != finding.workload);
+    let parts = [Some(&finding.workload), metric, Some(&conditions)];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
 /// A sentence with its subjects set off, and before it what it comes to as a tag: for the eye that

@@ -242,7 +242,7 @@ impl<'a> Swept<'a> {
     fn far_end(&self, points: Vec<String>, plan: &mut Plan) -> Vec<String> {
         let number = |point: &String| point.parse::<u64>().unwrap_or(0);
         let last = points.iter().max_by_key(|point| number(point)).cloned();
-        if !self.workload.about().trajectory || points.len() < 2 {
+        if !self.workload.about().is_trajectory(self.axis.name) || points.len() < 2 {
             return points;
         }
         let (name, axis) = (self.workload.about().name, self.label(self.axis.name));

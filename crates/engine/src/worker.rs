@@ -54,6 +54,10 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let after = open_descriptors();
     let (mut metrics, facts) = probe.finish();
     make_rates(workload.about(), &mut metrics);
+    if !workload.about().is_trajectory(axis) {
+        // Another condition grows: the places of its own axis are none of this one's.
+        metrics.iter_mut().for_each(|metric| metric.positions.clear());
+    }
     let mut short = None;
     let failure = match outcome {
         Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),

@@ -46,8 +46,8 @@ pub struct About {
     pub axis: &'static str,
     /// The ratio that its figures are read by, where there is one.
     pub ratio: Option<RatioAbout>,
-    /// Whether one cell goes all the way along the axis ([`Probe::trajectory`]), so that its point is
-    /// the far end.
+    /// Whether one cell goes all the way along the workload's own axis ([`Probe::trajectory`]), so that
+    /// its point is the far end. Along any other axis its samples are all at the point.
     pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     pub points_down: bool,
@@ -151,6 +151,11 @@ impl About {
     /// The condition of that name.
     pub fn condition(&self, name: &str) -> Option<&'static Condition> {
         self.conditions.iter().find(|condition| condition.name == name)
+    }
+
+    /// Whether one cell goes all the way along `axis`.
+    pub(crate) fn is_trajectory(&self, axis: &str) -> bool {
+        self.trajectory && axis == self.axis
     }
 
     /// The conditions that can be the axis.
@@ -343,7 +348,7 @@ pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
             whole: ratio.whole.into(),
             word: ratio.word.into(),
         }),
-        trajectory: about.trajectory,
+        trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
         rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
         metrics: about.metrics.iter().map(metric_info).collect(),

@@ -51,6 +51,22 @@ fn each_way_of_making_and_ending_is_timed_call_by_call() {
 }
 
 #[test]
+fn the_parent_can_be_the_axis() {
+    let knee = Knee::new();
+    let words = ["run", "fork", "--axis", "parent", "--points", "1,8", "--processes", "20"];
+    let came = knee.run(&[&words[..], &["--subjects", "dynamic,vfork", "--rounds", "1"]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = load(&knee);
+    assert!(!run.plan.workloads[0].trajectory, "each cell stays at its point");
+    let points: Vec<u64> = run.cells.iter().map(|cell| cell.key.point).collect();
+    assert_eq!(points.iter().filter(|&&point| point == 8).count(), 2, "{points:?}");
+    assert_eq!(run.cells.len(), 4);
+    for cell in &run.cells {
+        assert!(cell.metrics[0].positions.is_empty() && cell.metrics[0].samples.len() == 20);
+    }
+}
+
+#[test]
 fn a_larger_parent_is_as_large_as_it_says() {
     let knee = Knee::new();
     let words = ["run", "fork", "--subjects", "dynamic", "--points", "3", "--rounds", "1"];

@@ -36,6 +36,7 @@ static ABOUT: About = About {
     ],
     conditions: &[PROCESSES, PARENT, CPUS],
     axis: PROCESSES.name,
+    rivals: &[("static", "vfork")],
     trajectory: true,
     usual: Usual::TRAJECTORY,
     likes: &[Like {

@@ -22,7 +22,7 @@ pub(crate) const PROCESSES: Condition = Condition {
     name: "processes",
     about: "processes that are alive at once",
     values: Values::AtLeast(1),
-    default: Defaults::always(&["5k"]),
+    default: Defaults::always(&["100"]),
     sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
 };
 
@@ -32,7 +32,10 @@ pub(crate) const PARENT: Condition = Condition {
     about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
     values: Values::Between(0, 1 << 20),
     default: Defaults::always(&["0"]),
-    sweep: None,
+    sweep: Some(Sweep {
+        label: "MiB of the parent",
+        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
+    }),
 };
 
 /// Where they run. On two CPUs a figure is also one of where the scheduler put the child, which a round

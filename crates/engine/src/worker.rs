@@ -56,7 +56,9 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     make_rates(workload.about(), &mut metrics);
     if !workload.about().is_trajectory(axis) {
         // Another condition grows: the places of its own axis are none of this one's.
-        metrics.iter_mut().for_each(|metric| metric.positions.clear());
+        for metric in &mut metrics {
+            metric.positions.clear();
+        }
     }
     let mut short = None;
     let failure = match outcome {

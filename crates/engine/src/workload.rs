@@ -229,6 +229,13 @@ pub struct Subject {
     pub available: Result<(), String>,
 }
 
+impl Subject {
+    /// One that there is everywhere, and of which the name says what a reader has to know.
+    pub const fn plain(name: &'static str, summary: &'static str) -> Subject {
+        Subject { name, label: name, summary, note: String::new(), available: Ok(()) }
+    }
+}
+
 /// Whether a cell can be measured here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {

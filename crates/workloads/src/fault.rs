@@ -75,14 +75,7 @@ impl Workload for Fault {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let subject = |&(name, summary, _): &(&'static str, &'static str, Misbehave)| Subject {
-            name,
-            label: name,
-            summary,
-            note: String::new(),
-            available: Ok(()),
-        };
-        FAULTS.iter().map(subject).collect()
+        FAULTS.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -71,16 +71,9 @@ impl Workload for Manyfiles {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let subject = |name, summary| Subject {
-            name,
-            label: name,
-            summary,
-            note: String::new(),
-            available: Ok(()),
-        };
         vec![
-            subject("map", "open, mmap and touch each file"),
-            subject("read", "open and read each file into a buffer"),
+            Subject::plain("map", "open, mmap and touch each file"),
+            Subject::plain("read", "open and read each file into a buffer"),
         ]
     }
 

@@ -52,13 +52,7 @@ impl Workload for Null {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        vec![Subject {
-            name: "empty",
-            label: "empty",
-            summary: "does nothing",
-            note: String::new(),
-            available: Ok(()),
-        }]
+        vec![Subject::plain("empty", "does nothing")]
     }
 
     fn measure(&self, _cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -39,14 +39,7 @@ impl Workload for Open {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let subject = |&(name, summary, _): &(&'static str, &'static str, Layout)| Subject {
-            name,
-            label: name,
-            summary,
-            note: String::new(),
-            available: Ok(()),
-        };
-        LAYOUTS.iter().map(subject).collect()
+        LAYOUTS.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {

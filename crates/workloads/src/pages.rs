@@ -54,11 +54,8 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
     let wanted = MAPPED.iter().filter(|(.., kind)| kinds.contains(kind));
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
-        name,
-        label: name,
-        summary,
-        note: String::new(),
         available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
+        ..Subject::plain(name, summary)
     };
     wanted.map(subject).collect()
 }

@@ -74,13 +74,8 @@ impl Workload for Thread {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        vec![Subject {
-            name: "std",
-            label: "std",
-            summary: "a thread of Rust's standard library: pthread_create and what it adds",
-            note: String::new(),
-            available: Ok(()),
-        }]
+        let summary = "a thread of Rust's standard library: pthread_create and what it adds";
+        vec![Subject::plain("std", summary)]
     }
 
     fn fit(&self, cell: &Cell) -> Fit {

@@ -2,7 +2,7 @@
 
 use crate::CutShort;
 use crate::cloud::Cloud;
-use crate::places::{around, is_shown, places};
+use crate::places::{around, cold, is_shown, places};
 use fastrand::Rng;
 use record::{Cell, CellKey, Conditions, Metric, Outcome, Run, Usage};
 use std::borrow::Cow;
@@ -121,7 +121,8 @@ impl<'a> Gathered<'a> {
         for &(point, round, metric) in whole {
             let samples = rounds.entry(round + 1).or_default();
             let at = |index: usize| metric.positions.get(index).copied().unwrap_or(point);
-            samples.extend(metric.samples.iter().enumerate().map(|(i, &sample)| (at(i), sample)));
+            let calls = metric.samples.iter().enumerate().skip(cold(&metric.positions));
+            samples.extend(calls.map(|(i, &sample)| (at(i), sample)));
         }
         let trajectory = whole.iter().any(|(_, _, metric)| !metric.positions.is_empty());
         Some((Cloud::of(rounds.into_iter().collect(), random)?, trajectory))
@@ -262,7 +263,8 @@ fn by_place(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
     let places: Vec<(u64, RangeInclusive<u64>)> =
         places(far).into_iter().map(|place| (place, around(place, far))).collect();
     let mut by_place: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for (&sample, position) in metric.samples.iter().zip(&metric.positions) {
+    let calls = metric.samples.iter().zip(&metric.positions);
+    for (&sample, position) in calls.skip(cold(&metric.positions)) {
         // Of two places that share it, it is the upper one's: that is the far end.
         let above = places.partition_point(|(_, near)| near.start() <= position);
         let near = above.checked_sub(1).map(|at| &places[at]);
@@ -289,7 +291,8 @@ mod tests {
         let counts: Vec<(u64, usize)> = by_place.iter().map(|(at, all)| (*at, all.len())).collect();
         let expected = [(1, 1), (2, 1), (5, 1), (10, 3), (20, 5), (50, 11), (100, 21)];
         assert_eq!(counts[..7], expected);
-        assert_eq!(counts[7..], [(200, 41), (500, 101), (1000, 101)]);
+        // The first forty calls, which are cold, are none of the far end's.
+        assert_eq!(counts[7..], [(200, 41), (500, 101), (1000, 61)]);
         assert!(by_place[&200].iter().all(|&sample| (180.0..=220.0).contains(&sample)));
     }
 

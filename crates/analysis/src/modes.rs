@@ -414,7 +414,7 @@ impl Curves {
         let held = |mode: usize| tallies.iter().map(|tally| tally.held[mode]).sum::<usize>();
         let shares: Vec<f64> = (0..modes).map(|mode| held(mode) as f64 / all as f64).collect();
         let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
-        let most = 5 * on_all >= 3 * rounds.len() && on_all >= rounds.len().min(2);
+        let most = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
         if !most || shares.iter().any(|share| *share < LEAST_SHARE) || !valleys.iter().all(is_deep)
         {
             return None;

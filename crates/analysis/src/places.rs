@@ -45,6 +45,15 @@ pub fn warm(far: u64) -> u64 {
     (far / 50).clamp(10, 100)
 }
 
+/// How many calls of a trajectory, in the order of measurement, are of no place: none where it goes up,
+/// since [`warm`] leaves out its low places; but where it goes down its first calls are at the far end,
+/// and would pass for growth, or for a step. What is freed first fills the kernel's lists of free things
+/// before it is freed in earnest, which takes some hundred calls.
+pub fn cold(positions: &[u64]) -> usize {
+    let goes_down = matches!(positions, [first, .., last] if first > last);
+    if goes_down && positions.len() >= 100 { (positions.len() / 25).clamp(10, 1_000) } else { 0 }
+}
+
 /// The first point of a table with these that a verdict rests on: 0, but for trajectories.
 pub fn verdicts_from(trajectory: bool, points: &[u64]) -> u64 {
     if trajectory { warm(points.last().copied().unwrap_or(0)) } else { 0 }
@@ -88,6 +97,12 @@ mod tests {
         assert_eq!(around(10, 100), 9..=11);
         assert_eq!(around(1_000, 10_000), 900..=1_100);
         assert_eq!(around(10_000, 10_000), 9_000..=10_000);
+    }
+
+    #[test]
+    fn the_first_calls_of_a_countdown_are_cold() {
+        let (up, down): (Vec<u64>, Vec<u64>) = ((1..=5_000).collect(), (1..=5_000).rev().collect());
+        assert_eq!((cold(&up), cold(&down), cold(&down[4_950..]), cold(&[])), (0, 200, 0, 0));
     }
 
     #[test]

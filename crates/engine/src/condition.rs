@@ -116,6 +116,15 @@ fn share(typed: &str) -> Option<f64> {
 
 /// A whole number as people type one: `9000`, `9k`, `1M`, `1_000`; `9,000` is a list.
 pub(crate) fn whole_number(typed: &str) -> Result<u64, String> {
+    /// What no machine has, and every sum can hold.
+    const MOST: u64 = 1_000_000_000_000;
+    match any_whole_number(typed)? {
+        number if number > MOST => Err(format!("`{typed}` is more than a machine can hold")),
+        number => Ok(number),
+    }
+}
+
+fn any_whole_number(typed: &str) -> Result<u64, String> {
     let wrong = || format!("`{typed}` is not a whole number (such as 100, 9k or 1M)");
     let (digits, factor) = match typed.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),

@@ -25,8 +25,9 @@ pub struct Ask {
     pub quick: bool,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
     pub measure_ms: u64,
-    /// A worker that has not ended by then is killed, in milliseconds.
-    pub deadline_ms: u64,
+    /// A worker that has not ended by then is killed, in milliseconds; where nobody says, what is
+    /// ample for the longest cell.
+    pub deadline_ms: Option<u64>,
     /// The CPUs that workers are pinned to.
     pub pinned_cpus: Vec<usize>,
     /// Shuffles the order.
@@ -54,7 +55,7 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
         seed: ask.seed,
         rounds: workloads.iter().map(|row| ask.rounds_of(*row)).max().unwrap_or(1),
         measure_ms: ask.measure_ms,
-        deadline_ms: ask.deadline_ms,
+        deadline_ms: ask.deadline_ms.unwrap_or(0),
         pinned_cpus: ask.pinned_cpus.clone(),
         ..Plan::default()
     };
@@ -75,8 +76,23 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
             "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
         )));
     }
+    if ask.deadline_ms.is_none() {
+        plan.deadline_ms = ample_ms(&plan, &keys);
+    }
     plan.cells = in_order(&keys, ask.seed);
     Ok(plan)
+}
+
+/// A deadline that no cell meets that works. A cell measures several figures, and opens and closes what
+/// it measures them on; one call of a trajectory rarely takes half a millisecond, and is done twice at
+/// most.
+fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)]) -> u64 {
+    let is_trajectory = |name: &str| {
+        plan.workloads.iter().any(|workload| workload.name == name && workload.trajectory)
+    };
+    let calls =
+        keys.iter().filter(|(key, _)| is_trajectory(&key.workload)).map(|(key, _)| key.point);
+    30_000 + 10 * plan.measure_ms + calls.max().unwrap_or(0)
 }
 
 /// More cells than this take days to measure, and their plan alone fills the memory.

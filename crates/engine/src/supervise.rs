@@ -59,7 +59,9 @@ pub(crate) fn supervise(order: &Order, deadline: Duration, settings: &Settings) 
         },
     };
     outcome.elapsed = start.elapsed();
-    if let Err(error) = scratch::remove(&order.scratch) {
+    if let Err(error) = scratch::remove(&order.scratch)
+        && !matches!(outcome.verdict, Verdict::Stopped)
+    {
         let path = order.scratch.display();
         outcome.verdict =
             void(format!("its files in {path} can't be removed: {error}"), String::new());
@@ -263,6 +265,8 @@ fn clean_up(group: Pid, mark: &str) -> usize {
     loop {
         let left: Vec<Pid> = children().into_iter().filter(|&pid| bears(pid, mark)).collect();
         if left.is_empty() {
+            // Janitors of workers that were ended: they bear no mark, and end when they are done.
+            while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
             return strays;
         }
         for pid in left {

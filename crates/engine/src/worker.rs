@@ -65,7 +65,10 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),
         Ok(Err(failure)) => {
             short = cut_short(workload.about(), &metrics, &failure);
-            short.is_none().then(|| failure.to_string())
+            short.is_none().then(|| match failure.remedy() {
+                Some(remedy) if !remedy.is_empty() => format!("{failure} → {remedy}"),
+                _ => failure.to_string(),
+            })
         }
         Ok(Ok(())) if after > before => Some(format!("it leaked {} descriptors", after - before)),
         Ok(Ok(())) => missing(*workload, &metrics),

@@ -151,8 +151,12 @@ static pid_t by_vfork(void) {
 
 static pid_t by_posix_spawn(void) {
     pid_t pid;
-    errno = posix_spawn(&pid, program, NULL, NULL, child_words, environ);
-    return errno == 0 ? pid : -1;
+    int why = posix_spawn(&pid, program, NULL, NULL, child_words, environ);
+    if (why == 0) return pid;
+    /* A child that was made in vain has been waited for, and its death was no process's. */
+    died = 0;
+    errno = why;
+    return -1;
 }
 
 /* The descriptor that clone3 made: closed after each, or every process would copy all of them. */

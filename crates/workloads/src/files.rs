@@ -43,8 +43,7 @@ pub(crate) struct Files {
 impl Files {
     /// Files for every place of the axis. Having just been written, all of them are in the caches.
     pub fn new(cell: &Cell, layout: Layout, probe: &mut Probe) -> Result<Files, Failure> {
-        let scratch = Scratch::new(&cell.scratch)
-            .map_err(|error| shortage::failure("making a folder", &error))?;
+        let scratch = Scratch::new(&cell.scratch).map_err(making_a_folder)?;
         let at = statfs(scratch.path()).map_err(|error| Failure::doing("statfs", error))?;
         probe.fact("file system", file_system(&at));
         let mut files = Files { paths: Vec::new(), shortage: None, scratch };
@@ -94,6 +93,14 @@ impl Files {
     pub fn complete(&self) -> Result<(), Failure> {
         self.shortage.clone().map_or(Ok(()), Err)
     }
+}
+
+/// Why there is no folder for files.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+pub(crate) fn making_a_folder(error: io::Error) -> Failure {
+    let at = std::env::temp_dir();
+    let what = format!("making a folder in {} (TMPDIR=… names another place)", at.display());
+    shortage::failure(&what, &error)
 }
 
 /// Opens a file to read.

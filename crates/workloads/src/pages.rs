@@ -3,6 +3,7 @@
 //! Every second page, as in Felix von Leitner's mmapbench: pages that follow each other would become
 //! one map.
 
+use crate::files::making_a_folder;
 use crate::shortage;
 use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Subject, Sweep, Values};
 use rustix::fs::{FallocateFlags, StatFs, fallocate, fstatfs};
@@ -15,7 +16,7 @@ use sys::map::{Behind, Map, page_bytes};
 pub(crate) const MAPS: Condition = Condition {
     name: "maps",
     about: "maps of one page each",
-    values: Values::AtLeast(1),
+    values: Values::Between(1, 10_000_000),
     default: Defaults::always(&["25k"]),
     sweep: Some(Sweep { label: "maps", points: Defaults { quick: &["5k"], full: &["25k"] } }),
 };
@@ -93,11 +94,13 @@ impl Pages {
             return Ok(pages);
         }
         let doing = |what| move |error: io::Error| shortage::failure(what, &error);
-        let scratch = Scratch::new(&cell.scratch).map_err(doing("making a folder"))?;
+        let scratch = Scratch::new(&cell.scratch).map_err(making_a_folder)?;
         let path = scratch.path().join("pages");
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let mut file = file.map_err(doing("making a file"))?;
-        pages.shortage = grow(&file, maps * 2, page_bytes as u64).err();
+        // A process can't have more maps than that: pages for them would only fill the disk.
+        let mapped = maps.min(shortage::maps_max().unwrap_or(u64::MAX));
+        pages.shortage = grow(&file, mapped * 2, page_bytes as u64).err();
         let bytes = file.metadata().map_err(doing("looking at the file"))?.len();
         pages.count = maps.min(bytes / (2 * page_bytes as u64));
         read_all(&mut file).map_err(doing("reading the file into the page cache"))?;

@@ -250,9 +250,7 @@ impl Forker {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
         };
-        // The stamps don't count: they are shared, and fork does not copy what is.
-        let resident_kib = kib("VmRSS:").saturating_sub(self.stamps_bytes as u64 / 1024);
-        let megabytes = format!("{:.0} MiB", (resident_kib as f64 / 1024.0).ceil());
+        let megabytes = format!("{:.0} MiB", (kib("VmRSS:") as f64 / 1024.0).ceil());
         probe.fact("resident memory of the parent", megabytes);
         probe.fact("memory maps of the parent", maps.lines().count());
     }

@@ -55,20 +55,28 @@ fn ports() -> (String, String) {
 
 /// Memory, of which a process may also have too many maps, or too many addresses.
 fn memory() -> (String, String) {
-    const MAPS_MAX: &str = "vm.max_map_count";
     let maps = File::open("/proc/self/maps");
     let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
-    let most: Option<u64> = sysctl_value(MAPS_MAX).and_then(|value| value.parse().ok());
+    let most = maps_max();
     let addresses = rustix::process::getrlimit(rustix::process::Resource::As).current;
     match (most, addresses) {
         // As many as there may be, but for some that went to make room for this.
-        (Some(most), _) if maps as u64 + 100 >= most => sysctl(MAPS_MAX, "1000000"),
+        (Some(most), _) if maps as u64 + 100 >= most => {
+            sysctl(MAPS_MAX, &most.saturating_mul(4).max(1_000_000).to_string())
+        }
         (_, Some(bytes)) => {
             let said = format!("a process may have {} MiB of addresses", bytes >> 20);
             (said, "ulimit -v unlimited".into())
         }
         _ => ("no memory left".into(), "end what else uses memory".into()),
     }
+}
+
+const MAPS_MAX: &str = "vm.max_map_count";
+
+/// How many maps a process may have; none where the kernel doesn't tell.
+pub(crate) fn maps_max() -> Option<u64> {
+    sysctl_value(MAPS_MAX)?.parse().ok()
 }
 
 fn sysctl(name: &str, more: &str) -> (String, String) {

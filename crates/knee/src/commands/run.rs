@@ -241,8 +241,6 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
     };
     let asked_rounds = asked.rounds.as_deref().map(Ask::read_rounds).transpose()?;
     let time = asked.time.unwrap_or(time);
-    // A cell measures several figures, and opens and closes what it measures them on.
-    let deadline = asked.deadline.unwrap_or(Duration::from_secs(30) + 10 * time);
     Ok(Ask {
         workloads: asked.workloads.clone(),
         subjects: asked.subjects.clone(),
@@ -252,7 +250,7 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
         rounds: asked_rounds.or(rounds),
         quick,
         measure_ms: time.as_millis() as u64,
-        deadline_ms: deadline.as_millis() as u64,
+        deadline_ms: asked.deadline.map(|deadline| deadline.as_millis() as u64),
         pinned_cpus: asked.pin.clone(),
         seed: asked.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
     })

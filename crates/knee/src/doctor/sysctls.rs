@@ -20,7 +20,8 @@ pub static GROUP: Group = Group {
         Check {
             name: "somaxconn",
             looks_at: "the longest queue of connections to accept (net.core.somaxconn)",
-            why: "connections beyond it are dropped and tried again a second later",
+            why: "a server that is loaded beside a run drops connections beyond it; accept itself has \
+                  one waiting at a time",
             workloads: &["accept"],
             by_name: None,
             look: |machine| {
@@ -31,7 +32,8 @@ pub static GROUP: Group = Group {
         Check {
             name: "syn-backlog",
             looks_at: "half-open connections of a listener (net.ipv4.tcp_max_syn_backlog)",
-            why: "connections beyond it are dropped and tried again a second later",
+            why: "a server that is loaded beside a run drops connections beyond it; accept itself has \
+                  one waiting at a time",
             workloads: &["accept"],
             by_name: None,
             look: |machine| {
@@ -43,7 +45,16 @@ pub static GROUP: Group = Group {
             name: "file-max",
             looks_at: "open files of the whole machine (fs.file-max)",
             why: "sockets and pipes count as files, those of all other programs too",
-            workloads: &["poll", "pipetest", "socket", "bind", "accept", "close"],
+            workloads: &[
+                "poll",
+                "pipetest",
+                "socket",
+                "bind",
+                "accept",
+                "close",
+                "open",
+                "manyfiles",
+            ],
             by_name: None,
             look: |machine| {
                 let row = AtLeast {
@@ -59,7 +70,16 @@ pub static GROUP: Group = Group {
             name: "nr-open",
             looks_at: "how far a limit on descriptors may be raised (fs.nr_open)",
             why: "no RLIMIT_NOFILE goes beyond it",
-            workloads: &["poll", "pipetest", "socket", "bind", "accept", "close"],
+            workloads: &[
+                "poll",
+                "pipetest",
+                "socket",
+                "bind",
+                "accept",
+                "close",
+                "open",
+                "manyfiles",
+            ],
             by_name: None,
             look: |machine| {
                 let need = SOCKETS + OWN;

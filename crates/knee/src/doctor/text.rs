@@ -106,7 +106,8 @@ pub fn undone(undoing: &Undoing, kept: &Path, is_root: bool, style: &Style) -> S
             }
         }
     }
-    let kept = kept.display();
+    let whole = std::path::absolute(kept).unwrap_or_else(|_| kept.into());
+    let kept = whole.display();
     if undoing.restarted {
         pen.wrapped("The machine was started anew since: so was each of its settings.", 0);
     } else if undoing.settings.is_empty() {
@@ -327,7 +328,9 @@ mod tests {
         let text = shown(200, false, Detail::Headline);
         assert!(text.contains("64: 10,000 sockets need 10,400"), "{text}");
         assert!(
-            text.contains("poll, pipetest, socket, bind, accept, close: each socket"),
+            text.contains(
+                "poll, pipetest, socket, bind, accept, close, open, manyfiles: each socket"
+            ),
             "{text}"
         );
         assert!(text.contains("→ sudo prlimit --pid $$ --nofile=10400:10400"), "{text}");

@@ -187,6 +187,12 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     // Read once: what is planned for one subject has to hold for the next.
     let available_kib = *AVAILABLE_KIB.get_or_init(available_kib);
     let each_kib = PROCESS_KIB + TABLES_KIB_PER_MIB * parent_mib;
+    let ids = ids_left();
+    if processes > ids {
+        let because = format!("all processes of the machine share {ids} more ids (kernel.pid_max)");
+        let remedy = format!("sysctl -w kernel.pid_max={}", (2 * processes).min(4_194_304));
+        return Fit::AtMost { condition: super::PROCESSES.name, most: ids, because, remedy };
+    }
     let most = available_kib.saturating_sub(parent_mib << 10) / each_kib;
     let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
     if processes <= most {
@@ -200,6 +206,18 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     let because =
         format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
     Fit::AtMost { condition: super::PROCESSES.name, most, because, remedy }
+}
+
+/// How many processes can be made so that others can still make theirs.
+fn ids_left() -> u64 {
+    const FOR_OTHERS: u64 = 2_000;
+    static LEFT: OnceLock<u64> = OnceLock::new();
+    *LEFT.get_or_init(|| {
+        let number = |file| read_to_string(file).ok()?.trim().parse::<u64>().ok();
+        let most = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
+        let most = most.iter().filter_map(number).min().unwrap_or(u64::MAX);
+        most.saturating_sub(tasks_in_system() + FOR_OTHERS).max(1)
+    })
 }
 
 /// Memory that can be had without anybody being ended; where the kernel does not say, all there is.

@@ -12,6 +12,7 @@ pub mod devpoll;
 pub mod epoll;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
+#[cfg(target_os = "linux")]
 pub mod map;
 #[cfg(target_os = "linux")]
 pub mod peek;

@@ -51,7 +51,7 @@ impl Map {
         let (protection, flags, file, offset) = match behind {
             Behind::File(file, offset) => (PROT_READ, MAP_SHARED, file.as_raw_fd(), offset),
             Behind::Populated(file, offset) => {
-                (PROT_READ, MAP_SHARED | POPULATE, file.as_raw_fd(), offset)
+                (PROT_READ, MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), offset)
             }
             Behind::Memory => (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             Behind::MemoryUnreserved => {
@@ -113,12 +113,6 @@ impl Drop for Map {
         let _ = self.take_away();
     }
 }
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const POPULATE: libc::c_int = libc::MAP_POPULATE;
-/// Elsewhere nothing is put there before it is touched.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-const POPULATE: libc::c_int = 0;
 
 #[cfg(test)]
 mod tests {

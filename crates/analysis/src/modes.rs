@@ -7,8 +7,8 @@
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::drift`].
 //! 2. *Within rounds.* Each round is moved by what it is displaced, along a curve that is smoothed over
-//!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps of the distribution are counted (see
-//!    [`crate::peaks`]), the trend within the window taken off. Where seven windows of ten in a
+//!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps
+//!    of the distribution are counted (see [`crate::peaks`]), the trend within the window taken off. Where seven windows of ten in a
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
 //! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
 //!    what lasts less was something else that ran meanwhile. Each mode has

@@ -12,7 +12,7 @@ pub(crate) fn modes(subject: &str, table: &Table, modes: &Modes) -> String {
     let one = |(index, mode): (usize, &Mode)| {
         let share = words::percent(mode.share);
         let lie = if index == 0 { " of the samples lie" } else { "" };
-        format!("{share}{lie} on the {} ({})", rank(index, count), how(mode, &unit))
+        format!("{share}{lie} on the {} ({})", words::mode_rank(index, count), how(mode, &unit))
     };
     let parts: Vec<String> = modes.modes.iter().enumerate().map(one).collect();
     format!(
@@ -31,19 +31,6 @@ fn range(from: u64, to: u64) -> String {
         return format!("at {}", words::count(to));
     }
     format!("from {} to {}", words::count(from), words::count(to))
-}
-
-/// `lower` and `upper`, or where there are more, `lowest`, `second`, … and `uppermost`.
-fn rank(index: usize, count: usize) -> &'static str {
-    const BETWEEN: [&str; 3] = ["second", "third", "fourth"];
-    match (index, count) {
-        (0, 2) => "lower",
-        (1, 2) => "upper",
-        (0, _) => "lowest",
-        (last, count) if last + 1 == count => "uppermost",
-        (1, 3) => "middle",
-        (other, _) => BETWEEN.get(other - 1).copied().unwrap_or("next"),
-    }
 }
 
 /// How a mode grows and where it runs: `linear, 95.0 to 400 µs`, `constant, 90.1 µs`, `0.8 ms`.
@@ -164,7 +151,10 @@ mod tests {
         );
         let within = modes("dynamic", &table, &both(Division::WithinRounds, &[]));
         assert!(within.ends_with("; one and the same round lies on both."), "{within}");
-        assert_eq!((rank(1, 3), rank(2, 3), rank(2, 4)), ("middle", "uppermost", "third"));
+        assert_eq!(
+            (words::mode_rank(1, 3), words::mode_rank(2, 3), words::mode_rank(2, 4)),
+            ("middle", "uppermost", "third")
+        );
     }
 
     #[test]

@@ -188,9 +188,30 @@ pub fn list(items: &[String]) -> String {
     }
 }
 
+/// What one of several modes is called, by its place from below: `lower`, `middle`, `uppermost`.
+pub fn mode_rank(index: usize, count: usize) -> &'static str {
+    const BETWEEN: [&str; 3] = ["second", "third", "fourth"];
+    match (index, count) {
+        (0, 2) => "lower",
+        (1, 2) => "upper",
+        (0, _) => "lowest",
+        (last, count) if last + 1 == count => "uppermost",
+        (1, 3) => "middle",
+        (other, _) => BETWEEN.get(other - 1).copied().unwrap_or("next"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modes_are_named_from_below() {
+        let names = |of| (0..of).map(|at| mode_rank(at, of)).collect::<Vec<_>>();
+        assert_eq!(names(2), ["lower", "upper"]);
+        assert_eq!(names(3), ["lowest", "middle", "uppermost"]);
+        assert_eq!(names(4), ["lowest", "second", "third", "uppermost"]);
+    }
 
     #[test]
     fn figures_keep_three_significant_digits() {

@@ -99,13 +99,13 @@ fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
         let curve: Vec<Value> =
             mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
         let pairs = of_mode(mode, modes.division);
-        let (label, name, axis) = (&row.label, name(at, of), &table.axis);
+        let (label, name, axis) = (&row.label, analysis::words::mode_rank(at, of), &table.axis);
         json!({
             "kind": "mode",
             "subjects": [label],
             "place": at,
             "curve": curve,
-            "said": format!("{label}, {name}: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
+            "said": format!("{label}, {name} mode: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
             "brief": brief(&pairs),
             "pairs": pairs,
         })
@@ -121,6 +121,8 @@ fn of_mode(mode: &Mode, division: Division) -> Pairs {
         pairs.push(("growth".to_owned(), said));
     }
     let which = match division {
+        // At points that are measured apart, the rounds may be others at each.
+        Division::ByRound if mode.rounds.is_empty() => "of whole rounds".to_owned(),
         Division::ByRound => {
             let rounds: Vec<String> = mode.rounds.iter().map(u32::to_string).collect();
             let word = if rounds.len() == 1 { "round" } else { "rounds" };
@@ -131,18 +133,6 @@ fn of_mode(mode: &Mode, division: Division) -> Pairs {
     };
     pairs.push(("samples".to_owned(), which));
     pairs
-}
-
-/// What one of several modes is called, in the words of the findings.
-fn name(at: usize, of: usize) -> String {
-    match (at, of) {
-        (0, 2) => "lower mode".to_owned(),
-        (1, 2) => "upper mode".to_owned(),
-        (0, _) => "lowest mode".to_owned(),
-        (at, of) if at + 1 == of => "uppermost mode".to_owned(),
-        (1, 3) => "middle mode".to_owned(),
-        _ => format!("mode {} of {of}", at + 1),
-    }
 }
 
 fn interval(at: Estimate, said: impl Fn(f64) -> String) -> Pairs {
@@ -158,17 +148,4 @@ fn interval(at: Estimate, said: impl Fn(f64) -> String) -> Pairs {
 fn brief(pairs: &[(String, String)]) -> String {
     let each: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
     each.join(" · ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modes_have_names_from_the_lowest_up() {
-        let names = |of| (0..of).map(|at| name(at, of)).collect::<Vec<_>>();
-        assert_eq!(names(2), ["lower mode", "upper mode"]);
-        assert_eq!(names(3), ["lowest mode", "middle mode", "uppermost mode"]);
-        assert_eq!(names(4)[1..3], ["mode 2 of 4", "mode 3 of 4"]);
-    }
 }

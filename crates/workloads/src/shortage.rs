@@ -5,6 +5,9 @@ use rustix::io::Errno;
 use std::fs::{File, read_to_string};
 use std::io::{self, BufRead, BufReader};
 
+/// A limit in words, and what raises it.
+pub(crate) type Limit = (String, String);
+
 /// The failure of `what` was being done: where the kernel has no more of something to give, what was
 /// measured up to there counts.
 pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
@@ -17,7 +20,7 @@ pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
 }
 
 /// What a limit is, and what raises it; none where the error is no shortage.
-fn limit(errno: Errno) -> Option<(String, String)> {
+fn limit(errno: Errno) -> Option<Limit> {
     let plain = |limit: &str, remedy: &str| (limit.to_owned(), remedy.to_owned());
     Some(match errno {
         Errno::MFILE => {
@@ -41,7 +44,7 @@ fn limit(errno: Errno) -> Option<(String, String)> {
 }
 
 /// The range that the kernel takes ports from.
-fn ports() -> (String, String) {
+fn ports() -> Limit {
     let range = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let numbers: Vec<u64> = range.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let said = match numbers[..] {
@@ -54,32 +57,41 @@ fn ports() -> (String, String) {
 }
 
 /// Memory, of which a process may also have too many maps, or too many addresses.
-fn memory() -> (String, String) {
+pub(crate) fn memory() -> Limit {
+    maps().or_else(addresses).unwrap_or_else(|| {
+        if setting("vm.overcommit_memory") == Some(2) {
+            let remedy = "sysctl -w vm.overcommit_memory=0";
+            return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
+        }
+        ("no memory left".into(), "end what else uses memory".into())
+    })
+}
+
+/// The limit on maps, where this process is as near to it as it is after some went to make room for
+/// saying so.
+pub(crate) fn maps() -> Option<Limit> {
     let maps = File::open("/proc/self/maps");
     let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
-    let most = maps_max();
-    let addresses = rustix::process::getrlimit(rustix::process::Resource::As).current;
-    match (most, addresses) {
-        // As many as there may be, but for some that went to make room for this.
-        (Some(most), _) if maps as u64 + 100 >= most => {
-            sysctl(MAPS_MAX, &most.saturating_mul(4).max(1_000_000).to_string())
-        }
-        (_, Some(bytes)) => {
-            let said = format!("a process may have {} MiB of addresses", bytes >> 20);
-            (said, "ulimit -v unlimited".into())
-        }
-        _ => ("no memory left".into(), "end what else uses memory".into()),
-    }
+    let most = setting(MAPS_MAX).filter(|most| maps as u64 + 100 >= *most)?;
+    Some(sysctl(MAPS_MAX, &most.saturating_mul(4).max(1_000_000).to_string()))
 }
 
-const MAPS_MAX: &str = "vm.max_map_count";
-
-/// How many maps a process may have; none where the kernel doesn't tell.
-pub(crate) fn maps_max() -> Option<u64> {
-    sysctl_value(MAPS_MAX)?.parse().ok()
+/// The limit on addresses, where there is one.
+pub(crate) fn addresses() -> Option<Limit> {
+    let bytes = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    let said = format!("a process may have {} MiB of addresses", bytes >> 20);
+    Some((said, "ulimit -v unlimited".into()))
 }
 
-fn sysctl(name: &str, more: &str) -> (String, String) {
+/// How many maps a process may have.
+pub(crate) const MAPS_MAX: &str = "vm.max_map_count";
+
+/// A sysctl that is a number; none where the kernel doesn't tell.
+pub(crate) fn setting(name: &str) -> Option<u64> {
+    sysctl_value(name)?.parse().ok()
+}
+
+fn sysctl(name: &str, more: &str) -> Limit {
     let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
     (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
 }

@@ -1,6 +1,7 @@
 //! Which limit processes and threads meet. The kernel says EAGAIN for half a dozen of them; which one
 //! it was can be seen while all that was made is still there.
 
+use crate::shortage::{self, Limit, MAPS_MAX, setting};
 use engine::{Failure, Fit, Warning};
 use rustix::io::Errno;
 use rustix::process::{
@@ -16,9 +17,6 @@ const NEAR: u64 = 16;
 /// Numbers that the kernel gives to no process once it has gone round (`RESERVED_PIDS`).
 const PIDS_RESERVED: u64 = 300;
 
-/// A limit in words, and what raises it.
-type Limit = (String, String);
-
 /// The failure of `what`, with `wanted` of them asked for: where it is a limit, what was measured up
 /// to there counts, and the limit is named. Call it while all that was made is still there.
 pub(crate) fn met(what: &str, errno: i32, words: &str, wanted: u64) -> Failure {
@@ -29,7 +27,7 @@ pub(crate) fn met(what: &str, errno: i32, words: &str, wanted: u64) -> Failure {
                           kernel.threads-max";
             ("the kernel does not tell which limit it is".into(), remedy.into())
         }),
-        Errno::NOMEM => maps().unwrap_or_else(memory),
+        Errno::NOMEM => shortage::memory(),
         _ => return Failure::new(format!("{what}: {words}")),
     };
     Failure::ran_out(format!("{what}: {words}; {limit}"), remedy)
@@ -42,7 +40,8 @@ fn exhausted(wanted: u64) -> Option<Limit> {
         .or_else(|| sysctl("kernel.pid_max", tasks + PIDS_RESERVED, "4194304"))
         .or_else(|| sysctl("kernel.threads-max", tasks, "1000000"))
         .or_else(|| user(wanted))
-        .or_else(maps)
+        .or_else(shortage::maps)
+        .or_else(shortage::addresses)
 }
 
 /// The limit of the user, `RLIMIT_NPROC`. Who is exempt from it is far above.
@@ -125,11 +124,6 @@ fn sysctl(name: &str, used: u64, more: &str) -> Option<Limit> {
     (used + NEAR >= most).then(|| (format!("{name} is {most}"), format!("sysctl -w {name}={more}")))
 }
 
-fn setting(name: &str) -> Option<u64> {
-    let path = format!("/proc/sys/{}", name.replace('.', "/"));
-    read_to_string(path).ok()?.trim().parse().ok()
-}
-
 /// The processes and threads of the system: the part of `0.12 0.30 0.43 2/1234 5678` after the stroke.
 fn tasks_in_system() -> u64 {
     let line = read_to_string("/proc/loadavg").unwrap_or_default();
@@ -137,21 +131,6 @@ fn tasks_in_system() -> u64 {
     tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
 }
 
-/// The limit of maps, of which each thread takes some.
-fn maps() -> Option<Limit> {
-    let maps = read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
-    sysctl(MAPS_MAX, maps, "1000000")
-}
-
-fn memory() -> Limit {
-    if setting("vm.overcommit_memory") == Some(2) {
-        let remedy = "sysctl -w vm.overcommit_memory=0";
-        return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
-    }
-    ("no memory is left".into(), "end what else uses memory".into())
-}
-
-const MAPS_MAX: &str = "vm.max_map_count";
 /// Maps of a thread: its stack and the one for signals, each with a guard page.
 const MAPS_OF_A_THREAD: u64 = 4;
 /// Maps that the rest of the process may need.

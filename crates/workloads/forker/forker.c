@@ -47,7 +47,7 @@ static pid_t self;
 static volatile sig_atomic_t died;
 
 /* What is kept of each process is written to a file, between the timed regions: a map for it would be
-   one more that each fork has to copy or to leave out, and leaving out costs more than copying. */
+   one more that each fork has to copy or to leave out. */
 static int kept = -1;
 static long count, made_count;
 

@@ -47,7 +47,7 @@ impl Workload for Accept {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        tcp::fit(cell, CONNECTIONS.name)
+        shortage::descriptors(cell, CONNECTIONS.name)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -43,7 +43,7 @@ impl Workload for Close {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        tcp::fit(cell, CONNECTIONS.name)
+        shortage::descriptors(cell, CONNECTIONS.name)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

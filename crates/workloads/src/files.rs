@@ -1,9 +1,8 @@
 //! Many small files, in a folder that is gone when the cell is over.
 
-use crate::pages::file_system;
+use crate::folder;
 use crate::shortage;
-use engine::{Cell, Condition, Defaults, Failure, Fit, Probe, Scratch, Sweep, Values};
-use rustix::fs::statfs;
+use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Sweep, Values};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,9 +42,7 @@ pub(crate) struct Files {
 impl Files {
     /// Files for every place of the axis. Having just been written, all of them are in the caches.
     pub fn new(cell: &Cell, layout: Layout, probe: &mut Probe) -> Result<Files, Failure> {
-        let scratch = Scratch::new(&cell.scratch).map_err(making_a_folder)?;
-        let at = statfs(scratch.path()).map_err(|error| Failure::doing("statfs", error))?;
-        probe.fact("file system", file_system(&at));
+        let scratch = folder::make(cell, probe)?;
         let mut files = Files { paths: Vec::new(), shortage: None, scratch };
         for n in 0..cell.number(FILES.name)? {
             match files.path(n, layout) {
@@ -95,21 +92,8 @@ impl Files {
     }
 }
 
-/// Why there is no folder for files.
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(crate) fn making_a_folder(error: io::Error) -> Failure {
-    let at = std::env::temp_dir();
-    let what = format!("making a folder in {} (TMPDIR=… names another place)", at.display());
-    shortage::failure(&what, &error)
-}
-
 /// Opens a file to read.
 #[inline]
 pub(crate) fn open_to_read(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| shortage::failure("open", &error))
-}
-
-/// Whether a process may have as many files open.
-pub(crate) fn fit(cell: &Cell) -> Fit {
-    crate::tcp::fit(cell, FILES.name)
 }

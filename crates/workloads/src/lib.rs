@@ -4,6 +4,7 @@
 use engine::Workload;
 
 mod files;
+mod folder;
 mod mechanisms;
 mod objects;
 mod pages;

@@ -78,7 +78,7 @@ impl Workload for Manyfiles {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        files::fit(cell)
+        shortage::descriptors(cell, FILES.name)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

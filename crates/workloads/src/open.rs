@@ -7,6 +7,7 @@
 //! It does not measure a disk, or a directory that is not in the caches; nor reading the file.
 
 use crate::files::{self, FILES, Files, Layout};
+use crate::shortage;
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
@@ -43,7 +44,7 @@ impl Workload for Open {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        files::fit(cell)
+        shortage::descriptors(cell, FILES.name)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -3,10 +3,10 @@
 //! Every second page, as in Felix von Leitner's mmapbench: pages that follow each other would become
 //! one map.
 
-use crate::files::making_a_folder;
+use crate::folder;
 use crate::shortage;
 use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Subject, Sweep, Values};
-use rustix::fs::{FallocateFlags, StatFs, fallocate, fstatfs};
+use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -94,7 +94,7 @@ impl Pages {
             return Ok(pages);
         }
         let doing = |what| move |error: io::Error| shortage::failure(what, &error);
-        let scratch = Scratch::new(&cell.scratch).map_err(making_a_folder)?;
+        let scratch = folder::make(cell, probe)?;
         let path = scratch.path().join("pages");
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let mut file = file.map_err(doing("making a file"))?;
@@ -104,10 +104,6 @@ impl Pages {
         let bytes = file.metadata().map_err(doing("looking at the file"))?.len();
         pages.count = maps.min(bytes / (2 * page_bytes as u64));
         read_all(&mut file).map_err(doing("reading the file into the page cache"))?;
-        probe.fact(
-            "file system",
-            file_system(&fstatfs(&file).map_err(|e| doing("statfs")(e.into()))?),
-        );
         pages.file = Some(file);
         pages.scratch = Some(scratch);
         Ok(pages)
@@ -184,21 +180,4 @@ fn read_all(file: &mut File) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
     while file.read(&mut buffer)? > 0 {}
     Ok(())
-}
-
-/// The name of a file system, or its number.
-pub(crate) fn file_system(of: &StatFs) -> String {
-    const KNOWN: [(u64, &str); 8] = [
-        (0xef53, "ext4"),
-        (0x0102_1994, "tmpfs"),
-        (0x5846_5342, "xfs"),
-        (0x9123_683e, "btrfs"),
-        (0x794c_7630, "overlay"),
-        (0x2fc1_2fc1, "zfs"),
-        (0xf2f5_2010, "f2fs"),
-        (0x6969, "nfs"),
-    ];
-    let number = of.f_type as u64;
-    let known = KNOWN.iter().find(|(magic, _)| *magic == number);
-    known.map_or_else(|| format!("0x{number:x}"), |(_, name)| (*name).to_owned())
 }

@@ -127,11 +127,15 @@ pub(crate) fn row<'a>(rows: &'a [Row], cell: &Cell) -> Result<&'a Row, Failure> 
     row.ok_or_else(|| Failure::new(format!("there is no way called {}", cell.subject)))
 }
 
-/// Whether there is memory for all of them: what the kernel runs out of otherwise it says, but for
-/// want of memory it ends processes, and they may be somebody else's.
+/// Whether there are ids and memory for all of them. What else the kernel runs out of it says; but
+/// without ids nobody on the machine can make a process, and for want of memory the kernel ends some,
+/// and they may be somebody else's.
 pub(crate) fn fit(cell: &Cell) -> Fit {
     let number = |name| cell.number(name).unwrap_or(0);
-    limits::memory_for(number(PROCESSES.name), number(PARENT.name))
+    match limits::ids_for(number(PROCESSES.name)) {
+        Fit::Measure => limits::memory_for(number(PROCESSES.name), number(PARENT.name)),
+        too_many => too_many,
+    }
 }
 
 /// What became of a cell's processes.

@@ -1,9 +1,21 @@
-//! What the machine ran out of, said with its limit and with what gives more of it.
+//! What a machine has too little of, before and while it is used up: said with its limit and with what
+//! gives more of it.
 
-use engine::{Failure, descriptors_max};
+use crate::mechanisms::{OWN_DESCRIPTORS, at_most};
+use engine::{Cell, Failure, Fit, Parking, descriptors_max};
 use rustix::io::Errno;
 use std::fs::{File, read_to_string};
 use std::io::{self, BufRead, BufReader};
+
+/// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
+/// any, are parked.
+pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
+    let most = descriptors_max().saturating_sub(OWN_DESCRIPTORS + Parking::chunk()) as u64;
+    match cell.number(axis) {
+        Ok(asked) if asked > most => at_most(axis, asked, most),
+        _ => Fit::Measure,
+    }
+}
 
 /// A limit in words, and what raises it.
 pub(crate) type Limit = (String, String);

@@ -44,7 +44,7 @@ impl Workload for Socket {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        tcp::fit(cell, SOCKETS.name)
+        shortage::descriptors(cell, SOCKETS.name)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

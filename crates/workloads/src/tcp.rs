@@ -1,10 +1,7 @@
 //! TCP sockets over IPv4 and IPv6: as subjects, and as connections over loopback.
 
-use crate::mechanisms::{self, OWN_DESCRIPTORS};
 use crate::shortage;
-use engine::{
-    Cell, Condition, Defaults, Failure, Fit, Parking, Subject, Sweep, Values, descriptors_max,
-};
+use engine::{Cell, Condition, Defaults, Failure, Parking, Subject, Sweep, Values};
 use rustix::net::{getsockname, listen};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -113,16 +110,6 @@ pub(crate) const fn axis(
 /// The axis of a workload over connections.
 pub(crate) const CONNECTIONS: Condition =
     axis("connections", "connections that are opened", "open connections");
-
-/// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they
-/// have any, are parked.
-pub(crate) fn fit(cell: &Cell, axis: &'static str) -> Fit {
-    let most = descriptors_max().saturating_sub(OWN_DESCRIPTORS + Parking::chunk()) as u64;
-    match cell.number(axis) {
-        Ok(asked) if asked > most => mechanisms::at_most(axis, asked, most),
-        _ => Fit::Measure,
-    }
-}
 
 /// Where connections over loopback come in.
 pub(crate) struct Listener {

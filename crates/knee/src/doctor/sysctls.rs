@@ -4,6 +4,10 @@ use super::needs::{OWN, SOCKETS};
 use super::{Check, Found, Group, Machine, Remedy, Unknown};
 use analysis::words::count;
 
+/// Why either queue of a listener matters.
+const QUEUE: &str = "a server that is loaded beside a run drops connections beyond it; accept itself has \
+                     one waiting at a time";
+
 /// The family.
 pub static GROUP: Group = Group {
     name: "Sockets and files",
@@ -20,8 +24,7 @@ pub static GROUP: Group = Group {
         Check {
             name: "somaxconn",
             looks_at: "the longest queue of connections to accept (net.core.somaxconn)",
-            why: "a server that is loaded beside a run drops connections beyond it; accept itself has \
-                  one waiting at a time",
+            why: QUEUE,
             workloads: &["accept"],
             by_name: None,
             look: |machine| {
@@ -32,8 +35,7 @@ pub static GROUP: Group = Group {
         Check {
             name: "syn-backlog",
             looks_at: "half-open connections of a listener (net.ipv4.tcp_max_syn_backlog)",
-            why: "a server that is loaded beside a run drops connections beyond it; accept itself has \
-                  one waiting at a time",
+            why: QUEUE,
             workloads: &["accept"],
             by_name: None,
             look: |machine| {

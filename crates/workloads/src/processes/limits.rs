@@ -166,12 +166,6 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     // Read once: what is planned for one subject has to hold for the next.
     let available_kib = *AVAILABLE_KIB.get_or_init(available_kib);
     let each_kib = PROCESS_KIB + TABLES_KIB_PER_MIB * parent_mib;
-    let ids = ids_left();
-    if processes > ids {
-        let because = format!("all processes of the machine share {ids} more ids (kernel.pid_max)");
-        let remedy = format!("sysctl -w kernel.pid_max={}", (2 * processes).min(4_194_304));
-        return Fit::AtMost { condition: super::PROCESSES.name, most: ids, because, remedy };
-    }
     let most = available_kib.saturating_sub(parent_mib << 10) / each_kib;
     let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
     if processes <= most {
@@ -184,6 +178,17 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     }
     let because =
         format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
+    Fit::AtMost { condition: super::PROCESSES.name, most, because, remedy }
+}
+
+/// Whether there are ids for so many processes, and some left for all others.
+pub(crate) fn ids_for(processes: u64) -> Fit {
+    let most = ids_left();
+    if processes <= most {
+        return Fit::Measure;
+    }
+    let because = format!("all processes of the machine share {most} more ids (kernel.pid_max)");
+    let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
     Fit::AtMost { condition: super::PROCESSES.name, most, because, remedy }
 }
 
@@ -242,6 +247,8 @@ mod tests {
 
     #[test]
     fn memory_and_maps_say_what_they_hold() {
+        assert_eq!(ids_for(1), Fit::Measure);
+        assert!(matches!(ids_for(u64::MAX / 2), Fit::AtMost { .. }));
         assert_eq!(memory_for(1, 0), Fit::Measure);
         assert!(matches!(memory_for(u64::MAX / 2, 0), Fit::AtMost { .. }));
         assert!(matches!(memory_for(1, 1 << 40), Fit::Leave(_)));

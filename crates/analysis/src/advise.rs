@@ -359,6 +359,7 @@ mod tests {
             missing: Vec::new(),
             unavailable: None,
             growth: None,
+            rate: None,
             modes: None,
             steps: Vec::new(),
             drift: None,

@@ -12,13 +12,17 @@
 //! clear together (`evidence.rs`); that says who leads where. Where the leader changes once or twice,
 //! the place is where the lead is zero on straight lines between the points, both axes being
 //! logarithmic (`zeros.rs`). Three changes and more are no crossovers that anybody could use.
+//!
+//! Where nobody leads, the mean of the leads over all points says how alike the two are: that is the
+//! answer to *which of them?*, and it is surer than any single point.
 
 mod evidence;
 mod zeros;
 
 use crate::bootstrap::FEWEST_SAMPLES;
+use crate::exponent::student_t;
 use crate::quantiles::{quantile, sort};
-use crate::{Crossover, Estimate, Standing};
+use crate::{Crossover, Estimate, Standing, words};
 use evidence::{Change, Stretch, without_blips};
 
 /// A lead that is smaller is too close to call, however sure it is: the same program built twice, or
@@ -53,6 +57,7 @@ pub struct Figure<'a> {
 #[derive(Clone, Debug)]
 pub struct Series {
     subject: String,
+    lower_is_better: bool,
     places: Vec<Place>,
 }
 
@@ -81,7 +86,7 @@ impl Series {
         figures: impl IntoIterator<Item = Figure<'a>>,
     ) -> Self {
         let places = figures.into_iter().filter_map(|figure| Place::of(&figure, lower_is_better));
-        Self { subject: subject.to_owned(), places: places.collect() }
+        Self { subject: subject.to_owned(), lower_is_better, places: places.collect() }
     }
 
     /// Its subject.
@@ -182,14 +187,17 @@ pub struct Comparison<'a> {
     one: &'a Series,
     other: &'a Series,
     steps: Vec<Step<'a>>,
-    /// Who leads where, by the steps above zero.
+    /// What is added to every point before its logarithm is taken: nothing, but where zero is one of
+    /// them, which would have none.
+    shift: f64,
+    /// Who leads where.
     stretches: Vec<Stretch>,
 }
 
 /// Two series at one point.
 struct Step<'a> {
     point: u64,
-    /// Its logarithm.
+    /// Its logarithm, shifted.
     x: f64,
     places: [&'a Place; 2],
     /// The logarithm of how many times better the one is than the other.
@@ -208,18 +216,18 @@ impl<'a> Comparison<'a> {
         }
         let usual = usual_error(&steps);
         let added = errors_added(steps.len());
+        let shift = shift(&steps);
         for step in &mut steps {
+            step.x = (step.point as f64 + shift).ln();
             step.error = step.error.max(usual);
             step.clear = step.is_clear(added);
         }
-        let zeros = steps.iter().filter(|step| step.point == 0).count();
-        let above = &mut steps[zeros..];
-        let (stretches, blips) = without_blips(above, evidence::stretches(above));
+        let (stretches, blips) = without_blips(&steps, evidence::stretches(&steps));
         // Nobody is told to lead there, so nobody is marked.
         for blip in blips {
-            above[blip].clear = false;
+            steps[blip].clear = false;
         }
-        Self { one, other, steps, stretches }
+        Self { one, other, steps, shift, stretches }
     }
 
     /// The second of the two.
@@ -246,35 +254,50 @@ impl<'a> Comparison<'a> {
 
     /// How it ends.
     pub fn standing(&self) -> Standing {
-        let steps = self.steps_above_zero();
+        let steps = self.steps.as_slice();
         if steps.len() < 2 {
             let count = if steps.is_empty() { "no" } else { "one" };
             return Standing::Unknown { because: format!("they have {count} point in common") };
         }
         let most = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
         match self.stretches.as_slice() {
-            [] if most < CLOSE => Standing::TooClose { most },
-            [] => Standing::Unknown {
-                because: format!(
-                    "leads of up to {} are within the scatter of their figures",
-                    crate::words::factor(most)
-                ),
-            },
+            [] if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
+            [] => Standing::Unknown { because: self.scatters(most) },
             [only] => self.throughout(steps, only),
             [_, _] | [_, _, _] => {
                 let changes = evidence::changes(steps, &self.stretches);
                 let crossovers = changes.iter().map(|change| self.crossover(steps, change));
                 Standing::Crosses { crossovers: crossovers.collect() }
             }
-            _ if most < CLOSE => Standing::TooClose { most },
+            _ if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
             many => Standing::Unsettled { changes: many.len() - 1, most },
         }
     }
 
-    /// Nothing can be said of zero, which has no place on an axis of logarithms.
-    fn steps_above_zero(&self) -> &[Step<'a>] {
-        let zeros = self.steps.iter().filter(|step| step.point == 0).count();
-        &self.steps[zeros..]
+    /// Why nothing is said of who leads.
+    fn scatters(&self, most: f64) -> String {
+        let most = words::factor(most);
+        let ratio = self.ratio().map(|ratio| format!(" ({})", words::ratio_with_interval(ratio)));
+        let ratio = ratio.unwrap_or_default();
+        format!("leads of up to {most} are within the scatter of their figures{ratio}")
+    }
+
+    /// The figures of the one over those of the other, over all points: the mean of the logarithms,
+    /// its error that of the figures or what the points differ by, whichever is more. `None` where
+    /// nothing is known of chance.
+    fn ratio(&self) -> Option<Estimate> {
+        let count = self.steps.len() as f64;
+        if self.steps.len() < 2 || self.steps.iter().any(Step::is_single) {
+            return None;
+        }
+        let sign = if self.one.lower_is_better { -1.0 } else { 1.0 };
+        let leads: Vec<f64> = self.steps.iter().map(|step| sign * step.lead).collect();
+        let mean = leads.iter().sum::<f64>() / count;
+        let own = self.steps.iter().map(|step| step.error.powi(2)).sum::<f64>().sqrt() / count;
+        let scatter = deviation(&leads) / (count - 1.0).sqrt();
+        let half = student_t(self.steps.len() - 1) * own.max(scatter);
+        let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
+        half.is_finite().then_some(Estimate { value, low, high })
     }
 
     fn throughout(&self, steps: &[Step<'_>], only: &Stretch) -> Standing {
@@ -299,7 +322,7 @@ impl<'a> Comparison<'a> {
         Crossover {
             overtakes: overtakes.subject.clone(),
             overtaken: overtaken.subject.clone(),
-            at: zeros::place(steps, change),
+            at: zeros::place(steps, change, self.shift),
             share: None,
             after,
             before,
@@ -317,8 +340,7 @@ impl<'a> Step<'a> {
         };
         let error = if error.is_finite() { together(one, other).unwrap_or(error) } else { error };
         let (point, lead) = (one.point, one.worth - other.worth);
-        let x = (point as f64).ln();
-        Self { point, x, places: [one, other], lead, error, clear: false }
+        Self { point, x: 0.0, places: [one, other], lead, error, clear: false }
     }
 
     fn is_single(&self) -> bool {
@@ -359,6 +381,14 @@ fn together(one: &Place, other: &Place) -> Option<f64> {
     let same = one.draws.len() > 1 && one.draws.len() == other.draws.len();
     let leads = || one.draws.iter().zip(&other.draws).map(|(one, other)| one - other);
     same.then(|| deviation(&leads().collect::<Vec<f64>>()).hypot(one.drift.hypot(other.drift)))
+}
+
+/// Half of the first point above zero, where zero is a point: it then stands as far before that one as
+/// the next ones are apart.
+fn shift(steps: &[Step<'_>]) -> f64 {
+    let above = steps.iter().map(|step| step.point).find(|point| *point > 0);
+    let has_zero = steps.first().is_some_and(|step| step.point == 0);
+    if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 }
 }
 
 /// The middle one of the points' errors: what a point that looks quieter is held to.
@@ -435,9 +465,9 @@ mod tests {
     }
 
     #[test]
-    fn figures_without_a_logarithm_and_points_at_zero_are_left_out() {
-        let one = singles("one", &[(0, 9.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
-        let gaps = [(0, 1.0), (10, 2.0), (20, 5.0), (30, 5.0), (60, f64::NAN), (100, 3.0)];
+    fn figures_without_a_logarithm_are_left_out() {
+        let one = singles("one", &[(0, 1.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
+        let gaps = [(0, 2.5), (10, 2.0), (20, 5.0), (30, 5.0), (60, f64::NAN), (100, 3.0)];
         let standing = contest(&one, &singles("other", &gaps));
         let better = "one".to_owned();
         assert_eq!(
@@ -446,12 +476,44 @@ mod tests {
                 better,
                 least: 2.0,
                 most: 3.0_f64.ln().exp(),
-                from: 10,
+                from: 0,
                 to: 100,
-                clear: 2,
-                of: 2
+                clear: 3,
+                of: 3
             }
         );
+    }
+
+    /// A cost of 8 and 0.1 for each against one of 10 cross at 20, between none and the first points.
+    #[test]
+    fn zero_is_a_point_before_the_first() {
+        let sizes = [0, 50, 100, 1000];
+        let steep: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 8.0 + 0.1 * n as f64)).collect();
+        let flat = sizes.map(|n| (n, 10.0));
+        let [found] = crossovers(contest(&singles("flat", &flat), &singles("steep", &steep)))
+            .try_into()
+            .unwrap();
+        assert_eq!((found.overtakes.as_str(), found.after, found.before), ("flat", 0, 50));
+        assert!((15.0..=30.0).contains(&found.at.value), "{found:?}");
+        // Those who change places further up do so where they would without it.
+        let later: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 2.0 + 0.02 * n as f64)).collect();
+        let [found] = crossovers(contest(&singles("flat", &flat), &singles("later", &later)))
+            .try_into()
+            .unwrap();
+        assert_eq!((found.after, found.before), (100, 1000));
+        assert!((300.0..=600.0).contains(&found.at.value), "{found:?}");
+    }
+
+    #[test]
+    fn the_ratio_of_two_that_are_alike_has_an_interval() {
+        let standing = against_ten([10.1, 9.9, 10.05, 10.0, 9.95, 10.1], 0.01);
+        let Standing::TooClose { most, ratio: Some(ratio) } = standing else {
+            panic!("{standing:?}")
+        };
+        // Five errors of 1.4 %, by Student's t for five degrees of freedom: 1.5 %.
+        assert!(most < 1.011 && (ratio.value - 0.998).abs() < 0.002, "{ratio:?}");
+        assert!(ratio.low < 0.99 && ratio.low > 0.98, "{ratio:?}");
+        assert!(ratio.high > 1.01 && ratio.high < 1.02, "{ratio:?}");
     }
 
     #[test]
@@ -530,7 +592,7 @@ mod tests {
     #[test]
     fn many_changes_are_never_many_crossovers() {
         let small = against_ten([10.6, 9.4, 10.6, 9.4, 10.6, 9.4], 0.002);
-        assert!(matches!(small, Standing::TooClose { most } if most > 1.06), "{small:?}");
+        assert!(matches!(small, Standing::TooClose { most, .. } if most > 1.06), "{small:?}");
         let large = against_ten([15.0, 6.0, 15.0, 6.0, 15.0, 6.0], 0.002);
         let Standing::Unsettled { changes, most } = large else { panic!("{large:?}") };
         assert!(changes == 5 && (most - 10.0 / 6.0).abs() < 1e-9);
@@ -540,7 +602,8 @@ mod tests {
     fn scatter_is_not_called_close() {
         let noisy = against_ten([8.0, 12.0, 9.0, 13.0, 8.0, 11.0], 0.2);
         let Standing::Unknown { because } = noisy else { panic!("{noisy:?}") };
-        assert_eq!(because, "leads of up to ×1.30 are within the scatter of their figures");
+        let said = "leads of up to ×1.30 are within the scatter of their figures (ratio ";
+        assert!(because.starts_with(said), "{because}");
     }
 
     /// One point whose five rounds agree by luck is held to the error of the others.

@@ -36,7 +36,8 @@ pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, low: value - half, high: value + half })
 }
 
-/// The exponent of a series of `points`, with its 95 % interval.
+/// The exponent of a series of `points`, with its 95 % interval: of those above zero, since nothing has
+/// no logarithm.
 ///
 /// `replicates` holds the bootstrap's replicates of the median at each point, or nothing for a point
 /// that could not be resampled. Where every point has some, the exponent is [`theil_sen`]'s slope and
@@ -44,13 +45,17 @@ pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
 /// judges by the scatter about the line; with three points that interval is very wide, as it should
 /// be. `None` with fewer than three points, or a figure or replicate that has no logarithm.
 pub fn exponent(points: &[(u64, f64)], replicates: &[&[f64]]) -> Option<Estimate> {
-    if points.len() < 3 || points.iter().any(|&(n, y)| n == 0 || !(y > 0.0 && y.is_finite())) {
+    let all_known = replicates.len() == points.len();
+    let above = points.iter().position(|&(n, _)| n > 0).unwrap_or(points.len());
+    let points = &points[above..];
+    let replicates = if all_known { &replicates[above..] } else { &[] };
+    if points.len() < 3 || points.iter().any(|&(_, y)| !(y > 0.0 && y.is_finite())) {
         return None;
     }
     let x: Vec<f64> = points.iter().map(|&(n, _)| (n as f64).ln()).collect();
     let y: Vec<f64> = points.iter().map(|&(_, y)| y.ln()).collect();
     let count = replicates.iter().map(|r| r.len()).min().unwrap_or(0);
-    if count == 0 || replicates.len() != points.len() {
+    if count == 0 {
         return least_squares(&x, &y);
     }
     let mut drawn = vec![0.0; y.len()];

@@ -1,8 +1,8 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
 use crate::{
-    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, shape_words,
-    words,
+    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, rate_words,
+    shape_words, words,
 };
 use record::WorkloadInfo;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The workload that does nothing: its figures are the harness's own.
 pub const NULL: &str = "null";
 
-/// What `tables` say, in their order: how each series grows, on which several
+/// What `tables` say, in their order: how each series grows, or whether its rate holds, on which several
 /// curves it lies, where it steps, whether it drifted, who overtakes whom, and what the harness
 /// itself costs. `workloads` name the rivals, of which is always said who leads where.
 pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
@@ -58,6 +58,9 @@ fn of_row(tables: &[Table], table: &Table, row: &Row) -> Vec<(FindingKind, Strin
     if let Some(growth) = &row.growth {
         all.push((FindingKind::Growth, growth_sentence(tables, table, row, growth)));
     }
+    if let Some(rate) = &row.rate {
+        all.push((FindingKind::Rate, rate_words::rate(&subject, table, rate)));
+    }
     if let Some(modes) = &row.modes {
         all.push((FindingKind::Mode, shape_words::modes(&subject, table, modes)));
     }
@@ -73,10 +76,8 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
     let subject = format!("{}{}", row.label, qualifiers(tables, table));
     let class = words::class(growth.class);
     let factor = words::factor(growth.factor);
-    let exponent = match growth.exponent {
-        Some(exponent) => format!(" ({})", words::exponent_with_interval(exponent)),
-        None => String::new(),
-    };
+    let exponent = words::exponent_of(growth).map(|exponent| format!(" ({exponent})"));
+    let exponent = exponent.unwrap_or_default();
     let (from, to) = (words::count(growth.from), words::count(growth.to));
     let range = format!("from {from} to {to} {}", table.axis);
     let (basis, doubt) = match growth.basis {

@@ -196,13 +196,22 @@ impl<'a> Gathered<'a> {
             .collect();
         // A trajectory's one planned point is its far end; its places are where its samples are.
         let own_places = self.has_places(conditions, metric);
-        if axis.is_empty() || (!own_places && axis.iter().all(|point| planned.contains(point))) {
+        if axis.is_empty() {
             axis.extend(planned);
+        } else if !own_places && axis.iter().all(|point| planned.contains(point)) {
+            axis.extend(planned.iter().filter(|point| !self.all_measured(conditions, **point)));
         } else if own_places {
             let far = axis.last().copied().unwrap_or(0);
             axis.retain(|&place| is_shown(place, far));
         }
         axis
+    }
+
+    /// Whether each cell that was planned at `point` was measured: what has no figure there then has
+    /// none there, such as bytes for each of no connections.
+    fn all_measured(&self, conditions: &Conditions, point: u64) -> bool {
+        let here = |place: &&(&str, &Conditions, u64)| place.1 == conditions && place.2 == point;
+        self.planned.iter().filter(here).all(|place| self.measured.contains(place))
     }
 
     /// Whether the samples of `metric` have places of their own.

@@ -19,8 +19,10 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 /// its interval.
 ///
 /// The rules, in turn:
-/// 1. *Too little*: fewer than three points, a range below ×8, or below ×30 with fewer than
-///    [`FEWEST_POINTS`] points, is undecided, however clear it looks.
+/// 1. *Too little*: fewer than three points above zero, a range of them below ×8, or below ×30 with
+///    fewer than [`FEWEST_POINTS`] points of which none is zero, is undecided, however clear it looks.
+///    At zero there is only what does not grow: it counts as a point, and has no place in ranges and
+///    exponents.
 /// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
 ///    further than a factor of 1.4 from their middle, and neither of last and first is more than 1.3
 ///    times the other (or they differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
@@ -28,7 +30,7 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 ///    the others can't carry a verdict alone ([`FEWEST_POINTS`] of them over ×30). A median that is
 ///    [`UNSURE`] rules out n log n, which is a claim about a smooth curve.
 /// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
-///    are named, by the slopes between neighbours.
+///    are named, by the slopes between neighbours; with zero among them, by their weights.
 /// 5. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
 ///    together, linear 5 % or more) and n log n passes nowhere near the medians' intervals, the curve
 ///    is linear. Caches bend the curves of linear mechanisms upwards, step by step, which n log n
@@ -123,9 +125,10 @@ pub fn classify_by(
     Growth { class: fast.class, basis: Basis::FastestTenth, ..growth }
 }
 
-/// `growth` of a trajectory: where only linear and n log n are left, and linear explains `points` within
-/// a tenth, linear stands for both and the finding says so. Most of what one call costs does not
-/// depend on the place, and under a large intercept a factor of log n does not show.
+/// `growth` of a trajectory, or of a series from zero on: where only linear and n log n are left, and
+/// linear explains `points` within a tenth, linear stands for both and the finding says so. Most of what
+/// one call costs does not depend on the place, and under a large intercept a factor of log n does not
+/// show.
 pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
     if growth.class != Class::Undecided || points.len() < FEWEST_POINTS {
         return growth;
@@ -135,7 +138,10 @@ pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
     let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
         return growth;
     };
-    let rises = growth.exponent.is_some_and(|exponent| exponent.low > 0.0);
+    // From zero on most points may be so low that nothing has grown yet.
+    let (rise, noise) = ends(points);
+    let from_zero = points[0].point == 0 && rise > 1.3_f64.ln().max(noise);
+    let rises = from_zero || growth.exponent.is_some_and(|exponent| exponent.low > 0.0);
     if !rises || line.share + rival.share < DECISIVE || line.misfit > 0.1 || line.share < 0.1 {
         return growth;
     }
@@ -158,17 +164,29 @@ pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
     Some(GrowthPoint { point, median: tenth, error })
 }
 
+/// Those above zero: at zero a series is what does not grow.
+fn above_zero(points: &[GrowthPoint]) -> &[GrowthPoint] {
+    &points[points.iter().take_while(|p| p.point == 0).count()..]
+}
+
 /// The class, or why there is none.
 fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, String> {
-    let range = points[points.len() - 1].point as f64 / points[0].point.max(1) as f64;
+    let above = above_zero(points);
+    let from_zero = above.len() < points.len();
+    if above.len() < 3 {
+        let which = if from_zero { " above zero" } else { "" };
+        let count = words::number_word(above.len());
+        return Err(match above.len() {
+            1 => format!("one point{which} is too few"),
+            _ => format!("{count} points{which} are too few"),
+        });
+    }
+    if points.iter().any(|p| !(p.median > 0.0 && p.median.is_finite())) {
+        return Err("a figure is not above zero".into());
+    }
+    let range = above[above.len() - 1].point as f64 / above[0].point as f64;
     let few = points.len() < FEWEST_POINTS;
-    if points.len() < 3 {
-        return Err(format!("{} points are too few", words::number_word(points.len())));
-    }
-    if points.iter().any(|p| p.point == 0 || !(p.median > 0.0 && p.median.is_finite())) {
-        return Err("a figure or a point is not above zero".into());
-    }
-    if range < 8.0 || (few && range < 30.0) {
+    if range < 8.0 || (few && !from_zero && range < 30.0) {
         return Err(format!("the points span only a factor of {}", words::significant(range)));
     }
     let Some(exponent) = exponent else {
@@ -186,13 +204,18 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
     {
         return Err(format!("the interval at {} is too wide", words::count(wide.point)));
     }
-    if few { verdict_of_few(points, exponent) } else { verdict_of_many(points, exponent) }
+    match (few, from_zero) {
+        (true, true) => verdict_from_zero(points),
+        (true, false) => verdict_of_few(points, exponent),
+        (false, _) => verdict_of_many(points, exponent),
+    }
 }
 
 /// Whether these points can tell the orders of growth apart without the others, which then weigh as
 /// little as their intervals are wide.
 fn carry_alone(sure: &[GrowthPoint]) -> bool {
-    let (Some(first), Some(last)) = (sure.first(), sure.last()) else { return false };
+    let above = above_zero(sure);
+    let (Some(first), Some(last)) = (above.first(), above.last()) else { return false };
     sure.len() >= FEWEST_POINTS && last.point as f64 >= 30.0 * first.point as f64
 }
 
@@ -245,6 +268,22 @@ fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, S
     let fits_line = weigh(points).iter().any(|w| w.class == Class::Linear && w.misfit < 0.1);
     if first <= last && last >= 0.6 && steepest <= 1.1 && fits_line {
         return Ok(Class::Linear);
+    }
+    Err(format!("{} points leave more than one order possible", words::number_word(points.len())))
+}
+
+/// Three points and zero, which says what does not grow: the others can be weighed with it, but as
+/// few as that don't tell n log n from n.
+fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, String> {
+    let weights = weigh(points);
+    let share = |class| weights.iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
+    let misfit = |class| weights.iter().find(|w| w.class == class).map_or(1.0, |w| w.misfit);
+    let line = share(Class::Linear) + share(Class::Linearithmic);
+    if line >= DECISIVE && misfit(Class::Linear) < 0.15 {
+        return Ok(Class::Linear);
+    }
+    if share(Class::Quadratic) >= DECISIVE && misfit(Class::Quadratic) < 0.15 {
+        return Ok(Class::Quadratic);
     }
     Err(format!("{} points leave more than one order possible", words::number_word(points.len())))
 }

@@ -26,6 +26,8 @@ pub mod peaks;
 pub mod places;
 pub mod quantiles;
 pub mod random;
+mod rate_words;
+pub mod rates;
 mod shape_words;
 mod shapes;
 mod shares;

@@ -123,6 +123,9 @@ pub enum Standing {
     TooClose {
         /// The largest lead that either has at a point: 1.04 is 4 %.
         most: f64,
+        /// The figures of the one over those of the other, over all points together; absent where
+        /// nothing is known of chance.
+        ratio: Option<Estimate>,
     },
     /// One leads wherever they can be told apart, by a point or by several together: there is no
     /// crossover in the range.
@@ -216,6 +219,8 @@ pub struct Row {
     /// How it grows; absent with fewer than two points, and where more is better: orders of growth are
     /// those of costs.
     pub growth: Option<Growth>,
+    /// How its rate goes along the axis; absent with fewer than two points, and where less is better.
+    pub rate: Option<Rate>,
     /// The curves that its samples lie on, where that is more than one.
     pub modes: Option<Modes>,
     /// Where its curve jumps, ascending.
@@ -351,13 +356,79 @@ pub struct Growth {
     pub from: u64,
     /// The last point with a figure.
     pub to: u64,
-    /// Slope of the logarithm of the figure over the logarithm of the axis, over the whole range.
+    /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero.
     pub exponent: Option<Estimate>,
     /// Why it is undecided, why the medians alone were not enough, or what can't be excluded; empty
     /// otherwise.
     pub because: String,
     /// Which figures the order of growth was taken from.
     pub basis: Basis,
+}
+
+/// How a series of which more is better goes along its axis: a rate of replies over dead connections.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// Whether it holds.
+    pub course: Course,
+    /// The point that the last one is compared with: the first, or the best on the way where that is
+    /// clearly better than both ends.
+    pub from: u64,
+    /// The last point with a figure.
+    pub to: u64,
+    /// The median there.
+    pub level: f64,
+    /// The rate at `to` as a multiple of that at `from`: 0.5 is half of it.
+    pub factor: Estimate,
+    /// Where the best on the way is clearly better than both ends.
+    pub peak: Option<Peak>,
+    /// Where it has fallen to half of what it is at `from`, if it collapses.
+    pub halved: Option<Halved>,
+    /// Why it is undecided, or by what it holds where its ends alone can't say; empty otherwise.
+    pub because: String,
+}
+
+/// Where a rate goes: the fixed vocabulary of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// It falls or rises by less than a tenth.
+    Holds,
+    /// It rises by a tenth or more.
+    Rises,
+    /// It rises and falls again, by a tenth or more, but not to less than half of its best.
+    Peaks,
+    /// It falls by a tenth or more, but not surely to less than half.
+    Falls,
+    /// It falls to less than half.
+    Collapses,
+    /// The evidence is too thin to say.
+    Undecided,
+}
+
+/// The best of a rate, between its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Peak {
+    /// The point.
+    pub at: u64,
+    /// The median there.
+    pub level: f64,
+    /// As a multiple of what it is at the first point.
+    pub factor: Estimate,
+    /// The first point.
+    pub over: u64,
+}
+
+/// Where a rate has fallen to half.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Halved {
+    /// The place on the axis. Equal ends mean that nothing was repeated and no interval is known.
+    pub at: Estimate,
+    /// The last point before it at which the rate is above half.
+    pub after: u64,
+    /// The next point.
+    pub before: u64,
+    /// Whether its interval is too wide to name a place.
+    pub vague: bool,
 }
 
 /// Which figures an order of growth was taken from.
@@ -416,6 +487,8 @@ pub struct Finding {
 pub enum FindingKind {
     /// How a series grows.
     Growth,
+    /// Whether a rate holds, falls or collapses.
+    Rate,
     /// Where one series overtakes another, or that none does.
     Crossover,
     /// Which several curves a series lies on.

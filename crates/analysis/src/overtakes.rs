@@ -1,5 +1,6 @@
 //! Sentences on who overtakes whom, in the fixed vocabulary: *overtakes*.
 
+use crate::crossover::CLOSE;
 use crate::places::verdicts_from;
 use crate::{Contest, Crossover, Estimate, Row, Standing, Table, words};
 use std::collections::BTreeSet;
@@ -41,9 +42,8 @@ pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> St
     let range = range(table, contest);
     match &contest.standing {
         Standing::Unknown { because } => format!("{pair} are undecided: {because}."),
-        Standing::TooClose { most } => {
-            let most = words::at_most(*most);
-            format!("{pair} are too close to call{range}: neither leads by more than {most}.")
+        Standing::TooClose { most, ratio } => {
+            format!("{pair} are {}.", alike(&range, *most, *ratio))
         }
         Standing::Throughout { better, least, most, from, to, clear, of } => {
             let better = label(table, better);
@@ -63,6 +63,33 @@ pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> St
                 "{pair} change places {times} times{range}, by up to {most}: no crossover can be named."
             )
         }
+    }
+}
+
+/// How far two with this ratio are apart at most; none where that is no longer close.
+fn bound(ratio: Estimate) -> Option<f64> {
+    let bound = ratio.high.max(1.0 / ratio.low);
+    (bound <= CLOSE).then_some(bound)
+}
+
+impl Standing {
+    /// Whether the two are the same, within a bound that is known.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Self::TooClose { ratio: Some(ratio), .. } if bound(*ratio).is_some())
+    }
+}
+
+/// How alike two are of whom neither leads: the bound that all points together give, which is the
+/// answer to *which of them?*, where there is one.
+fn alike(range: &str, most: f64, ratio: Option<Estimate>) -> String {
+    let most = words::at_most(most);
+    match ratio.and_then(|ratio| Some((ratio, bound(ratio)?))) {
+        Some((ratio, bound)) => format!(
+            "the same within {}:{range} neither leads ({}; at no point by more than {most})",
+            words::at_most(bound),
+            words::ratio_with_interval(ratio)
+        ),
+        None => format!("too close to call{range}: neither leads by more than {most}"),
     }
 }
 
@@ -94,13 +121,13 @@ fn label<'a>(table: &'a Table, subject: &'a str) -> &'a str {
     row(table, subject).map_or(subject, |row| &row.label)
 }
 
-/// The points above zero at which both have a figure that counts: the first calls of a trajectory are
+/// The points at which both have a figure that counts: the first calls of a trajectory are
 /// cold.
 fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
     let has = |subject: &str, index: usize| {
         row(table, subject).is_some_and(|row| row.cells[index].is_some())
     };
-    let warm = verdicts_from(table.trajectory, &table.points).max(1);
+    let warm = verdicts_from(table.trajectory, &table.points);
     let points = table.points.iter().enumerate();
     points
         .filter(|(index, point)| {

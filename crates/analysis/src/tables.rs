@@ -13,7 +13,9 @@ use crate::random::generator;
 use crate::shapes::Shape;
 use crate::shares::Portion;
 use crate::weigh::GrowthPoint;
-use crate::{Contest, CutShort, Growth, Lead, PointSummary, Row, Standing, Table, words};
+use crate::{
+    Contest, CutShort, Growth, Lead, PointSummary, Rate, Row, Standing, Table, rates, words,
+};
 use fastrand::Rng;
 use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
 
@@ -89,13 +91,7 @@ impl Context<'_> {
 
     /// What contests see of a row; `None` without figures.
     fn series(&self, subject: &SubjectInfo, figures: &[&Figure]) -> Option<Series> {
-        let all = figures.iter().map(|figure| crossover::Figure {
-            point: figure.summary.point,
-            median: figure.summary.median,
-            rounds: figure.summary.rounds,
-            samples: figure.summary.samples,
-            replicates: &figure.replicates,
-        });
+        let all = figures.iter().map(|figure| figure.seen());
         let lower_is_better = self.metric.lower_is_better;
         (!figures.is_empty()).then(|| Series::new(&subject.name, lower_is_better, all))
     }
@@ -115,6 +111,7 @@ impl Context<'_> {
             .collect();
         let shape = self.shape(&subject.name);
         let growth = self.growth(&all, shape.trajectory);
+        let rate = self.rate(&all, shape.trajectory);
         // A trajectory has more places than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
@@ -135,6 +132,7 @@ impl Context<'_> {
             missing,
             unavailable,
             growth,
+            rate,
             modes: shape.modes,
             steps: shape.steps,
             drift: shape.drift,
@@ -145,12 +143,14 @@ impl Context<'_> {
 
     /// Orders of growth are those of costs: a rate that rises or falls has none.
     fn growth(&self, figures: &[Figure], trajectory: bool) -> Option<Growth> {
-        let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
-        let counts = |figure: &&Figure| {
-            !trajectory || (figure.summary.point >= warm && figure.summary.samples >= FEWEST)
-        };
-        let counting: Vec<&Figure> = figures.iter().filter(counts).collect();
+        let counting = counting(figures, trajectory);
         if self.metric.lower_is_better { growth(&counting, trajectory) } else { None }
+    }
+
+    /// Whether a rate holds; a cost grows instead.
+    fn rate(&self, figures: &[Figure], trajectory: bool) -> Option<Rate> {
+        let seen = counting(figures, trajectory).into_iter().map(Figure::seen);
+        if self.metric.lower_is_better { None } else { rates::rate(&seen.collect::<Vec<_>>()) }
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
@@ -262,6 +262,29 @@ pub(crate) struct Figure {
     fastest: GrowthPoint,
 }
 
+impl Figure {
+    /// As contests and rates see it.
+    fn seen(&self) -> crossover::Figure<'_> {
+        crossover::Figure {
+            point: self.summary.point,
+            median: self.summary.median,
+            rounds: self.summary.rounds,
+            samples: self.summary.samples,
+            replicates: &self.replicates,
+        }
+    }
+}
+
+/// Those that a verdict rests on: all, but for the first calls of a trajectory, which are cold, and for
+/// places with next to no samples.
+fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
+    let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
+    let counts = |figure: &&Figure| {
+        !trajectory || (figure.summary.point >= warm && figure.summary.samples >= FEWEST)
+    };
+    figures.iter().filter(counts).collect()
+}
+
 /// The figure of `rounds` at `point`; `None` without samples.
 pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<Figure> {
     let Resampled { estimate, replicates } = median_over_rounds(rounds, REPLICATES, random)?;
@@ -304,7 +327,8 @@ pub(crate) fn growth(figures: &[&Figure], trajectory: bool) -> Option<Growth> {
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
     let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
     let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
-    Some(if trajectory { or_linear(growth, &points) } else { growth })
+    let from_zero = points[0].point == 0;
+    Some(if trajectory || from_zero { or_linear(growth, &points) } else { growth })
 }
 
 /// Standard error of the logarithm of a median, from its interval; 0 when there is none.

@@ -22,7 +22,7 @@ use std::f64::consts::TAU;
 /// What growth is judged by: a place on the axis, the median there, and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowthPoint {
-    /// The place on the axis, at least 1.
+    /// The place on the axis.
     pub point: u64,
     /// The median, above 0.
     pub median: f64,
@@ -72,10 +72,11 @@ const STEP: (f64, f64) = (0.262_364_264_467_491, 2.079_441_541_679_835_7);
 const STEP_PRIOR: f64 = 0.2;
 const INTERCEPTS_PER_DECADE: f64 = 16.0;
 
-/// g(n) of `class`; 1 for a constant.
+/// g(n) of `class`; 1 for a constant. Of nothing nothing has grown: there a curve is its intercept.
 pub fn growth_of(class: Class, n: f64) -> f64 {
     match class {
         Class::Constant | Class::Undecided => 1.0,
+        _ if n <= 0.0 => 0.0,
         Class::Logarithmic => n.ln(),
         Class::SquareRoot => n.sqrt(),
         Class::Linear => n,
@@ -287,7 +288,9 @@ fn shapes(class: Class, points: &[GrowthPoint]) -> Vec<Vec<f64>> {
         return vec![vec![0.0; points.len()]];
     }
     let growth: Vec<f64> = points.iter().map(|p| growth_of(class, p.point as f64)).collect();
-    let (first, last) = (growth[0], growth[growth.len() - 1]);
+    // At zero there is the intercept alone, so the scale begins behind it.
+    let above = points.iter().position(|p| p.point > 0).unwrap_or(0);
+    let (first, last) = (growth[above], growth[growth.len() - 1]);
     // From a tenth of the first point's growth, which is next to none, to ten times the last's,
     // beyond which the curve is flat. The logarithm of one is 0, and no scale to begin at.
     let first = if first > 0.0 { first } else { last * 1e-3 };

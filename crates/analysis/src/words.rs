@@ -1,6 +1,6 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
-use crate::{Class, Estimate};
+use crate::{Class, Course, Estimate, Growth};
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
@@ -12,6 +12,18 @@ pub fn class(class: Class) -> &'static str {
         Class::Linearithmic => "n log n",
         Class::Quadratic => "quadratic",
         Class::Undecided => "undecided",
+    }
+}
+
+/// The word for what a rate does.
+pub fn course(course: Course) -> &'static str {
+    match course {
+        Course::Holds => "holds",
+        Course::Rises => "rises",
+        Course::Peaks => "peaks",
+        Course::Falls => "falls",
+        Course::Collapses => "collapses",
+        Course::Undecided => "undecided",
     }
 }
 
@@ -72,6 +84,17 @@ pub fn factor(factor: f64) -> String {
     format!("×{}", significant(factor))
 }
 
+/// How much of a rate is left, as what it is divided by: `÷8.60` for 0.116; `to 0` where nothing is.
+pub fn divided(left: f64) -> String {
+    if left == 0.0 {
+        return "to 0".into();
+    }
+    if !left.is_finite() {
+        return "–".into();
+    }
+    format!("÷{}", significant(1.0 / left))
+}
+
 /// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
 /// and no more than three digits that mean anything.
 pub fn place(place: f64) -> String {
@@ -129,6 +152,24 @@ pub fn exponent_with_interval(estimate: Estimate) -> String {
     format!("{head}, 95 % {} to {}", exponent(low), exponent(high))
 }
 
+/// The exponent of a growth with its interval. None from zero on, unless nothing grows: there most of a
+/// series may be what does not grow, and then a line has an exponent of a third.
+pub fn exponent_of(growth: &Growth) -> Option<String> {
+    let says_something = growth.from > 0 || growth.class == Class::Constant;
+    growth.exponent.filter(|_| says_something).map(exponent_with_interval)
+}
+
+/// A ratio near 1: `0.98`.
+pub fn ratio(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+/// A ratio of two series with its interval: `ratio 0.99, 95 % 0.97 to 1.02`.
+pub fn ratio_with_interval(estimate: Estimate) -> String {
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
+    format!("ratio {value}, 95 % {low} to {high}")
+}
+
 /// A unit to show figures in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
@@ -142,17 +183,20 @@ impl Unit {
     /// The unit for a whole table whose metric is recorded in `unit`. Nanoseconds become the largest
     /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; so do rates (`…/s`) of
     /// single ones, thousands (`k …/s`) and millions (`M …/s`), these only where the least has a digit
-    /// to show: rates span decades, and their readers like thousands. Others stay.
+    /// to show: rates span decades, and their readers like thousands. Bytes (`B`) become KiB, MiB or
+    /// GiB. Others stay.
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
         let middle = crate::quantiles::median_of(&mut finite).unwrap_or(1.0);
         let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
-        let fits = |(_, per): &(&str, f64)| middle >= *per;
+        let fits = |(_, per): &(&str, f64)| middle.abs() >= *per;
         let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || least >= per / 10.0);
         let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let rates = [("M", 1e6), ("k", 1e3)];
+        let bytes = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
         let fitting = match unit {
             "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+            "B" => bytes.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
             rate if rate.ends_with("/s") => {
                 rates.into_iter().find(shows).map(|(many, per)| (format!("{many} {rate}"), per))
             }
@@ -305,6 +349,10 @@ mod tests {
             "1.13 M tokens/s"
         );
         assert_eq!(Unit::for_table("calls/s", &[999.0]).with_symbol(999.0), "999 calls/s");
+        let memory = Unit::for_table("B", &[900.0, 12_288.0, 40_960.0]);
+        assert_eq!(memory.with_symbol(12_288.0), "12.0 KiB");
+        assert_eq!(Unit::for_table("B", &[1000.0]).with_symbol(1000.0), "1,000 B");
+        assert_eq!(Unit::for_table("B", &[3.0 * 1_048_576.0]).with_symbol(3_145_728.0), "3.00 MiB");
         assert_eq!(Unit::for_table("bytes", &[1e9]), Unit { symbol: "bytes".into(), per: 1.0 });
     }
 

@@ -147,11 +147,35 @@ class Frame {
       const label = tickLabel(tick.value, plot.shownView.unit, tick.step);
       if (tick.labelled) context.fillText(label, box.left - 8, down);
     }
+    this.cracks(bottom);
     context.textAlign = 'center';
     context.textBaseline = 'top';
     context.fillText(plot.data.axis, box.left + box.width / 2, bottom + 27);
     context.textAlign = 'left';
     context.fillText(plot.shownView.upwards, 6, 2);
+  }
+
+  /** Two strokes across an axis where it is broken: between zero and what has a logarithm. */
+  cracks(bottom) {
+    const { context, plot, box } = this;
+    const { x, y } = plot.scales;
+    const stroke = (across, down, alongX, alongY) => {
+      context.moveTo(across - 4 + alongX, down + 5 + alongY);
+      context.lineTo(across + 4 + alongX, down - 5 + alongY);
+    };
+    context.strokeStyle = this.muted;
+    context.lineWidth = 1.2;
+    context.beginPath();
+    const across = x.crack === undefined ? NaN : plot.across(x.crack);
+    if (across > box.left && across < box.left + box.width) {
+      [-2.5, 2.5].forEach((aside) => stroke(across, bottom, aside, 0));
+    }
+    const down = y.crack === undefined ? NaN : plot.down(y.crack);
+    if (down > box.top && down < bottom) {
+      [-2.5, 2.5].forEach((aside) => stroke(box.left, down, 0, aside));
+    }
+    context.stroke();
+    context.lineWidth = 1;
   }
 
   line(fromX, fromY, toX, toY, tick) {
@@ -251,7 +275,8 @@ class Frame {
 
   /**
    * A place on the axis, with its interval as a bar through it and a tick on the axis below, so that
-   * it can be read off: a ring where one line overtakes another, a stair where one steps.
+   * it can be read off: a ring where one line overtakes another, a stair where one steps, a ring that is
+   * filled below where a rate has fallen to half.
    */
   place(mark, spot) {
     const { context, plot, box } = this;
@@ -283,6 +308,11 @@ class Frame {
     }
     this.stroke(this.paper, mark.kind === 'step' ? 6 : 4);
     this.stroke(this.ink, mark.kind === 'step' ? 2.4 : 1.8);
+    if (mark.kind !== 'half') return;
+    context.beginPath();
+    context.arc(spot.across, spot.down, RING, 0, Math.PI);
+    context.fillStyle = this.ink;
+    context.fill();
   }
 
   dimmed(series) {

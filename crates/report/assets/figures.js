@@ -2,10 +2,12 @@
 
 const SECONDS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 const RATES = [[1e6, 'M '], [1e3, 'k '], [0, '']];
+const BYTES = [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']];
 
-/** The scale and the sign in which `size` is readable; only times and rates have more than one. */
+/** The scale and the sign in which `size` is readable; only times, bytes and rates have more than one. */
 function unitFor(size, unit) {
   if (unit === 'ns') return SECONDS.find(([scale]) => Math.abs(size) >= scale) ?? SECONDS.at(-1);
+  if (unit === 'B') return BYTES.find(([scale]) => Math.abs(size) >= scale) ?? BYTES.at(-1);
   if (!unit.endsWith('/s')) return [1, unit];
   const [scale, prefix] = RATES.find(([least]) => Math.abs(size) >= least) ?? RATES.at(-1);
   return [scale || 1, prefix + unit];
@@ -34,13 +36,13 @@ function quantity(value, unit) {
 }
 
 /**
- * The label of a tick: no more digits than the distance to the next one asks for. Times have their
- * unit behind them; that of other figures stands at the end of the axis, but for its k or M.
+ * The label of a tick: no more digits than the distance to the next one asks for. Times and bytes have
+ * their unit behind them; that of other figures stands at the end of the axis, but for its k or M.
  */
 function tickLabel(value, unit, step) {
   if (value === 0) return '0';
   const [scale, whole] = unitFor(value, unit);
-  const sign = unit === 'ns' ? whole : whole.slice(0, whole.length - unit.length).trim();
+  const sign = unit === 'ns' || unit === 'B' ? whole : whole.slice(0, whole.length - unit.length).trim();
   const decimals = Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9));
   const text = (value / scale).toFixed(Math.min(decimals, 6));
   const [before, after] = text.split('.');

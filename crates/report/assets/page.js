@@ -120,7 +120,8 @@ function signOf(plot, mark) {
     return sign('sign', `color: ${tinted(plot, `--series-${colour}`, mark.run)}`,
       `<path d="M-12 0H12" stroke-width="2.4" stroke-dasharray="${dash}"/>`);
   }
-  return sign('sign', '', '<circle r="5" stroke-width="1.8"/>');
+  const half = mark.kind === 'half' ? '<path d="M-5 0A5 5 0 0 0 5 0Z" fill="currentColor" stroke="none"/>' : '';
+  return sign('sign', '', `<circle r="5" stroke-width="1.8"/>${half}`);
 }
 
 /** One button per subject, and per run where there are several. */

@@ -2,8 +2,8 @@
 //!
 //! For tests and the curious, `figure.plot` is the plot itself: `plot.drawn` says what the last
 //! frame really drew (per series: samples within the view, samples outside it, medians, ends of
-//! intervals, counted in the loops that draw them), `plot.marked` which crossovers, modes and steps
-//! it marked within the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
+//! intervals, counted in the loops that draw them), `plot.marked` which crossovers, modes, steps and
+//! halves it marked within the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
 //! the read-out, and `plot.draw()` draws at once.
 
 const HEIGHT = 470;
@@ -53,7 +53,7 @@ class Plot {
       !this.hidden.subjects.has(series.label) && !this.hidden.runs.has(series.run));
   }
 
-  /** The crossovers, modes and steps of this view whose series are switched on. */
+  /** The crossovers, modes, steps and halves of this view whose series are switched on. */
   get marks() {
     return this.shownView.marks.filter((mark) => this.seriesOf(mark).every(Boolean));
   }
@@ -173,9 +173,9 @@ class Plot {
     const ys = [...points.flatMap((point) => [point.min, point.low]), ...least];
     const x = range(xs);
     const y = range(ys);
-    const scale = (log, { least, hasZero }) =>
-      new Scale(log, Number.isFinite(least) ? least : 1, hasZero);
-    this.scales = { x: scale(this.log.x, x), y: scale(this.log.y, y) };
+    const scale = (log, { least, hasZero }, binary) =>
+      new Scale(log, Number.isFinite(least) ? least : 1, hasZero, binary);
+    this.scales = { x: scale(this.log.x, x, false), y: scale(this.log.y, y, this.shownView.unit === 'B') };
     this.placing = new WeakMap();
     // A linear scale would be lost to one far outlier; what is above it is counted in the line below.
     const tops = this.log.y ? points.map((p) => Math.max(p.max, p.high)) : bulk(points);

@@ -2,22 +2,29 @@
 
 /**
  * One axis. A place is the value itself on a linear scale, its decimal logarithm on a logarithmic
- * one. What has no logarithm stands at `floor`, half a decade below the least positive value.
+ * one. What has no logarithm stands at `floor`, half a decade below the least positive value; where
+ * zero is one of the values the axis is even between the two, and broken: `crack` is where.
+ * An axis of bytes counts in powers of two.
  */
 class Scale {
-  constructor(log, least, hasZero) {
+  constructor(log, least, hasZero, binary = false) {
     this.log = log;
-    this.floor = Math.log10(least) - 0.5;
+    this.least = Math.log10(least);
+    this.floor = this.least - 0.5;
     this.hasZero = hasZero;
+    this.binary = binary;
   }
 
   place(value) {
     if (!this.log) return value;
-    return value > 0 ? Math.log10(value) : this.floor;
+    if (value <= 0) return this.floor;
+    const place = Math.log10(value);
+    return this.hasZero && place < this.least ? this.floor + 0.5 * (value / 10 ** this.least) : place;
   }
 
-  value(place) {
-    return this.log ? 10 ** place : place;
+  /** Where a broken axis is broken. */
+  get crack() {
+    return this.log && this.hasZero ? this.floor + 0.25 : undefined;
   }
 
   /** Places of all `values` at once. */
@@ -29,21 +36,40 @@ class Scale {
 
   /** Ticks between two places, at most about `room` of them with a label. */
   ticks(from, to, room) {
-    const ticks = this.log ? this.#decades(from, to, room) : this.#even(from, to, room);
-    if (this.log && this.hasZero && this.floor >= from && this.floor <= to) {
-      ticks.push({ place: this.floor, value: 0, step: 1, labelled: true });
+    const ticks = this.log ? this.#apart(from, to, room) : this.#even(from, to, room);
+    if (this.crack === undefined) return ticks;
+    const above = ticks.filter((tick) => tick.place > this.floor + 0.49);
+    if (this.floor >= from && this.floor <= to) {
+      above.push({ place: this.floor, value: 0, step: 1, labelled: true, major: true });
     }
-    return ticks;
+    return above;
   }
 
   #even(from, to, room) {
     const rough = (to - from) / Math.max(2, room);
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
+    const step = this.binary ? 2 ** Math.ceil(Math.log2(rough))
+      : [1, 2, 5, 10].find((times) => times * power >= rough) * power;
     const ticks = [];
     for (let count = Math.ceil(from / step); count * step <= to; count++) {
       const value = Number((count * step).toPrecision(12));
       ticks.push({ place: value, value, step, labelled: true });
+    }
+    return ticks;
+  }
+
+  #apart(from, to, room) {
+    return this.binary && to - from >= 0.8 ? this.#doublings(from, to, room) : this.#decades(from, to, room);
+  }
+
+  /** Powers of two, as many of them as there is room for. */
+  #doublings(from, to, room) {
+    const [first, last] = [Math.ceil(from / Math.log10(2)), Math.floor(to / Math.log10(2))];
+    const every = Math.max(1, Math.ceil((last - first) / Math.max(2, room)));
+    const ticks = [];
+    for (let power = first; power <= last; power++) {
+      const [value, labelled] = [2 ** power, power % every === 0];
+      ticks.push({ place: Math.log10(value), value, step: value, labelled, major: power % 10 === 0 });
     }
     return ticks;
   }

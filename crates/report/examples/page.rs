@@ -1,14 +1,14 @@
 //! Writes the page of a hand-made run to standard output: `cargo run -p report --example page`.
 //!
 //! Arguments: samples a cell (100), then `two` for a second run laid over the first, `pipetest` or
-//! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else,
+//! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else, `dead` for an axis from zero on,
 //! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use fixture::pipetest;
 use fixture::trajectory::{self, Size};
+use fixture::{dead, pipetest};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -22,6 +22,7 @@ fn main() {
         Some("pipetest-two") => vec![pipetest::pipetest(samples), pipetest::slower(samples)],
         Some("trajectory") => vec![trajectory::before(size)],
         Some("trajectory-two") => vec![trajectory::before(size), trajectory::after(size)],
+        Some("dead") => vec![dead::dead(samples)],
         Some("foreign") => vec![pipetest::foreign()],
         _ => vec![fixture::realistic(samples)],
     };

@@ -12,7 +12,7 @@
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
-//! | `tables` | figures: subjects by points, with intervals, percentiles, growth, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `contests` |
+//! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `contests` |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | sentences with kind, workload, conditions, metric and subjects |
 //! | `caveats` | `what` and `remedy` |

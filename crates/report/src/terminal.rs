@@ -6,9 +6,9 @@
 
 mod down;
 
-use crate::figures::{NONE, Unit, factor, whole};
-use crate::words::{self, Mark};
-use analysis::{Analysis, Class, Finding, Row, Table};
+use crate::figures::{NONE, Unit, whole};
+use crate::words::{self, Mark, Tone, Verdict};
+use analysis::{Analysis, Finding, Row, Table};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use record::{Run, Warning};
 use std::ops::Range;
@@ -78,8 +78,7 @@ struct Line<'a> {
     row: &'a Row,
     cells: Vec<String>,
     marks: Vec<Option<Mark>>,
-    class: Option<Class>,
-    factor: String,
+    verdict: Option<Verdict>,
     notes: String,
 }
 
@@ -220,13 +219,13 @@ impl Pen {
         used += layout.widths[part.points.clone()].iter().sum::<usize>() + gap;
         text.push_str(&" ".repeat(gap));
         let mut notes = line.notes.clone();
-        if let Some(class) = line.class {
-            let word = format!("{:<width$}", words::class(class), width = layout.class_width);
-            text.push_str(&self.paint(class_paint(class), &word));
-            text.push_str(&line.factor);
-            used += layout.class_width + line.factor.chars().count();
+        if let Some(Verdict { word, by, tone }) = &line.verdict {
+            let word = format!("{word:<width$}", width = layout.class_width);
+            text.push_str(&self.paint(tone_paint(*tone), &word));
+            text.push_str(by);
+            used += layout.class_width + by.chars().count();
             if !notes.is_empty() {
-                let pad = layout.factor_width - line.factor.chars().count() + GAP;
+                let pad = layout.factor_width - by.chars().count() + GAP;
                 notes.insert_str(0, &" ".repeat(pad));
             }
         }
@@ -342,12 +341,12 @@ const BOLD: Paint = Paint::new().effects(Effects::BOLD);
 const DIM: Paint = Paint::new().effects(Effects::DIMMED);
 const BEST: Paint = AnsiColor::Green.on_default();
 
-/// Only what grows fast stands out, and what is not known steps back.
-const fn class_paint(class: Class) -> Paint {
-    match class {
-        Class::Linear | Class::Linearithmic | Class::Quadratic => AnsiColor::Yellow.on_default(),
-        Class::Undecided => DIM,
-        Class::Constant | Class::Logarithmic | Class::SquareRoot => PLAIN,
+/// Only what grows fast or collapses stands out, and what is not known steps back.
+const fn tone_paint(tone: Tone) -> Paint {
+    match tone {
+        Tone::Middle | Tone::High => AnsiColor::Yellow.on_default(),
+        Tone::Open => DIM,
+        Tone::Low => PLAIN,
     }
 }
 
@@ -367,9 +366,9 @@ fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
         })
         .collect();
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
-    let classes = lines.iter().filter_map(|line| line.class);
-    let class_width = longest(&mut classes.map(|class| words::class(class).len() + 2));
-    let factor_width = longest(&mut lines.iter().map(|line| line.factor.chars().count()));
+    let verdicts = || lines.iter().filter_map(|line| line.verdict.as_ref());
+    let class_width = longest(&mut verdicts().map(|verdict| verdict.word.len() + 2));
+    let factor_width = longest(&mut verdicts().map(|verdict| verdict.by.chars().count()));
     Layout { head, lines, label_width, widths, class_width, factor_width }
 }
 
@@ -385,8 +384,7 @@ fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
         row,
         cells: row.cells.iter().map(figure).collect(),
         marks: (0..row.cells.len()).map(|at| words::mark(table, at, &row.subject)).collect(),
-        class: row.growth.as_ref().map(|growth| growth.class),
-        factor: row.growth.as_ref().map(|growth| factor(growth.factor)).unwrap_or_default(),
+        verdict: words::verdict(row),
         notes,
     }
 }

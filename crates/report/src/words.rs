@@ -1,11 +1,79 @@
 //! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
 
-use crate::figures::{Unit, whole};
-use analysis::{Basis, Finding, FindingKind, Lead, Row, Table};
+use crate::figures::{Unit, divided, factor, ratio, whole};
+use analysis::{Basis, Class, Course, Finding, FindingKind, Growth, Lead, Rate, Row, Table};
 use record::{Conditions, MetricInfo, Outcome, Run, RunState, WorkloadInfo};
 
-/// The fixed word for an order of growth, and a list as a sentence has it.
-pub(crate) use analysis::words::{class, list};
+/// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
+pub(crate) use analysis::words::{class, course, list};
+
+/// What stands in the column for growth: an order of growth, or where a rate goes.
+pub(crate) struct Verdict {
+    /// `linear`, `collapses`.
+    pub word: &'static str,
+    /// By how much: `×391`, `÷8.60`.
+    pub by: String,
+    pub tone: Tone,
+}
+
+/// How much a verdict asks for attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// As one wishes.
+    Low,
+    /// It shows with what is planned for.
+    Middle,
+    /// It decides how far one comes.
+    High,
+    /// Nothing is known.
+    Open,
+}
+
+impl Tone {
+    pub(crate) const fn of_class(class: Class) -> Self {
+        match class {
+            Class::Constant | Class::Logarithmic => Self::Low,
+            Class::SquareRoot | Class::Linear => Self::Middle,
+            Class::Linearithmic | Class::Quadratic => Self::High,
+            Class::Undecided => Self::Open,
+        }
+    }
+
+    pub(crate) const fn of_course(course: Course) -> Self {
+        match course {
+            Course::Holds | Course::Rises => Self::Low,
+            Course::Peaks | Course::Falls => Self::Middle,
+            Course::Collapses => Self::High,
+            Course::Undecided => Self::Open,
+        }
+    }
+}
+
+/// How a row grows, or where its rate goes, if that is known.
+pub(crate) fn verdict(row: &Row) -> Option<Verdict> {
+    let growth = row.growth.as_ref().map(of_growth);
+    growth.or_else(|| row.rate.as_ref().map(of_rate))
+}
+
+fn of_growth(growth: &Growth) -> Verdict {
+    let tone = Tone::of_class(growth.class);
+    Verdict { word: class(growth.class), by: factor(growth.factor), tone }
+}
+
+fn of_rate(rate: &Rate) -> Verdict {
+    let by = match (rate.course, &rate.peak) {
+        (Course::Holds, _) => format!("×{}", ratio(rate.factor.value)),
+        (Course::Falls | Course::Collapses, _) => divided(rate.factor.value),
+        (Course::Peaks, Some(peak)) => format!("at {}", whole(peak.at)),
+        _ => factor(rate.factor.value),
+    };
+    Verdict { word: course(rate.course), by, tone: Tone::of_course(rate.course) }
+}
+
+/// Whether any row of a table has a verdict.
+pub(crate) fn has_verdicts(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.growth.is_some() || row.rate.is_some())
+}
 
 /// How far the run came, in words.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -336,7 +404,7 @@ fn place_in<T: PartialEq>(seen: &mut Vec<T>, item: T) -> usize {
 /// The order in which findings about one subject are told.
 const fn rank(kind: FindingKind) -> u8 {
     match kind {
-        FindingKind::Growth | FindingKind::Control => 0,
+        FindingKind::Growth | FindingKind::Rate | FindingKind::Control => 0,
         FindingKind::Mode => 1,
         FindingKind::Step => 2,
         FindingKind::Drift => 3,
@@ -357,6 +425,9 @@ pub(crate) fn reasons(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, or what its order of growth was taken from if not from its medians.
 pub(crate) fn basis(row: &Row) -> Option<String> {
+    if let Some(rate) = row.rate.as_ref().filter(|rate| !rate.because.is_empty()) {
+        return Some(rate.because.clone());
+    }
     let growth = row.growth.as_ref().filter(|growth| !growth.because.is_empty())?;
     Some(match growth.basis {
         Basis::Medians => growth.because.clone(),

@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{pipetest, realistic};
+use fixture::{dead, pipetest, realistic};
 use record::Run;
 use report::export::{Format, Material, TABLE, What, find};
 use report::json::Samples;
@@ -303,7 +303,7 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
 
 #[test]
 fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
-    for (run, analysis) in [realistic(2), pipetest::pipetest(2)] {
+    for (run, analysis) in [realistic(2), pipetest::pipetest(2), dead::dead(2)] {
         let folder = tempfile::tempdir().unwrap();
         let script = written(&run, "gnuplot", What::Samples);
         for (terminal, ending) in [("pngcairo", ".png"), ("svg", ".svg"), ("dumb", ".txt")] {
@@ -318,6 +318,51 @@ fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn gnuplot_gives_zero_a_place_of_its_own() {
+    let run = dead::dead(2).0;
+    let folder = tempfile::tempdir().unwrap();
+    let script = written(&run, "gnuplot", What::Samples);
+    assert!(script.contains("using ($1 > 0 ? $1 : zero):2:3:4 with yerrorlines"), "{script}");
+    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+        return;
+    }
+    let image = folder.path().join("dead-replies-workers-1.svg");
+    let image = std::fs::read_to_string(image).unwrap();
+    // Ticks of the axis across, and the strokes that break it.
+    for text in ["0", "100", "1000", "10000", "//", "dead connections"] {
+        let written = |line: &str| {
+            let tags = line.replace("<tspan", "\n<tspan");
+            tags.lines().any(|tag| {
+                tag.split('>')
+                    .nth(1)
+                    .is_some_and(|of| of.split('<').next().unwrap_or_default().trim() == text)
+            })
+        };
+        assert!(image.lines().any(written), "{text} is not in {image}");
+    }
+    // No figure at zero is missing: each series has one mark more than what lies above it.
+    let marks = image.matches("<use xlink:href='#gpPt").count();
+    let points = run.plan.cells.iter().filter(|key| key.round == 0).count() / 2;
+    assert!(marks >= points, "{marks} of {points}");
+}
+
+#[test]
+fn markdown_and_csv_tell_rates_from_zero_on() {
+    let (run, analysis) = dead::dead(4);
+    let text = written(&run, "markdown", What::Samples);
+    let poll = text.lines().find(|line| line.starts_with("| growth |")).unwrap();
+    assert!(poll.contains("| collapses ÷") && poll.contains("| holds ×"), "{poll}");
+    assert!(text.contains("poll (workers = 1) collapses: replies/s fall ×"), "{text}");
+    let rows = read(&written(&run, "csv", What::Medians));
+    let at_zero = rows.iter().filter(|row| row["point"] == "0" && row["metric"] == "replies");
+    assert_eq!(at_zero.filter(|row| !row["median"].is_empty()).count(), 12);
+    let rate = &serde_json::to_value(&analysis).unwrap()["tables"][0]["rows"][1]["rate"];
+    assert_eq!((&rate["course"], &rate["from"]), (&"collapses".into(), &0.into()));
+    let half = rate["halved"]["at"]["value"].as_f64().unwrap();
+    assert!((2_000.0..2_500.0).contains(&half), "{rate}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod fixture;
 
 use fixture::trajectory::{Size, after, before};
-use fixture::{pipetest, realistic};
+use fixture::{dead, pipetest, realistic};
 use report::terminal::{Detail, Style, tables};
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
@@ -39,7 +39,9 @@ fn colour_marks_the_best_and_adds_no_word() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let calls = before(Size::SMALL);
-    for (run, analysis) in [realistic(20), pipetest::pipetest(20), with_long_names(), calls] {
+    for (run, analysis) in
+        [realistic(20), pipetest::pipetest(20), with_long_names(), calls, dead::dead(4)]
+    {
         for width in [40, 41, 47, 60, 80, 97, 120, 200] {
             for detail in [Detail::Headline, Detail::All] {
                 let text = tables(&run, &analysis, &Style { width, detail, ..PLAIN });
@@ -220,6 +222,20 @@ fn trajectories_say_what_their_medians_are_what_was_found_and_where_they_ended()
     let (run, mut analysis) = after(Size::SMALL);
     analysis.tables[0].points_down = true;
     insta::assert_snapshot!("trajectory_down", tables(&run, &analysis, &PLAIN));
+}
+
+#[test]
+fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
+    let (run, analysis) = dead::dead(12);
+    insta::assert_snapshot!("dead", tables(&run, &analysis, &PLAIN));
+    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    assert!(all.contains("memory for each dead connection in KiB"), "{all}");
+    assert!(all.contains("poll (cpu, workers = 1) is linear: ×"), "{all}");
+    for width in [40, 80] {
+        let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+        assert!(text.contains("collapses  ÷8.21") && text.contains("holds      ×0.98"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The place of a change: where the lead is zero.
+//! The place of a change: where the lead is zero. Places are logarithms, shifted where zero is a point.
 
 use super::evidence::{Change, Costs};
 use super::{Step, interval};
@@ -10,7 +10,7 @@ use crate::Estimate;
 /// The interval comes from the replicates, in each of which the best place is found anew, 2.5 % left
 /// out at either end. Nobody knows how the curves run between two points, so each end is the outermost
 /// of three [`Zero`]s.
-pub(super) fn place(steps: &[Step<'_>], change: &Change) -> Estimate {
+pub(super) fn place(steps: &[Step<'_>], change: &Change, shift: f64) -> Estimate {
     let measured: Vec<[f64; 2]> =
         steps.iter().map(|step| step.places.map(|place| place.worth)).collect();
     let one_leads = change.one_leads;
@@ -18,7 +18,7 @@ pub(super) fn place(steps: &[Step<'_>], change: &Change) -> Estimate {
     for &(at, cost) in &change.places {
         let turns = (steps[at].lead > 0.0) == one_leads && (steps[at + 1].lead > 0.0) != one_leads;
         let weight = if turns { (-cost).exp() } else { 0.0 };
-        sum += weight * zero_after(steps, &measured, at).straight;
+        sum += weight * zero_after(steps, &measured, at, shift).straight;
         weights += weight;
     }
     let [from, to] = change.between;
@@ -34,11 +34,13 @@ pub(super) fn place(steps: &[Step<'_>], change: &Change) -> Estimate {
         }
         let leads = steps.iter().zip(&drawn).map(|(step, [one, other])| step.strength(one - other));
         let at = Costs::of(leads, one_leads).cheapest([first + 1, last + 1]) - 1;
-        let zero = zero_after(steps, &drawn, at);
+        let zero = zero_after(steps, &drawn, at, shift);
         lows.push(zero.straight.min(zero.of_sums).min(zero.smooth));
         highs.push(zero.straight.max(zero.of_sums).max(zero.smooth));
     }
-    interval(middle, &mut lows, &mut highs)
+    let Estimate { value, low, high } = interval(middle, &mut lows, &mut highs);
+    let [value, low, high] = [value, low, high].map(|place| (place - shift).max(0.0));
+    Estimate { value, low, high }
 }
 
 /// A place where the lead is zero: the logarithm of its value on the axis, by three shapes.
@@ -53,7 +55,7 @@ struct Zero {
 }
 
 /// The zero between the points `index` and the next, between which the leader changes.
-fn zero_after(steps: &[Step<'_>], worths: &[[f64; 2]], index: usize) -> Zero {
+fn zero_after(steps: &[Step<'_>], worths: &[[f64; 2]], index: usize, shift: f64) -> Zero {
     let next = index + 1;
     let (from, to) = (steps[index].x, steps[next].x);
     let share = |before: [f64; 2], after: [f64; 2]| {
@@ -63,10 +65,11 @@ fn zero_after(steps: &[Step<'_>], worths: &[[f64; 2]], index: usize) -> Zero {
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     };
     let costs = |worths: [f64; 2]| worths.map(|worth| (-worth).exp());
-    let (below, above) = (from.exp(), to.exp());
+    let (below, above) = (from.exp() - shift, to.exp() - shift);
+    let of_sums = below + share(costs(worths[index]), costs(worths[next])) * (above - below);
     Zero {
         straight: from + share(worths[index], worths[next]) * (to - from),
-        of_sums: (below + share(costs(worths[index]), costs(worths[next])) * (above - below)).ln(),
+        of_sums: (of_sums + shift).ln(),
         smooth: smooth_zero(steps, worths, index),
     }
 }
@@ -130,7 +133,7 @@ mod tests {
             let steps = &comparison.steps;
             let worths: Vec<[f64; 2]> =
                 steps.iter().map(|step| step.places.map(|place| place.worth)).collect();
-            zero_after(steps, &worths, 1)
+            zero_after(steps, &worths, 1, 0.0)
         };
         assert!((zero(|n| 8.0 + 0.09 * n, 8.0 + 45.0).of_sums.exp() - 500.0).abs() < 1e-9);
         assert!((zero(|n| n.powf(0.7), 500_f64.powf(0.7)).straight.exp() - 500.0).abs() < 1e-9);

@@ -41,8 +41,11 @@ pub fn point(text: &str, semicolons: bool) -> Result<Point, String> {
     };
     let digits = format!("{}{}", number.whole, number.fraction);
     let digits = digits.trim_start_matches('0');
-    if digits.is_empty() || number.negative {
-        return wrong("is not above zero, and only what is has a place on a logarithmic axis");
+    if number.negative && !digits.is_empty() {
+        return wrong("is below zero, and no axis of ours goes there");
+    }
+    if digits.is_empty() {
+        return Ok(Point { digits: 0, decimals: 0, percent });
     }
     let shortened = digits.trim_end_matches('0');
     let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX / 4);
@@ -165,6 +168,8 @@ mod tests {
         }
         assert_eq!(whole("0.5"), Ok((5, 1)));
         assert_eq!(whole(".250"), Ok((25, 2)));
+        assert_eq!(whole("0"), Ok((0, 0)));
+        assert_eq!(whole("-0.0"), Ok((0, 0)));
         assert_eq!(whole("1e-3"), Ok((1, 3)));
         assert_eq!(point("10 %", false), Ok(Point { digits: 10, decimals: 0, percent: true }));
         assert_eq!(whole("18446744073709551615"), Ok((u64::MAX, 0)));
@@ -176,9 +181,8 @@ mod tests {
             ("", "no value"),
             ("many", "not a number"),
             ("half (-j 3)", "not a number"),
-            ("0", "not above zero"),
-            ("-5", "not above zero"),
-            ("0.0%", "not above zero"),
+            ("-5", "below zero"),
+            ("-0.5%", "below zero"),
             ("1,00", "not a number"),
             ("0,500", "not a number"),
             ("1e", "not a number"),

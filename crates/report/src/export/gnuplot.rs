@@ -2,7 +2,8 @@
 //!
 //! A trajectory is drawn as Felix von Leitner drew his in 2003: linear axes, every call of every round
 //! a dot, nothing averaged away; the medians lie on top. What is measured at points is drawn as medians
-//! with their intervals on logarithmic axes. It runs in gnuplot 5 and 6.
+//! with their intervals on logarithmic axes, on which zero has a place of its own before the least point.
+//! It runs in gnuplot 5 and 6.
 
 use super::{Format, Material, caveats, identity, measured, one_line, place, within};
 use crate::figures::{Unit, whole};
@@ -261,20 +262,24 @@ impl Plot<'_> {
         writeln!(out, "set title title.\"\\n\".{}", quoted(&rounds))?;
         let per = self.unit.per;
         let (mut x, mut y) = (Span::NONE, Span::NONE);
+        let mut has_zero = false;
         for at in self.points() {
-            x.take(at.point as f64);
+            has_zero |= at.point == 0;
+            if at.point > 0 {
+                x.take(at.point as f64);
+            }
             for figure in [at.median.low, at.median.value, at.median.high] {
                 y.take(figure / per);
             }
         }
-        x.write(out, 'x')?;
+        let place = if has_zero { x.write_from_zero(out)? } else { x.write(out, 'x')? };
         y.write(out, 'y')?;
-        let series = (1..).zip(&self.rows).map(|(place, row)| {
-            let mark = MARKS[(place - 1) % MARKS.len()];
+        let series = (1..).zip(&self.rows).map(|(number, row)| {
+            let mark = MARKS[(number - 1) % MARKS.len()];
             format!(
-                "$medians_{}_{place} using 1:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
+                "$medians_{}_{number} using {place}:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
                 self.number,
-                look(place - 1),
+                look(number - 1),
                 quoted(&row.label)
             )
         });
@@ -311,15 +316,39 @@ impl Span {
     }
 
     /// The range of an axis, never an empty one; logarithmic where it can be, and is easier to read.
-    fn write(&self, out: &mut dyn Write, axis: char) -> io::Result<()> {
+    /// Returns what gives the place of a point on it.
+    fn write(&self, out: &mut dyn Write, axis: char) -> io::Result<&'static str> {
         let Span { least, most } = *self;
         if least > 0.0 && most / least >= LOGARITHMIC_FROM {
             let (from, to) = (Short(least / 1.25), Short(most * 1.25));
             writeln!(out, "set logscale {axis}")?;
-            return writeln!(out, "set {axis}range [{from}:{to}]");
+            writeln!(out, "set {axis}range [{from}:{to}]")?;
+            return Ok("1");
         }
         let to = if most > 0.0 { most * 1.05 } else { 1.0 };
-        writeln!(out, "set {axis}range [{}:{}]", Short(least.min(0.0)), Short(to))
+        writeln!(out, "set {axis}range [{}:{}]", Short(least.min(0.0)), Short(to))?;
+        Ok("1")
+    }
+
+    /// The same for an axis across that begins at zero, of whose points above zero this is. Zero has no
+    /// logarithm: it stands half a decade before the least of them, with a tick that says 0, and two
+    /// strokes say that the axis is broken there.
+    fn write_from_zero(&self, out: &mut dyn Write) -> io::Result<&'static str> {
+        let Span { least, most } = *self;
+        if most / least < LOGARITHMIC_FROM || !least.is_finite() {
+            let most = if most > 0.0 { most } else { 1.0 };
+            writeln!(out, "set xrange [0:{}]", Short(most * 1.05))?;
+            return Ok("1");
+        }
+        let zero = least / 10_f64.sqrt();
+        let (from, to) = (Short(zero / 1.25), Short(most * 1.25));
+        writeln!(out, "set logscale x\nset xrange [{from}:{to}]\nzero = {}", Short(zero))?;
+        // Ticks of a logarithmic axis would stand between zero and the least point as well.
+        let decade = 10_f64.powf(least.log10().ceil());
+        writeln!(out, "set xtics {},10 rangelimited\nset xtics add ('0' zero)", Short(decade))?;
+        let crack = Short(least / 10_f64.powf(0.25));
+        writeln!(out, "set label 1 '//' at first {crack},graph 0 center front")?;
+        Ok("($1 > 0 ? $1 : zero)")
     }
 }
 

@@ -4,7 +4,7 @@
 //! folded away, so that nothing is left out and nothing is in the way.
 
 use super::{Format, Material, caveats, identity, one_line, place};
-use crate::figures::{NONE, Unit, factor, whole};
+use crate::figures::{NONE, Unit, whole};
 use crate::words::{self, Mark};
 use analysis::{Estimate, Finding, Row, Table};
 use record::Run;
@@ -69,7 +69,7 @@ fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
 /// Subjects down, points across.
 fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     let points = table.points.iter().copied().map(whole);
-    let grows = has_growth(table);
+    let grows = words::has_verdicts(table);
     let head = grows.then(|| "growth".to_owned());
     row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
     rule(out, table.points.len(), grows)?;
@@ -91,7 +91,7 @@ fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
         let cells = rows.iter().map(|row| cell(table, row, column, unit));
         row(out, [whole(point)].into_iter().chain(cells))?;
     }
-    if has_growth(table) {
+    if words::has_verdicts(table) {
         let cells = rows.iter().map(|row| growth(row));
         row(out, ["growth".to_owned()].into_iter().chain(cells))?;
     }
@@ -138,14 +138,9 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     }
 }
 
-fn has_growth(table: &Table) -> bool {
-    table.rows.iter().any(|row| row.growth.is_some())
-}
-
 fn growth(row: &Row) -> String {
-    row.growth.as_ref().map_or_else(String::new, |growth| {
-        format!("{} {}", words::class(growth.class), factor(growth.factor))
-    })
+    let said = words::verdict(row).map(|verdict| format!("{} {}", verdict.word, verdict.by));
+    said.unwrap_or_default()
 }
 
 /// What has to be known to read the table: marks, notes, and why figures are missing.

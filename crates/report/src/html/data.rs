@@ -119,7 +119,7 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
 /// which way is better where that is not down, as with times.
 fn upwards(table: &Table) -> String {
     let metric = &table.metric;
-    let unit = Some(metric.unit.as_str()).filter(|unit| !["", "ns"].contains(unit));
+    let unit = Some(metric.unit.as_str()).filter(|unit| !["", "ns", "B"].contains(unit));
     let better = (!metric.lower_is_better).then_some("more is better");
     unit.into_iter().chain(better).collect::<Vec<_>>().join(", ")
 }

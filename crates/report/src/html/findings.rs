@@ -2,7 +2,8 @@
 
 use super::{Analysed, run_name};
 use crate::words;
-use analysis::{Analysis, Class, Contest, Finding, FindingKind, Row, Standing, Table};
+use crate::words::{Tone, Verdict};
+use analysis::{Analysis, Contest, Finding, FindingKind, Row, Standing, Table};
 use maud::{Markup, html};
 use record::Run;
 
@@ -140,8 +141,8 @@ fn tag_of(analysis: &Analysis, finding: &Finding) -> Option<Markup> {
             let contest = table.contests.iter().find(|contest| is_told_by(finding, contest))?;
             Some(outcome(&contest.standing))
         }
-        FindingKind::Growth => {
-            row_of(analysis, finding)?.growth.as_ref().map(|growth| tag(growth.class))
+        FindingKind::Growth | FindingKind::Rate => {
+            words::verdict(row_of(analysis, finding)?).map(|verdict| tag(&verdict))
         }
         FindingKind::Mode => Some(quiet("cross", "modes")),
         FindingKind::Step => Some(quiet("cross", "step")),
@@ -167,6 +168,7 @@ pub(super) fn tells(analysis: &Analysis, table: &Table, contest: &Contest) -> bo
 fn outcome(standing: &Standing) -> Markup {
     let (tone, text) = match standing {
         Standing::Crosses { .. } => ("cross", "overtakes"),
+        _ if standing.is_same() => ("low", "the same"),
         Standing::TooClose { .. } => ("open", "too close"),
         Standing::Throughout { .. } => ("open", "none in range"),
         Standing::Unsettled { .. } => ("open", "unsettled"),
@@ -175,15 +177,15 @@ fn outcome(standing: &Standing) -> Markup {
     html! { span class={ "tag tag-" (tone) } { (text) } }
 }
 
-/// A class of growth as a quiet tag.
-pub(super) fn tag(class: Class) -> Markup {
-    let name = match class {
-        Class::Constant | Class::Logarithmic => "low",
-        Class::SquareRoot | Class::Linear => "middle",
-        Class::Linearithmic | Class::Quadratic => "high",
-        Class::Undecided => "open",
+/// An order of growth, or where a rate goes, as a quiet tag.
+pub(super) fn tag(verdict: &Verdict) -> Markup {
+    let name = match verdict.tone {
+        Tone::Low => "low",
+        Tone::Middle => "middle",
+        Tone::High => "high",
+        Tone::Open => "open",
     };
-    html! { span class={ "tag tag-" (name) } { (words::class(class)) } }
+    html! { span class={ "tag tag-" (name) } { (verdict.word) } }
 }
 
 #[cfg(test)]

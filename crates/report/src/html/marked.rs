@@ -1,10 +1,14 @@
-//! The marks of a plot: where one series overtakes another, the modes of one, and where one steps. Each has a sentence for the list below the plot, and figures for the read-out.
+//! The marks of a plot: where one series overtakes another, the modes of one, where one steps, and where
+//! a rate has fallen to half. Each has a sentence for the list below the plot, and figures for the
+//! read-out.
 
 use super::findings;
 use super::table::short;
 use crate::figures::{factor, percent, place, whole};
 use crate::words;
-use analysis::{Analysis, Crossover, Division, Estimate, Mode, Modes, Row, Standing, Step, Table};
+use analysis::{
+    Analysis, Crossover, Division, Estimate, Mode, Modes, Rate, Row, Standing, Step, Table,
+};
 use serde_json::{Value, json};
 
 /// What is read out: words and figures.
@@ -15,7 +19,8 @@ pub(super) fn of_table(run: usize, analysis: &Analysis, table: &Table) -> Vec<Va
     let crossovers = told(analysis, table).map(|crossover| of_crossover(table, crossover));
     let rows = table.rows.iter().flat_map(|row| {
         let modes = row.modes.iter().flat_map(|modes| of_modes(table, row, modes));
-        modes.chain(row.steps.iter().map(|step| of_step(table, row, step)))
+        let steps = row.steps.iter().map(|step| of_step(table, row, step));
+        modes.chain(steps).chain(row.rate.iter().filter_map(|rate| of_half(table, row, rate)))
     });
     let mut marks: Vec<Value> = crossovers.chain(rows).collect();
     for mark in &mut marks {
@@ -89,6 +94,31 @@ fn of_step(table: &Table, row: &Row, step: &Step) -> Value {
         "brief": brief,
         "pairs": pairs,
     })
+}
+
+/// Where a rate that collapses has fallen to half. A place that nobody can name has no mark: its
+/// interval would be one across the plot.
+fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
+    let halved = rate.halved.as_ref().filter(|halved| !halved.vague)?;
+    let Estimate { value, low, high } = halved.at;
+    let mut pairs = interval(halved.at, place);
+    let brief = brief(&pairs);
+    let (from, to) = (whole(rate.from), whole(rate.to));
+    pairs.push((
+        format!("left at {to}"),
+        format!("{} of that at {from}", factor(rate.factor.value)),
+    ));
+    let label = &row.label;
+    Some(json!({
+        "kind": "half",
+        "subjects": [label],
+        "at": short(value),
+        "low": short(low),
+        "high": short(high),
+        "said": format!("{label} has halved at {} {}", place(value), table.axis),
+        "brief": brief,
+        "pairs": pairs,
+    }))
 }
 
 /// One mark for each mode of a row.

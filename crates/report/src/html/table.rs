@@ -2,10 +2,10 @@
 
 use super::findings::tag;
 use super::{Analysed, data::View, run_name};
-use crate::figures::{NONE, Unit, factor, percent, whole};
+use crate::figures::{NONE, Unit, figure, percent, place, ratio, whole};
 use crate::words::{self, Mark};
-use analysis::words::exponent_with_interval;
-use analysis::{Basis, Growth, PointSummary, Row, Table};
+use analysis::words::exponent_of;
+use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
 use maud::{Markup, html};
 use record::Run;
 
@@ -87,7 +87,7 @@ fn has_intervals(table: &Table) -> bool {
 
 /// Subjects down, points across.
 fn across(table: &Table, unit: &Unit) -> Markup {
-    let grows = table.rows.iter().any(|row| row.growth.is_some());
+    let grows = words::has_verdicts(table);
     html! {
         thead { tr {
             th scope="col" { "subject" }
@@ -108,7 +108,7 @@ fn line(table: &Table, row: &Row, grows: bool, unit: &Unit) -> Markup {
                 td.reason colspan=(table.points.len() + usize::from(grows)) { "unavailable: " (reason) }
             } @else {
                 @for column in 0..table.points.len() { (cell(table, row, column, unit)) }
-                @if grows { td.growth { @if let Some(growth) = &row.growth { (grown(growth)) } } }
+                @if grows { td.growth { (grown(row)) } }
             }
         }
     }
@@ -134,11 +134,11 @@ fn down(table: &Table, unit: &Unit) -> Markup {
                 }
             }
         }
-        @if rows.iter().any(|row| row.growth.is_some()) {
+        @if words::has_verdicts(table) {
             tfoot { tr {
                 th scope="row" colspan=(1 + usize::from(table.shares.is_some())) { "growth" }
                 @for row in &rows {
-                    td.growth.number { @if let Some(growth) = &row.growth { (grown(growth)) } }
+                    td.growth.number { (grown(row)) }
                 }
             } }
         }
@@ -181,15 +181,52 @@ fn median(
     }
 }
 
-fn grown(growth: &Growth) -> Markup {
+/// How a row grows, or where its rate goes.
+fn grown(row: &Row) -> Markup {
+    let Some(verdict) = words::verdict(row) else { return html! {} };
     html! {
-        (tag(growth.class)) " " span.factor { (factor(growth.factor)) }
+        (tag(&verdict)) " " span.factor { (verdict.by) }
+        @if let Some(growth) = &row.growth { (evidence(growth)) }
+        @else if let Some(rate) = &row.rate { (left(rate)) }
+    }
+}
+
+/// What is left of a rate, with its interval, and where it had halved.
+fn left(rate: &Rate) -> Markup {
+    let Estimate { value, low, high } = rate.factor;
+    let of = whole(rate.from);
+    let figures = if rate.course == Course::Holds { ratio } else { figure };
+    html! {
+        @if low < high {
+            span.interval {
+                "×" (figures(value)) " of that at " (of)
+                ", 95 % " (figures(low)) " to " (figures(high))
+            }
+        }
+        @if let Some(halved) = rate.halved.as_ref() {
+            span.interval { (halved_at(halved)) }
+        }
+    }
+}
+
+/// `halved at 2,300, 95 % 2,000 to 2,700`, or only between which places.
+pub(super) fn halved_at(halved: &Halved) -> String {
+    let Estimate { value, low, high } = halved.at;
+    match (halved.vague, low < high) {
+        (true, _) => format!("halved from {} to {}", place(low), place(high)),
+        (false, true) => {
+            format!("halved at {}, 95 % {} to {}", place(value), place(low), place(high))
+        }
+        (false, false) => format!("halved at {}", place(value)),
+    }
+}
+
+fn evidence(growth: &Growth) -> Markup {
+    html! {
         @if growth.basis == Basis::FastestTenth {
             span.interval title=(growth.because) { "by the fastest tenth of its samples" }
         }
-        @if let Some(exponent) = growth.exponent {
-            span.interval { (exponent_with_interval(exponent)) }
-        }
+        @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{DIM, GAP, INDENT, PLAIN, Pen, class_paint, right, sign, text_of, wrapped};
+use super::{DIM, GAP, INDENT, Pen, right, sign, text_of, tone_paint, wrapped};
 use crate::figures::{Unit, percent, whole};
-use crate::words::{self, Mark};
-use analysis::{Class, Row, Table};
+use crate::words::{self, Mark, Verdict};
+use analysis::{Row, Table};
 use std::ops::Range;
 use textwrap::core::display_width;
 
@@ -17,8 +17,7 @@ struct Column {
     head: Vec<String>,
     cells: Vec<String>,
     marks: Vec<Option<Mark>>,
-    class: Option<Class>,
-    factor: String,
+    verdict: Option<Verdict>,
     /// With the gap before it and the room for a mark.
     width: usize,
 }
@@ -33,7 +32,7 @@ struct Stub {
 impl Pen {
     /// A table with the points down; what is said of its subjects follows below.
     pub(super) fn down(&self, out: &mut String, table: &Table, unit: &Unit) {
-        let grows = table.rows.iter().any(|row| row.growth.is_some());
+        let grows = words::has_verdicts(table);
         let mut stub = stub(table, usize::MAX, grows);
         let mut columns = columns(table, unit, usize::MAX);
         let widest = columns.iter().map(|column| column.width).max().unwrap_or_default();
@@ -83,7 +82,7 @@ impl Pen {
             }
             self.line(out, &text);
         }
-        if columns.iter().any(|column| column.class.is_some()) {
+        if columns.iter().any(|column| column.verdict.is_some()) {
             self.growth(out, stub, columns);
         }
     }
@@ -94,9 +93,14 @@ impl Pen {
         classes.push_str(&" ".repeat(stub.width.saturating_sub(INDENT + "growth".len())));
         let mut factors = " ".repeat(stub.width);
         for column in columns {
-            let class = self.cell(column.class.map_or("", words::class), column.width, None);
-            classes.push_str(&self.paint(column.class.map_or(PLAIN, class_paint), &class));
-            factors.push_str(&self.cell(&column.factor, column.width, None));
+            let Some(Verdict { word, by, tone }) = &column.verdict else {
+                classes.push_str(&self.cell("", column.width, None));
+                factors.push_str(&self.cell("", column.width, None));
+                continue;
+            };
+            let word = self.cell(word, column.width, None);
+            classes.push_str(&self.paint(tone_paint(*tone), &word));
+            factors.push_str(&self.cell(by, column.width, None));
         }
         self.line(out, &classes);
         self.line(out, &factors);
@@ -157,11 +161,11 @@ fn columns(table: &Table, unit: &Unit, fold: usize) -> Vec<Column> {
     let column = |row: &Row| {
         let line = text_of(table, row, unit);
         let head = wrapped(&row.label, fold, 0, 0);
-        let class = line.class.map(words::class).unwrap_or_default().to_owned();
-        let texts = line.cells.iter().chain(&head).chain([&class, &line.factor]);
+        let verdict = line.verdict.as_ref();
+        let said = verdict.map(|verdict| [verdict.word.to_owned(), verdict.by.clone()]);
+        let texts = line.cells.iter().chain(&head).chain(said.iter().flatten());
         let width = widest(texts) + GAP;
-        let (marks, class, factor) = (line.marks, line.class, line.factor);
-        Column { head, width, class, factor, marks, cells: line.cells }
+        Column { head, width, verdict: line.verdict, marks: line.marks, cells: line.cells }
     };
     measured.map(column).collect()
 }

@@ -23,3 +23,4 @@ mod page;
 mod program;
 mod tables;
 mod trajectory;
+mod zero;

@@ -33,6 +33,8 @@ pub static CALLS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::trajectory::be
 pub static CALLS_TWO: LazyLock<Runs> = LazyLock::new(|| {
     vec![fixture::trajectory::before(Size::SMALL), fixture::trajectory::after(Size::SMALL)]
 });
+/// Dead connections: an axis that begins at zero.
+pub static DEAD: LazyLock<Runs> = LazyLock::new(|| vec![fixture::dead::dead(12)]);
 /// A table of somebody else.
 pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
 

@@ -79,8 +79,10 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
             let mut head = vec!["tokens", "active"];
             head.extend(measured.iter().map(|row| row.label.as_str()));
             assert_eq!(rows[0], head);
-            assert_eq!(rows.len(), 1 + table.points.len());
-            for (column, said) in rows[1..].iter().enumerate() {
+            assert_eq!(rows.len(), 2 + table.points.len());
+            // At the foot where each rate goes.
+            assert_eq!(rows[rows.len() - 1][0], "growth");
+            for (column, said) in rows[1..=table.points.len()].iter().enumerate() {
                 assert_eq!(said[0], analysis::words::count(table.points[column]));
                 let share = table.shares.as_ref().expect("shares").values[column] * 100.0;
                 assert_eq!(said[1], format!("{} %", share.round()));

@@ -1,0 +1,297 @@
+//! How a rate goes along its axis: whether it holds, and where it has fallen to half.
+//!
+//! The last point is compared with the first; or with the best on the way, where that is clearly better
+//! than both ends. A rate *holds* while it changes by less than a tenth, and it *collapses* when it falls
+//! to less than half, the whole interval of its fall included.
+//!
+//! Where the two are too uncertain, neighbours help: the last third of the points together against the
+//! first third may show that it holds. They never show that it falls, which is told of a place.
+//!
+//! Where it has halved is found in costs, one over the rate: what a reply costs is what grows evenly with
+//! what is watched. Between two points the cost is taken to be straight on a plain axis, in every replicate
+//! of the bootstrap. But a rate may be held up by what is offered, until the cost of all of it is too much:
+//! then the line bends between the two points, and the interval is widened to where the line behind the
+//! second would lead, drawn back.
+
+use crate::bootstrap::percentile_interval;
+use crate::crossover::{DRIFT, Figure, errors_asked};
+use crate::quantiles::{median_of, quantile, sort};
+use crate::{Course, Estimate, Halved, Peak, Rate, words};
+
+/// A rate that changes by less holds: a tenth.
+pub const HOLDS: f64 = 0.9;
+/// A rate that falls below this share of what it was collapses.
+pub const HALF: f64 = 0.5;
+/// Where the interval of a change that looks small reaches beyond this, nothing is claimed.
+const TOO_WIDE: f64 = 0.75;
+/// What is said then.
+const WIDE: &str = "its interval is too wide to say whether it holds";
+/// Where the ends of the interval of a place are further apart than this, no place is named.
+const VAGUE: f64 = 3.0;
+
+/// How the rate with these figures, in ascending order of their points, goes; `None` with fewer than two.
+pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
+    let (first, last) = (figures.first()?, figures.last()?);
+    if figures.len() < 2 {
+        return None;
+    }
+    let known = |figure: &Figure<'_>| figure.median.value > 0.0 && figure.median.value.is_finite();
+    // A server that answers nobody any more has a rate of zero, which has no logarithm.
+    let Some(dead) = figures.iter().position(|figure| !known(figure)) else {
+        return Some(Levels::of(figures).rate());
+    };
+    let stays_dead = dead > 0 && figures[dead..].iter().all(|figure| figure.median.high <= 0.0);
+    let level = last.median.value;
+    let factor = level / first.median.value;
+    let (course, because, halved) = if stays_dead {
+        (
+            Course::Collapses,
+            String::new(),
+            Some(Levels::of(&figures[..dead]).halved_before(&figures[dead])),
+        )
+    } else {
+        let at = words::count(figures[dead].point);
+        (Course::Undecided, format!("its figure at {at} is not above zero"), None)
+    };
+    let factor = Estimate { value: factor, low: factor, high: factor };
+    let (from, to) = (first.point, last.point);
+    Some(Rate { course, from, to, level, factor, peak: None, halved, because })
+}
+
+/// The logarithms of a rate, point by point.
+struct Levels<'a> {
+    figures: &'a [Figure<'a>],
+    logs: Vec<f64>,
+    /// Standard errors.
+    errors: Vec<f64>,
+    /// The replicates of each.
+    draws: Vec<Vec<f64>>,
+    /// How many replicates all of them have.
+    count: usize,
+}
+
+impl<'a> Levels<'a> {
+    fn of(figures: &'a [Figure<'a>]) -> Self {
+        let logs: Vec<f64> = figures.iter().map(|figure| figure.median.value.ln()).collect();
+        let drawn: Vec<Vec<f64>> = figures.iter().zip(&logs).map(deviations).collect();
+        let own: Vec<f64> = drawn.iter().map(|drawn| deviation(drawn)).collect();
+        let mut sorted: Vec<f64> = own.iter().copied().filter(|error| *error > 0.0).collect();
+        let usual = median_of(&mut sorted).unwrap_or(0.0);
+        let pattern = own.iter().position(|error| *error >= usual).unwrap_or(0);
+        let mut errors = Vec::with_capacity(logs.len());
+        let mut draws = Vec::with_capacity(logs.len());
+        for (index, figure) in figures.iter().enumerate() {
+            // A point whose rounds agree by luck is held to the usual error, and takes the pattern of
+            // another where its own has no width.
+            let error = if drawn[index].is_empty() { 0.0 } else { own[index].max(usual) };
+            let error = error.hypot(unseen(figure));
+            let from = if own[index] > 0.0 { index } else { pattern };
+            let stretch =
+                if own[from] > 0.0 { widened(figure.rounds) * error / own[from] } else { 0.0 };
+            draws.push(drawn[from].iter().map(|d| logs[index] + d * stretch).collect());
+            errors.push(error);
+        }
+        let count = draws.iter().map(Vec::len).min().unwrap_or(0);
+        Self { figures, logs, errors, draws, count }
+    }
+
+    fn rate(&self) -> Rate {
+        let last = self.figures.len() - 1;
+        let peak = self.summit(1.0);
+        let from = peak.unwrap_or(0);
+        let factor = self.ratio(last, from);
+        let (course, because) = match self.summit(-1.0) {
+            // Where it collapses in the end, what it does on the way matters little.
+            Some(dip) if factor.high >= HALF => {
+                let down = words::factor(1.0 / self.ratio(dip, 0).value);
+                let at = words::count(self.figures[dip].point);
+                (Course::Undecided, format!("it falls {down} to {at} and rises again"))
+            }
+            _ => self.course(factor, peak.is_some()),
+        };
+        let peak = peak.map(|peak| Peak {
+            at: self.figures[peak].point,
+            level: self.figures[peak].median.value,
+            factor: self.ratio(peak, 0),
+            over: self.figures[0].point,
+        });
+        Rate {
+            course,
+            from: self.figures[from].point,
+            to: self.figures[last].point,
+            level: self.figures[last].median.value,
+            factor,
+            peak,
+            halved: if course == Course::Collapses { self.halved(from) } else { None },
+            because,
+        }
+    }
+
+    /// Where a change by `factor` leads; after a peak, if there is one.
+    fn course(&self, factor: Estimate, peaks: bool) -> (Course, String) {
+        let Estimate { value, low, high } = factor;
+        if high < HALF {
+            return (Course::Collapses, String::new());
+        }
+        let is_sure = self.count == 0 || high < 1.0 || low > 1.0;
+        let (changes, narrow) = (!is_small(value), low >= TOO_WIDE && high <= 1.0 / TOO_WIDE);
+        let course = match value < 1.0 {
+            true if changes && is_sure && peaks => Course::Peaks,
+            true if changes && is_sure => Course::Falls,
+            false if changes && is_sure => Course::Rises,
+            _ if !changes && narrow => Course::Holds,
+            _ => return self.by_thirds().unwrap_or_else(|| (Course::Undecided, WIDE.to_owned())),
+        };
+        (course, String::new())
+    }
+
+    /// That it holds, by the last third of the points against the first, if these are surer.
+    fn by_thirds(&self) -> Option<(Course, String)> {
+        let third = self.logs.len() / 3;
+        if third < 2 || self.count == 0 {
+            return None;
+        }
+        let rise = |log: &dyn Fn(usize) -> f64| {
+            let last: f64 = (self.logs.len() - third..self.logs.len()).map(log).sum();
+            (last - (0..third).map(log).sum::<f64>()) / third as f64
+        };
+        let value = rise(&|index| self.logs[index]).exp();
+        let each =
+            (0..self.count).map(|replicate| rise(&|index| self.draws[index][replicate]).exp());
+        let Estimate { low, high, .. } = percentile_interval(value, &each.collect::<Vec<f64>>());
+        let holds = is_small(value) && low >= HOLDS * HOLDS && high <= 1.0 / (HOLDS * HOLDS);
+        let many = words::number_word(third);
+        let [value, low, high] = [value, low, high].map(words::ratio);
+        holds.then(|| {
+            let because = format!(
+                "the last {many} points are ×{value} of the first {many}, 95 % {low} to {high}"
+            );
+            (Course::Holds, because)
+        })
+    }
+
+    /// The highest point between the ends, or with a `sign` of -1 the lowest, if it is clearly beyond
+    /// both: by a tenth, and by what chance does not explain among so many.
+    fn summit(&self, sign: f64) -> Option<usize> {
+        let last = self.logs.len() - 1;
+        let better =
+            |a: &usize, b: &usize| (sign * self.logs[*a]).total_cmp(&(sign * self.logs[*b]));
+        let top = (1..last).max_by(better)?;
+        let clear = |end: usize| {
+            let (one, other) = (&self.figures[top], &self.figures[end]);
+            let asked = errors_asked(one.rounds.min(other.rounds), one.samples.min(other.samples));
+            let error = self.errors[top].hypot(self.errors[end]);
+            sign * (self.logs[top] - self.logs[end]) >= (asked * error).max(-HOLDS.ln())
+        };
+        (clear(0) && clear(last)).then_some(top)
+    }
+
+    /// What the rate at one point is of that at another.
+    fn ratio(&self, at: usize, of: usize) -> Estimate {
+        let value = self.logs[at] - self.logs[of];
+        let each = self.draws[at].iter().zip(&self.draws[of]).take(self.count);
+        let mut leads: Vec<f64> = each.map(|(at, of)| at - of).collect();
+        sort(&mut leads);
+        let end = |p| quantile(&leads, p).unwrap_or(value);
+        let (low, high) = (end(0.025).min(value), end(0.975).max(value));
+        Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
+    }
+
+    /// Where the rate has fallen to half of what it is at the point `from`.
+    fn halved(&self, from: usize) -> Option<Halved> {
+        let (index, value) = self.half(&self.logs, from)?;
+        let end = self.figures[self.figures.len() - 1].point as f64;
+        let mut drawn = self.logs.clone();
+        let mut places = Vec::with_capacity(self.count);
+        for replicate in 0..self.count {
+            for (slot, draws) in drawn.iter_mut().zip(&self.draws) {
+                *slot = draws[replicate];
+            }
+            places.push(self.half(&drawn, from).map_or(end, |(_, place)| place));
+        }
+        sort(&mut places);
+        let bend = self.bend(index, from, value);
+        let edge = |p| quantile(&places, p).unwrap_or(value);
+        let (first, next) = (self.figures[0].point as f64, self.figures[index + 1].point);
+        let low = (edge(0.025).min(value) + bend.min(0.0)).max(first);
+        let high = (edge(0.975).max(value) + bend.max(0.0)).min(end);
+        // A figure that was measured once has no interval, however its curve may bend.
+        let (low, high) = if self.count == 0 { (value, value) } else { (low, high) };
+        // Near zero the first step of the axis is as close as can be told.
+        let least = self.figures.iter().map(|figure| figure.point).find(|point| *point > 0);
+        let vague = high > (VAGUE * low).max(least.unwrap_or(1) as f64);
+        let after = self.figures[index].point;
+        Some(Halved { at: Estimate { value, low, high }, after, before: next, vague })
+    }
+
+    /// The last point above half, and the place between it and the next, by a straight line between the
+    /// costs at both.
+    fn half(&self, logs: &[f64], from: usize) -> Option<(usize, f64)> {
+        let half = logs[from] + HALF.ln();
+        let next = (from + 1..logs.len()).find(|&index| logs[index] < half)?;
+        let cost = |index: usize| (-logs[index]).exp();
+        let (start, end) = (self.x(next - 1), self.x(next));
+        let share = ((-half).exp() - cost(next - 1)) / (cost(next) - cost(next - 1));
+        Some((next - 1, start + share.clamp(0.0, 1.0) * (end - start)))
+    }
+
+    /// How far the place behind the point `index` would be from `place`, were the costs before the next
+    /// point on the line that they are on behind it.
+    fn bend(&self, index: usize, from: usize, place: f64) -> f64 {
+        let (next, second) = (index + 1, index + 2);
+        if second >= self.logs.len() || self.logs[second] >= self.logs[next] {
+            return 0.0;
+        }
+        let cost = |index: usize| (-self.logs[index]).exp();
+        let slope = (cost(second) - cost(next)) / (self.x(second) - self.x(next));
+        let target = cost(from) / HALF;
+        let back = self.x(next) - (cost(next) - target) / slope;
+        back.clamp(self.x(index), self.x(next)) - place
+    }
+
+    fn x(&self, index: usize) -> f64 {
+        self.figures[index].point as f64
+    }
+
+    /// The same where nothing answers any more from `dead` on: somewhere before that.
+    fn halved_before(&self, dead: &Figure<'_>) -> Halved {
+        if let Some(halved) = self.halved(0) {
+            return halved;
+        }
+        let after = self.figures[self.figures.len() - 1].point;
+        let (low, high) = (after as f64, dead.point as f64);
+        let at = Estimate { value: f64::midpoint(low, high), low, high };
+        Halved { at, after, before: dead.point, vague: true }
+    }
+}
+
+/// Whether a change by `factor` is less than a tenth.
+fn is_small(factor: f64) -> bool {
+    factor > HOLDS && factor < 1.0 / HOLDS
+}
+
+/// How far the replicates of a figure are from its logarithm; none where one has none.
+fn deviations((figure, log): (&Figure<'_>, &f64)) -> Vec<f64> {
+    let drawn: Vec<f64> = figure.replicates.iter().map(|replicate| replicate.ln() - log).collect();
+    if drawn.iter().all(|deviation| deviation.is_finite()) { drawn } else { Vec::new() }
+}
+
+/// About zero, which is the figure itself.
+fn deviation(drawn: &[f64]) -> f64 {
+    let squares: f64 = drawn.iter().map(|deviation| deviation * deviation).sum();
+    (squares / drawn.len().max(1) as f64).sqrt()
+}
+
+/// What a single round does not show.
+fn unseen(figure: &Figure<'_>) -> f64 {
+    if figure.rounds < 2 && figure.samples > 1 { DRIFT } else { 0.0 }
+}
+
+/// Replicates of few rounds lie too close together, since the spread of two or three is known badly.
+fn widened(rounds: u32) -> f64 {
+    match rounds {
+        2 => 1.6,
+        3 => 1.15,
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,284 @@
+//! Rates of known course: those that hold are said to hold, those that collapse to collapse, and the
+//! place where they have halved lies in its interval.
+
+use analysis::bootstrap::{Resampled, median_over_rounds};
+use analysis::crossover::Figure;
+use analysis::random::{generator, normal};
+use analysis::rates::rate;
+use analysis::{Course, Estimate, Halved, Rate};
+use fastrand::Rng;
+
+/// Dead connections, as the workload has them.
+const DEAD: &[u64] = &[0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
+/// In a quick run.
+const QUICK: &[u64] = &[0, 100, 1000, 5000, 15_000];
+const REPETITIONS: u64 = 200;
+/// Fewer than a run's, for the time that it takes; the intervals are a little rougher.
+const REPLICATES: usize = 300;
+
+/// How samples scatter about the curve.
+#[derive(Clone, Copy, Debug)]
+struct Noise {
+    /// Of a sample, lognormal.
+    sample: f64,
+    /// Of a round, lognormal.
+    round: f64,
+    /// How often a cell is slower by 30 %.
+    slow: f64,
+}
+
+const QUIET: Noise = Noise { sample: 0.03, round: 0.01, slow: 0.0 };
+const USUAL: Noise = Noise { sample: 0.05, round: 0.03, slow: 0.0 };
+const LOUD: Noise = Noise { sample: 0.2, round: 0.03, slow: 0.0 };
+const SLOW: Noise = Noise { sample: 0.05, round: 0.02, slow: 0.2 };
+
+type Curve<'a> = &'a dyn Fn(f64) -> f64;
+
+/// Where the rate of `curve` goes, by the same steps as that of a run.
+fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: &mut Rng) -> Rate {
+    let mut cell = |n: u64| -> Vec<f64> {
+        let slow = if random.f64() < noise.slow { 0.7 } else { 1.0 };
+        let level = curve(n as f64) * slow * (noise.round * normal(random)).exp();
+        (0..10).map(|_| level * (noise.sample * normal(random)).exp()).collect()
+    };
+    let measured: Vec<Vec<Vec<f64>>> =
+        points.iter().map(|&n| (0..rounds).map(|_| cell(n)).collect()).collect();
+    let resampled: Vec<Resampled> = measured
+        .iter()
+        .map(|rounds| {
+            let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+            median_over_rounds(&slices, REPLICATES, random).unwrap()
+        })
+        .collect();
+    let figures: Vec<Figure> = points
+        .iter()
+        .zip(&resampled)
+        .map(|(&point, drawn)| Figure {
+            point,
+            median: drawn.estimate,
+            rounds: rounds as u32,
+            samples: 10 * rounds as u64,
+            replicates: &drawn.replicates,
+        })
+        .collect();
+    rate(&figures).unwrap()
+}
+
+/// What was found, how often.
+#[derive(Debug, Default)]
+struct Tally {
+    holds: u64,
+    rises: u64,
+    peaks: u64,
+    falls: u64,
+    collapses: u64,
+    undecided: u64,
+    /// Places of halving that were named, and those whose interval holds the true one.
+    named: u64,
+    covered: u64,
+    /// Vague ones among them whose interval holds it.
+    vague: u64,
+    /// Intervals of the factor that hold the true one.
+    factors: u64,
+    /// Widths of the named places' intervals, as logarithms.
+    width: f64,
+}
+
+fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Tally {
+    let mut tally = Tally::default();
+    let true_factor = curve(points[points.len() - 1] as f64) / curve(points[0] as f64);
+    let half = true_half(curve, points);
+    for repetition in 0..REPETITIONS {
+        let mut random = generator(repetition, &["rates", name]);
+        let found = drawn(curve, points, design, &mut random);
+        *match found.course {
+            Course::Holds => &mut tally.holds,
+            Course::Rises => &mut tally.rises,
+            Course::Peaks => &mut tally.peaks,
+            Course::Falls => &mut tally.falls,
+            Course::Collapses => &mut tally.collapses,
+            Course::Undecided => &mut tally.undecided,
+        } += 1;
+        tally.factors += u64::from(holds(found.factor, true_factor));
+        if let (Some(Halved { at, vague, .. }), Some(half)) = (found.halved, half) {
+            tally.named += 1;
+            tally.covered += u64::from(holds(at, half));
+            tally.vague += u64::from(vague);
+            tally.width += (at.high / at.low.max(1.0)).ln();
+        }
+    }
+    println!(
+        "{name}, {design:?}: {tally:?}, intervals ×{:.2} wide",
+        (tally.width / tally.named.max(1) as f64).exp()
+    );
+    tally
+}
+
+fn holds(estimate: Estimate, truth: f64) -> bool {
+    (estimate.low..=estimate.high).contains(&truth)
+}
+
+/// Where `curve` has fallen to half, by bisection.
+fn true_half(curve: Curve, points: &[u64]) -> Option<f64> {
+    let (mut low, mut high) = (points[0] as f64, points[points.len() - 1] as f64);
+    let half = curve(low) / 2.0;
+    if curve(high) > half {
+        return None;
+    }
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if curve(middle) > half { low = middle } else { high = middle }
+    }
+    Some(low)
+}
+
+/// 98 % of the repetitions.
+const NEARLY_ALL: u64 = REPETITIONS * 98 / 100;
+
+#[test]
+fn what_holds_is_said_to_hold_and_never_to_collapse() {
+    for points in [DEAD, QUICK] {
+        for rounds in [3, 7] {
+            for noise in [QUIET, USUAL, LOUD, SLOW] {
+                let found = tally("flat", &|_| 98_100.0, points, (noise, rounds));
+                assert_eq!((found.collapses, found.peaks), (0, 0));
+                assert!(found.falls + found.rises <= REPETITIONS - NEARLY_ALL, "{found:?}");
+                // A fifth of the cells slower by 30 %, or samples that scatter as much, leave three
+                // rounds undecided about a tenth.
+                let asked = match (noise.slow > 0.0, noise.sample > 0.1, rounds) {
+                    (false, false, _) => 95,
+                    (false, true, 7) => 90,
+                    (true, _, 7) => 30,
+                    _ => 10,
+                };
+                assert!(found.holds * 100 >= REPETITIONS * asked, "{found:?}");
+            }
+        }
+    }
+}
+
+/// The cost of a reply is 10 µs and some nanoseconds for each dead connection.
+#[test]
+fn what_collapses_has_halved_within_its_interval() {
+    for points in [DEAD, QUICK] {
+        for rounds in [3, 7] {
+            for noise in [QUIET, USUAL, SLOW] {
+                for each_ns in [2.0, 4.5, 30.0] {
+                    let curve = |n: f64| 1e9 / (10_000.0 + each_ns * n);
+                    let found = tally("poll", &curve, points, (noise, rounds));
+                    assert_eq!((found.holds, found.rises, found.peaks), (0, 0, 0), "{found:?}");
+                    assert!(found.covered * 100 >= found.named * 92, "{found:?}");
+                    assert!(found.factors * 100 >= REPETITIONS * 92, "{found:?}");
+                    let sure = noise.slow > 0.0 || found.collapses >= NEARLY_ALL;
+                    assert!(sure && found.collapses * 100 >= REPETITIONS * 90, "{found:?}");
+                    if noise.slow <= 0.0 {
+                        let width = (found.width / found.named as f64).exp();
+                        assert!(width < 1.7 && found.vague == 0, "×{width:.2}: {found:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// No more than 60,000 replies a second are asked for; only then what they cost shows.
+#[test]
+fn a_rate_that_is_held_up_has_halved_within_its_interval() {
+    for rounds in [3, 7] {
+        for each_ns in [2.0, 4.5, 30.0] {
+            let curve = |n: f64| (1e9 / (10_000.0 + each_ns * n)).min(60_000.0);
+            let found = tally("offered", &curve, DEAD, (USUAL, rounds));
+            assert!(found.collapses >= NEARLY_ALL, "{found:?}");
+            assert!(found.covered * 100 >= found.named * 92, "{found:?}");
+        }
+    }
+}
+
+/// A fall by a fifth is never a collapse, and hardly ever none.
+#[test]
+fn a_gentle_fall_is_a_fall() {
+    for rounds in [3, 7] {
+        let curve = |n: f64| 1e9 / (10_000.0 + 0.17 * n);
+        let found = tally("gentle", &curve, DEAD, (USUAL, rounds));
+        assert!(found.falls >= NEARLY_ALL && found.collapses == 0, "{found:?}");
+        let found = tally("gentle", &curve, DEAD, (LOUD, rounds));
+        assert!(found.holds <= REPETITIONS / 20 && found.collapses == 0, "{found:?}");
+    }
+}
+
+#[test]
+fn what_rises_rises_and_what_peaks_peaks() {
+    let tokens: &[u64] = &[1, 10, 100, 300, 600, 1000];
+    for rounds in [3, 7] {
+        let rising = |n: f64| 1e9 / (900.0 + 120_000.0 / n);
+        let found = tally("rising", &rising, tokens, (USUAL, rounds));
+        assert!(found.rises >= NEARLY_ALL, "{found:?}");
+        // It rises by half up to 100, and falls by a third again.
+        let peaking = |n: f64| 737_000.0 * (1.0 + n.log10() / 4.0) / (1.0 + n / 1000.0);
+        let found = tally("peaking", &peaking, tokens, (QUIET, rounds));
+        assert!(found.peaks >= NEARLY_ALL, "{found:?}");
+        let found = tally("rising to a shelf", &|n| n.min(100.0) * 8e3, tokens, (USUAL, rounds));
+        assert!(found.rises >= NEARLY_ALL, "{found:?}");
+    }
+}
+
+/// Single figures, as in a table from elsewhere.
+fn of_singles(figures: &[(u64, f64)]) -> Rate {
+    let figures: Vec<Figure> = figures
+        .iter()
+        .map(|&(point, value)| Figure {
+            point,
+            median: Estimate { value, low: value, high: value },
+            rounds: 1,
+            samples: 1,
+            replicates: &[],
+        })
+        .collect();
+    rate(&figures).unwrap()
+}
+
+#[test]
+fn single_figures_have_a_course_and_no_interval() {
+    let course = |figures: &[(u64, f64)]| of_singles(figures).course;
+    assert_eq!(course(&[(0, 100.0), (10, 91.0)]), Course::Holds);
+    assert_eq!(course(&[(0, 100.0), (10, 89.0)]), Course::Falls);
+    assert_eq!(course(&[(0, 100.0), (10, 112.0)]), Course::Rises);
+    assert_eq!(course(&[(0, 100.0), (10, 150.0), (20, 120.0)]), Course::Peaks);
+    // Costs of 1 at none and 4 at 300, straight between them: 2 at 100.
+    let found = of_singles(&[(0, 1.0), (300, 0.25)]);
+    let Some(Halved { at, after: 0, before: 300, vague: false }) = found.halved else {
+        panic!("{found:?}")
+    };
+    assert!((at.value - 100.0).abs() < 1e-9 && at.low.total_cmp(&at.high).is_eq(), "{at:?}");
+    assert_eq!((found.course, found.from, found.to), (Course::Collapses, 0, 300));
+}
+
+#[test]
+fn what_falls_from_its_best_is_compared_with_that() {
+    let found = of_singles(&[(1, 50.0), (10, 100.0), (100, 80.0), (1000, 20.0)]);
+    let peak = found.peak.unwrap();
+    assert_eq!((found.course, found.from, peak.at, peak.over), (Course::Collapses, 10, 10, 1));
+    // The cost of half the best is 0.02, and 0.0125 at 100, 0.05 at 1,000.
+    assert!((found.halved.unwrap().at.value - 280.0).abs() < 1e-9, "{found:?}");
+}
+
+#[test]
+fn what_dips_is_undecided_with_the_place() {
+    let found = of_singles(&[(0, 100.0), (100, 40.0), (1000, 95.0)]);
+    assert_eq!(found.course, Course::Undecided);
+    assert_eq!(found.because, "it falls ×2.50 to 100 and rises again");
+}
+
+#[test]
+fn a_server_that_answers_nobody_has_collapsed() {
+    let found = of_singles(&[(0, 100.0), (100, 90.0), (1000, 0.0), (5000, 0.0)]);
+    assert_eq!((found.course, found.factor.value.to_bits()), (Course::Collapses, 0));
+    let halved = found.halved.unwrap();
+    assert_eq!((halved.after, halved.before, halved.vague), (100, 1000, true));
+    // One that answers again has not, and says so.
+    let again = of_singles(&[(0, 100.0), (100, 0.0), (1000, 90.0)]);
+    assert_eq!(again.course, Course::Undecided);
+    assert_eq!(again.because, "its figure at 100 is not above zero");
+    let never = of_singles(&[(0, 0.0), (100, 0.0)]);
+    assert_eq!(never.course, Course::Undecided);
+}

@@ -1,0 +1,252 @@
+//! An axis that begins at zero: what is there before anything grows.
+
+mod common;
+
+use analysis::random::{generator, normal};
+use analysis::{
+    Analysis, Class, Course, Finding, FindingKind, Row, Standing, Table, analyse, growth, weigh,
+};
+use common::complete_run;
+use fastrand::Rng;
+use record::{
+    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, SubjectInfo, Usage,
+    WorkloadInfo,
+};
+use std::collections::BTreeMap;
+
+const DEAD: [u64; 10] = [0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
+const QUICK: [u64; 4] = [0, 1000, 5000, 15_000];
+const REPETITIONS: u64 = 200;
+
+/// What a reply costs with so many dead connections, in nanoseconds.
+type Cost = fn(f64) -> f64;
+
+const SUBJECTS: [(&str, Cost); 3] =
+    [("poll", |n| 10_000.0 + 4.5 * n), ("epoll-level", |_| 10_200.0), ("epoll-edge", |_| 10_200.0)];
+
+/// A run of these subjects over dead connections: replies a second, and what one costs in CPU time.
+fn run(subjects: &[(&str, Cost)], points: &[u64], rounds: u32, random: &mut Rng) -> Run {
+    let mut cells = Vec::new();
+    for round in 0..rounds {
+        for &(subject, cost) in subjects {
+            for &point in points {
+                let scatter = (0.03 * normal(random)).exp();
+                let mut draw = |level: f64| -> Vec<f64> {
+                    (0..8).map(|_| level * (0.05 * normal(random)).exp()).collect()
+                };
+                let cost = cost(point as f64);
+                let metrics = vec![
+                    metric("replies", draw(1e9 / cost * scatter)),
+                    metric("cpu", draw(cost * scatter)),
+                    metric("memory", draw(12.0 * 1024.0)),
+                ];
+                let workload = "dead".to_owned();
+                let conditions = Conditions::from([("workers".to_owned(), "1".to_owned())]);
+                let key =
+                    CellKey { workload, subject: subject.to_owned(), conditions, point, round };
+                cells.push(cell(key, metrics));
+            }
+        }
+    }
+    let plan = Plan {
+        seed: 11,
+        rounds,
+        measure_ms: 100,
+        deadline_ms: 10_000,
+        pinned_cpus: Vec::new(),
+        workloads: vec![workload(subjects)],
+        unavailable: Vec::new(),
+        warnings: Vec::new(),
+        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+    };
+    complete_run(plan, cells)
+}
+
+fn metric(name: &str, samples: Vec<f64>) -> Metric {
+    let name = name.to_owned();
+    Metric { name, samples, positions: Vec::new(), operations: 8, usage: Usage::default() }
+}
+
+fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {
+    Cell {
+        key,
+        sequence: 0,
+        outcome: Outcome::Measured,
+        elapsed_ns: 1,
+        short: None,
+        usage: Usage::default(),
+        metrics,
+        facts: BTreeMap::new(),
+    }
+}
+
+fn workload(subjects: &[(&str, Cost)]) -> WorkloadInfo {
+    let info = |name: &str, unit: &str, lower_is_better| MetricInfo {
+        name: name.to_owned(),
+        about: name.to_owned(),
+        unit: unit.to_owned(),
+        lower_is_better,
+    };
+    let subject = |&(name, _): &(&str, Cost)| SubjectInfo {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        note: String::new(),
+    };
+    WorkloadInfo {
+        name: "dead".to_owned(),
+        version: 1,
+        question: "?".to_owned(),
+        operation: "one".to_owned(),
+        axis: "dead connections".to_owned(),
+        axis_condition: "dead".to_owned(),
+        metrics: vec![
+            info("replies", "replies/s", false),
+            info("cpu", "ns", true),
+            info("memory", "B", true),
+        ],
+        subjects: subjects.iter().map(subject).collect(),
+        rivals: vec![("epoll-level".to_owned(), "epoll-edge".to_owned())],
+        ..WorkloadInfo::default()
+    }
+}
+
+fn table<'a>(analysis: &'a Analysis, metric: &str) -> &'a Table {
+    analysis.tables.iter().find(|table| table.metric.name == metric).unwrap()
+}
+
+fn row<'a>(table: &'a Table, subject: &str) -> &'a Row {
+    table.rows.iter().find(|row| row.subject == subject).unwrap()
+}
+
+fn sentences<'a>(analysis: &'a Analysis, metric: &str, kind: FindingKind) -> Vec<&'a str> {
+    let told = |finding: &&Finding| finding.metric == metric && finding.kind == kind;
+    analysis.findings.iter().filter(told).map(|finding| finding.sentence.as_str()).collect()
+}
+
+#[test]
+fn rates_costs_and_bytes_are_told_from_zero_on() {
+    let run = run(&SUBJECTS, &DEAD, 7, &mut Rng::with_seed(5));
+    let analysis = analyse(&run);
+    let replies = table(&analysis, "replies");
+    assert_eq!(replies.points, DEAD);
+    assert!(replies.rows.iter().all(|row| row.cells.iter().all(Option::is_some)));
+    let poll = row(replies, "poll").rate.as_ref().unwrap();
+    assert_eq!((poll.course, poll.from, poll.to), (Course::Collapses, 0, 15_000));
+    assert_eq!(row(replies, "epoll-level").rate.as_ref().unwrap().course, Course::Holds);
+    assert!(replies.rows.iter().all(|row| row.growth.is_none()));
+    let rates = sentences(&analysis, "replies", FindingKind::Rate);
+    assert_eq!(rates.len(), 3, "{rates:?}");
+    for (sentence, start, within) in [
+        (rates[0], "poll collapses: replies/s fall ×", " from 0 to 15,000 dead connections (95 % "),
+        (rates[1], "epoll-level holds: ", " k replies/s at 15,000 dead connections, ×"),
+        (rates[2], "epoll-edge holds: ", " of those at 0 (95 % "),
+    ] {
+        assert!(sentence.starts_with(start) && sentence.contains(within), "{sentence}");
+    }
+    assert!(rates[0].contains("), halved at 2,") && rates[0].ends_with(")."), "{}", rates[0]);
+
+    let cpu = table(&analysis, "cpu");
+    let growth = row(cpu, "poll").growth.as_ref().unwrap();
+    assert_eq!((growth.class, growth.from, growth.to), (Class::Linear, 0, 15_000));
+    let costs = sentences(&analysis, "cpu", FindingKind::Growth);
+    let linear = costs[0].starts_with("poll (cpu) is linear: ×");
+    // Under what does not grow an exponent says little.
+    assert!(linear && costs[0].ends_with(" from 0 to 15,000 dead connections."), "{}", costs[0]);
+    assert!(costs[1].starts_with("epoll-level (cpu) is constant: ×"), "{}", costs[1]);
+    assert!(cpu.rows.iter().all(|row| row.rate.is_none()));
+    // Everybody is compared at zero as well.
+    assert!(replies.leads.iter().all(Option::is_some));
+    assert!(replies.contests.iter().all(|contest| match &contest.standing {
+        Standing::Throughout { of, .. } => *of == DEAD.len(),
+        _ => true,
+    }));
+}
+
+#[test]
+fn level_or_edge_is_answered_with_a_bound() {
+    let run = run(&SUBJECTS, &DEAD, 7, &mut Rng::with_seed(5));
+    let analysis = analyse(&run);
+    let pairs = sentences(&analysis, "replies", FindingKind::Crossover);
+    let pair = pairs.iter().find(|told| told.starts_with("epoll-level and epoll-edge")).unwrap();
+    assert!(pair.starts_with("epoll-level and epoll-edge are the same within "), "{pair}");
+    assert!(pair.contains(": from 0 to 15,000 dead connections neither leads (ratio "), "{pair}");
+    assert!(pair.contains("; at no point by more than "), "{pair}");
+}
+
+/// The interval of the ratio over all points holds the true one; a difference of 6 % is none that
+/// could be called the same within 3 %.
+#[test]
+fn the_ratio_of_two_that_are_alike_is_known() {
+    for (factor, rounds) in [(1.0, 3), (1.0, 7), (0.99, 7), (1.06, 7)] {
+        let subjects: [(&str, Cost); 2] = match factor {
+            1.06 => [("epoll-level", |_| 10_600.0), ("epoll-edge", |_| 10_000.0)],
+            0.99 => [("epoll-level", |_| 9_900.0), ("epoll-edge", |_| 10_000.0)],
+            _ => [("epoll-level", |_| 10_000.0), ("epoll-edge", |_| 10_000.0)],
+        };
+        let (mut alike, mut covered, mut narrow) = (0, 0, 0);
+        for repetition in 0..REPETITIONS {
+            let mut random = generator(repetition, &["alike", &rounds.to_string()]);
+            let analysis = analyse(&run(&subjects, &DEAD, rounds, &mut random));
+            let contests = &table(&analysis, "cpu").contests;
+            let Standing::TooClose { ratio: Some(ratio), .. } = contests[0].standing else {
+                continue;
+            };
+            alike += 1;
+            covered += u64::from((ratio.low..=ratio.high).contains(&factor));
+            narrow += u64::from(ratio.high.max(1.0 / ratio.low) < 1.03);
+        }
+        println!(
+            "ratio {factor}, {rounds} rounds: {alike} alike, {covered} covered, {narrow} within 3 %"
+        );
+        if factor > 1.05 {
+            assert!(narrow <= REPETITIONS / 100, "{narrow}");
+            continue;
+        }
+        assert!(alike * 100 >= REPETITIONS * 80, "{alike}");
+        assert!(covered * 100 >= alike * 92, "{covered} of {alike}");
+        assert!(narrow * 2 >= REPETITIONS || rounds == 3 || factor < 1.0, "{narrow}");
+    }
+}
+
+/// Costs with an intercept, from zero on: what grows is named with ten points, and with four where it
+/// grows by more than what does not.
+#[test]
+fn growth_from_zero_is_named_and_hardly_ever_wrong() {
+    let curves: [(Class, Cost, [u64; 2]); 4] = [
+        (Class::Constant, |_| 10_000.0, [95, 95]),
+        (Class::Linear, |n| 10_000.0 + 4.5 * n, [95, 95]),
+        (Class::Linear, |n| 10_000.0 + 0.9 * n, [95, 0]),
+        (Class::Quadratic, |n| 10_000.0 + 0.002 * n * n, [95, 50]),
+    ];
+    for (class, cost, asked) in curves {
+        for (points, asked) in [&DEAD[..], &QUICK].into_iter().zip(asked) {
+            let (mut right, mut wrong) = (0, 0);
+            for repetition in 0..REPETITIONS {
+                let mut random = generator(repetition, &["growth", &points.len().to_string()]);
+                let run = run(&[("poll", cost)], points, 5, &mut random);
+                let analysis = analyse(&run);
+                let growth = row(table(&analysis, "cpu"), "poll").growth.as_ref().unwrap();
+                assert_eq!((growth.from, growth.to), (0, 15_000));
+                right += u64::from(growth.class == class);
+                wrong += u64::from(growth.class != class && growth.class != Class::Undecided);
+            }
+            let said = format!("{class:?}, {} points: {right} right, {wrong} wrong", points.len());
+            println!("{said}");
+            assert!(wrong <= REPETITIONS / 50 && right * 100 >= REPETITIONS * asked, "{said}");
+        }
+    }
+}
+
+#[test]
+fn too_few_points_above_zero_are_undecided() {
+    let at = |point, median| weigh::GrowthPoint { point, median, error: 0.01 };
+    let because = |points: &[weigh::GrowthPoint]| growth::classify(points, None).because;
+    assert_eq!(because(&[at(0, 5.0), at(100, 5.0)]), "one point above zero is too few");
+    let three = [at(0, 5.0), at(100, 5.0), at(200, 5.0)];
+    assert_eq!(because(&three), "two points above zero are too few");
+    // A curve is its intercept at zero, whatever its order.
+    for class in weigh::CANDIDATES {
+        let expected = if class == Class::Constant { 1.0 } else { 0.0 };
+        assert!((weigh::growth_of(class, 0.0) - expected).abs() < 1e-12, "{class:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Our loops beside plain C programs that make the same system calls, run in turn.
 
 mod game;
+pub mod http;
 mod options;
 pub mod page;
 mod table;
@@ -26,7 +27,7 @@ const RUN_MAX: Duration = Duration::from_secs(180);
 /// Measures a game and prints the table of ratios.
 pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
     let game = Game::named(game).with_context(|| {
-        format!("there is no bench {game}: it is harness, pipetest, primitives or page")
+        format!("there is no bench {game}: it is harness, pipetest, primitives, page or http")
     })?;
     let options = Options::parse(game, args)?;
     let root = shell::root();

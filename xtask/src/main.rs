@@ -33,6 +33,8 @@ cargo xtask TASK
                  our pipetest beside a plain C one
   bench page [--output FILE]
                  frames of a page with up to 525,000 samples, panned and zoomed in a browser
+  bench http [--pairs N] [--time MS] [--dead A,B] [--only servers|generators] [--output FILE]
+                 our server beside nginx and lighttpd, our load generator beside wrk and httperf
 
 Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed.
 ";
@@ -74,6 +76,7 @@ fn run(args: &[String]) -> Result<Tally> {
         ("one-row", []) => one_row::run(&mut tally)?,
         ("setup", []) => setup::run(&mut tally)?,
         ("bench", [page, rest @ ..]) if page == "page" => bench::page::run(rest, &mut tally)?,
+        ("bench", [http, rest @ ..]) if http == "http" => bench::http::run(rest, &mut tally)?,
         ("bench", [game, rest @ ..]) => bench::run(game, rest, &mut tally)?,
         _ => bail!("no such task: {}\n\n{USAGE}", args.join(" ")),
     }

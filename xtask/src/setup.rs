@@ -4,6 +4,7 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::Result;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -21,33 +22,51 @@ struct Need {
     package: &'static str,
     /// A variable that names the program, if there is one.
     variable: Option<&'static str>,
+    /// Whether the package brings a service, which Debian starts at once and at every boot.
+    service: bool,
 }
 
-const NEEDS: [Need; 3] = [
+const NEEDS: &[Need] = &[
     Need {
-        purpose: "build SQLite and the C loops",
-        programs: &["cc", "gcc", "clang"],
-        package: "gcc",
         variable: Some("CC"),
+        ..need("build SQLite and the C loops", &["cc", "gcc", "clang"], "gcc")
     },
     Need {
-        purpose: "check the HTML reports in a browser",
-        programs: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
-        package: "chromium",
         variable: Some("CHROMIUM"),
+        ..need(
+            "check the HTML reports in a browser",
+            &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+            "chromium",
+        )
+    },
+    need("draw what `knee export --format gnuplot` writes", &["gnuplot"], "gnuplot-nox"),
+    // Debian's daemons are not on everybody's path.
+    Need {
+        service: true,
+        ..need("compare `knee httpd` with it", &["nginx", "/usr/sbin/nginx"], "nginx")
     },
     Need {
-        purpose: "draw what `knee export --format gnuplot` writes",
-        programs: &["gnuplot"],
-        package: "gnuplot-nox",
-        variable: None,
+        service: true,
+        ..need("compare `knee httpd` with it", &["lighttpd", "/usr/sbin/lighttpd"], "lighttpd")
     },
+    need("ask `knee httpd` as many programs do", &["curl"], "curl"),
+    need("load `knee httpd`, and to compare `knee load` with it", &["wrk"], "wrk"),
+    need("load `knee httpd`, and to compare `knee load` with it", &["httperf"], "httperf"),
+    need("load `knee httpd`", &["ab"], "apache2-utils"),
 ];
+
+const fn need(
+    purpose: &'static str,
+    programs: &'static [&'static str],
+    package: &'static str,
+) -> Need {
+    Need { purpose, programs, package, variable: None, service: false }
+}
 
 /// Looks for each need, and installs what is missing. What can't be had is said, and counts as
 /// skipped here; the tests that need it fail on their own.
 pub fn run(tally: &mut Tally) -> Result<()> {
-    for need in &NEEDS {
+    for need in NEEDS {
         if let Some(program) = need.met_by() {
             println!("{program} is here, to {}.", need.purpose);
             continue;
@@ -60,9 +79,14 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
+/// The program that meets the need of that package, if it is here.
+pub fn program(package: &str) -> Option<String> {
+    NEEDS.iter().find(|need| need.package == package).and_then(Need::met_by)
+}
+
 /// The browser that the tests use, if there is one.
 pub fn browser() -> Option<String> {
-    NEEDS.iter().find(|need| need.package == "chromium").and_then(Need::met_by)
+    program("chromium")
 }
 
 impl Need {
@@ -88,12 +112,51 @@ fn install(need: &Need) -> Result<Result<(), String>> {
         println!("apt-get update failed; trying with the lists that are here.");
     }
     println!("Installing {} by apt-get.", need.package);
+    let quiet = need.service.then(Quiet::new).transpose()?;
     let mut command = apt_get(prefix);
+    command.args(quiet.iter().flat_map(Quiet::options));
     command.args(["install", "--yes", "--no-install-recommends", need.package]);
-    if shell::succeeds(&mut command)? && need.met_by().is_some() {
+    let installed = shell::succeeds(&mut command)? && need.met_by().is_some();
+    if installed && need.service && !not_at_boot(prefix, need.package)? {
+        println!("{} may start at the next boot: `update-rc.d` didn't work.", need.package);
+    }
+    if installed {
         return Ok(Ok(()));
     }
     Ok(Err(format!("apt-get install {} failed (see above); {by_hand}", need.package)))
+}
+
+/// A folder with the programs by which Debian's packages start their services, which do nothing here:
+/// what is installed for tests must not begin to serve. Nothing of the system is changed for it, so
+/// nothing has to be put back.
+struct Quiet(tempfile::TempDir);
+
+impl Quiet {
+    /// Makes the folder.
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        // dpkg runs as root, perhaps by sudo, and so do what it starts.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        for name in ["invoke-rc.d", "deb-systemd-invoke"] {
+            let stub = folder.path().join(name);
+            fs::write(&stub, "#!/bin/sh\necho \"not done, as these are tests: $0 $*\" >&2\n")?;
+            fs::set_permissions(&stub, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(Self(folder))
+    }
+
+    /// What apt-get is told, so that packages find these first.
+    fn options(&self) -> [String; 2] {
+        let folder = self.0.path().display();
+        let usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+        ["-o".to_owned(), format!("DPkg::Path={folder}:{usual}")]
+    }
+}
+
+/// Keeps a service that was just installed from starting with the machine.
+fn not_at_boot(prefix: &[&str], service: &str) -> Result<bool> {
+    let words = [prefix, &["update-rc.d", service, "disable"]].concat();
+    shell::succeeds(Command::new(words[0]).args(&words[1..]))
 }
 
 /// What to put before a command so that it runs as root: nothing, or `sudo -n`.
@@ -154,8 +217,23 @@ mod tests {
 
     #[test]
     fn a_need_is_met_by_any_of_its_programs() {
-        let need = |programs| Need { purpose: "", programs, package: "", variable: None };
-        assert_eq!(need(&["no-such-program", "sh"]).met_by().as_deref(), Some("sh"));
-        assert_eq!(need(&["no-such-program"]).met_by(), None);
+        let met = |programs| need("", programs, "").met_by();
+        assert_eq!(met(&["no-such-program", "sh"]).as_deref(), Some("sh"));
+        assert_eq!(met(&["no-such-program", "/bin/sh"]).as_deref(), Some("/bin/sh"));
+        assert_eq!(met(&["no-such-program"]), None);
+    }
+
+    #[test]
+    fn what_starts_services_does_nothing_in_the_quiet() {
+        let quiet = Quiet::new().unwrap();
+        let [_, option] = quiet.options();
+        let path = option.strip_prefix("DPkg::Path=").unwrap();
+        for name in ["invoke-rc.d", "deb-systemd-invoke"] {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("{name} no-such-service start")]).env("PATH", path);
+            let done = shell::bounded(&mut command, Duration::from_secs(60)).unwrap();
+            assert!(done.status.success(), "{name}: {}", done.stderr);
+            assert!(done.stderr.contains("not done"), "{name}: {}", done.stderr);
+        }
     }
 }

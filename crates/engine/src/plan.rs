@@ -77,22 +77,25 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
         )));
     }
     if ask.deadline_ms.is_none() {
-        plan.deadline_ms = ample_ms(&plan, &keys);
+        plan.deadline_ms = ample_ms(&plan, &keys, &workloads);
     }
     plan.cells = in_order(&keys, ask.seed);
     Ok(plan)
 }
 
 /// A deadline that no cell meets that works. A cell measures several figures, and opens and closes what
-/// it measures them on; one call of a trajectory rarely takes half a millisecond, and is done twice at
-/// most.
-fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)]) -> u64 {
+/// it measures them on; a call of a trajectory takes what its workload says at most, and mostly far less.
+fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Workload]) -> u64 {
     let is_trajectory = |name: &str| {
         plan.workloads.iter().any(|workload| workload.name == name && workload.trajectory)
     };
-    let calls =
-        keys.iter().filter(|(key, _)| is_trajectory(&key.workload)).map(|(key, _)| key.point);
-    30_000 + 10 * plan.measure_ms + calls.max().unwrap_or(0)
+    let call_ms_max = |name: &str| {
+        let about = workloads.iter().map(|row| row.about()).find(|about| about.name == name);
+        about.map_or(1, |about| about.usual.call_ms_max)
+    };
+    let keys = keys.iter().filter(|(key, _)| is_trajectory(&key.workload));
+    let calls_ms = keys.map(|(key, _)| key.point.saturating_mul(call_ms_max(&key.workload)));
+    30_000 + 10 * plan.measure_ms + calls_ms.max().unwrap_or(0)
 }
 
 /// More cells than this take days to measure, and their plan alone fills the memory.
@@ -130,7 +133,7 @@ fn chosen(
     table: &[&'static dyn Workload],
 ) -> Result<Vec<&'static dyn Workload>, AskError> {
     if ask.workloads.is_empty() {
-        return Ok(table.iter().copied().filter(|row| row.about().kind != Kind::Fault).collect());
+        return Ok(table.iter().copied().filter(|row| in_suite(*row)).collect());
     }
     let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
     let mut chosen: Vec<&'static dyn Workload> = Vec::new();
@@ -142,6 +145,11 @@ fn chosen(
         }
     }
     Ok(chosen)
+}
+
+/// Whether it runs when nobody names it.
+fn in_suite(workload: &dyn Workload) -> bool {
+    matches!(workload.about().kind, Kind::Suite | Kind::Control)
 }
 
 /// Every subject that was named belongs to one of the workloads at least.

@@ -14,6 +14,7 @@ use crate::calibrate::Calibrated;
 use record::{Metric, Usage};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::time::Duration;
 use sys::clock::Clock;
 use sys::process::{Resources, resources};
 
@@ -211,31 +212,43 @@ impl Probe {
         count: u64,
         parts: &[&str],
         sum: Option<&str>,
+        operation: impl FnMut(u64, &mut Laps) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.trajectory_at(&(1..=count).collect::<Vec<u64>>(), parts, sum, operation)
+    }
+
+    /// As [`Probe::trajectory_in_parts`], at these places only, one operation each: a place may come
+    /// more than once.
+    pub fn trajectory_at(
+        &mut self,
+        places: &[u64],
+        parts: &[&str],
+        sum: Option<&str>,
         mut operation: impl FnMut(u64, &mut Laps) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut columns: Vec<Vec<f64>> =
-            parts.iter().map(|_| Vec::with_capacity(count as usize)).collect();
+            parts.iter().map(|_| Vec::with_capacity(places.len())).collect();
         let mut laps = Laps { clock: self.clock, ns: vec![0.0; parts.len()] };
         let (mut done, mut outcome) = (0, Ok(()));
         let before = resources();
-        while done < count && outcome.is_ok() {
+        while done < places.len() && outcome.is_ok() {
             laps.ns.fill(0.0);
-            outcome = operation(done + 1, &mut laps);
+            outcome = operation(places[done], &mut laps);
             if outcome.is_ok() {
                 done += 1;
                 columns.iter_mut().zip(&laps.ns).for_each(|(column, &ns)| column.push(ns));
             }
         }
         let after = resources();
-        let places: Vec<u64> = (1..=done).collect();
+        let places = &places[..done];
         if let Some(sum) = sum {
             let of = |n: usize| columns.iter().map(|column| column[n]).sum();
-            let sums = (0..done as usize).map(of).collect();
-            self.keep(sum, sums, places.clone());
+            let sums = (0..done).map(of).collect();
+            self.keep(sum, sums, places.into());
             add_usage(&mut self.metric(sum).usage, &before, &after);
         }
         for (part, column) in parts.iter().zip(columns) {
-            self.keep(part, column, places.clone());
+            self.keep(part, column, places.into());
         }
         outcome
     }
@@ -246,6 +259,20 @@ impl Probe {
         let ns = |stamp: &Stamp| self.clock.single_ns(stamp.before, stamp.after);
         let (samples, places) = (stamps.iter().map(ns).collect(), stamps.iter().map(|s| s.place));
         self.keep(metric, samples, places.collect());
+    }
+
+    /// Figures that were counted elsewhere, such as by a load generator over intervals of its own: each
+    /// is nanoseconds an operation, or so much of the metric's unit where it says an amount. `operations`
+    /// is how many there were in all of them together.
+    pub fn given(&mut self, metric: &str, figures: &[f64], operations: u64) {
+        let metric = self.metric(metric);
+        metric.samples.extend_from_slice(figures);
+        metric.operations += operations;
+    }
+
+    /// The time that one metric of this cell is to be measured for.
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.measure_ns as u64)
     }
 
     /// The clock that times this cell.
@@ -507,6 +534,17 @@ mod tests {
     }
 
     #[test]
+    fn a_trajectory_may_stop_at_places_several_times() {
+        let mut probe = probe();
+        let at = |place, laps: &mut Laps| {
+            laps.time(0, || if place > 20 { Err(Failure::new("no more")) } else { Ok(()) })
+        };
+        assert!(probe.trajectory_at(&[10, 10, 20, 20, 25], &["request"], None, at).is_err());
+        assert_eq!(probe.metrics[0].positions, [10, 10, 20, 20]);
+        assert_eq!((probe.metrics[0].samples.len(), probe.metrics[0].operations), (4, 4));
+    }
+
+    #[test]
     fn stamps_of_another_process_are_samples_at_their_places() {
         let mut probe = probe();
         let stamp = |place, before| Stamp { place, before, after: before + 1_000_000 };
@@ -515,6 +553,19 @@ mod tests {
         assert_eq!((metric.positions.as_slice(), metric.operations), (&[2, 1][..], 2));
         let took_ns = probe.clock().ns(0, 1_000_000) - probe.clock.overhead_ns;
         assert!(metric.samples.iter().all(|ns| (ns - took_ns).abs() < 0.01), "{metric:?}");
+    }
+
+    #[test]
+    fn given_figures_are_kept_as_they_are() {
+        let mut probe = probe();
+        probe.given("memory", &[512.0], 1_000);
+        probe.given("memory", &[640.0, 0.0], 2_000);
+        let metric = &probe.metrics[0];
+        assert_eq!(
+            (metric.samples.as_slice(), metric.operations),
+            (&[512.0, 640.0, 0.0][..], 3_000)
+        );
+        assert_eq!(probe.time(), Duration::from_millis(2));
     }
 
     #[test]

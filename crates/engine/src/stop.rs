@@ -57,6 +57,11 @@ impl Stop {
         self.asked.load(Ordering::Relaxed)
     }
 
+    /// The same, for those who look at it themselves.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.asked
+    }
+
     /// What becomes readable when somebody asks.
     pub(crate) fn bell(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use sys::process::{End, Resources};
 
 /// This program as it was started, also when its file has been replaced meanwhile.
-pub(crate) const SELF: &str = "/proc/self/exe";
+pub const SELF: &str = "/proc/self/exe";
 /// The variable by which the processes of a run's workers are known.
 pub(crate) const MARK: &str = "KNEE_RUN";
 /// The last words of a worker that are worth keeping.
@@ -263,7 +263,8 @@ fn clean_up(group: Pid, mark: &str) -> usize {
         strays += 1;
     }
     loop {
-        let left: Vec<Pid> = children().into_iter().filter(|&pid| bears(pid, mark)).collect();
+        let left: Vec<Pid> =
+            children_of("self").into_iter().filter(|&pid| bears(pid, mark)).collect();
         if left.is_empty() {
             // Janitors of workers that were ended: they bear no mark, and end when they are done.
             while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
@@ -286,9 +287,10 @@ fn bears(pid: Pid, mark: &str) -> bool {
     variables.any(|variable| variable == wanted.as_bytes())
 }
 
-/// The children of this process, orphans that were handed to it included.
-fn children() -> Vec<Pid> {
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
+/// The children of a process, by its number or `self`, orphans that were handed to it included.
+pub(crate) fn children_of(process: &str) -> Vec<Pid> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let Ok(threads) = threads else { return Vec::new() };
     threads
         .flatten()
         .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())

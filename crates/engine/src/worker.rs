@@ -80,7 +80,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
 fn make_rates(about: &About, metrics: &mut [record::Metric]) {
     for metric in metrics {
         let declared = about.metrics.iter().find(|declared| declared.name == metric.name);
-        if declared.is_some_and(|declared| declared.says != Says::Time) {
+        if declared.is_some_and(|declared| matches!(declared.says, Says::Rate(_))) {
             metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
         }
     }

@@ -92,6 +92,8 @@ pub enum Print {
     Microseconds(&'static str),
     /// Points down under this word, subjects across, operations a second with two decimals.
     Rates(&'static str),
+    /// A line for each subject and point: least, mean, most and deviation of the samples.
+    ReplyRates,
     /// A line for each call and a block for each round, microseconds with one decimal. A column is a
     /// metric of a workload, named in this order; the workloads share subjects and conditions.
     Calls(&'static [(&'static str, &'static str)]),
@@ -121,11 +123,15 @@ pub struct Usual {
     pub rounds_quick: u32,
     /// Time that one metric of one cell is measured for, in milliseconds.
     pub measure_ms: u64,
+    /// What one call of a trajectory takes at the very most, in milliseconds: by this its deadline is
+    /// set where nobody sets one.
+    pub call_ms_max: u64,
 }
 
 impl Usual {
     /// Of a trajectory: each of its rounds has every point of the axis, so fewer do.
-    pub const TRAJECTORY: Usual = Usual { rounds: 5, rounds_quick: 5, measure_ms: 100 };
+    pub const TRAJECTORY: Usual =
+        Usual { rounds: 5, rounds_quick: 5, measure_ms: 100, call_ms_max: 1 };
 }
 
 impl About {
@@ -143,7 +149,7 @@ impl About {
         trajectory: false,
         points_down: false,
         rivals: &[],
-        usual: Usual { rounds: 7, rounds_quick: 9, measure_ms: 100 },
+        usual: Usual { rounds: 7, rounds_quick: 9, measure_ms: 100, call_ms_max: 1 },
         likes: &[],
         metrics: &[],
     };
@@ -182,6 +188,8 @@ pub enum Kind {
     Suite,
     /// Proves the instrument, and runs along with the suite.
     Control,
+    /// Takes longer than the whole suite: only by name.
+    Named,
     /// Proves the instrument by misbehaving: only by name.
     Fault,
 }
@@ -198,13 +206,15 @@ pub struct MetricAbout {
 }
 
 /// What the samples of a metric say. The probe counts nanoseconds an operation; the worker makes
-/// rates of them where that is what the field speaks of.
+/// rates of them where that is what the field speaks of, and leaves amounts as they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     /// Nanoseconds an operation: less is better.
     Time,
     /// Operations a second, in this unit (`tokens/s`): more is better.
     Rate(&'static str),
+    /// So much of this unit (`B`) for each of what there is, [given](Probe::given): less is better.
+    Amount(&'static str),
 }
 
 impl MetricAbout {
@@ -367,6 +377,7 @@ fn metric_info(metric: &MetricAbout) -> MetricInfo {
     let (unit, lower_is_better) = match metric.says {
         Says::Time => ("ns", true),
         Says::Rate(unit) => (unit, false),
+        Says::Amount(unit) => (unit, true),
     };
     MetricInfo {
         name: metric.name.into(),

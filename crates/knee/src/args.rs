@@ -4,6 +4,8 @@
 
 use crate::commands::doctor::Doctor;
 use crate::commands::export::Export;
+use crate::commands::httpd::Httpd;
+use crate::commands::load::Load;
 use crate::exit::{CODES, Trouble};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
@@ -45,6 +47,10 @@ pub enum Command {
     Advise(Advise),
     /// Say what limits and disturbs measuring on this machine, and mend it
     Doctor(Doctor),
+    /// Serve a folder over HTTP, by a mechanism of your choice
+    Httpd(Httpd),
+    /// Put load on a server, and say how it bears it
+    Load(Load),
     /// List, locate or delete what is recorded
     Record(Record),
     /// Print completions for a shell
@@ -459,6 +465,8 @@ mod tests {
     #[test]
     fn the_tables_conditions_are_flags() {
         let help = command().find_subcommand_mut("run").unwrap().render_long_help().to_string();
+        // Lines are broken anywhere.
+        let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
         for (name, workloads) in conditions() {
             assert!(help.contains(&format!("--{name} ")), "{help}");
             assert!(help.contains(&default_of(workloads[0])), "{help}");
@@ -487,6 +495,8 @@ mod tests {
             include_str!("../../../docs/published.md"),
             include_str!("../../../docs/doctor.md"),
             include_str!("../../../docs/export.md"),
+            include_str!("../../../docs/httpd.md"),
+            include_str!("../../../docs/load.md"),
         ];
         let commands: Vec<String> =
             documents.iter().flat_map(|document| commands(document)).collect();

@@ -1,6 +1,7 @@
 //! `knee run --like`: the conditions of a program that measured the same before, and its way to print.
 
 mod calls;
+mod reply_rates;
 
 use crate::args::Run as Asked;
 use ::record::Run;
@@ -67,6 +68,10 @@ pub fn told(name: &str, run: &Run, analysis: &Analysis, places: &str) -> String 
         }
         Print::Rates(head) => {
             tables(&mut out, like, analysis, |out, table| rates(out, head, table));
+            ""
+        }
+        Print::ReplyRates => {
+            tables(&mut out, like, analysis, |out, table| reply_rates::lines(out, table, run));
             ""
         }
         Print::Calls(columns) => {

@@ -45,6 +45,8 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Analyse(ask) => commands::analyse::analyse(&ask, words),
         Command::Advise(advise) => commands::advise::advise(&advise),
         Command::Doctor(ask) => commands::doctor::doctor(&ask),
+        Command::Httpd(ask) => commands::httpd::httpd(&ask),
+        Command::Load(ask) => commands::load::load(&ask),
         Command::Record(record) => commands::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { folder } => commands::generate::man(folder.as_deref()),
@@ -60,6 +62,10 @@ fn internal(words: &[String]) -> Option<ExitCode> {
         }
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
+        }
+        [_, command, words @ ..] if command == engine::GUARD_COMMAND => engine::guard_main(words),
+        [_, command, parent] if command == load::DEAD_COMMAND => {
+            load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)
         }
         _ => return None,
     };

@@ -46,6 +46,30 @@ impl Tidy {
         child
     }
 
+    /// Starts a long run over servers, and waits until one of them serves in the worker's folder.
+    fn serving(&self, words: &[&str]) -> Child {
+        let child = self.start(words);
+        wait_until("a server was started", || !self.servers().is_empty());
+        child
+    }
+
+    /// The processes that are at home in the folder for temporary files: servers are, and some of them
+    /// write over their environment.
+    fn servers(&self) -> Vec<String> {
+        let home = |pid: &str| std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        all.map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(|first: char| first.is_ascii_digit()))
+            .filter(|pid| home(pid).starts_with(&self.folder))
+            .collect()
+    }
+
+    fn assert_nothing_is_left(&self) {
+        wait_until("the servers are gone", || self.servers().is_empty());
+        wait_until("the files are gone", || self.left().is_empty());
+        self.knee.assert_no_process_left();
+    }
+
     fn worker(&self) -> Option<Pid> {
         let all = self.knee.processes();
         let line = all.iter().find(|line| line.contains("__worker"))?;
@@ -103,4 +127,49 @@ fn a_worker_that_is_killed_leaves_nothing() {
     child.wait().unwrap();
     assert_eq!(tidy.left(), [] as [String; 0]);
     tidy.knee.assert_no_process_left();
+}
+
+/// Servers with dead connections, and so many rounds that no test waits for the end.
+const SERVED: &[&str] =
+    &["run", "dead", "--points", "50", "--rounds", "300", "--time", "20ms", "--subjects"];
+
+/// Of those that are installed, and of ours.
+const SERVERS: [&str; 3] = ["epoll-level", "nginx", "lighttpd"];
+
+#[test]
+fn servers_are_gone_whatever_ends_the_instrument() {
+    for server in SERVERS {
+        if let Err(why) = workloads::servers::find(server).unwrap().available {
+            eprintln!("SKIPPED: {server}: {why}");
+            continue;
+        }
+        for signal in [Signal::KILL, Signal::TERM] {
+            let tidy = Tidy::new();
+            let mut child = tidy.serving(&[SERVED, &[server, "--workers", "2"]].concat());
+            kill(&child, signal);
+            child.wait().unwrap();
+            tidy.assert_nothing_is_left();
+        }
+    }
+}
+
+#[test]
+fn servers_are_gone_with_their_worker() {
+    for server in SERVERS {
+        if workloads::servers::find(server).unwrap().available.is_err() {
+            eprintln!("SKIPPED: {server} is not installed");
+            continue;
+        }
+        let tidy = Tidy::new();
+        let mut child = tidy.serving(&[SERVED, &[server]].concat());
+        let first = tidy.servers();
+        if let Some(worker) = tidy.worker() {
+            // It may have ended by itself in between: then the next one is as good.
+            let _ = kill_process(worker, Signal::KILL);
+        }
+        wait_until("its server is gone", || first.iter().all(|pid| !tidy.servers().contains(pid)));
+        kill(&child, Signal::INT);
+        child.wait().unwrap();
+        tidy.assert_nothing_is_left();
+    }
 }

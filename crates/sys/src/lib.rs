@@ -5,11 +5,17 @@
 
 #[cfg(target_os = "linux")]
 pub mod aio;
+#[cfg(target_os = "linux")]
+pub mod cached;
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod cputime;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod devpoll;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod epoll;
+#[cfg(target_os = "linux")]
+pub mod fiemap;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
 #[cfg(target_os = "linux")]
@@ -23,7 +29,11 @@ pub mod poll;
 pub mod port;
 pub mod process;
 #[cfg(target_os = "linux")]
+pub mod ring;
+#[cfg(target_os = "linux")]
 pub mod signal;
 #[cfg(target_os = "linux")]
 pub mod tcp;
+#[cfg(target_os = "linux")]
+pub mod thread;
 pub mod timeout;

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 /// The size of a page, in bytes.
@@ -89,6 +89,43 @@ impl Map {
         }
     }
 
+    /// Sends `head` and then `bytes` of the map from `from` on to a socket, as much as it takes now.
+    /// Only the kernel reads the map: where the file has become shorter than it, that is an error of
+    /// the call, and no SIGBUS.
+    ///
+    /// # Errors
+    /// As sendmsg(2): `EAGAIN` where the socket is full, `EFAULT` where there is nothing behind the
+    /// map; `EINVAL` where `from` and `bytes` lead outside of it.
+    pub fn send(
+        &self,
+        socket: BorrowedFd<'_>,
+        head: &[u8],
+        from: usize,
+        bytes: usize,
+    ) -> io::Result<usize> {
+        if from.checked_add(bytes).is_none_or(|end| end > self.bytes.get()) {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let at = self.at.as_ptr().wrapping_add(from);
+        let mut pieces = [
+            libc::iovec { iov_base: head.as_ptr().cast_mut().cast(), iov_len: head.len() },
+            libc::iovec { iov_base: at.cast(), iov_len: bytes },
+        ];
+        // SAFETY: all zeroes is a message without address, pieces and control data.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = pieces.len() as _;
+        // SAFETY: both pieces outlive the call, which only reads them; the second is within the map.
+        let sent =
+            unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Where it is, for those in this crate that share it with the kernel.
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.at.as_ptr()
+    }
+
     /// Takes the map away.
     ///
     /// # Errors
@@ -132,6 +169,27 @@ mod tests {
             map.unmap().unwrap();
         }
         assert!(Map::new(Behind::File(&file, 1), page).is_err(), "an offset within a page");
+    }
+
+    #[test]
+    fn a_map_is_sent_and_one_of_a_file_that_shrank_is_an_error() {
+        use std::io::Read;
+        use std::os::fd::AsFd;
+        let path = std::env::temp_dir().join(format!("knee-sent-{}", std::process::id()));
+        let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.write_all(&vec![b'a'; 2 * page_bytes()]).unwrap();
+        let map = Map::new(Behind::File(&file, 0), 2 * page_bytes()).unwrap();
+        let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert_eq!(map.send(near.as_fd(), b"head", page_bytes() - 1, 2).unwrap(), 6);
+        let mut got = [0; 6];
+        far.read_exact(&mut got).unwrap();
+        assert_eq!(got, *b"headaa");
+        let beyond = map.send(near.as_fd(), b"", 1, 2 * page_bytes()).unwrap_err();
+        assert_eq!(beyond.raw_os_error(), Some(libc::EINVAL));
+        file.set_len(0).unwrap();
+        let gone = map.send(near.as_fd(), b"", 0, 10).unwrap_err();
+        assert_eq!(gone.raw_os_error(), Some(libc::EFAULT));
     }
 
     #[test]

@@ -31,10 +31,20 @@ pub enum End {
 
 /// The resources of this process until now.
 pub fn resources() -> Resources {
+    resources_of(libc::RUSAGE_SELF)
+}
+
+/// The resources of this thread until now.
+#[cfg(target_os = "linux")]
+pub fn thread_resources() -> Resources {
+    resources_of(libc::RUSAGE_THREAD)
+}
+
+fn resources_of(whom: libc::c_int) -> Resources {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is valid to write to; all zeroes is a valid rusage, should the call fail.
     let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        libc::getrusage(whom, usage.as_mut_ptr());
         usage.assume_init()
     };
     convert(&usage)

@@ -81,6 +81,26 @@ pub fn bind(socket: BorrowedFd<'_>, address: &Address) -> io::Result<()> {
     done(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr(), address.bytes) })
 }
 
+/// Leaves the choice of a port to `connect`, where `bind` names an address and port 0: a port is
+/// then taken only for the one peer, and the same one can serve connections to others.
+///
+/// # Errors
+/// As setsockopt(2).
+pub fn bind_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    let bytes = mem::size_of_val(&on) as libc::socklen_t;
+    // SAFETY: the option takes a C int, which lives through the call.
+    done(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            bytes,
+        )
+    })
+}
+
 /// Connects a socket.
 ///
 /// # Errors
@@ -136,6 +156,19 @@ mod tests {
             accepted.read_exact(&mut byte).unwrap();
             assert_eq!(byte, *b"x", "{at}");
         }
+    }
+
+    #[test]
+    fn a_port_is_chosen_when_it_connects() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = socket(false).unwrap();
+        bind_no_port(client.as_fd()).unwrap();
+        let from: SocketAddr = "127.0.0.9:0".parse().unwrap();
+        bind(client.as_fd(), &Address::from(from)).unwrap();
+        let stream = TcpStream::from(client);
+        assert_eq!(stream.local_addr().unwrap(), from, "bound, and still without a port");
+        connect(stream.as_fd(), &Address::from(listener.local_addr().unwrap())).unwrap();
+        assert_ne!(stream.local_addr().unwrap().port(), 0);
     }
 
     #[test]

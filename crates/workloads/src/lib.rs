@@ -3,12 +3,15 @@
 
 use engine::Workload;
 
+mod client;
 mod files;
 mod folder;
 mod mechanisms;
 mod objects;
 mod pages;
 mod processes;
+mod served;
+pub mod servers;
 mod shortage;
 mod tcp;
 
@@ -37,6 +40,10 @@ table! {
     fork,
     reap,
     thread,
+    connect,
+    request,
+    dead,
+    download,
     null,
     fault,
 }

@@ -42,7 +42,7 @@ pub(crate) const PARENT: Condition = Condition {
 /// keeps to: it scatters by half of itself.
 pub(crate) const CPUS: Condition = Condition {
     name: "cpus",
-    about: "where parent and child run: on one CPU together, or on any, as the scheduler likes",
+    about: "where they run: on one CPU together, or on any, as the scheduler likes",
     values: Values::OneOf(&["one", "any"]),
     default: Defaults::always(&["one"]),
     sweep: None,

@@ -139,7 +139,7 @@ fn tokens(point: &str, pipes: u64) -> Result<u64> {
 }
 
 /// A number above zero.
-fn number<T: std::str::FromStr + Default + PartialEq>(flag: &str, text: &str) -> Result<T> {
+pub fn number<T: std::str::FromStr + Default + PartialEq>(flag: &str, text: &str) -> Result<T> {
     match text.replace('_', "").parse() {
         Ok(value) if value != T::default() => Ok(value),
         _ => bail!("{flag}: {text:?} is not a whole number above zero"),

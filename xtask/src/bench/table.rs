@@ -48,6 +48,13 @@ impl Limit {
         }
     }
 
+    /// What is demanded, as a number.
+    pub fn demanded(self) -> f64 {
+        match self {
+            Self::Most(demanded) | Self::Least(demanded) | Self::Within(demanded) => demanded,
+        }
+    }
+
     /// The better one of any number of figures; none of nothing.
     fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
         let (sign, _) = self.turned();

@@ -9,8 +9,13 @@ use std::path::{Path, PathBuf};
 /// A name anywhere in the parent's code counts, not only after `mod`: the tables declare their
 /// modules inside a macro.
 pub fn reachable(tree: &Tree) -> Vec<String> {
-    let roots: Vec<&PathBuf> =
-        tree.crates.iter().flat_map(|one| one.roots.iter().chain(&one.other_roots)).collect();
+    let apart = roots_apart(tree);
+    let roots: Vec<&PathBuf> = tree
+        .crates
+        .iter()
+        .flat_map(|one| one.roots.iter().chain(&one.other_roots))
+        .chain(&apart)
+        .collect();
     let mut lost = Vec::new();
     for file in tree.rust().filter(|file| !roots.contains(&&file.path)) {
         let Some((name, folder)) = module(&file.path) else { continue };
@@ -23,6 +28,19 @@ pub fn reachable(tree: &Tree) -> Vec<String> {
         }
     }
     lost
+}
+
+/// Roots of packages that are no members of the workspace, such as fuzz targets: what their manifests
+/// name as `path = "….rs"`.
+fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
+    let mut roots = Vec::new();
+    for file in tree.files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
+        let Some(folder) = file.path.parent() else { continue };
+        let named = file.text.lines().filter_map(|line| line.strip_prefix("path = \""));
+        let named = named.filter_map(|rest| rest.strip_suffix(".rs\""));
+        roots.extend(named.map(|name| folder.join(format!("{name}.rs"))));
+    }
+    roots
 }
 
 /// A module's name, and the folder that its parent's children are in.
@@ -62,6 +80,11 @@ mod tests {
             ("a/src/stray.rs", "mod lost;"),
             ("a/tests/contract.rs", "mod common;"),
             ("a/tests/common/mod.rs", ""),
+            (
+                "a/fuzz/Cargo.toml",
+                "[[bin]]\nname = \"target\"\npath = \"fuzz_targets/target.rs\"\n",
+            ),
+            ("a/fuzz/fuzz_targets/target.rs", ""),
         ]);
         tree.crates.push(Crate {
             roots: vec!["a/src/lib.rs".into()],

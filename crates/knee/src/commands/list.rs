@@ -62,6 +62,7 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     let kind = match about.kind {
         Kind::Suite => "",
         Kind::Control => "  (control: proves the instrument)",
+        Kind::Named => "  (only by name: it takes longer than the suite)",
         Kind::Fault => "  (control: misbehaves on purpose; only by name)",
     };
     let _ = writeln!(text, "  {:<12} {}{kind}", about.name, about.question);

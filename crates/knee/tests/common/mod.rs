@@ -2,6 +2,8 @@
 //! leaves behind.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod http;
+
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

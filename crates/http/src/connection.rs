@@ -1,0 +1,355 @@
+//! One connection, apart from its socket: what came goes in, what is to be sent comes out, and moments
+//! are told, not looked up.
+//!
+//! The driver of the socket holds to this: what [`Connection::received`] puts into the output is sent
+//! to its end, and [`Connection::sent`] is told then. Until that, nothing more is answered, so that
+//! neither many requests at once nor a slow reader make the output grow without bound.
+
+use std::net::SocketAddr;
+
+use crate::Limits;
+use crate::request::{HEAD_BYTES, Length, Parsed, Request, parse};
+use crate::site::Body;
+use crate::status::Status;
+use crate::workers::Desk;
+
+/// Bytes of a request's body that are thrown away so that the connection can be kept; nginx has the
+/// same bound.
+const DISCARD_BYTES: u64 = 1 << 20;
+
+/// Output from which on no further request is answered before it is gone.
+const OUTPUT_BYTES: usize = 256 * 1024;
+
+/// The longest line of a chunk's size or of a trailer.
+const CHUNK_LINE_BYTES: usize = 4096;
+
+/// How long a connection that is to be closed waits for the other side to read what it was sent.
+const LINGER_MS: u64 = 2_000;
+
+/// Bytes of input that wait behind a reply, from which on a driver should receive no more.
+pub(crate) const INPUT_BYTES: usize = 64 * 1024;
+
+/// What is to be done with the socket.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Nothing, until something comes.
+    Wait,
+    /// Send the output, and then this.
+    Send(Option<Body>),
+    /// Shut the sending side, and throw away what comes.
+    Linger,
+    /// Close it.
+    Close,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// What came and is not answered: the beginning of a head, or what waits behind a reply.
+    input: Vec<u8>,
+    phase: Phase,
+    /// The other side sends no more.
+    ended: bool,
+    /// Replies whose output is not gone yet.
+    owed: u32,
+    born_ms: u64,
+    /// When the state that a limit is about began.
+    since_ms: u64,
+    /// Who it is, where that is logged.
+    peer: Option<Box<SocketAddr>>,
+}
+
+/// What is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Head,
+    /// The rest of a request's body, to be thrown away: at most so many bytes.
+    Body(Discard, u64),
+    /// Nothing: it is closed when the output is gone. Where more input may be on its way, it lingers
+    /// before that, since what comes to a closed socket makes the kernel take back what was sent.
+    Last {
+        linger: bool,
+    },
+    Lingering,
+}
+
+/// What comes next of a body that is thrown away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discard {
+    Bytes(u64),
+    ChunkSize,
+    Chunk(u64),
+    ChunkEnd,
+    Trailer,
+}
+
+impl Connection {
+    /// One that has just been accepted.
+    pub(crate) fn new(now_ms: u64, peer: Option<SocketAddr>) -> Connection {
+        Connection {
+            input: Vec::new(),
+            phase: Phase::Head,
+            ended: false,
+            owed: 0,
+            born_ms: now_ms,
+            since_ms: now_ms,
+            peer: peer.map(Box::new),
+        }
+    }
+
+    /// Takes what came, and answers into `out` what can be answered.
+    #[inline]
+    pub(crate) fn received(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+        if self.phase == Phase::Lingering {
+            return Next::Wait;
+        }
+        if self.owed > 0 {
+            self.input.extend_from_slice(bytes);
+            return Next::Wait;
+        }
+        if !self.input.is_empty() {
+            return self.received_more(bytes, desk, out);
+        }
+        let (used, body) = self.take(bytes, desk, out);
+        if used < bytes.len() {
+            if self.phase == Phase::Head {
+                self.since_ms = desk.now_ms;
+            }
+            self.input = bytes[used..].to_vec();
+        }
+        self.next(body)
+    }
+
+    /// The same, where something is waiting already.
+    fn received_more(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+        self.input.extend_from_slice(bytes);
+        // A head ends with a line: without one, there is nothing new to be found in it.
+        let whole = self.input.len() >= HEAD_BYTES || bytes.contains(&b'\n');
+        if self.phase == Phase::Head && !whole {
+            return Next::Wait;
+        }
+        self.take_input(desk, out)
+    }
+
+    /// The other side sends no more.
+    pub(crate) fn ended(&mut self) -> Next {
+        self.ended = true;
+        if self.owed > 0 { Next::Wait } else { Next::Close }
+    }
+
+    /// All output is gone.
+    #[inline]
+    pub(crate) fn sent(&mut self, desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+        desk.counts.replied(self.owed);
+        self.owed = 0;
+        self.since_ms = desk.now_ms;
+        match self.phase {
+            Phase::Last { linger: true } if !self.ended => {
+                self.phase = Phase::Lingering;
+                self.input = Vec::new();
+                Next::Linger
+            }
+            Phase::Last { .. } | Phase::Lingering => Next::Close,
+            Phase::Head if self.input.is_empty() && desk.draining => Next::Close,
+            _ if self.input.is_empty() && !self.ended => Next::Wait,
+            _ => match self.take_input(desk, out) {
+                Next::Wait if self.ended => Next::Close,
+                next => next,
+            },
+        }
+    }
+
+    /// A part of the output has gone.
+    pub(crate) fn moved(&mut self, now_ms: u64) {
+        self.since_ms = now_ms;
+    }
+
+    /// Whether output is under way.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// Whether nothing has come of a next request, and nothing is owed.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.phase == Phase::Head && self.owed == 0 && self.input.is_empty()
+    }
+
+    /// Whether the other side sends no more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Bytes of input that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.input.len()
+    }
+
+    /// What has to happen because a limit is reached, if one is.
+    pub(crate) fn overdue(
+        &mut self,
+        limits: &Limits,
+        desk: &mut Desk,
+        out: &mut Vec<u8>,
+    ) -> Option<Next> {
+        let over = |since_ms: u64, limit: std::time::Duration| {
+            u128::from(desk.now_ms.saturating_sub(since_ms)) >= limit.as_millis()
+        };
+        if over(self.born_ms, limits.lifetime) {
+            return Some(Next::Close);
+        }
+        if self.owed > 0 {
+            return over(self.since_ms, limits.stalled).then_some(Next::Close);
+        }
+        match self.phase {
+            Phase::Lingering => {
+                (desk.now_ms.saturating_sub(self.since_ms) >= LINGER_MS).then_some(Next::Close)
+            }
+            Phase::Head if !self.input.is_empty() => {
+                over(self.since_ms, limits.header).then(|| {
+                    self.refuse(Status::RequestTimeout, desk, out);
+                    Next::Send(None)
+                })
+            }
+            _ => over(self.since_ms, limits.idle).then_some(Next::Close),
+        }
+    }
+
+    fn take_input(&mut self, desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+        let mut input = std::mem::take(&mut self.input);
+        let (used, body) = self.take(&input, desk, out);
+        if used < input.len() {
+            input.drain(..used);
+            self.input = input;
+        }
+        self.next(body)
+    }
+
+    #[inline]
+    fn next(&self, body: Option<Body>) -> Next {
+        match self.phase {
+            _ if self.owed > 0 => Next::Send(body),
+            Phase::Last { .. } => Next::Close,
+            _ => Next::Wait,
+        }
+    }
+
+    /// Answers what is whole in `bytes`; returns how many of them that took, and what of the last reply
+    /// is in a file.
+    #[inline]
+    fn take(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> (usize, Option<Body>) {
+        let mut used = 0;
+        loop {
+            let rest = &bytes[used..];
+            match self.phase {
+                _ if rest.is_empty() => return (used, None),
+                Phase::Last { .. } | Phase::Lingering => return (bytes.len(), None),
+                Phase::Body(discard, budget) => match self.discard(discard, budget, rest) {
+                    0 => return (used, None),
+                    taken => used += taken,
+                },
+                Phase::Head => match parse(rest) {
+                    Parsed::Partial => return (used, None),
+                    Parsed::Bad(status) => {
+                        self.refuse(status, desk, out);
+                        return (bytes.len(), None);
+                    }
+                    Parsed::Whole { request, used: head } => {
+                        used += head;
+                        let rest = used < bytes.len();
+                        let body = self.answer(&request, rest, desk, out);
+                        if body.is_some() || out.len() >= OUTPUT_BYTES {
+                            return (used, body);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    #[inline]
+    fn answer(
+        &mut self,
+        request: &Request<'_>,
+        more_came: bool,
+        desk: &mut Desk,
+        out: &mut Vec<u8>,
+    ) -> Option<Body> {
+        let body = match request.body {
+            Length::None => None,
+            Length::Bytes(bytes) => Some(Discard::Bytes(bytes)),
+            Length::Chunked => Some(Discard::ChunkSize),
+        };
+        let too_long = matches!(request.body, Length::Bytes(bytes) if bytes > DISCARD_BYTES);
+        let keep = request.keep_alive && !desk.draining && !too_long;
+        if request.expects_continue && body.is_some() && keep {
+            out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        let sends = desk.site.answer(request, keep, out);
+        // Of who asks for what can be no target, nothing more is taken.
+        let keep = keep && desk.site.said().status != Status::BadRequest;
+        self.owed += 1;
+        self.phase = match body {
+            _ if !keep => Phase::Last { linger: more_came || body.is_some() },
+            Some(discard) => Phase::Body(discard, DISCARD_BYTES),
+            None => Phase::Head,
+        };
+        if desk.log.is_some() {
+            desk.write_log(self.peer.as_deref(), request.line);
+        }
+        sends
+    }
+
+    fn refuse(&mut self, status: Status, desk: &mut Desk, out: &mut Vec<u8>) {
+        desk.site.refuse(status, out);
+        self.owed += 1;
+        self.phase = Phase::Last { linger: true };
+        self.input = Vec::new();
+        if desk.log.is_some() {
+            desk.write_log(self.peer.as_deref(), b"-");
+        }
+    }
+
+    /// Throws away what `bytes` has of a body; returns how many bytes of it that were, none where more
+    /// are needed to tell.
+    fn discard(&mut self, discard: Discard, budget: u64, bytes: &[u8]) -> usize {
+        let here = bytes.len() as u64;
+        let (used, then) = match discard {
+            Discard::Bytes(left) if left <= here => (left, Ok(None)),
+            Discard::Bytes(left) => (here, Ok(Some(Discard::Bytes(left - here)))),
+            Discard::Chunk(left) if left <= here => (left, Ok(Some(Discard::ChunkEnd))),
+            Discard::Chunk(left) => (here, Ok(Some(Discard::Chunk(left - here)))),
+            Discard::ChunkEnd => match bytes {
+                [b'\r', b'\n', ..] => (2, Ok(Some(Discard::ChunkSize))),
+                [b'\r'] => (0, Ok(Some(discard))),
+                _ => (0, Err(())),
+            },
+            Discard::ChunkSize => match httparse::parse_chunk_size(bytes) {
+                Ok(httparse::Status::Complete((used, 0))) => {
+                    (used as u64, Ok(Some(Discard::Trailer)))
+                }
+                Ok(httparse::Status::Complete((used, size))) => {
+                    (used as u64, Ok(Some(Discard::Chunk(size))))
+                }
+                Ok(httparse::Status::Partial) if bytes.len() < CHUNK_LINE_BYTES => {
+                    (0, Ok(Some(discard)))
+                }
+                _ => (0, Err(())),
+            },
+            Discard::Trailer => match bytes.iter().position(|byte| *byte == b'\n') {
+                Some(end) => {
+                    let last = matches!(&bytes[..end], [] | [b'\r']);
+                    (end as u64 + 1, Ok((!last).then_some(discard)))
+                }
+                None if bytes.len() < CHUNK_LINE_BYTES => (0, Ok(Some(discard))),
+                None => (0, Err(())),
+            },
+        };
+        self.phase = match then {
+            Ok(None) => Phase::Head,
+            Ok(Some(next)) if used <= budget => Phase::Body(next, budget - used),
+            // Too much, or no body at all: the reply is given, and that was it.
+            _ => Phase::Last { linger: true },
+        };
+        used as usize
+    }
+}

@@ -1,0 +1,165 @@
+//! How the bytes of a file reach a socket. A new way is one file beside these and one line here.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use sys::map::Map;
+
+/// The most that one call takes from a file, so that one connection does not hold up the others.
+const TURN_BYTES: u64 = 1 << 20;
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Way {
+    /// The name on the command line: `sendfile`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Makes what a worker needs for it.
+    pub(crate) open: fn() -> io::Result<Box<dyn Sending>>,
+}
+
+/// A stretch of a file that is to be sent, after some bytes that stand before it.
+pub(crate) struct Stretch<'a> {
+    pub head: &'a [u8],
+    pub file: &'a File,
+    pub at: u64,
+    pub bytes: u64,
+    /// More follows behind it.
+    pub more: bool,
+    /// What a way keeps from call to call while one file is sent.
+    pub kept: &'a mut Option<Window>,
+}
+
+/// A part of a file that is mapped.
+#[derive(Debug)]
+pub(crate) struct Window {
+    pub map: Map,
+    pub at: u64,
+    pub bytes: u64,
+}
+
+/// A way to send files.
+pub(crate) trait Sending {
+    /// Sends as much of `head` and then of the file as the socket takes now, or a turn's worth of it;
+    /// returns how many bytes that were, `head` included.
+    ///
+    /// # Errors
+    /// `WouldBlock` where it takes nothing; `UnexpectedEof` where the file has become shorter; else
+    /// what the kernel says.
+    fn send(&mut self, socket: BorrowedFd<'_>, stretch: Stretch<'_>) -> io::Result<usize>;
+}
+
+/// Declares each module and puts its `WAY` into the table, in this order.
+macro_rules! table {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every way to send files.
+        pub static SENDING: &[&Way] = &[$(&$file::WAY,)*];
+    };
+}
+
+table! {
+    sendfile,
+    mmap,
+    splice,
+}
+
+/// The way of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Way> {
+    SENDING.iter().copied().find(|way| way.name == name)
+}
+
+/// What a file that has become shorter is.
+fn shrunk() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file has become shorter while it was sent")
+}
+
+/// Sends the head with the promise that more follows; whether all of it went, and how much.
+fn send_head(socket: BorrowedFd<'_>, head: &[u8]) -> io::Result<(bool, usize)> {
+    use rustix::net::SendFlags;
+    if head.is_empty() {
+        return Ok((true, 0));
+    }
+    let sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | SendFlags::MORE)?;
+    Ok((sent == head.len(), sent))
+}
+
+/// What was sent in all, where the file could not follow: the head is told, and the error comes again.
+fn after_head(head: usize, body: io::Result<usize>) -> io::Result<usize> {
+    match body {
+        Ok(body) => Ok(head + body),
+        Err(error) if head > 0 && error.kind() == io::ErrorKind::WouldBlock => Ok(head),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn every_way_sends_the_head_and_then_the_file_to_its_end() {
+        let content: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+        let file = file(&content);
+        for way in SENDING {
+            let mut sending = (way.open)().unwrap();
+            let (near, mut far) = UnixStream::pair().unwrap();
+            near.set_nonblocking(true).unwrap();
+            far.set_nonblocking(true).unwrap();
+            let (mut head, mut at, mut kept): (&[u8], u64, _) = (b"head", 4321, None);
+            let mut got = Vec::new();
+            while at < content.len() as u64 {
+                let bytes = content.len() as u64 - at;
+                let kept = &mut kept;
+                let stretch = Stretch { head, file: &file, at, bytes, more: false, kept };
+                match sending.send(near.as_fd(), stretch) {
+                    Ok(sent) => {
+                        let of_head = sent.min(head.len());
+                        head = &head[of_head..];
+                        at += (sent - of_head) as u64;
+                    }
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+                }
+                let _ = far.read_to_end(&mut got);
+            }
+            drop(near);
+            far.read_to_end(&mut got).unwrap();
+            assert!(got[..4] == *b"head" && got[4..] == content[4321..], "{}", way.name);
+        }
+    }
+
+    #[test]
+    fn every_way_notices_that_a_file_has_become_shorter() {
+        for way in SENDING {
+            let file = file(&[b'x'; 10_000]);
+            let mut sending = (way.open)().unwrap();
+            let (near, _far) = UnixStream::pair().unwrap();
+            near.set_nonblocking(true).unwrap();
+            let mut kept = None;
+            let mut send = |at| {
+                let kept = &mut kept;
+                let bytes = 10_000 - at;
+                let stretch = Stretch { head: b"", file: &file, at, bytes, more: false, kept };
+                sending.send(near.as_fd(), stretch)
+            };
+            file.set_len(4_000).unwrap();
+            let error = match send(0) {
+                Ok(sent) => send(sent as u64).unwrap_err(),
+                Err(error) => error,
+            };
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{}", way.name);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `sendfile(2)`: the kernel hands pages of the file to the socket.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use super::{Sending, Stretch, TURN_BYTES, Way, after_head, send_head, shrunk};
+
+pub(crate) const WAY: Way = Way {
+    name: "sendfile",
+    summary: "sendfile(2), after the head by send(2) with MSG_MORE",
+    open: || Ok(Box::new(Sendfile)),
+};
+
+struct Sendfile;
+
+impl Sending for Sendfile {
+    fn send(&mut self, socket: BorrowedFd<'_>, stretch: Stretch<'_>) -> io::Result<usize> {
+        let (whole, head) = send_head(socket, stretch.head)?;
+        if !whole {
+            return Ok(head);
+        }
+        let mut at = stretch.at;
+        let most = stretch.bytes.min(TURN_BYTES) as usize;
+        let sent = rustix::fs::sendfile(socket, stretch.file, Some(&mut at), most);
+        after_head(head, if sent == Ok(0) { Err(shrunk()) } else { sent.map_err(Into::into) })
+    }
+}

@@ -1,0 +1,179 @@
+//! What a server is started with, and what it says of itself.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::workers::{Crew, Order, Stopper};
+use crate::{drivers, listener, sending};
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The folder that is served; nothing outside of it ever is.
+    pub root: PathBuf,
+    /// The address to listen on; none stands for all, of IPv6 and IPv4.
+    pub address: Option<IpAddr>,
+    /// The port to listen on; 0 lets the kernel choose.
+    pub port: u16,
+    /// What tells it which connections are ready: a row of [`readiness::TABLE`], or
+    /// `io_uring-completion`. See [`crate::mechanisms`].
+    pub mechanism: String,
+    /// How files are sent: `sendfile`, `mmap` or `splice`, see [`crate::SENDING`].
+    pub sending: String,
+    /// Threads that each listen, accept and serve on their own.
+    pub workers: usize,
+    /// The CPUs that workers are pinned to, in turn; empty leaves that to the kernel.
+    pub pin: Vec<usize>,
+    /// What a connection may take.
+    pub limits: Limits,
+    /// Bytes of small files that each worker keeps.
+    pub cache_bytes: usize,
+    /// Where a line for each reply goes.
+    pub log: Option<PathBuf>,
+}
+
+impl Default for Config {
+    /// The folder where the program runs, on a port that the kernel chooses, by one worker.
+    fn default() -> Config {
+        Config {
+            root: PathBuf::from("."),
+            address: None,
+            port: 0,
+            mechanism: "epoll-level".to_owned(),
+            sending: "sendfile".to_owned(),
+            workers: 1,
+            pin: Vec::new(),
+            limits: Limits::default(),
+            cache_bytes: 16 << 20,
+            log: None,
+        }
+    }
+}
+
+/// What a connection may take; beyond it, it is closed.
+///
+/// They are looked after at a quarter of the shortest, from 10 ms to a second; so one may last that
+/// much longer.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// From the first byte of a request to the end of its head.
+    pub header: Duration,
+    /// Without a request.
+    pub idle: Duration,
+    /// From its acceptance on.
+    pub lifetime: Duration,
+    /// Without taking a byte of a reply.
+    pub stalled: Duration,
+    /// To end what is under way, after the server was asked to stop.
+    pub drain: Duration,
+    /// Connections of one worker at a time.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            header: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            lifetime: Duration::from_secs(3_600),
+            stalled: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
+            connections: 65_536,
+        }
+    }
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections open now.
+    pub open: u64,
+    /// Replies sent to their end.
+    pub replies: u64,
+    /// Bytes sent.
+    pub bytes: u64,
+    /// Times that accepting was paused, since descriptors ran out.
+    pub pauses: u64,
+    /// Lines of the log that could not be written.
+    pub unlogged: u64,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(pub String);
+
+/// A running server. It stops when it is dropped.
+///
+/// Each worker has a table of descriptors of its own, where the kernel allows: what it has open stands
+/// in `/proc/PID/task/TID/fd`, and not in `/proc/PID/fd`.
+#[derive(Debug)]
+pub struct Server {
+    crew: Crew,
+    claim: listener::Claim,
+}
+
+impl Server {
+    /// Starts it: when this returns, connections are accepted.
+    ///
+    /// # Errors
+    /// Where an address, the folder, the mechanism or the log can't be had, or a setting is out of range:
+    /// in one line, with what mends it.
+    #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
+    pub fn start(config: Config) -> Result<Server, Error> {
+        if config.workers == 0 {
+            return Err(Error("a server needs one worker at least".to_owned()));
+        }
+        let driver = drivers::find(&config.mechanism)?;
+        let way = sending::find(&config.sending).ok_or_else(|| {
+            let names: Vec<&str> = sending::SENDING.iter().map(|way| way.name).collect();
+            let (name, names) = (&config.sending, names.join(", "));
+            Error(format!("there is no way to send files called `{name}`; it is one of {names}"))
+        })?;
+        let claim = listener::claim(config.address, config.port)?;
+        let crew = Crew::start(&config, driver, way, claim.address)?;
+        Ok(Server { crew, claim })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.claim.address
+    }
+
+    /// What is not as it should be, and how to mend it; usually nothing.
+    pub fn remarks(&self) -> &[String] {
+        self.crew.remarks()
+    }
+
+    /// What happened so far, over all workers.
+    pub fn counts(&self) -> Counts {
+        self.crew.counts()
+    }
+
+    /// Accepts no more, ends what is under way, and closes. Who waits in the listen queue is served; a
+    /// connection without a request is closed. What takes longer than [`Limits::drain`] is cut off.
+    pub fn drain(&self) {
+        self.crew.order(Order::Drain);
+    }
+
+    /// Closes everything at once.
+    pub fn stop(&self) {
+        self.crew.order(Order::Stop);
+    }
+
+    /// What can drain and stop it from elsewhere, such as a thread that waits for signals.
+    pub fn stopper(&self) -> Stopper {
+        self.crew.stopper()
+    }
+
+    /// Waits until every worker has ended.
+    ///
+    /// # Errors
+    /// Where a worker could not go on; the others are stopped then.
+    pub fn wait(mut self) -> Result<Counts, Error> {
+        self.crew.wait()
+    }
+}

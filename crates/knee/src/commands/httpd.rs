@@ -1,0 +1,239 @@
+//! `knee httpd`: a server of files by itself, over any mechanism.
+
+use crate::exit::{Exit, Trouble, complain};
+use crate::output::print;
+use crate::usage;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use http::{Config, Counts, Limits, SENDING, Server};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fmt::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Serve a folder over HTTP, by a mechanism of your choice
+///
+/// A server of files over HTTP/1.1: keep-alive, pipelining, ranges, conditional requests. Nothing outside
+/// of the folder is ever served. SIGTERM and Ctrl-C end it when what is under way is done; a second one
+/// ends it at once.
+#[derive(Args, Debug)]
+#[command(after_help = more())]
+pub struct Httpd {
+    /// The folder that is served
+    #[arg(value_name = "DIR")]
+    pub root: PathBuf,
+    /// The port to listen on; with 0 the kernel chooses, and the first line printed says which
+    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    pub port: u16,
+    /// The address to listen on [default: all, of IPv6 and IPv4]
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// What tells which connections are ready; those that there are, are below
+    #[arg(long, value_name = "NAME", default_value = "epoll-level")]
+    #[arg(value_parser = PossibleValuesParser::new(mechanisms()), hide_possible_values = true)]
+    pub mechanism: String,
+    /// Threads, each of which listens, accepts and serves on its own
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: u16,
+    /// Pin the workers to these CPUs in turn, separated by commas
+    #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
+    pub pin: Vec<usize>,
+    /// How files are sent that are too large to be kept
+    #[arg(long, value_name = "WAY", default_value = "sendfile")]
+    #[arg(value_parser = PossibleValuesParser::new(ways()))]
+    pub send: String,
+    /// The longest from the first byte of a request to the end of its head; then 408
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = usage::duration)]
+    pub header_timeout: Duration,
+    /// The longest that a connection is kept without a request
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = usage::duration)]
+    pub idle_timeout: Duration,
+    /// The longest that a connection is kept at all
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = usage::duration)]
+    pub lifetime: Duration,
+    /// The longest that a client may go without taking a byte of its reply
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = usage::duration)]
+    pub stall_timeout: Duration,
+    /// The longest that it takes to end, after the first signal
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = usage::duration)]
+    pub drain: Duration,
+    /// The most connections that a worker has at a time; others wait to be accepted
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=16_777_216))]
+    pub connections: usize,
+    /// Small files that each worker keeps in memory, in all: 0, 512k, 16M
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
+    pub cache: usize,
+    /// Append a line for each reply to this file, in the common log format
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Print one line of JSON when it listens, and one when it has ended
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Serves until it is told to end.
+pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
+    let unavailable = http::mechanisms().into_iter().find(|row| row.name == ask.mechanism);
+    if let Some(why) = unavailable.and_then(|row| row.unavailable) {
+        return Err(Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism)));
+    }
+    raise_descriptors();
+    // Before anybody can know of the server, so that no signal ends it in the middle.
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
+    let failed = |error: http::Error| Trouble::failed(error.to_string());
+    let server = Server::start(config(ask)).map_err(failed)?;
+    server.remarks().iter().for_each(|remark| complain(&format!("knee: {remark}")));
+    print(&listening(ask, &server))?;
+    let (stopper, handle) = (server.stopper(), signals.handle());
+    let waits = std::thread::spawn(move || {
+        for (before, _) in signals.forever().enumerate() {
+            if before == 0 { stopper.drain() } else { stopper.stop() }
+        }
+    });
+    let ended = server.wait();
+    handle.close();
+    // It has no more to do, and nothing to say.
+    let _ = waits.join();
+    print(&served(ask, ended.map_err(failed)?))?;
+    Ok(Exit::Done)
+}
+
+fn config(ask: &Httpd) -> Config {
+    Config {
+        root: ask.root.clone(),
+        address: ask.bind,
+        port: ask.port,
+        mechanism: ask.mechanism.clone(),
+        sending: ask.send.clone(),
+        workers: ask.workers.into(),
+        pin: ask.pin.clone(),
+        limits: Limits {
+            header: ask.header_timeout,
+            idle: ask.idle_timeout,
+            lifetime: ask.lifetime,
+            stalled: ask.stall_timeout,
+            drain: ask.drain,
+            connections: ask.connections,
+        },
+        cache_bytes: ask.cache,
+        log: ask.log.clone(),
+    }
+}
+
+/// Takes as many descriptors as this process may have: one is needed for each connection.
+fn raise_descriptors() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum {
+        // With fewer, accepting pauses sooner, which the counts tell.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+/// The first line: where it listens.
+fn listening(ask: &Httpd, server: &Server) -> String {
+    let address = server.address().to_string();
+    if ask.json {
+        let line = json!({
+            "address": address,
+            "pid": std::process::id(),
+            "mechanism": ask.mechanism,
+            "workers": ask.workers,
+        });
+        return format!("{line}\n");
+    }
+    let (root, mechanism) = (ask.root.display(), &ask.mechanism);
+    let workers = if ask.workers == 1 { "worker" } else { "workers" };
+    format!(
+        "{root} is served at http://{address}/ by {mechanism}, {} {workers}; Ctrl-C ends it\n",
+        ask.workers
+    )
+}
+
+/// The last line: what happened.
+fn served(ask: &Httpd, counts: Counts) -> String {
+    let Counts { accepted, open, replies, bytes, pauses, unlogged } = counts;
+    if ask.json {
+        let line = json!({
+            "accepted": accepted, "open": open, "replies": replies, "bytes": bytes, "pauses": pauses,
+            "unlogged": unlogged,
+        });
+        return format!("{line}\n");
+    }
+    let mut text =
+        format!("Served: {replies} replies of {bytes} bytes over {accepted} connections\n");
+    // Writing to a String can't fail.
+    if pauses > 0 {
+        let mend = "raise `ulimit -n`, or use more --workers";
+        let _ = writeln!(text, "Descriptors ran out, and accepting paused {pauses} times → {mend}");
+    }
+    if unlogged > 0 {
+        let _ =
+            writeln!(text, "{unlogged} lines of the log could not be written → is the disk full?");
+    }
+    text
+}
+
+/// Reads a number of bytes: `4096`, `512k`, `16M`, `1G`.
+fn size(typed: &str) -> Result<usize, String> {
+    let wrong = || format!("`{typed}` is not a number of bytes (such as 0, 512k or 16M)");
+    let digits = typed.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match &typed[digits.len()..] {
+        "" => 0,
+        "k" | "K" => 10,
+        "m" | "M" => 20,
+        "g" | "G" => 30,
+        _ => return Err(wrong()),
+    };
+    let number: usize = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+fn mechanisms() -> Vec<&'static str> {
+    http::mechanisms().iter().map(|mechanism| mechanism.name).collect()
+}
+
+fn ways() -> Vec<&'static str> {
+    SENDING.iter().map(|way| way.name).collect()
+}
+
+/// What `--help` says below the flags.
+fn more() -> String {
+    let mut text = String::from("Mechanisms (--mechanism):\n");
+    // Writing to a String can't fail.
+    for mechanism in http::mechanisms() {
+        let _ = writeln!(text, "  {:<20} {}", mechanism.name, mechanism.summary);
+    }
+    text.push_str("\nWays to send files (--send):\n");
+    for way in SENDING {
+        let _ = writeln!(text, "  {:<20} {}", way.name, way.summary);
+    }
+    text.push_str(
+        "\n`knee list mechanisms` says which are available here. Each worker has a limit on descriptors of \
+         its\nown; where they run out, accepting pauses until a connection closes.\n\nExample:\n  knee \
+         httpd public --port 0 --mechanism io_uring-completion --workers 2 --pin 0,1\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("512k"), Ok(512 << 10));
+        assert_eq!(size("16M"), Ok(16 << 20));
+        assert_eq!(size("1G"), Ok(1 << 30));
+        for wrong in ["", "k", "1x", "-1", "1.5M", "99999999999G", "1 M", "é"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! `knee load`: load on a server, by plan and not by what the server lets through.
+
+mod live;
+mod report;
+mod text;
+mod url;
+
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json};
+use crate::usage;
+use ::load::{
+    Arrivals, Dead, DeadOutcome, Holding, Outcome, Plan, Shape, Target, established_at,
+    loopback_sources,
+};
+use clap::Args;
+use engine::Stop;
+use std::net::IpAddr;
+use std::time::Duration;
+use url::Url;
+
+/// Put load on a server, and say how it bears it
+///
+/// Without --rate, --ramp or --connection-rate it is a closed loop: each connection sends its next
+/// request when it has the reply to the last. A server that stalls is then asked less, and its stall
+/// is hardly seen. With --rate requests have intended times, from arithmetic and not from replies;
+/// what waits since the server stalls has waited from its intended time on, and says so.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = MORE)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct Load {
+    /// What is asked for: `http://127.0.0.1:8080/index.html`
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// Open loop: requests a second: 500, 2.5k
+    #[arg(long, value_name = "R", value_parser = rate, conflicts_with_all = ["ramp", "connection_rate"])]
+    pub rate: Option<f64>,
+    /// Draw intended times at random, independent of each other, instead of evenly
+    #[arg(long)]
+    pub poisson: bool,
+    /// Open loop: a rate that goes from one to another over the whole time: 100..5k
+    #[arg(long, value_name = "FROM..TO", value_parser = ramp)]
+    #[arg(conflicts_with_all = ["poisson", "connection_rate"])]
+    pub ramp: Option<(f64, f64)>,
+    /// Open so many connections a second, each a closed loop over its --calls, with --think between
+    /// them
+    #[arg(long, value_name = "R", value_parser = rate)]
+    pub connection_rate: Option<f64>,
+    /// Connections at a time
+    #[arg(long, value_name = "C", default_value = "10", value_parser = number)]
+    pub connections: u64,
+    /// Requests over one connection before it is closed and another made [default: without end; 1
+    /// with --connection-rate]
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub calls: Option<u64>,
+    /// Time between a reply and the connection's next request, in a closed loop
+    #[arg(long, value_name = "TIME", value_parser = usage::seconds, conflicts_with_all = ["rate", "ramp"])]
+    pub think: Option<Duration>,
+    /// A request without its whole reply by then is an error, and its connection closed
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = usage::seconds)]
+    pub timeout: Duration,
+    /// How long [default: 10s, or until --requests are done]
+    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    pub duration: Option<Duration>,
+    /// How many requests in all
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub requests: Option<u64>,
+    /// Load before anything is counted
+    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    pub warm_up: Option<Duration>,
+    /// Threads that share the connections
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number)]
+    pub threads: u64,
+    /// Pin the threads to these CPUs in turn, separated by commas
+    #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
+    pub pin: Vec<usize>,
+    /// Requests under way on one connection
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number)]
+    pub pipeline: u64,
+    /// One request a connection, which says so (`Connection: close`)
+    #[arg(long, conflicts_with_all = ["calls", "pipeline"])]
+    pub no_keep_alive: bool,
+    /// Connect from so many addresses in turn, from 127.0.0.2 on: each has its own ports
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub sources: Option<u64>,
+    /// Connections that make one request before all this, and then stay open and do nothing
+    #[arg(long, value_name = "D", value_parser = number)]
+    pub dead: Option<u64>,
+    /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds]
+    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    pub interval: Option<Duration>,
+    /// What --poisson draws by [default: drawn]
+    #[arg(long, value_name = "N", requires = "poisson")]
+    pub seed: Option<u64>,
+    /// Show what happened in each interval, too
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with the histograms
+    #[arg(long)]
+    pub json: bool,
+    /// Load also what is neither on this machine nor at a private address
+    #[arg(long)]
+    pub yes_i_own_this_host: bool,
+}
+
+const MORE: &str = "Times: 500ms, 2s, 1m; a number alone is seconds. Numbers: 500, 10k, 1M.
+
+Examples:
+  knee load http://127.0.0.1:8080/                          a closed loop over 10 connections
+  knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
+  knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 500ms
+  knee load http://127.0.0.1:8080/ --dead 10k --connections 100
+
+Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
+
+/// The longest that a server is waited for that must be asked whether it is there.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// Puts the load on its target, and reports.
+pub fn load(ask: &Load) -> Result<Exit, Trouble> {
+    let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
+    let address = url.resolve(ask.yes_i_own_this_host, FIRST_ANSWER)?;
+    let target = Target { address, host: url.host_header(), path: url.path.clone() };
+    let plan = plan(ask, target).map_err(Trouble::usage)?;
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let failed = |error: ::load::Error| Trouble::failed(error.to_string());
+    let mut dead = dead(ask, &plan).map_err(failed)?;
+    let live = live::Live::new(&plan);
+    let mut watch = |tick: &::load::Tick| live.tick(tick);
+    let mut outcome = ::load::run(&plan, stop.flag(), Some(&mut watch)).map_err(failed)?;
+    live.done();
+    outcome.dead = match &mut dead {
+        Some(dead) => Some(dead.outcome(plan.target.address)),
+        None => None,
+    };
+    drop(dead);
+    if ask.json {
+        print_json(&report::json(&url, &plan, &outcome))?;
+    } else {
+        print(&text::text(&url, &plan, &outcome, ask.all))?;
+    }
+    Ok(exit(&outcome))
+}
+
+/// Interrupted, done, or failed where no reply came at all.
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome {
+        Outcome { stopped: true, .. } => Exit::Interrupted,
+        Outcome { replies: 0, .. } => Exit::Failed,
+        _ => Exit::Done,
+    }
+}
+
+/// What was asked for, as a plan.
+fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
+    let seed = ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let at = |per_s| {
+        if ask.poisson { Arrivals::Poisson { per_s, seed } } else { Arrivals::Constant { per_s } }
+    };
+    let shape = match (ask.rate, ask.ramp, ask.connection_rate) {
+        (Some(per_s), ..) => Shape::Open(at(per_s)),
+        (_, Some((from_per_s, to_per_s)), _) => {
+            Shape::Open(Arrivals::Ramp { from_per_s, to_per_s })
+        }
+        (.., Some(per_s)) => Shape::Sessions(at(per_s)),
+        _ if ask.poisson => return Err("--poisson needs --rate or --connection-rate".into()),
+        _ => Shape::Closed,
+    };
+    let duration = match (ask.duration, ask.requests, ask.ramp) {
+        (None, Some(_), None) => None,
+        (duration, ..) => Some(duration.unwrap_or(Duration::from_secs(10))),
+    };
+    let sessions = matches!(shape, Shape::Sessions(_));
+    Ok(Plan {
+        shape,
+        connections: ask.connections as usize,
+        calls: ask.calls.or(sessions.then_some(1)),
+        keep_alive: !ask.no_keep_alive,
+        think: ask.think.unwrap_or_default(),
+        timeout: ask.timeout,
+        duration,
+        requests: ask.requests,
+        warm_up: ask.warm_up.unwrap_or_default(),
+        threads: ask.threads as usize,
+        pin: ask.pin.clone(),
+        pipeline: ask.pipeline as usize,
+        sources: sources(ask, &target)?,
+        interval: ask.interval.unwrap_or_else(|| usual_interval(duration)),
+        ..Plan::to(target)
+    })
+}
+
+fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
+    let Some(count) = ask.sources else { return Ok(Vec::new()) };
+    let ip = target.address.ip();
+    if !(ip.is_ipv4() && ip.is_loopback()) {
+        return Err(format!(
+            "--sources are addresses of 127.0.0.0/8, from which {ip} can't be reached"
+        ));
+    }
+    Ok(loopback_sources(count as usize))
+}
+
+/// Five seconds, as httperf has it, or the longest round one of which there are eight.
+fn usual_interval(duration: Option<Duration>) -> Duration {
+    const ROUND_MS: [u64; 9] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+    let Some(duration) = duration else { return Duration::from_secs(1) };
+    let most = duration.as_millis() as u64 / 8;
+    let ms = ROUND_MS.iter().rev().find(|ms| **ms <= most).unwrap_or(&ROUND_MS[0]);
+    Duration::from_millis(*ms)
+}
+
+/// Dead connections, with what the kernel said of the server's side before and after them.
+struct Held {
+    dead: Dead,
+    others: Option<u64>,
+    before: Option<u64>,
+}
+
+fn dead(ask: &Load, plan: &Plan) -> Result<Option<Held>, ::load::Error> {
+    let Some(count) = ask.dead else { return Ok(None) };
+    let count = count as usize;
+    let mut holding = Holding::of(&plan.target, count);
+    if !plan.sources.is_empty() {
+        holding.sources.clone_from(&plan.sources);
+    }
+    let others = seen(plan.target.address);
+    let dead = Dead::open_as(&plan.target, count, &holding)?;
+    let before = seen(plan.target.address);
+    Ok(Some(Held { dead, others, before }))
+}
+
+/// Where the kernel's lists can't be read, they bear no witness, as where the server is elsewhere.
+fn seen(address: std::net::SocketAddr) -> Option<u64> {
+    established_at(address).ok().flatten()
+}
+
+impl Held {
+    fn outcome(&mut self, address: std::net::SocketAddr) -> DeadOutcome {
+        // Whose holder is gone is gone as well, and the figures of the load are not lost with it.
+        let alive = self.dead.alive().unwrap_or(0);
+        let more = |now: Option<u64>| Some(now?.saturating_sub(self.others?));
+        DeadOutcome {
+            asked: self.dead.asked() as u64,
+            opened: self.dead.opened() as u64,
+            errors: *self.dead.errors(),
+            alive_at_end: alive as u64,
+            seen_by_server_before: more(self.before),
+            seen_by_server_at_end: more(seen(address)),
+        }
+    }
+}
+
+/// Reads a number from one on: `100`, `10k`, `1M`.
+fn number(typed: &str) -> Result<u64, String> {
+    let wrong = || format!("`{typed}` is not a whole number from 1 on (such as 100, 10k or 1M)");
+    let figure = scaled(typed).ok_or_else(wrong)?;
+    if figure.fract() == 0.0 && (1.0..=1e12).contains(&figure) {
+        Ok(figure as u64)
+    } else {
+        Err(wrong())
+    }
+}
+
+/// Reads a rate above zero: `100`, `2.5k`.
+fn rate(typed: &str) -> Result<f64, String> {
+    let figure = scaled(typed).filter(|figure| *figure > 0.0 && *figure <= 1e9);
+    figure.ok_or_else(|| format!("`{typed}` is not a rate a second (such as 100 or 2.5k)"))
+}
+
+/// Reads two rates: `100..5k`; one of them may be zero.
+fn ramp(typed: &str) -> Result<(f64, f64), String> {
+    let read = || {
+        let (from, to) = typed.split_once("..")?;
+        let fine = |figure: &f64| (0.0..=1e9).contains(figure);
+        Some((scaled(from).filter(fine)?, scaled(to).filter(fine)?))
+    };
+    let both = read().filter(|(from, to)| from + to > 0.0);
+    both.ok_or_else(|| format!("`{typed}` is not a rate and another one (such as 100..5k)"))
+}
+
+fn scaled(typed: &str) -> Option<f64> {
+    let typed = typed.trim();
+    let (digits, scale) = match typed.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => typed.strip_suffix('M').map_or((typed, 1.0), |digits| (digits, 1e6)),
+    };
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    digits.parse::<f64>().ok().filter(|_| plain).map(|figure| figure * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_rates_are_read_as_people_write_them() {
+        assert_eq!(
+            (number("100"), number("10k"), number("2.5k")),
+            (Ok(100), Ok(10_000), Ok(2_500))
+        );
+        assert_eq!((rate("0.5"), rate("2.5k")), (Ok(0.5), Ok(2_500.0)));
+        assert_eq!((ramp("0..5k"), ramp("100..10")), (Ok((0.0, 5_000.0)), Ok((100.0, 10.0))));
+        for wrong in ["", "0", "-1", "1.5", "x", "1e9", "inf", "k"] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "0", "-1", "nan", "2e9", "10G"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["5", "0..0", "1..", "..", "1..-2"] {
+            assert!(ramp(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_interval_gives_eight_samples_and_is_five_seconds_at_most() {
+        let usual = |seconds| usual_interval(Some(Duration::from_secs_f64(seconds)));
+        assert_eq!(usual(60.0), Duration::from_secs(5));
+        assert_eq!(usual(10.0), Duration::from_secs(1));
+        assert_eq!(usual(1.0), Duration::from_millis(100));
+        assert_eq!(usual(0.01), Duration::from_millis(10));
+    }
+}

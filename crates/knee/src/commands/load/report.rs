@@ -1,0 +1,48 @@
+//! What a program is told of a load.
+
+use super::url::Url;
+use ::load::{Arrivals, Outcome, Plan, Shape};
+use serde_json::{Value, json};
+
+/// The plan, and all that came of it.
+pub fn json(url: &Url, plan: &Plan, outcome: &Outcome) -> Value {
+    let mut all = json!(outcome);
+    all["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
+    all["address"] = json!(plan.target.address.to_string());
+    all["plan"] = json!({
+        "shape": shape(plan),
+        "connections": plan.connections,
+        "calls": plan.calls,
+        "keep_alive": plan.keep_alive,
+        "think_s": plan.think.as_secs_f64(),
+        "timeout_s": plan.timeout.as_secs_f64(),
+        "duration_s": plan.duration.map(|duration| duration.as_secs_f64()),
+        "requests": plan.requests,
+        "warm_up_s": plan.warm_up.as_secs_f64(),
+        "threads": plan.threads,
+        "pin": plan.pin,
+        "pipeline": plan.pipeline,
+        "sources": plan.sources,
+        "interval_s": plan.interval.as_secs_f64(),
+    });
+    all
+}
+
+fn shape(plan: &Plan) -> Value {
+    let (kind, arrivals) = match plan.shape {
+        Shape::Closed => return json!({"kind": "closed"}),
+        Shape::Open(arrivals) => ("open", arrivals),
+        Shape::Sessions(arrivals) => ("sessions", arrivals),
+    };
+    match arrivals {
+        Arrivals::Constant { per_s } => {
+            json!({"kind": kind, "arrivals": "constant", "per_s": per_s})
+        }
+        Arrivals::Poisson { per_s, seed } => {
+            json!({"kind": kind, "arrivals": "poisson", "per_s": per_s, "seed": seed})
+        }
+        Arrivals::Ramp { from_per_s, to_per_s } => {
+            json!({"kind": kind, "arrivals": "ramp", "from_per_s": from_per_s, "to_per_s": to_per_s})
+        }
+    }
+}

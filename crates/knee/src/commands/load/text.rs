@@ -1,0 +1,259 @@
+//! What a person is told of a load.
+
+mod warnings;
+
+use super::url::Url;
+use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape};
+use analysis::words::{count, percent, significant};
+use std::time::Duration;
+
+const INDENT: &str = "  ";
+/// Columns of a label.
+const LABEL: usize = 12;
+
+/// Everything, the series of intervals where `all` is asked for.
+pub fn text(url: &Url, plan: &Plan, outcome: &Outcome, all: bool) -> String {
+    let mut text = head(url, plan, outcome);
+    text += &totals(plan, outcome);
+    text += &times(plan, outcome);
+    text += &trouble(outcome);
+    if let Some(dead) = &outcome.dead {
+        text += &line("dead", &dead_words(dead));
+    }
+    text += &line("generator", &generator(outcome));
+    if all {
+        text += &series(outcome);
+    }
+    let warnings = warnings::warnings(plan, outcome);
+    if !warnings.is_empty() {
+        text += "Caveats\n";
+        for warning in warnings {
+            text += &[INDENT, &warning, "\n"].concat();
+        }
+    }
+    text
+}
+
+fn line(label: &str, words: &str) -> String {
+    format!("  {label:LABEL$}{words}\n")
+}
+
+fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
+    let mut parts = vec![format!("http://{}{}", url.host_header(), url.path), shape(plan)];
+    parts.push(many(plan.connections as u64, "connection"));
+    if plan.threads > 1 {
+        parts.push(many(plan.threads as u64, "thread"));
+    }
+    match plan.calls {
+        _ if !plan.keep_alive => parts.push("one request a connection".into()),
+        Some(calls) => parts.push(format!("{} a connection", many(calls, "call"))),
+        None => {}
+    }
+    if plan.pipeline > 1 {
+        parts.push(format!("{} under way on each", count(plan.pipeline as u64)));
+    }
+    if !plan.think.is_zero() {
+        parts.push(format!("{} of thinking", length(plan.think)));
+    }
+    if !plan.sources.is_empty() {
+        parts.push(many(plan.sources.len() as u64, "source address"));
+    }
+    if !plan.warm_up.is_zero() {
+        parts.push(format!("after {} of warming up", length(plan.warm_up)));
+    }
+    let early = if outcome.stopped { ", interrupted" } else { "" };
+    parts.push(format!("{} s{early}", significant(outcome.elapsed_s)));
+    format!("{}\n", parts.join(" · "))
+}
+
+fn shape(plan: &Plan) -> String {
+    let (what, arrivals) = match plan.shape {
+        Shape::Closed => return "closed loop".into(),
+        Shape::Open(arrivals) => ("requests/s", arrivals),
+        Shape::Sessions(arrivals) => ("connections/s", arrivals),
+    };
+    match arrivals {
+        Arrivals::Constant { per_s } => format!("{} {what}", significant(per_s)),
+        Arrivals::Poisson { per_s, seed } => {
+            format!("{} {what} at random (seed {seed})", significant(per_s))
+        }
+        Arrivals::Ramp { from_per_s, to_per_s } => {
+            format!("{} to {} {what}", significant(from_per_s), significant(to_per_s))
+        }
+    }
+}
+
+fn totals(plan: &Plan, outcome: &Outcome) -> String {
+    let per_s = |number: u64| significant(number as f64 / outcome.elapsed_s.max(1e-9));
+    let both = |number: u64, what: &str| format!("{} {what} ({}/s)", count(number), per_s(number));
+    let mut requests = Vec::new();
+    if matches!(plan.shape, Shape::Open(_)) {
+        requests.push(both(outcome.requests + outcome.unsent, "due"));
+    }
+    requests.push(both(outcome.requests, "sent"));
+    // What was waited for after the end is answered, and in no rate.
+    let in_time: u64 = outcome.series.iter().map(|tick| tick.replies).sum();
+    requests.push(format!("{} answered ({}/s)", count(outcome.replies), per_s(in_time)));
+    if outcome.unfinished > 0 {
+        requests.push(format!("{} still under way", count(outcome.unfinished)));
+    }
+    let named = ["1xx", "2xx", "3xx", "4xx", "5xx"].iter().zip(outcome.statuses);
+    let statuses: Vec<String> = named
+        .filter(|(_, number)| *number > 0)
+        .map(|(name, number)| format!("{name} {}", count(number)))
+        .collect();
+    let statuses = if statuses.is_empty() { "none".into() } else { statuses.join(" · ") };
+    let moved = format!(
+        "{} in replies, {}/s",
+        bytes(outcome.bytes as f64),
+        bytes(outcome.bytes as f64 / outcome.elapsed_s.max(1e-9))
+    );
+    line("requests", &requests.join(", "))
+        + &line("replies/s", &rates(plan, outcome))
+        + &line("statuses", &statuses)
+        + &line("transfer", &moved)
+        + &line("connections", &format!("{} opened", count(outcome.connections)))
+}
+
+/// httperf's samples of the reply rate.
+fn rates(plan: &Plan, outcome: &Outcome) -> String {
+    let rates = &outcome.reply_rate;
+    if rates.samples == 0 {
+        return format!("no whole interval of {}", length(plan.interval));
+    }
+    format!(
+        "min {} · avg {} · max {} · stddev {}  ({} of {})",
+        significant(rates.min),
+        significant(rates.avg),
+        significant(rates.max),
+        significant(rates.stddev),
+        many(rates.samples, "sample"),
+        length(plan.interval),
+    )
+}
+
+/// The distributions, side by side.
+fn times(plan: &Plan, outcome: &Outcome) -> String {
+    let names = ["p50", "p90", "p99", "p99.9", "max", "mean", "stddev"];
+    let names = names.map(|name| format!("{name:>11}")).concat();
+    let mut text = format!("\n  {:LABEL$}{names}\n", "");
+    let is_planned = plan.shape_is_planned();
+    let of_latency = if is_planned { "from the intended time on" } else { "from the request on" };
+    text += &row("latency", &outcome.latency, of_latency);
+    if let Some(at_least) = &outcome.latency_at_least {
+        let what = "at least: with those that were given up or never sent";
+        text += &row("", at_least, what);
+    }
+    if is_planned {
+        text += &row("service", &outcome.service, "from the moment it was sent on");
+    }
+    text += &row("connect", &outcome.connect, "");
+    text + "\n"
+}
+
+fn row(label: &str, of: &Quantiles, what: &str) -> String {
+    if of.count == 0 {
+        return String::new();
+    }
+    let figures = [of.p50, of.p90, of.p99, of.p99_9, of.max, of.mean, of.stddev];
+    let figures = figures.map(|ns| format!("{:>11}", time(ns))).concat();
+    format!("  {label:LABEL$}{figures}  {what}").trim_end().to_owned() + "\n"
+}
+
+fn trouble(outcome: &Outcome) -> String {
+    let each = outcome.errors.each();
+    let named: Vec<String> = each
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(name, number)| format!("{name} {}", count(*number)))
+        .collect();
+    let words = if named.is_empty() { "none".into() } else { named.join(" · ") };
+    let other = outcome.other_error.as_deref().map(|said| format!(" ({said})"));
+    line("errors", &(words + &other.unwrap_or_default()))
+}
+
+fn dead_words(dead: &DeadOutcome) -> String {
+    let mut words = format!(
+        "{} of {} opened, {} open at the end",
+        count(dead.opened),
+        count(dead.asked),
+        count(dead.alive_at_end)
+    );
+    match (dead.seen_by_server_before, dead.seen_by_server_at_end) {
+        (Some(before), Some(after)) => {
+            let both = format!("{}, then {}", count(before), count(after));
+            words += &["; the server's side had ", &both].concat();
+        }
+        _ => words += "; the server is elsewhere, so its side was not looked at",
+    }
+    words
+}
+
+fn generator(outcome: &Outcome) -> String {
+    let cpu_ns = (outcome.user_ns + outcome.system_ns) as f64;
+    let mut words = format!(
+        "{} of CPU (user {}, system {}), its busiest thread {} of the time",
+        time(cpu_ns),
+        time(outcome.user_ns as f64),
+        time(outcome.system_ns as f64),
+        percent(outcome.busy_share)
+    );
+    if cpu_ns > 0.0 && outcome.replies > 0 {
+        let per_s = outcome.replies as f64 / cpu_ns * 1e9;
+        words += &["; ", &significant(per_s), " requests a CPU-second"].concat();
+    }
+    words
+}
+
+fn series(outcome: &Outcome) -> String {
+    let names = ["until s", "sent", "replies", "errors", "under way", "p50", "p99", "max"];
+    let mut text = String::from("\n ");
+    text += &(names.map(|name| format!("{name:>11}")).concat() + "\n");
+    for tick in &outcome.series {
+        let cells = [
+            format!("{:.3}", tick.at_s),
+            count(tick.requests),
+            count(tick.replies),
+            count(tick.errors),
+            count(tick.under_way),
+            time(tick.p50_ns),
+            time(tick.p99_ns),
+            time(tick.max_ns),
+        ];
+        text += &[" ", &cells.map(|cell| format!("{cell:>11}")).concat(), "\n"].concat();
+    }
+    text + "\n"
+}
+
+/// `1 thread`, `2 threads`, `3 addresses`.
+fn many(number: u64, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ if what.ends_with('s') => format!("{} {what}es", count(number)),
+        _ => format!("{} {what}s", count(number)),
+    }
+}
+
+/// A time in the unit that suits it.
+fn time(ns: f64) -> String {
+    match ns {
+        _ if ns <= 0.0 => "–".into(),
+        _ if ns < 1e3 => format!("{} ns", significant(ns)),
+        _ if ns < 1e6 => format!("{} µs", significant(ns / 1e3)),
+        _ if ns < 1e9 => format!("{} ms", significant(ns / 1e6)),
+        _ => format!("{} s", significant(ns / 1e9)),
+    }
+}
+
+fn length(duration: Duration) -> String {
+    time(duration.as_nanos() as f64)
+}
+
+fn bytes(number: f64) -> String {
+    match number {
+        _ if number < 1e3 => format!("{} bytes", significant(number)),
+        _ if number < 1e6 => format!("{} kB", significant(number / 1e3)),
+        _ if number < 1e9 => format!("{} MB", significant(number / 1e6)),
+        _ => format!("{} GB", significant(number / 1e9)),
+    }
+}

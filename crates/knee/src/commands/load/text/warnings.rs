@@ -1,0 +1,132 @@
+//! What keeps the figures of a load from saying what they seem to, each with what mends it.
+
+use super::{many, time};
+use ::load::{Outcome, Plan, Shape};
+use analysis::words::{count, percent};
+
+/// From this share of its time on, the generator itself is what is measured.
+const BUSY_SHARE: f64 = 0.9;
+
+pub fn warnings(plan: &Plan, outcome: &Outcome) -> Vec<String> {
+    let rules =
+        [busy, late, missed, unlimited, unfinished, descriptors, ports, dead, nobody, closed];
+    rules.iter().filter_map(|rule| rule(plan, outcome)).collect()
+}
+
+/// `1 request was`, `2 requests were`.
+fn were(number: u64) -> String {
+    format!("{} {}", many(number, "request"), if number == 1 { "was" } else { "were" })
+}
+
+fn busy(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    (outcome.busy_share > BUSY_SHARE).then(|| {
+        format!(
+            "A thread of the generator was busy for {} of the time: these may be its limits, not the \
+             server's. → --threads, with a CPU for each",
+            percent(outcome.busy_share.min(1.0))
+        )
+    })
+}
+
+fn late(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    (outcome.late > 0).then(|| {
+        format!(
+            "{} sent more than a millisecond late by the generator itself, {} at most; the latencies \
+             hold that delay. → end what else runs, --pin, or --threads",
+            were(outcome.late),
+            time(outcome.late_max_ns)
+        )
+    })
+}
+
+fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let unsent = count(outcome.unsent);
+    (outcome.unsent > 0).then(|| match plan.shape {
+        Shape::Closed => {
+            format!("{unsent} of the requests were never sent: nothing came of the connections.")
+        }
+        Shape::Open(_) => format!(
+            "The plan was missed: {unsent} of {} that were due were never sent, since no connection \
+             was free. → --connections, or a lower rate: this one may be more than the server can do",
+            many(outcome.requests + outcome.unsent, "request"),
+        ),
+        Shape::Sessions(_) => format!(
+            "The plan was missed: {unsent} of the connections that were due never sent a request, since \
+             as many as may be were open. → --connections, or a lower --connection-rate"
+        ),
+    })
+}
+
+/// An open loop says what the server can do only from the rate on at which it can't.
+fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let kept_up = outcome.unsent == 0 && outcome.errors.total() == 0 && outcome.replies > 0;
+    (plan.shape_is_planned() && kept_up && !outcome.stopped).then(|| {
+        let more = match plan.shape {
+            Shape::Sessions(_) => "a higher --connection-rate, or more --calls",
+            _ => "a higher --rate, or a closed loop",
+        };
+        format!("The server kept up: the reply rate is what was asked of it, not what it can do. → {more}")
+    })
+}
+
+fn unfinished(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    (outcome.unfinished > 0).then(|| {
+        format!(
+            "{} still under way at the end: in the latencies that say *at least*, and in no others.",
+            were(outcome.unfinished)
+        )
+    })
+}
+
+fn descriptors(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let dead = outcome.dead.map_or(0, |dead| dead.errors.descriptors);
+    (outcome.errors.descriptors + dead > 0).then(|| {
+        "Connections could not be made, since no descriptor was left here. → ulimit -n, or fewer \
+         --connections"
+            .into()
+    })
+}
+
+fn ports(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let dead = outcome.dead.map_or(0, |dead| dead.errors.ports);
+    (outcome.errors.ports + dead > 0).then(|| {
+        "Connections could not be made, since no local port was left. → --sources (loopback), sysctl \
+         net.ipv4.ip_local_port_range, or connections that are kept"
+            .into()
+    })
+}
+
+fn dead(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let dead = outcome.dead?;
+    let missing = |count: u64| dead.asked.saturating_sub(count);
+    let seen = dead.seen_by_server_at_end.unwrap_or(dead.asked);
+    let most = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));
+    let errors: Vec<String> = dead
+        .errors
+        .each()
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(name, number)| format!("{name} {}", count(*number)))
+        .collect();
+    let why = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
+    (most > 0).then(|| {
+        format!(
+            "{} of the dead connections were missing{why}: the figures are of fewer. → the server's limits \
+             on connections and on idle time",
+            count(most)
+        )
+    })
+}
+
+fn nobody(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    (outcome.replies == 0 && !outcome.stopped)
+        .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
+}
+
+fn closed(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    (matches!(plan.shape, Shape::Closed) && outcome.replies > 0).then(|| {
+        "A closed loop asks less of a server that is slow, so its latencies hide what waits. → --rate, for \
+         latencies"
+            .into()
+    })
+}

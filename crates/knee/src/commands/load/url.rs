@@ -1,0 +1,193 @@
+//! What is to be loaded, and whether it may be.
+
+use crate::exit::Trouble;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// A URL, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    /// A name or an address, without the brackets of IPv6.
+    pub host: String,
+    pub port: u16,
+    /// Path and query.
+    pub path: String,
+}
+
+impl Url {
+    /// Takes a URL apart, or says what is wrong with it.
+    pub fn parse(typed: &str) -> Result<Url, String> {
+        let wrong = |why: &str| Err(format!("`{typed}` is not a URL that can be loaded: {why}"));
+        let Some((scheme, rest)) = typed.split_once("://") else {
+            return wrong("it begins with http://");
+        };
+        if scheme.eq_ignore_ascii_case("https") {
+            return wrong("https is not spoken here; name an http:// address of the same server");
+        }
+        if !scheme.eq_ignore_ascii_case("http") {
+            return wrong("it begins with http://");
+        }
+        let rest = rest.split('#').next().unwrap_or_default();
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        if authority.contains('@') {
+            return wrong("a user's name has no place in it");
+        }
+        let (host, port) = match split(authority) {
+            Ok(both) => both,
+            Err(why) => return wrong(why),
+        };
+        if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return wrong("what is no plain character in its path is written as %20");
+        }
+        let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
+        Ok(Url { host, port, path })
+    }
+
+    /// The host as a request names it.
+    pub fn host_header(&self) -> String {
+        // A zone is nobody's business but this machine's.
+        let host = self.host.split('%').next().unwrap_or_default();
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// The address to connect to; asked for once. Refuses what is neither here nor private, unless
+    /// whoever asks `owns` it. Of several addresses it is the first that answers.
+    pub fn resolve(&self, owns: bool, patience: Duration) -> Result<SocketAddr, Trouble> {
+        let unknown = |why: String| Trouble::usage(format!("{}: {why}", self.host));
+        let name = if self.host.contains(':') {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        };
+        let found = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+        let addresses: Vec<SocketAddr> = found.collect();
+        if let Some(foreign) = addresses.iter().find(|address| !owns && !is_near(address.ip())) {
+            return Err(Trouble::usage(format!(
+                "{} is neither this machine nor at a private address; if its owner agrees, say \
+                 --yes-i-own-this-host",
+                foreign.ip()
+            )));
+        }
+        match &addresses[..] {
+            [] => Err(unknown("it has no address".into())),
+            [only] => Ok(*only),
+            [first, ..] => {
+                let answers =
+                    |address: &&SocketAddr| TcpStream::connect_timeout(address, patience).is_ok();
+                Ok(*addresses.iter().find(answers).unwrap_or(first))
+            }
+        }
+    }
+}
+
+/// A name or an address and a port.
+fn split(authority: &str) -> Result<(String, u16), &'static str> {
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (host, port) = rest.split_once(']').ok_or("a [ has no ]")?;
+        let plain = host.split('%').next().unwrap_or_default();
+        plain
+            .parse::<std::net::Ipv6Addr>()
+            .map_err(|_| "an address of IPv6 stands between [ and ]")?;
+        (host, port)
+    } else {
+        let at = authority.find(':').unwrap_or(authority.len());
+        let (host, port) = authority.split_at(at);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if port.matches(':').count() > 1 {
+            return Err("an address of IPv6 stands between [ and ]");
+        }
+        if host.is_empty() || !host.bytes().all(plain) {
+            return Err("it names no host");
+        }
+        (host, port)
+    };
+    let port = match port.strip_prefix(':') {
+        None if port.is_empty() => 80,
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            port.parse().ok().filter(|port| *port > 0).ok_or("a port is 1 to 65535")?
+        }
+        _ => return Err("a port is 1 to 65535"),
+    };
+    Ok((host.to_owned(), port))
+}
+
+/// Whether an address is this machine's, or of a net that is nobody else's business.
+fn is_near(address: IpAddr) -> bool {
+    let private = match address.to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    };
+    // The unspecified address leads here, too.
+    private || address.is_unspecified() || ::load::is_own(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(typed: &str) -> Option<(String, u16, String)> {
+        Url::parse(typed).ok().map(|url| (url.host_header(), url.port, url.path))
+    }
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let of = |host: &str, port, path: &str| Some((host.to_owned(), port, path.to_owned()));
+        assert_eq!(parsed("http://127.0.0.1:8080/x?y=1"), of("127.0.0.1:8080", 8080, "/x?y=1"));
+        assert_eq!(parsed("HTTP://example.org"), of("example.org", 80, "/"));
+        assert_eq!(parsed("http://[::1]:81/a#part"), of("[::1]:81", 81, "/a"));
+        assert_eq!(parsed("http://[fe80::1%3]"), of("[fe80::1]", 80, "/"));
+        assert_eq!(parsed("http://h?q"), of("h", 80, "/?q"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line() {
+        for (typed, why) in [
+            ("127.0.0.1:8080", "http://"),
+            ("https://127.0.0.1/", "https is not spoken"),
+            ("ftp://h/", "http://"),
+            ("http:///x", "no host"),
+            ("http://a b/", "no host"),
+            ("http://user@h/", "user"),
+            ("http://h:0/", "port"),
+            ("http://h:99999/", "port"),
+            ("http://h:8x/", "port"),
+            ("http://::1/", "[ and ]"),
+            ("http://[::1/", "no ]"),
+            ("http://[zz]/", "IPv6"),
+            ("http://h/a b", "%20"),
+            ("http://h/ä", "%20"),
+        ] {
+            let said = Url::parse(typed).unwrap_err();
+            assert!(said.contains(why) && !said.contains('\n'), "{typed}: {said}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_near_is_loaded_without_a_word() {
+        for near in [
+            "127.0.0.1",
+            "127.9.9.9",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.1",
+            "192.168.1.1",
+            "169.254.1.1",
+            "::1",
+            "fc00::1",
+            "fdff::1",
+            "fe80::1",
+            "::ffff:10.0.0.1",
+        ] {
+            assert!(is_near(near.parse().unwrap()), "{near}");
+        }
+        for far in ["203.0.113.1", "8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8"] {
+            assert!(!is_near(far.parse().unwrap()), "{far}");
+        }
+        let url = Url::parse("http://203.0.113.1/").unwrap();
+        let refused = url.resolve(false, Duration::from_secs(1)).unwrap_err();
+        assert!(refused.to_string().contains("--yes-i-own-this-host"), "{refused}");
+        assert!(url.resolve(true, Duration::from_secs(1)).is_ok());
+    }
+}

@@ -1,0 +1,219 @@
+//! Thousands of clients that are slow on purpose, and one that isn't: it is served, the others are
+//! bounded in time and in memory, and closed.
+
+mod common;
+
+use common::PATIENCE;
+use common::http::{Client, Httpd};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// As many connections as `wanted`, or as the limit of descriptors leaves.
+fn affordable(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    // Other tests of this program may run beside this one, and need some too.
+    let most = getrlimit(Resource::Nofile).current.map_or(wanted, |most| most as usize / 2);
+    if most < wanted {
+        eprintln!("only {most} slow clients instead of {wanted}: that is half of `ulimit -Hn`");
+    }
+    wanted.min(most)
+}
+
+fn connect(server: &Httpd) -> TcpStream {
+    TcpStream::connect_timeout(&server.address, PATIENCE).unwrap()
+}
+
+/// Held by the test that runs: each takes much of the kernel's memory for sockets.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A client that wants no harm gets its file, on a connection of its own.
+fn assert_served(server: &Httpd) {
+    let mut client = server.connect();
+    let reply =
+        client.ask(b"GET /fine.txt HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    assert_eq!((reply.status, reply.body.as_slice()), (200, &b"fine"[..]));
+}
+
+/// Whether a server has closed; what it says before is thrown away.
+fn is_closed(mut stream: &TcpStream) -> bool {
+    let mut bytes = [0; 1024];
+    loop {
+        match stream.read(&mut bytes) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => {
+                assert!(is_gone(&error), "{error}");
+                return true;
+            }
+        }
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
+/// Heads that never end, a byte now and then.
+fn slow_heads(mechanism: &str) {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
+    let words = ["--mechanism", mechanism, "--header-timeout", "5s", "--connections", "15000"];
+    let mut server = Httpd::start(folder.path(), &words);
+    assert_served(&server);
+    let (descriptors, memory) = (server.descriptors(), server.kilobytes("VmRSS"));
+    let count = affordable(5_000);
+    let mut slow = Vec::new();
+    for number in 0..count {
+        let mut stream = connect(&server);
+        stream.write_all(b"GET /fine.txt HTTP/1.1\r\nHost: x\r\nX-Slow: ").unwrap();
+        stream.set_nonblocking(true).unwrap();
+        slow.push(stream);
+        if number % 500 == 0 {
+            assert_served(&server);
+        }
+    }
+    let start = Instant::now();
+    let mut grown = 0;
+    while !slow.is_empty() {
+        assert!(start.elapsed() < PATIENCE, "{} of {count} slow clients are left", slow.len());
+        assert_served(&server);
+        slow.retain(|stream| {
+            let written = (&mut &*stream).write(b"a");
+            let lost = written.is_err_and(|error| is_gone(&error));
+            !lost && !is_closed(stream)
+        });
+        grown = grown.max(server.kilobytes("VmRSS").saturating_sub(memory));
+    }
+    assert!(server.is_running());
+    assert!(grown < 8 * count as u64, "{grown} kB for {count} slow clients");
+    common::wait_until("its descriptors are closed", || server.descriptors() <= descriptors);
+    assert_served(&server);
+    let counts = server.end();
+    assert_eq!(counts["open"], 0, "{counts}");
+    assert!(counts["accepted"].as_u64().unwrap() >= count as u64, "{counts}");
+}
+
+#[test]
+fn slow_heads_leave_others_served_epoll_edge() {
+    slow_heads("epoll-edge");
+}
+
+#[test]
+fn slow_heads_leave_others_served_poll() {
+    slow_heads("poll");
+}
+
+#[test]
+fn slow_heads_leave_others_served_io_uring() {
+    slow_heads("io_uring-completion");
+}
+
+const LARGE: usize = 8 << 20;
+
+fn byte(at: usize) -> u8 {
+    (at * 7 % 251) as u8
+}
+
+/// Readers of a large file, who don't read yet, and their server.
+struct Readers {
+    server: Httpd,
+    slow: Vec<TcpStream>,
+    content: Vec<u8>,
+    /// Descriptors and memory of the server before they came.
+    descriptors: usize,
+    anonymous_kb: u64,
+    /// What is served, as long as this is kept.
+    folder: tempfile::TempDir,
+}
+
+impl Readers {
+    fn come(wanted: usize, words: &[&str]) -> Readers {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
+        let content: Vec<u8> = (0..LARGE).map(byte).collect();
+        std::fs::write(folder.path().join("large.bin"), &content).unwrap();
+        let server = Httpd::start(folder.path(), words);
+        assert_served(&server);
+        let (descriptors, anonymous_kb) = (server.descriptors(), server.kilobytes("RssAnon"));
+        let mut slow = Vec::new();
+        for number in 0..affordable(wanted) {
+            let mut stream = connect(&server);
+            stream.write_all(b"GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            slow.push(stream);
+            if number % 100 == 0 {
+                assert_served(&server);
+            }
+        }
+        Readers { server, slow, content, descriptors, anonymous_kb, folder }
+    }
+}
+
+/// Many who ask for a large file and don't read it: the server holds little for each, and those who begin
+/// to read at last get all of it.
+fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
+    let _turn = turn();
+    let words = [words, &["--stall-timeout", "1h", "--lifetime", "1h"]].concat();
+    let Readers { server, mut slow, content, anonymous_kb, folder: _kept, .. } =
+        Readers::come(count, &words);
+    assert_served(&server);
+    // What is its own: the file's pages, mapped or not, are everybody's.
+    let grown = server.kilobytes("RssAnon").saturating_sub(anonymous_kb);
+    let count = slow.len() as u64;
+    assert!(grown < each_kb * count + 16 * 1024, "{grown} kB for {count} slow readers");
+    for stream in slow.drain(..slow.len().min(10)) {
+        let reply = Client::of(stream).reply(false).unwrap();
+        assert!(reply.status == 200 && reply.body == content, "{} bytes", reply.body.len());
+        assert_served(&server);
+    }
+}
+
+#[test]
+fn slow_readers_leave_others_served_sendfile() {
+    slow_readers(1_000, 8, &["--mechanism", "epoll-level", "--send", "sendfile"]);
+}
+
+#[test]
+fn slow_readers_leave_others_served_mmap() {
+    slow_readers(100, 8, &["--mechanism", "epoll-edge", "--send", "mmap"]);
+}
+
+#[test]
+fn slow_readers_leave_others_served_splice() {
+    slow_readers(100, 8, &["--mechanism", "poll", "--send", "splice"]);
+}
+
+#[test]
+fn slow_readers_leave_others_served_io_uring() {
+    // It has a piece of the file for each in memory of its own.
+    slow_readers(100, 300, &["--mechanism", "io_uring-completion"]);
+}
+
+/// Who takes nothing for too long is closed, and so has less than was promised.
+#[test]
+fn readers_that_sleep_are_closed() {
+    let _turn = turn();
+    for mechanism in ["epoll-edge", "poll", "io_uring-completion"] {
+        let words = ["--mechanism", mechanism, "--stall-timeout", "1s"];
+        let Readers { server, slow, descriptors, folder: _kept, .. } = Readers::come(100, &words);
+        common::wait_until("readers that sleep are closed", || {
+            assert_served(&server);
+            server.descriptors() <= descriptors
+        });
+        for mut stream in slow {
+            let mut taken = Vec::new();
+            let read = stream.read_to_end(&mut taken);
+            assert!(read.is_err() || taken.len() < LARGE, "one that slept was waited for");
+        }
+    }
+}

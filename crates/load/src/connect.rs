@@ -1,0 +1,39 @@
+//! Opening connections without waiting, and what it means when that fails.
+
+use crate::outcome::Kind;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// A socket that is about to be connected to `to`, from the address `from` where one is given.
+pub(crate) fn begin(to: SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, Errno> {
+    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    // A request is one piece, and must not wait for the acknowledgement of another.
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    if let Some(from) = from {
+        // Without this the port would be taken for every peer, before the peer is known.
+        sys::tcp::bind_no_port(socket.as_fd())
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        bind(&socket, &SocketAddr::new(from, 0))?;
+    }
+    match connect(&socket, &to) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error),
+    }
+}
+
+/// What kind of error it is.
+pub(crate) fn kind(error: Errno) -> Kind {
+    match error {
+        Errno::CONNREFUSED => Kind::Refused,
+        Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Kind::Reset,
+        Errno::TIMEDOUT => Kind::Timeout,
+        Errno::MFILE | Errno::NFILE => Kind::Descriptors,
+        // AGAIN is what connect says where every port of the range is taken.
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Kind::Ports,
+        _ => Kind::Other,
+    }
+}

@@ -1,0 +1,301 @@
+//! Connections that send one request, read its reply, and then do nothing.
+//!
+//! They are held by processes of their own, each of which may open as many descriptors as this one,
+//! and which end with it, whatever ends it.
+
+mod census;
+mod hold;
+
+pub use census::{established_at, is_own};
+
+use crate::outcome::Errors;
+use crate::{Error, Target};
+use hold::{Answer, Order, Share};
+use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::signal::SignalSet;
+
+/// The hidden subcommand under which the program is to call [`dead_main`].
+pub const DEAD_COMMAND: &str = "__dead";
+
+/// This program, whatever its file is called by now.
+const SELF: &str = "/proc/self/exe";
+/// Descriptors that a holder needs for itself.
+const HOLDER_OWN: usize = 32;
+/// Connections from one address where several are at hand: far fewer than it has ports, so that
+/// finding a free one stays cheap.
+const PER_SOURCE: usize = 10_000;
+
+/// Where dead connections are held.
+#[derive(Clone, Debug, Default)]
+pub enum Housing {
+    /// In processes of this program, which calls [`dead_main`] for [`DEAD_COMMAND`]. They end with
+    /// the thread that opened them, so that this is to be the main thread.
+    #[default]
+    Itself,
+    /// In processes of another program: its words; the id of this process is added to them.
+    Program(Vec<OsString>),
+    /// In threads of this process, which has the descriptors then.
+    Threads,
+}
+
+/// How dead connections are opened and held.
+#[derive(Clone, Debug)]
+pub struct Holding {
+    /// Where they are held.
+    pub housing: Housing,
+    /// Source addresses that they take in turn; empty leaves that to the kernel.
+    pub sources: Vec<IpAddr>,
+    /// One without its whole reply by then has failed.
+    pub timeout: Duration,
+}
+
+impl Holding {
+    /// In processes of this program; where the target is on the loopback interface of IPv4, from
+    /// as many of its addresses as leave each enough ports.
+    pub fn of(target: &Target, count: usize) -> Holding {
+        let sources = match target.address.ip() {
+            IpAddr::V4(address) if address.is_loopback() && count > PER_SOURCE => {
+                loopback_sources(count.div_ceil(PER_SOURCE))
+            }
+            _ => Vec::new(),
+        };
+        Holding { housing: Housing::Itself, sources, timeout: Duration::from_secs(30) }
+    }
+}
+
+/// Addresses of the loopback interface from 127.0.0.2 on.
+pub fn loopback_sources(count: usize) -> Vec<IpAddr> {
+    let first = u32::from(Ipv4Addr::new(127, 0, 0, 2));
+    (0..count.min(1 << 20) as u32).map(|n| IpAddr::from(Ipv4Addr::from(first + n))).collect()
+}
+
+/// Connections that stay open and do nothing.
+#[derive(Debug)]
+pub struct Dead {
+    holders: Vec<Holder>,
+    asked: usize,
+    opened: usize,
+    errors: Errors,
+}
+
+impl Dead {
+    /// Opens `count` of them: when this returns, each has had the reply to its one request, or is
+    /// counted among the [`Dead::errors`].
+    ///
+    /// # Errors
+    /// Where they can't be held at all.
+    pub fn open(target: &Target, count: usize) -> Result<Dead, Error> {
+        Dead::open_as(target, count, &Holding::of(target, count))
+    }
+
+    /// As [`Dead::open`], held as `holding` says.
+    ///
+    /// # Errors
+    /// Where they can't be held at all.
+    pub fn open_as(target: &Target, count: usize, holding: &Holding) -> Result<Dead, Error> {
+        let failed = |error: io::Error| Error(format!("holding dead connections: {error}"));
+        let mut dead =
+            Dead { holders: Vec::new(), asked: count, opened: 0, errors: Errors::default() };
+        let room = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
+        let holders = count.div_ceil(room);
+        for number in 0..holders {
+            let share = count / holders + usize::from(number < count % holders);
+            let mut holder = Holder::start(&holding.housing).map_err(failed)?;
+            let order = Share {
+                address: target.address,
+                request: target.request(true),
+                count: share,
+                // Each begins with another address, so that the turns don't meet.
+                sources: rotated(&holding.sources, number),
+                timeout_ms: holding.timeout.as_millis() as u64,
+            };
+            holder.order(&Order::Open(order)).map_err(failed)?;
+            dead.holders.push(holder);
+        }
+        for holder in &mut dead.holders {
+            match holder.answer().map_err(failed)? {
+                Answer::Opened { opened, errors } => {
+                    dead.opened += opened;
+                    dead.errors.add(&errors);
+                }
+                Answer::Alive(_) => return Err(Error("a holder answered something else".into())),
+            }
+        }
+        Ok(dead)
+    }
+
+    /// How many were to be opened.
+    pub fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// How many were opened.
+    pub fn opened(&self) -> usize {
+        self.opened
+    }
+
+    /// Why the others were not.
+    pub fn errors(&self) -> &Errors {
+        &self.errors
+    }
+
+    /// How many processes or threads hold them.
+    pub fn holders(&self) -> usize {
+        self.holders.len()
+    }
+
+    /// How many are still open, as far as their holders know.
+    ///
+    /// # Errors
+    /// Where a holder is gone.
+    pub fn alive(&mut self) -> Result<usize, Error> {
+        self.ask(&Order::Count)
+    }
+
+    /// Closes them, and says how many were still open. They are reset rather than shut down, so
+    /// that the kernel keeps nothing of them.
+    ///
+    /// # Errors
+    /// Where a holder is gone.
+    pub fn close(mut self) -> Result<usize, Error> {
+        let alive = self.ask(&Order::Close)?;
+        for holder in self.holders.drain(..) {
+            holder.end().map_err(|error| Error(format!("ending a holder: {error}")))?;
+        }
+        Ok(alive)
+    }
+
+    fn ask(&mut self, order: &Order) -> Result<usize, Error> {
+        let failed =
+            |error: io::Error| Error(format!("a holder of dead connections is gone: {error}"));
+        for holder in &mut self.holders {
+            holder.order(order).map_err(failed)?;
+        }
+        let mut alive = 0;
+        for holder in &mut self.holders {
+            match holder.answer().map_err(failed)? {
+                Answer::Alive(count) => alive += count,
+                Answer::Opened { .. } => {
+                    return Err(Error("a holder answered something else".into()));
+                }
+            }
+        }
+        Ok(alive)
+    }
+}
+
+impl Drop for Dead {
+    fn drop(&mut self) {
+        for holder in self.holders.drain(..) {
+            // Nobody is left to tell: it ends with this process at the latest.
+            let _ = holder.end();
+        }
+    }
+}
+
+fn rotated(sources: &[IpAddr], by: usize) -> Vec<IpAddr> {
+    let mut sources = sources.to_vec();
+    if !sources.is_empty() {
+        let by = by % sources.len();
+        sources.rotate_left(by);
+    }
+    sources
+}
+
+/// How many descriptors a process may open.
+fn descriptors_max() -> usize {
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
+}
+
+#[derive(Debug)]
+struct Holder {
+    line: BufReader<UnixStream>,
+    home: Home,
+}
+
+#[derive(Debug)]
+enum Home {
+    Process(Child),
+    Thread(JoinHandle<io::Result<()>>),
+}
+
+impl Holder {
+    fn start(housing: &Housing) -> io::Result<Holder> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let home = match housing {
+            Housing::Threads => Home::Thread(std::thread::spawn(move || hold::serve(&theirs))),
+            Housing::Itself => {
+                let mut command = Command::new(SELF);
+                command.arg0("knee").arg(DEAD_COMMAND);
+                Home::Process(start(command, theirs)?)
+            }
+            Housing::Program(words) => {
+                let [program, words @ ..] = &words[..] else {
+                    return Err(io::Error::other("no program is named"));
+                };
+                let mut command = Command::new(program);
+                command.args(words);
+                Home::Process(start(command, theirs)?)
+            }
+        };
+        Ok(Holder { line: BufReader::new(ours), home })
+    }
+
+    fn order(&mut self, order: &Order) -> io::Result<()> {
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        self.line.get_mut().write_all(&line)
+    }
+
+    fn answer(&mut self) -> io::Result<Answer> {
+        let mut line = String::new();
+        if self.line.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    fn end(self) -> io::Result<()> {
+        drop(self.line);
+        match self.home {
+            Home::Process(mut process) => process.wait().map(|_| ()),
+            Home::Thread(thread) => {
+                thread.join().map_err(|_| io::Error::other("a holder panicked"))?
+            }
+        }
+    }
+}
+
+fn start(mut command: Command, line: UnixStream) -> io::Result<Child> {
+    command
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::from(OwnedFd::from(line)))
+        .stdout(Stdio::null())
+        .spawn()
+}
+
+/// Holds dead connections until the end of its input, for the process `parent_pid`.
+///
+/// # Errors
+/// Where that process has ended already, or the line to it is broken.
+pub fn dead_main(parent_pid: i32) -> Result<(), Error> {
+    let failed = |error: io::Error| Error(format!("holding dead connections: {error}"));
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| failed(error.into()))?;
+    if getppid().map(rustix::process::Pid::as_raw_pid) != Some(parent_pid) {
+        return Err(Error("the process that started this one has ended".into()));
+    }
+    // A Ctrl-C at the terminal is for that process, which still wants to count what is held here.
+    let ignored = SignalSet::new(&[Signal::INT.as_raw(), Signal::HUP.as_raw()]).map_err(failed)?;
+    sys::signal::block(&ignored).map_err(failed)?;
+    let line = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
+    hold::serve(&UnixStream::from(line)).map_err(failed)
+}

@@ -1,0 +1,232 @@
+//! What came of a load.
+
+use serde::{Deserialize, Serialize};
+
+/// What came of a load.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Outcome {
+    /// Time that counts, in seconds: without warm-up.
+    pub elapsed_s: f64,
+    /// Requests sent.
+    pub requests: u64,
+    /// Whole replies.
+    pub replies: u64,
+    /// Bytes of replies.
+    pub bytes: u64,
+    /// Connections opened.
+    pub connections: u64,
+    /// Replies by class of status: 1xx to 5xx.
+    pub statuses: [u64; 5],
+    /// What went wrong, by kind.
+    pub errors: Errors,
+    /// From the intended time of a request to the end of its reply, in nanoseconds.
+    pub latency: Quantiles,
+    /// As `latency`, with the requests that were given up or never sent: each counts with the time
+    /// that it had waited by then, so that these figures are *at least*. Absent where there were none.
+    pub latency_at_least: Option<Quantiles>,
+    /// From the moment that a request was sent to the end of its reply, in nanoseconds.
+    pub service: Quantiles,
+    /// From `connect` to the connection, in nanoseconds.
+    pub connect: Quantiles,
+    /// Replies a second, a sample an interval.
+    pub reply_rate: Rates,
+    /// What happened in each interval.
+    pub series: Vec<Tick>,
+    /// Requests that were sent more than a millisecond after their intended time although a
+    /// connection was free: the generator's own fault.
+    pub late: u64,
+    /// The longest of these delays, in nanoseconds.
+    pub late_max_ns: f64,
+    /// Requests that waited for a free connection when they were due.
+    pub waited: u64,
+    /// Requests that were due and never sent.
+    pub unsent: u64,
+    /// Requests that were under way when the load was ended, and are no errors.
+    pub unfinished: u64,
+    /// Whether it was ended early.
+    pub stopped: bool,
+    /// What the last error of kind `other` said.
+    pub other_error: Option<String>,
+    /// The share of its time that the busiest thread of the generator was on a CPU.
+    pub busy_share: f64,
+    /// What became of the dead connections, where there were any.
+    pub dead: Option<DeadOutcome>,
+    /// CPU time of the generator, user and system, in nanoseconds.
+    pub user_ns: u64,
+    /// See `user_ns`.
+    pub system_ns: u64,
+}
+
+/// What became of the dead connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DeadOutcome {
+    /// How many were to be opened.
+    pub asked: u64,
+    /// How many were opened and had the reply to their request.
+    pub opened: u64,
+    /// Why the others were not.
+    pub errors: Errors,
+    /// How many were open at the end, as far as their holders know.
+    pub alive_at_end: u64,
+    /// Connections that the server held more than before they were opened, as the kernel lists
+    /// them; absent where the server is on another machine.
+    pub seen_by_server_before: Option<u64>,
+    /// The same when the load had ended.
+    pub seen_by_server_at_end: Option<u64>,
+}
+
+/// What went wrong, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Nobody listens.
+    pub refused: u64,
+    /// The connection was reset.
+    pub reset: u64,
+    /// No whole reply in time.
+    pub timeout: u64,
+    /// The connection ended before the reply did.
+    pub short: u64,
+    /// A status of 400 and more.
+    pub status: u64,
+    /// Not HTTP.
+    pub malformed: u64,
+    /// No descriptor was left here.
+    pub descriptors: u64,
+    /// No local port was left.
+    pub ports: u64,
+    /// Anything else.
+    pub other: u64,
+}
+
+/// The kinds of what went wrong: a name for each count of [`Errors`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Refused,
+    Reset,
+    Timeout,
+    Short,
+    Status,
+    Malformed,
+    Descriptors,
+    Ports,
+    Other,
+}
+
+impl Errors {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.each().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Each kind by its name, with its count.
+    pub fn each(&self) -> [(&'static str, u64); 9] {
+        [
+            ("refused", self.refused),
+            ("reset", self.reset),
+            ("time-out", self.timeout),
+            ("short", self.short),
+            ("status", self.status),
+            ("malformed", self.malformed),
+            ("descriptors", self.descriptors),
+            ("ports", self.ports),
+            ("other", self.other),
+        ]
+    }
+
+    pub(crate) fn count(&mut self, kind: Kind) {
+        *self.of(kind) += 1;
+    }
+
+    fn of(&mut self, kind: Kind) -> &mut u64 {
+        match kind {
+            Kind::Refused => &mut self.refused,
+            Kind::Reset => &mut self.reset,
+            Kind::Timeout => &mut self.timeout,
+            Kind::Short => &mut self.short,
+            Kind::Status => &mut self.status,
+            Kind::Malformed => &mut self.malformed,
+            Kind::Descriptors => &mut self.descriptors,
+            Kind::Ports => &mut self.ports,
+            Kind::Other => &mut self.other,
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Errors) {
+        let Errors { refused, reset, timeout, short, status, malformed, descriptors, ports, other } =
+            other;
+        self.refused += refused;
+        self.reset += reset;
+        self.timeout += timeout;
+        self.short += short;
+        self.status += status;
+        self.malformed += malformed;
+        self.descriptors += descriptors;
+        self.ports += ports;
+        self.other += other;
+    }
+}
+
+/// A distribution.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Quantiles {
+    /// How many values.
+    pub count: u64,
+    /// The least.
+    pub min: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub stddev: f64,
+    /// Half are at most this.
+    pub p50: f64,
+    /// 90 % are at most this.
+    pub p90: f64,
+    /// 99 % are at most this.
+    pub p99: f64,
+    /// 99.9 % are at most this.
+    pub p99_9: f64,
+    /// The most.
+    pub max: f64,
+    /// All of them: an `HdrHistogram`, V2, deflated, in base 64.
+    pub histogram: String,
+}
+
+/// Replies a second over intervals, as httperf tells them.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Rates {
+    /// Length of an interval, in seconds.
+    pub interval_s: f64,
+    /// Whole intervals.
+    pub samples: u64,
+    /// The least.
+    pub min: f64,
+    /// The mean.
+    pub avg: f64,
+    /// The most.
+    pub max: f64,
+    /// The standard deviation.
+    pub stddev: f64,
+}
+
+/// One interval.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Tick {
+    /// Its end, in seconds from the start of what counts.
+    pub at_s: f64,
+    /// Requests sent in it.
+    pub requests: u64,
+    /// Replies that ended in it.
+    pub replies: u64,
+    /// Bytes of replies in it.
+    pub bytes: u64,
+    /// Errors in it.
+    pub errors: u64,
+    /// Requests under way at its end.
+    pub under_way: u64,
+    /// Half of the latencies are at most this, in nanoseconds.
+    pub p50_ns: f64,
+    /// 99 % of the latencies are at most this, in nanoseconds.
+    pub p99_ns: f64,
+    /// The longest latency, in nanoseconds.
+    pub max_ns: f64,
+}

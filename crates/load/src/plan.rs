@@ -1,0 +1,168 @@
+//! What load is put on which target.
+
+use crate::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// Who is asked for what.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where to connect.
+    pub address: SocketAddr,
+    /// The host, as the request names it.
+    pub host: String,
+    /// Path and query: `/index.html`.
+    pub path: String,
+}
+
+/// When requests are sent.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Each connection sends its next one when it has the reply to the last.
+    Closed,
+    /// As planned, whatever comes back.
+    Open(Arrivals),
+    /// Connections are opened as planned, and each is a closed loop over its `calls`.
+    Sessions(Arrivals),
+}
+
+/// The intended times of requests (or of sessions), from arithmetic and not from a clock.
+#[derive(Clone, Copy, Debug)]
+pub enum Arrivals {
+    /// Evenly.
+    Constant {
+        /// Requests a second.
+        per_s: f64,
+    },
+    /// At random, independently of each other.
+    Poisson {
+        /// Requests a second, in the mean.
+        per_s: f64,
+        /// What they are drawn by.
+        seed: u64,
+    },
+    /// Evenly, at a rate that grows or falls linearly over the whole time.
+    Ramp {
+        /// Requests a second at the start.
+        from_per_s: f64,
+        /// Requests a second at the end.
+        to_per_s: f64,
+    },
+}
+
+/// What load is put on a target.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Who is asked.
+    pub target: Target,
+    /// When requests are sent.
+    pub shape: Shape,
+    /// Connections at a time.
+    pub connections: usize,
+    /// Requests over one connection before it is closed and another opened; none is without end.
+    pub calls: Option<u64>,
+    /// Whether a connection is used again after a reply; if not, each request says
+    /// `Connection: close`, and `calls` is one.
+    pub keep_alive: bool,
+    /// Time between a reply and the connection's next request, in a closed loop.
+    pub think: Duration,
+    /// A request without its whole reply by then is an error, and its connection closed.
+    pub timeout: Duration,
+    /// How long; none is until `requests`.
+    pub duration: Option<Duration>,
+    /// How many requests in all; none is until `duration`.
+    pub requests: Option<u64>,
+    /// Load before anything is counted.
+    pub warm_up: Duration,
+    /// Threads that share the connections.
+    pub threads: usize,
+    /// The CPUs that threads are pinned to, in turn; empty leaves that to the kernel.
+    pub pin: Vec<usize>,
+    /// Requests under way on one connection.
+    pub pipeline: usize,
+    /// Source addresses that connections take in turn; empty leaves that to the kernel.
+    pub sources: Vec<IpAddr>,
+    /// The interval of reply-rate samples and of the time series.
+    pub interval: Duration,
+}
+
+impl Plan {
+    /// A closed loop over one connection of one thread, for a second: what a plan is made from.
+    pub fn to(target: Target) -> Plan {
+        Plan {
+            target,
+            shape: Shape::Closed,
+            connections: 1,
+            calls: None,
+            keep_alive: true,
+            think: Duration::ZERO,
+            timeout: Duration::from_secs(5),
+            duration: Some(Duration::from_secs(1)),
+            requests: None,
+            warm_up: Duration::ZERO,
+            threads: 1,
+            pin: Vec::new(),
+            pipeline: 1,
+            sources: Vec::new(),
+            interval: Duration::from_millis(100),
+        }
+    }
+
+    /// Whether requests or connections have intended times, independent of replies.
+    pub fn shape_is_planned(&self) -> bool {
+        !matches!(self.shape, Shape::Closed)
+    }
+
+    /// Whether it can be carried out at all; if not, why.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error(what.to_owned()));
+        if self.connections == 0 || self.threads == 0 || self.pipeline == 0 {
+            return wrong("connections, threads and requests under way are at least one each");
+        }
+        if self.duration.is_none() && self.requests.is_none() {
+            return wrong("a load needs a length of time or a number of requests");
+        }
+        if self.interval.is_zero() || self.timeout.is_zero() {
+            return wrong("the interval and the time-out are longer than nothing");
+        }
+        if self.calls == Some(0) {
+            return wrong("a connection has at least one call");
+        }
+        if let Shape::Open(arrivals) | Shape::Sessions(arrivals) = self.shape {
+            arrivals.check(self)?;
+        }
+        Ok(())
+    }
+
+    /// Requests over one connection.
+    pub(crate) fn calls_max(&self) -> u64 {
+        if self.keep_alive { self.calls.unwrap_or(u64::MAX) } else { 1 }
+    }
+}
+
+impl Arrivals {
+    fn check(self, plan: &Plan) -> Result<(), Error> {
+        let rates = match self {
+            Arrivals::Constant { per_s } | Arrivals::Poisson { per_s, .. } => [per_s; 2],
+            Arrivals::Ramp { from_per_s, to_per_s } => [from_per_s, to_per_s],
+        };
+        if !rates.iter().all(|rate| (0.0..=1e9).contains(rate)) || rates.iter().sum::<f64>() <= 0.0
+        {
+            return Err(Error("a rate is above nothing and at most a billion a second".to_owned()));
+        }
+        if matches!(self, Arrivals::Ramp { .. }) && plan.duration.is_none() {
+            return Err(Error("a ramp needs a length of time to rise over".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    /// The bytes of one request.
+    pub(crate) fn request(&self, keep_alive: bool) -> Vec<u8> {
+        let Target { host, path, .. } = self;
+        let close = if keep_alive { "" } else { "Connection: close\r\n" };
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: knee\r\n{close}\r\n")
+            .into_bytes()
+    }
+}

@@ -1,0 +1,217 @@
+//! What one thread counts, and nobody else writes to.
+
+use crate::outcome::{Errors, Kind};
+use crate::reply::Whole;
+use hdrhistogram::Histogram;
+use std::sync::mpsc::Sender;
+
+/// The longest time that a histogram tells from longer ones: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// A distribution of times; three digits are kept.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, 3)
+        .unwrap_or_else(|_| unreachable!("bounds that hold"))
+}
+
+/// A request under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// When it was to be sent.
+    pub intended_ns: i64,
+    /// When it was sent.
+    pub sent_ns: i64,
+}
+
+/// What happened in one interval of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Interval {
+    pub index: u64,
+    pub requests: u64,
+    pub replies: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    pub under_way: u64,
+    /// Latencies of replies that ended in it; absent where there was none.
+    pub latencies: Option<Histogram<u64>>,
+}
+
+/// What one thread counts.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub requests: u64,
+    pub replies: u64,
+    pub bytes: u64,
+    pub connections: u64,
+    pub statuses: [u64; 5],
+    pub errors: Errors,
+    pub other_error: Option<String>,
+    pub late: u64,
+    pub late_max_ns: i64,
+    pub waited: u64,
+    pub unsent: u64,
+    pub unfinished: u64,
+    pub latency: Histogram<u64>,
+    /// Where each request is sent when it is intended, this is as `latency`, and stays empty.
+    pub service: Histogram<u64>,
+    pub connect: Histogram<u64>,
+    /// How long those waited that were given up or never sent.
+    pub given_up: Histogram<u64>,
+    apart: bool,
+    interval: Interval,
+    interval_ns: i64,
+    /// The start of what counts; what is before it was for warming up.
+    zero_ns: i64,
+    interval_end_ns: i64,
+    /// Whether the intervals are still going on.
+    in_time: bool,
+    /// Given up when the intervals end, by which the receiver knows.
+    to: Option<Sender<Interval>>,
+}
+
+impl Tally {
+    /// Counts nothing yet. `apart` says whether a request may be sent later than intended.
+    pub(crate) fn new(interval_ns: i64, apart: bool, to: Sender<Interval>) -> Tally {
+        Tally {
+            requests: 0,
+            replies: 0,
+            bytes: 0,
+            connections: 0,
+            statuses: [0; 5],
+            errors: Errors::default(),
+            other_error: None,
+            late: 0,
+            late_max_ns: 0,
+            waited: 0,
+            unsent: 0,
+            unfinished: 0,
+            latency: histogram(),
+            service: histogram(),
+            connect: histogram(),
+            given_up: histogram(),
+            apart,
+            interval: Interval::default(),
+            interval_ns,
+            zero_ns: i64::MIN,
+            interval_end_ns: i64::MAX,
+            in_time: false,
+            to: Some(to),
+        }
+    }
+
+    /// What counts begins at `zero_ns`.
+    pub(crate) fn begin(&mut self, zero_ns: i64) {
+        self.zero_ns = zero_ns;
+        self.interval_end_ns = zero_ns + self.interval_ns;
+        self.in_time = true;
+    }
+
+    pub(crate) fn counts(&self, flight: &Flight) -> bool {
+        flight.intended_ns >= self.zero_ns
+    }
+
+    #[inline]
+    pub(crate) fn sent(&mut self, flight: &Flight) {
+        if self.counts(flight) {
+            self.requests += 1;
+            self.interval.requests += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn reply(&mut self, flight: &Flight, whole: &Whole, now_ns: i64) {
+        let latency_ns = now_ns - flight.intended_ns;
+        if self.counts(flight) {
+            self.replies += 1;
+            self.bytes += whole.bytes;
+            self.statuses[usize::from(whole.status / 100).clamp(1, 5) - 1] += 1;
+            self.latency.saturating_record(latency_ns.max(1) as u64);
+            if self.apart {
+                self.service.saturating_record((now_ns - flight.sent_ns).max(1) as u64);
+            }
+            if whole.status >= 400 {
+                self.errors.count(Kind::Status);
+                self.interval.errors += 1;
+            }
+        }
+        if self.in_time && now_ns >= self.zero_ns {
+            self.interval.replies += 1;
+            self.interval.bytes += whole.bytes;
+            let latencies = self.interval.latencies.get_or_insert_with(histogram);
+            latencies.saturating_record(latency_ns.max(1) as u64);
+        }
+    }
+
+    /// A request that was given up, or whose connection failed.
+    pub(crate) fn lost(&mut self, flight: &Flight, kind: Kind, now_ns: i64) {
+        if self.counts(flight) {
+            self.errors.count(kind);
+            self.interval.errors += 1;
+            self.gave_up(flight.intended_ns, now_ns);
+        }
+    }
+
+    /// A request that was due and has not been sent when the load is over.
+    pub(crate) fn never_sent(&mut self, due_ns: i64, now_ns: i64) {
+        if due_ns >= self.zero_ns {
+            self.unsent += 1;
+            self.gave_up(due_ns, now_ns);
+        }
+    }
+
+    /// How long a request waited that nothing is going to come of.
+    fn gave_up(&mut self, intended_ns: i64, now_ns: i64) {
+        self.given_up.saturating_record((now_ns - intended_ns).max(1) as u64);
+    }
+
+    /// A request that is still under way when the load is over.
+    pub(crate) fn unfinished(&mut self, flight: &Flight, now_ns: i64) {
+        if self.counts(flight) {
+            self.unfinished += 1;
+            self.gave_up(flight.intended_ns, now_ns);
+        }
+    }
+
+    /// A connection that failed without a request under way.
+    pub(crate) fn failed(&mut self, kind: Kind, now_ns: i64) {
+        if now_ns >= self.zero_ns || !self.in_time {
+            self.errors.count(kind);
+            self.interval.errors += u64::from(self.in_time);
+        }
+    }
+
+    /// Hands over every interval that has ended by now.
+    #[inline]
+    pub(crate) fn roll(&mut self, now_ns: i64, under_way: usize) {
+        while now_ns >= self.interval_end_ns {
+            self.hand_over(under_way);
+            self.interval_end_ns += self.interval_ns;
+        }
+    }
+
+    /// When the interval ends that goes on now.
+    pub(crate) fn interval_end_ns(&self) -> i64 {
+        self.interval_end_ns
+    }
+
+    /// Ends the last interval, be it whole or not: what comes now is in none.
+    pub(crate) fn end(&mut self, now_ns: i64, under_way: usize) {
+        self.roll(now_ns, under_way);
+        if self.in_time {
+            self.hand_over(under_way);
+        }
+        self.in_time = false;
+        self.interval_end_ns = i64::MAX;
+        self.to = None;
+    }
+
+    fn hand_over(&mut self, under_way: usize) {
+        let next = Interval { index: self.interval.index + 1, ..Interval::default() };
+        let mut interval = std::mem::replace(&mut self.interval, next);
+        interval.under_way = under_way as u64;
+        if let Some(to) = &self.to {
+            // Nobody listens any more: then nobody wants it.
+            let _ = to.send(interval);
+        }
+    }
+}

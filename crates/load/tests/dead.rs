@@ -1,0 +1,80 @@
+//! Dead connections: as many as asked for, seen from both sides, and gone without a trace.
+
+mod common;
+
+use common::{Answer, OK, Server};
+use load::{Dead, Holding, Housing, established_at};
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+fn threads(server: &Server, count: usize) -> Holding {
+    Holding { housing: Housing::Threads, ..Holding::of(&server.target(), count) }
+}
+
+#[test]
+fn they_are_open_on_both_sides_and_leave_nothing() {
+    let server = Server::start(|_| Answer::Send(OK.to_vec()));
+    let mut dead = Dead::open_as(&server.target(), 300, &threads(&server, 300)).unwrap();
+    assert_eq!((dead.asked(), dead.opened(), dead.errors().total()), (300, 300, 0));
+    assert_eq!(server.requests.load(Ordering::SeqCst), 300);
+    assert_eq!(dead.alive().unwrap(), 300);
+    assert_eq!(established_at(server.address).unwrap(), Some(300));
+    assert_eq!(dead.close().unwrap(), 300);
+    assert_eq!(established_at(server.address).unwrap(), Some(0));
+    // Reset, none is kept waiting by the kernel on the side that closed it.
+    let port = format!(":{:04X}", server.address.port());
+    let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let waiting = lines.lines().filter(|line| line.contains(&port) && line.contains(" 06 "));
+    assert_eq!(waiting.count(), 0);
+}
+
+#[test]
+fn those_that_the_server_drops_are_missed() {
+    // Every fourth is answered with a last reply, which its client can't tell from the others.
+    let server = Server::start(|number| match number % 4 {
+        3 => Answer::Last(OK.to_vec()),
+        _ => Answer::Send(OK.to_vec()),
+    });
+    let mut dead = Dead::open_as(&server.target(), 100, &threads(&server, 100)).unwrap();
+    assert!(dead.opened() + dead.errors().total() as usize == 100);
+    let start = std::time::Instant::now();
+    // The end of the last may be on its way still.
+    while dead.alive().unwrap() != 75 {
+        assert!(start.elapsed() < Duration::from_secs(60), "{}", dead.alive().unwrap());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_can_not_be_opened_is_counted_by_its_kind() {
+    let refusing =
+        Server::start(|_| Answer::Send(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n".to_vec()));
+    let dead = Dead::open_as(&refusing.target(), 20, &threads(&refusing, 20)).unwrap();
+    assert_eq!((dead.opened(), dead.errors().status), (0, 20));
+    let silent = Server::start(|_| Answer::Silence);
+    let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 5) };
+    let dead = Dead::open_as(&silent.target(), 5, &holding).unwrap();
+    assert_eq!((dead.opened(), dead.errors().timeout), (0, 5));
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target = load::Target { address: gone, ..silent.target() };
+    let dead = Dead::open_as(&target, 7, &holding).unwrap();
+    assert_eq!((dead.opened(), dead.errors().refused), (0, 7));
+}
+
+#[test]
+fn they_may_come_from_several_addresses() {
+    let server = Server::start(|_| Answer::Send(OK.to_vec()));
+    let sources = load::loopback_sources(3);
+    let holding = Holding { sources, ..threads(&server, 30) };
+    let mut dead = Dead::open_as(&server.target(), 30, &holding).unwrap();
+    assert_eq!((dead.opened(), dead.alive().unwrap()), (30, 30));
+    // The client's ends, by their addresses as the kernel writes them: 127.0.0.2 to 127.0.0.4.
+    let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let peer = format!("0100007F:{:04X} 01", server.address.port());
+    for last in 2..5_u32 {
+        let local = format!("{:08X}:", u32::from_ne_bytes([127, 0, 0, last as u8]));
+        let from = |line: &&str| line.contains(&peer) && line.contains(&local);
+        assert_eq!(lines.lines().filter(from).count(), 10, "127.0.0.{last}");
+    }
+}

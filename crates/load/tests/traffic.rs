@@ -1,0 +1,264 @@
+//! Loads of every shape, and every way in which they go wrong, against a server that does as told.
+
+mod common;
+
+use common::{Answer, OK, Server};
+use load::{Arrivals, Errors, Outcome, Plan, Shape, Target};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn run(plan: &Plan) -> Outcome {
+    load::run(plan, &AtomicBool::new(false), None).unwrap()
+}
+
+fn ok() -> Server {
+    Server::start(|_| Answer::Send(OK.to_vec()))
+}
+
+/// So many requests, however long they take.
+fn requests(number: u64, plan: Plan) -> Plan {
+    Plan { requests: Some(number), duration: None, ..plan }
+}
+
+#[test]
+fn a_closed_loop_sends_what_it_was_asked_for_over_its_threads() {
+    let server = ok();
+    for (threads, connections, pipeline) in [(1, 1, 1), (1, 5, 1), (2, 7, 1), (3, 4, 8)] {
+        let plan = Plan { threads, connections, pipeline, ..server.plan() };
+        let before = server.requests.load(Ordering::SeqCst);
+        let outcome = run(&requests(1_001, plan));
+        assert_eq!(outcome.requests, 1_001);
+        assert_eq!(outcome.replies, 1_001);
+        assert_eq!(outcome.bytes, 1_001 * OK.len() as u64);
+        assert_eq!(outcome.statuses, [0, 1_001, 0, 0, 0]);
+        assert_eq!(outcome.errors, Errors::default());
+        assert_eq!(outcome.connections, connections as u64);
+        assert_eq!(server.requests.load(Ordering::SeqCst) - before, 1_001);
+        assert_eq!(outcome.latency.count, 1_001);
+        let in_series: u64 = outcome.series.iter().map(|tick| tick.requests).sum();
+        assert_eq!(in_series, 1_001);
+    }
+}
+
+#[test]
+fn a_number_of_requests_ends_a_load_before_its_time() {
+    let server = ok();
+    let hour = Some(Duration::from_secs(3_600));
+    for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 1_000.0 })] {
+        let plan = Plan { shape, duration: hour, requests: Some(20), ..server.plan() };
+        assert_eq!(run(&plan).replies, 20);
+    }
+}
+
+#[test]
+fn calls_are_counted_for_each_connection() {
+    let server = ok();
+    let outcome = run(&requests(30, Plan { calls: Some(3), ..server.plan() }));
+    assert_eq!((outcome.connections, outcome.replies), (10, 30));
+    assert_eq!(server.closing.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn without_keep_alive_each_request_has_a_connection_and_says_so() {
+    let server = Server::start(|_| Answer::Last(OK.to_vec()));
+    let plan = Plan { keep_alive: false, connections: 3, ..server.plan() };
+    let outcome = run(&requests(50, plan));
+    assert_eq!((outcome.replies, outcome.errors), (50, Errors::default()));
+    assert!(outcome.connections >= 50, "{}", outcome.connections);
+    assert_eq!(server.closing.load(Ordering::SeqCst), 50);
+}
+
+#[test]
+fn an_open_loop_sends_what_is_due_and_warms_up_before() {
+    let server = ok();
+    let arrivals = Arrivals::Constant { per_s: 500.0 };
+    let plan = Plan {
+        shape: Shape::Open(arrivals),
+        connections: 20,
+        threads: 2,
+        duration: Some(Duration::from_millis(400)),
+        warm_up: Duration::from_millis(200),
+        ..server.plan()
+    };
+    let mut ticks = 0;
+    let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut |_| ticks += 1)).unwrap();
+    assert_eq!(outcome.requests + outcome.unsent, 200);
+    assert_eq!(outcome.replies, outcome.requests);
+    let served = server.requests.load(Ordering::SeqCst);
+    assert!(served >= outcome.requests + 90, "warming up is served too: {served}");
+    assert_eq!(outcome.series.len(), 4);
+    assert!(ticks >= 3, "{ticks}");
+    assert_eq!(outcome.reply_rate.samples, 4);
+    assert_eq!(outcome.service.count, outcome.latency.count);
+}
+
+#[test]
+fn sessions_open_as_planned_and_call_in_turn() {
+    let server = ok();
+    let plan = Plan {
+        shape: Shape::Sessions(Arrivals::Poisson { per_s: 200.0, seed: 3 }),
+        connections: 50,
+        calls: Some(4),
+        think: Duration::from_millis(2),
+        ..server.plan()
+    };
+    let outcome = run(&requests(40, plan));
+    assert_eq!((outcome.connections, outcome.requests, outcome.replies), (10, 40, 40));
+    assert_eq!(server.accepted.load(Ordering::SeqCst), 10);
+}
+
+#[test]
+fn thinking_takes_its_time() {
+    let server = ok();
+    let think = Duration::from_millis(20);
+    let outcome = run(&requests(5, Plan { think, ..server.plan() }));
+    assert_eq!(outcome.replies, 5);
+    // Four pauses between five requests, at least.
+    assert!(outcome.elapsed_s >= 0.08, "{}", outcome.elapsed_s);
+}
+
+#[test]
+fn a_reply_may_end_with_its_connection() {
+    let server = Server::start(|_| Answer::Last(b"HTTP/1.1 200 OK\r\n\r\nuntil the end".to_vec()));
+    let outcome = run(&requests(5, server.plan()));
+    assert_eq!((outcome.replies, outcome.connections), (5, 5));
+    assert_eq!(outcome.errors, Errors::default());
+}
+
+/// What comes of ten requests that are all answered in one way: the errors.
+fn errors_of(answer: impl Fn() -> Answer + Send + Sync + 'static) -> Errors {
+    let server = Server::start(move |_| answer());
+    let plan = Plan { timeout: Duration::from_millis(200), ..server.plan() };
+    let outcome = run(&requests(10, plan));
+    assert_eq!(outcome.requests, 10);
+    let given_up = outcome.latency_at_least.map_or(0, |all| all.count - outcome.latency.count);
+    assert_eq!(outcome.replies + given_up, 10);
+    outcome.errors
+}
+
+#[test]
+fn what_goes_wrong_is_counted_by_its_kind() {
+    let none = Errors::default();
+    assert_eq!(errors_of(|| Answer::Reset), Errors { reset: 10, ..none });
+    let half = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf";
+    assert_eq!(errors_of(move || Answer::Last(half.to_vec())), Errors { short: 10, ..none });
+    assert_eq!(errors_of(|| Answer::Last(b"HTT".to_vec())), Errors { short: 10, ..none });
+    let foreign = b"220 ready when you are\r\n";
+    assert_eq!(errors_of(move || Answer::Send(foreign.to_vec())), Errors { malformed: 10, ..none });
+    let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(errors_of(move || Answer::Send(missing.to_vec())), Errors { status: 10, ..none });
+    assert_eq!(errors_of(|| Answer::Silence), Errors { timeout: 10, ..none });
+}
+
+#[test]
+fn unasked_bytes_are_malformed() {
+    let server = Server::start(|_| Answer::Send([OK, OK].concat()));
+    let outcome = run(&requests(3, server.plan()));
+    assert!(outcome.errors.malformed > 0, "{:?}", outcome.errors);
+}
+
+#[test]
+fn nobody_there_is_refused_and_does_not_spin() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target = Target { address: gone, host: "x".into(), path: "/".into() };
+    for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
+        let duration = Some(Duration::from_millis(300));
+        let outcome = run(&Plan { shape, duration, ..Plan::to(target.clone()) });
+        assert_eq!((outcome.replies, outcome.requests), (0, 0));
+        // The pauses double: ten attempts take a second.
+        assert!((1..=10).contains(&outcome.errors.refused), "{:?}", outcome.errors);
+        if let Shape::Open(_) = shape {
+            assert_eq!(outcome.unsent, 30);
+            assert_eq!(outcome.latency_at_least.unwrap().count, 30);
+        }
+    }
+    // By number alone it ends, too.
+    let plan = Plan { timeout: Duration::from_millis(50), ..Plan::to(target) };
+    let outcome = run(&requests(5, plan));
+    assert_eq!((outcome.requests, outcome.unsent), (0, 5));
+}
+
+#[test]
+fn a_connection_that_fails_is_made_again() {
+    let server = Server::start(|number| match number % 5 {
+        4 => Answer::Reset,
+        _ => Answer::Send(OK.to_vec()),
+    });
+    let outcome = run(&requests(50, Plan { connections: 2, ..server.plan() }));
+    assert_eq!((outcome.requests, outcome.replies, outcome.errors.reset), (50, 40, 10));
+    assert_eq!(outcome.requests, outcome.replies + outcome.errors.total());
+}
+
+#[test]
+fn what_is_late_or_never_sent_is_said() {
+    // One connection, and nobody answers: the first request is under way, the others wait.
+    let server = Server::start(|_| Answer::Silence);
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: 100.0 }),
+        duration: Some(Duration::from_millis(200)),
+        timeout: Duration::from_millis(300),
+        ..server.plan()
+    };
+    let outcome = run(&plan);
+    assert_eq!((outcome.requests, outcome.unsent), (1, 19));
+    assert_eq!((outcome.errors.timeout, outcome.replies), (1, 0));
+    let at_least = outcome.latency_at_least.unwrap();
+    assert_eq!(at_least.count, 20);
+    // The first waited for the whole time-out, the second for nineteen twentieths of the time.
+    assert!(at_least.max >= 300e6 * 0.99, "{}", at_least.max);
+    assert!(at_least.p90 >= 170e6 * 0.99, "{}", at_least.p90);
+}
+
+#[test]
+fn stopped_early_it_says_what_came_until_then() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    let server = Server::start(move |number| {
+        if number == 100 {
+            asked.store(true, Ordering::SeqCst);
+            return Answer::Silence;
+        }
+        Answer::Send(OK.to_vec())
+    });
+    let plan = Plan { duration: Some(Duration::from_secs(3_600)), ..server.plan() };
+    let outcome = load::run(&plan, &stop, None).unwrap();
+    assert!(outcome.stopped);
+    assert_eq!((outcome.requests, outcome.replies, outcome.unfinished), (101, 100, 1));
+}
+
+#[test]
+fn histograms_say_what_the_quantiles_say() {
+    let server = ok();
+    let outcome = run(&requests(500, server.plan()));
+    let bytes = base64_of(&outcome.latency.histogram);
+    let mut reader = hdrhistogram::serialization::Deserializer::new();
+    let read: hdrhistogram::Histogram<u64> = reader.deserialize(&mut &bytes[..]).unwrap();
+    assert_eq!(read.len(), 500);
+    assert_eq!(read.value_at_quantile(0.99), outcome.latency.p99 as u64);
+    assert_eq!(read.max(), outcome.latency.max as u64);
+}
+
+fn base64_of(text: &str) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.decode(text).unwrap()
+}
+
+#[test]
+fn a_plan_that_can_not_be_is_refused() {
+    let server = ok();
+    let plan = server.plan();
+    let wrong = [
+        Plan { connections: 0, ..plan.clone() },
+        Plan { duration: None, ..plan.clone() },
+        Plan { calls: Some(0), ..plan.clone() },
+        Plan { shape: Shape::Open(Arrivals::Constant { per_s: 0.0 }), ..plan.clone() },
+        Plan { shape: Shape::Open(Arrivals::Constant { per_s: f64::NAN }), ..plan.clone() },
+        Plan { pin: vec![100_000], ..plan.clone() },
+    ];
+    for plan in wrong {
+        let said = load::run(&plan, &AtomicBool::new(false), None).unwrap_err().to_string();
+        assert!(!said.is_empty() && !said.contains('\n'), "{said}");
+    }
+}

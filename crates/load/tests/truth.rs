@@ -1,0 +1,100 @@
+//! A server that stands still for a second: an open loop says so, a closed loop hardly.
+
+mod common;
+
+use common::{Answer, OK, Server};
+use load::{Arrivals, Outcome, Plan, Shape};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+const STALL: Duration = Duration::from_secs(1);
+const PER_S: f64 = 1_000.0;
+
+/// A server that stands still from its thousandth request on, and what it says of its replies: the
+/// moment of each, in their order.
+fn stalling() -> (Server, Arc<Mutex<Vec<Instant>>>) {
+    let replies = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&replies);
+    // Whoever replies reads it; the one that stands still writes it.
+    let gate = RwLock::new(());
+    let server = Server::start(move |number| {
+        if number == 1_000 {
+            let _all_wait = gate.write().unwrap();
+            // The stall is what is measured, and nothing waits for it to be over but the requests.
+            std::thread::sleep(STALL);
+        }
+        let _open = gate.read().unwrap();
+        kept.lock().unwrap().push(Instant::now());
+        Answer::Send(OK.to_vec())
+    });
+    (server, replies)
+}
+
+/// The latencies that the schedule's arithmetic gives, from the moments of the server's replies. The
+/// generator's start is taken from the reply that came soonest after its request was due.
+fn by_arithmetic(replies: &[Instant]) -> Vec<f64> {
+    let first = replies[0];
+    let due = |k: usize| k as f64 / PER_S;
+    let at: Vec<f64> = replies.iter().map(|at| (*at - first).as_secs_f64()).collect();
+    let start = at.iter().enumerate().map(|(k, at)| at - due(k)).fold(f64::INFINITY, f64::min);
+    let mut latencies: Vec<f64> =
+        at.iter().enumerate().map(|(k, at)| (at - due(k) - start) * 1e9).collect();
+    latencies.sort_by(f64::total_cmp);
+    latencies
+}
+
+fn open_loop() -> (Outcome, Vec<f64>) {
+    let (server, replies) = stalling();
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: PER_S }),
+        connections: 10,
+        duration: Some(Duration::from_secs(4)),
+        ..server.plan()
+    };
+    let outcome = load::run(&plan, &false.into(), None).unwrap();
+    let latencies = by_arithmetic(&replies.lock().unwrap());
+    (outcome, latencies)
+}
+
+#[test]
+fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
+    // What the machine itself does between a reply and its reader is no fault of the generator: an
+    // unlucky moment has two more chances.
+    let mut said = String::new();
+    for _ in 0..3 {
+        let (outcome, expected) = open_loop();
+        assert_eq!(outcome.requests + outcome.unsent, 4_000);
+        assert_eq!(outcome.replies, outcome.requests);
+        assert_eq!(expected.len() as u64, outcome.replies);
+        let rank = |share: f64| expected[((expected.len() as f64 * share).ceil() as usize) - 1];
+        let figures = [
+            ("p90", outcome.latency.p90, rank(0.9)),
+            ("p99", outcome.latency.p99, rank(0.99)),
+            ("p99.9", outcome.latency.p99_9, rank(0.999)),
+            ("max", outcome.latency.max, rank(1.0)),
+        ];
+        // Whatever the machine does, the stall is never hidden.
+        assert!(outcome.latency.max >= STALL.as_nanos() as f64 * 0.99, "{figures:?}");
+        assert!(outcome.latency.p99_9 >= STALL.as_nanos() as f64 * 0.98, "{figures:?}");
+        if figures.iter().all(|(_, ours, theirs)| (ours / theirs - 1.0).abs() <= 0.02) {
+            // Most of these requests waited for a connection: their service was quick.
+            assert!(outcome.service.p90 < outcome.latency.p90 / 2.0, "{:?}", outcome.service.p90);
+            assert!(outcome.waited > 500, "{}", outcome.waited);
+            return;
+        }
+        said = format!("{figures:?}");
+    }
+    panic!("more than 2 % beside the schedule's arithmetic, three times: {said}");
+}
+
+#[test]
+fn a_closed_loop_hides_the_same_stall() {
+    let (server, _) = stalling();
+    let plan = Plan { connections: 10, duration: None, requests: Some(20_000), ..server.plan() };
+    let outcome = load::run(&plan, &false.into(), None).unwrap();
+    assert_eq!((outcome.requests, outcome.replies), (20_000, 20_000));
+    // At most ten requests were under way when it stood still, of twenty that p99.9 leaves out.
+    let stall_ns = STALL.as_nanos() as f64;
+    assert!(outcome.latency.p99_9 < stall_ns / 2.0, "{}", outcome.latency.p99_9);
+    assert!(outcome.latency.max >= stall_ns * 0.99, "{}", outcome.latency.max);
+}

@@ -1,0 +1,50 @@
+//! Starts a server and a program against it, and prints what the program said and what CPU time it took:
+//! so two load generators are measured by one ruler.
+//!
+//! `against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…`, where `{host}` and `{port}` in
+//! an argument stand for the server's.
+
+use serde_json::json;
+use std::error::Error;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use workloads::servers::{self, Setup};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [server, knee, folder, scratch, cpu, program, arguments @ ..] = words.as_slice() else {
+        return Err("against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…".into());
+    };
+    let server = servers::find(server).ok_or_else(|| format!("there is no server {server}"))?;
+    let running = server.start(&Setup {
+        knee: knee.into(),
+        cpus: vec![cpu.parse()?],
+        ..Setup::new(&PathBuf::from(folder), &PathBuf::from(scratch))
+    })?;
+    let address = running.address();
+    let put_in = |word: &String| {
+        word.replace("{host}", &address.ip().to_string())
+            .replace("{port}", &address.port().to_string())
+    };
+    let before_ns = running.cpu_ns()?;
+    let mut child = Command::new(program)
+        .args(arguments.iter().map(put_in))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("can't run {program}: {error}"))?;
+    let mut said = String::new();
+    let pipe = child.stdout.take().ok_or("a program without output")?;
+    { pipe }.read_to_string(&mut said)?;
+    // Its output has ended; until it is waited for, the kernel tells what it took.
+    let cpu_ns = sys::cputime::cpu_ns(child.id().cast_signed())?;
+    let server_cpu_ns = running.cpu_ns()?.saturating_sub(before_ns);
+    let status = child.wait()?;
+    running.stop()?;
+    if !status.success() {
+        return Err(format!("{program} failed ({status}): {said}").into());
+    }
+    println!("{}", json!({ "cpu_ns": cpu_ns, "server_cpu_ns": server_cpu_ns, "said": said }));
+    Ok(())
+}

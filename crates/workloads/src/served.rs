@@ -1,0 +1,220 @@
+//! What the workloads over servers share: servers as subjects, a file to serve, and who runs where.
+
+use crate::client::Client;
+use crate::folder;
+use crate::mechanisms::{OWN_DESCRIPTORS, at_most};
+use crate::servers::{self, Counted, Running, Server, Setup};
+use crate::shortage;
+use engine::{
+    Cell, Condition, Defaults, Failure, Fit, Probe, Scratch, Subject, Values, Warning,
+    descriptors_max,
+};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::path::{Path, PathBuf};
+
+/// Where client and server run.
+pub(crate) const CPUS: Condition = Condition {
+    name: "cpus",
+    about: "where they run: on one CPU together, or on any, as the scheduler likes",
+    values: Values::OneOf(&["one", "any"]),
+    default: Defaults::always(&["one"]),
+    sweep: None,
+};
+
+/// The name of the file that is served.
+pub(crate) const FILE: &str = "file.txt";
+
+/// Every server as a subject.
+pub(crate) fn subjects() -> Vec<Subject> {
+    servers::all().iter().map(subject).collect()
+}
+
+fn subject(server: &Server) -> Subject {
+    Subject {
+        name: server.name,
+        label: server.label,
+        summary: server.summary,
+        note: server.note.into(),
+        available: server.available.clone(),
+    }
+}
+
+/// The server that a subject is.
+pub(crate) fn server(subject: &str) -> Result<Server, Failure> {
+    servers::find(subject).ok_or_else(|| Failure::new(format!("there is no server {subject}")))
+}
+
+/// Whether this process and one worker of the server can hold so many connections between them.
+pub(crate) fn connections_fit(cell: &Cell, condition: &'static str) -> Fit {
+    let Ok(server) = server(&cell.subject) else { return Fit::Measure };
+    let asked = cell.number(condition).unwrap_or(0);
+    fit(&server, condition, asked, server.room().saturating_sub(16) as u64)
+}
+
+/// Whether this process and `server`, which holds `most` in all, can hold so many connections.
+pub(crate) fn fit(server: &Server, condition: &'static str, asked: u64, most: u64) -> Fit {
+    let here = here();
+    if asked <= most.min(here) {
+        Fit::Measure
+    } else if most < here {
+        too_many(server, condition, asked, most)
+    } else {
+        at_most(condition, asked, here)
+    }
+}
+
+/// Connections that this process can hold.
+fn here() -> u64 {
+    descriptors_max().saturating_sub(OWN_DESCRIPTORS + 16) as u64
+}
+
+/// That `server` holds no more than `most`. One that holds fewer than others do is left out: it is no
+/// reason for a point that nobody else has.
+pub(crate) fn too_many(server: &Server, condition: &'static str, asked: u64, most: u64) -> Fit {
+    if server.room() as u64 > here() / 4 * 3 {
+        return at_most(condition, asked, most);
+    }
+    let (label, limit) = (server.label, descriptors_max());
+    // The same for every point: it is said once.
+    let what = format!(
+        "{label} is left out beyond {most} connections: it holds no more where a process may have {limit} \
+         descriptors."
+    );
+    Fit::Leave(Warning { what, remedy: String::new() })
+}
+
+/// A server with a file to serve. Both are gone when this is dropped.
+pub(crate) struct Scene {
+    pub running: Running,
+    /// What it serves.
+    pub bytes: u64,
+    scratch: Scratch,
+}
+
+impl Scene {
+    /// Makes the file and starts the subject's server, on `cpus` only.
+    pub fn open(
+        cell: &Cell,
+        probe: &mut Probe,
+        bytes: u64,
+        workers: usize,
+        cpus: &[usize],
+    ) -> Result<Scene, Failure> {
+        let scratch = folder::make(cell, probe)?;
+        let site = site(&scratch)?;
+        std::fs::write(site.join(FILE), vec![b'k'; bytes as usize])
+            .map_err(|error| shortage::failure("making the file to serve", &error))?;
+        let setup = Setup { workers, cpus: cpus.into(), ..Setup::new(&site, scratch.path()) };
+        let running = server(&cell.subject)?.start(&setup)?;
+        Ok(Scene { running, bytes, scratch })
+    }
+
+    /// A client that has asked for the file once.
+    pub fn client(&self) -> Result<Client, Failure> {
+        Client::new(self.running.address(), &format!("/{FILE}"), self.bytes)
+    }
+
+    /// Ends the server. Where it has ended by itself, that is why there are no figures.
+    pub fn close(self) -> Result<Option<Counted>, Failure> {
+        let counted = self.running.stop();
+        drop(self.scratch);
+        counted
+    }
+
+    /// The outcome of what was done with the server; that it has ended explains more than an error of
+    /// its clients does.
+    pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(failure) => self.running.alive().and(Err(failure)),
+        }
+    }
+}
+
+/// The folder to serve, beside those of the servers.
+pub(crate) fn site(scratch: &Scratch) -> Result<PathBuf, Failure> {
+    // Beneath the scratch, which others may reach by a link: the server is to see the same path.
+    let folder: &Path = scratch.path();
+    let site = folder.join("site");
+    std::fs::create_dir(&site).map_err(|error| shortage::failure("making a folder", &error))?;
+    Ok(site)
+}
+
+/// The CPUs of the server and those of its clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub server: Vec<usize>,
+    pub clients: Vec<usize>,
+}
+
+impl Places {
+    /// Apart, as far as there are CPUs: a CPU for each worker from the first on, and the others for the
+    /// clients. They share what is too little for both.
+    pub fn apart(workers: usize) -> Result<Places, Failure> {
+        Ok(Places::of(&allowed()?, workers))
+    }
+
+    fn of(allowed: &[usize], workers: usize) -> Places {
+        let most = allowed.len();
+        let (server, clients) = match most {
+            0 | 1 => (allowed, allowed),
+            _ if workers < most => allowed.split_at(workers),
+            _ => (allowed, &allowed[most - 1..]),
+        };
+        Places { server: server.into(), clients: clients.into() }
+    }
+
+    /// States them.
+    pub fn state(&self, probe: &mut Probe) {
+        let list = |cpus: &[usize]| {
+            cpus.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ")
+        };
+        probe.fact("CPUs of the server", list(&self.server));
+        probe.fact("CPUs of the clients", list(&self.clients));
+    }
+}
+
+/// The CPUs that this process may run on.
+fn allowed() -> Result<Vec<usize>, Failure> {
+    let set =
+        sched_getaffinity(None).map_err(|error| Failure::doing("sched_getaffinity", error))?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// The CPUs for the server where both are on one, or on any; takes this process there.
+pub(crate) fn together(cell: &Cell) -> Result<Vec<usize>, Failure> {
+    if cell.condition(CPUS.name)? == "any" {
+        return Ok(Vec::new());
+    }
+    // The last one: the first ones serve most interrupts.
+    let last: Vec<usize> = allowed()?.last().copied().into_iter().collect();
+    stay_on(&last)?;
+    Ok(last)
+}
+
+/// Keeps this thread to these CPUs.
+pub(crate) fn stay_on(cpus: &[usize]) -> Result<(), Failure> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(|error| Failure::doing("staying on a CPU", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_and_clients_are_apart_where_there_are_cpus() {
+        let places = |allowed: &[usize], workers| {
+            let places = Places::of(allowed, workers);
+            (places.server, places.clients)
+        };
+        assert_eq!(places(&[3], 1), (vec![3], vec![3]));
+        assert_eq!(places(&[0, 1], 1), (vec![0], vec![1]));
+        assert_eq!(places(&[0, 1], 2), (vec![0, 1], vec![1]));
+        assert_eq!(places(&[0, 1, 2, 3], 2), (vec![0, 1], vec![2, 3]));
+        assert_eq!(places(&[4, 5], 9), (vec![4, 5], vec![5]));
+    }
+}

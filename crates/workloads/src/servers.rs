@@ -1,0 +1,365 @@
+//! Servers: ours over every mechanism, and those of others that are installed. Each is started on
+//! loopback with a plain configuration, and is gone with whoever started it.
+//!
+//! A new one is one file beside these and one line in the table here.
+
+mod lighttpd;
+mod nginx;
+mod ours;
+
+use crate::client::Client;
+use engine::{Failure, Guarded, SELF, descriptors_max};
+use std::ffi::OsString;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+/// The rows of each file.
+const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows];
+
+/// Every server, those that can't be started here included.
+pub fn all() -> Vec<Server> {
+    TABLE.iter().flat_map(|rows| rows()).collect()
+}
+
+/// The server of that name: `epoll-level`, `nginx`.
+pub fn find(name: &str) -> Option<Server> {
+    all().into_iter().find(|server| server.name == name)
+}
+
+/// A server that can be started.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name; of ours, that of the mechanism.
+    pub name: &'static str,
+    /// The name in reports.
+    pub label: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What a reader has to know to read its figures rightly; may be empty.
+    pub note: &'static str,
+    /// Whether it can be started here, or why not.
+    pub available: Result<(), String>,
+    /// Whether it is `knee httpd`, which counts what it does.
+    pub is_ours: bool,
+    /// How many connections a worker holds with so many descriptors.
+    room: fn(usize) -> usize,
+    start: fn(&Server, &Setup) -> Result<Running, Failure>,
+}
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The folder that it serves.
+    pub folder: PathBuf,
+    /// A folder that there is, for its configuration and its own files.
+    pub scratch: PathBuf,
+    /// Workers: threads of ours, processes of others.
+    pub workers: usize,
+    /// The CPUs that it runs on; empty for any.
+    pub cpus: Vec<usize>,
+    /// The program `knee`: this one, unless another asks.
+    pub knee: PathBuf,
+    /// How ours sends files, where that is said: `sendfile`, `mmap`, `splice`.
+    pub sending: Option<&'static str>,
+}
+
+impl Setup {
+    /// One worker on any CPU.
+    pub fn new(folder: &Path, scratch: &Path) -> Setup {
+        Setup {
+            folder: folder.into(),
+            scratch: scratch.into(),
+            workers: 1,
+            cpus: Vec::new(),
+            knee: SELF.into(),
+            sending: None,
+        }
+    }
+}
+
+impl Server {
+    /// How many connections one worker can hold here.
+    pub fn room(&self) -> usize {
+        (self.room)(descriptors_max())
+    }
+
+    /// Starts it: when this returns, it accepts connections.
+    pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
+        self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
+        let own = setup.scratch.join(self.name);
+        std::fs::create_dir_all(&own)
+            .map_err(|error| Failure::doing(format!("a folder for {}", self.label), error))?;
+        let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
+        running.wait_until_it_accepts()?;
+        Ok(running)
+    }
+}
+
+/// What one of ours counted, from its start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Replies sent to their end.
+    pub replies: u64,
+}
+
+/// A server that runs. It is ended when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    guarded: Guarded,
+    name: &'static str,
+    is_ours: bool,
+    address: SocketAddr,
+    /// Where it says what went wrong.
+    log: Option<PathBuf>,
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its processes.
+    pub fn pids(&self) -> Vec<i32> {
+        self.guarded.pids()
+    }
+
+    /// The CPU time of all its processes so far, user and system, in nanoseconds.
+    pub fn cpu_ns(&self) -> io::Result<u64> {
+        cpu_ns_of(&self.pids())
+    }
+
+    /// How many descriptors its processes have, those of threads with tables of their own included;
+    /// where threads share one, it counts for each.
+    pub fn descriptors(&self) -> io::Result<u64> {
+        self.pids().into_iter().map(descriptors_of).sum()
+    }
+
+    /// The memory of all its processes that is resident, in bytes; what they share counts in each.
+    pub fn resident_bytes(&self) -> io::Result<u64> {
+        self.pids().into_iter().map(resident_bytes).sum()
+    }
+
+    /// How many connections it holds that it has accepted: its ends of them, as the kernel lists them.
+    pub fn connections(&self) -> io::Result<u64> {
+        let table = if self.address.is_ipv6() { "/proc/net/tcp6" } else { "/proc/net/tcp" };
+        Ok(accepted(&std::fs::read_to_string(table)?, self.address.port()))
+    }
+
+    /// Nothing, or why it has ended by itself.
+    pub fn alive(&mut self) -> Result<(), Failure> {
+        match self.guarded.has_ended() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
+            Err(error) => Err(Failure::doing(self.name, error)),
+        }
+    }
+
+    /// Ends it, and waits until all its processes are gone. Ours ends what is under way first, and
+    /// says what it counted.
+    pub fn stop(mut self) -> Result<Option<Counted>, Failure> {
+        self.alive()?;
+        let name = self.name;
+        let doing = |error: io::Error| Failure::doing(format!("ending {name}"), error);
+        if !self.is_ours {
+            return self.guarded.end().map(|()| None).map_err(doing);
+        }
+        let said = self.guarded.ask_to_end().map_err(doing)?;
+        ours::counted(&said).map(Some)
+    }
+
+    /// Connects until that works. A server that ended meanwhile, or that is another's, never will be
+    /// connected to.
+    fn wait_until_it_accepts(&mut self) -> Result<(), Failure> {
+        loop {
+            match Client::connect(self.address) {
+                Ok(_) => return self.alive(),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
+                Err(error) => return Err(Failure::doing(format!("reaching {}", self.name), error)),
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// The last line of its log.
+    fn last_words(&self) -> String {
+        let text = self.log.as_ref().and_then(|log| std::fs::read_to_string(log).ok());
+        let last = text.as_deref().and_then(|text| text.lines().last());
+        last.map(|line| format!(": {line}")).unwrap_or_default()
+    }
+}
+
+/// The CPU time of these processes so far, user and system, in nanoseconds.
+pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
+    pids.iter().map(|&pid| sys::cputime::cpu_ns(pid)).sum()
+}
+
+fn descriptors_of(pid: i32) -> io::Result<u64> {
+    let count = |folder: PathBuf| -> io::Result<u64> {
+        // Linux 6.2 and later say the number at once: of thousands, a list takes long.
+        match std::fs::metadata(&folder)?.len() {
+            0 => Ok(std::fs::read_dir(folder)?.count() as u64),
+            count => Ok(count),
+        }
+    };
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
+    threads.map(|thread| count(thread?.path().join("fd"))).sum()
+}
+
+/// Lines of established connections at this port of ours that belong to somebody: one that waits to be
+/// accepted has no inode yet.
+fn accepted(table: &str, port: u16) -> u64 {
+    const ESTABLISHED: &str = "01";
+    let end = format!(":{port:04X}");
+    let own = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        matches!(words[..], [_, local, _, ESTABLISHED, _, _, _, _, _, inode, ..]
+            if local.ends_with(&end) && inode != "0")
+    };
+    table.lines().filter(own).count() as u64
+}
+
+fn resident_bytes(pid: i32) -> io::Result<u64> {
+    // The sum that `status` tells is counted in each thread, and behind by what they have not added yet.
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
+}
+
+/// What a server of others is started by, at a port that was free a moment ago.
+struct Foreign<'a> {
+    server: &'a Server,
+    setup: &'a Setup,
+    program: PathBuf,
+}
+
+impl Foreign<'_> {
+    /// Writes the configuration and starts the program with it. Somebody else may take the port in
+    /// between: then another one is tried.
+    fn start(
+        &self,
+        configuration: impl Fn(u16) -> String,
+        arguments: &[&str],
+    ) -> Result<Running, Failure> {
+        let Foreign { server, setup, program } = self;
+        let name = server.label;
+        let doing = |error: io::Error| Failure::doing(format!("starting {name}"), error);
+        harmless(&setup.folder)?;
+        harmless(&setup.scratch)?;
+        let words = [program.into()].into_iter().chain(arguments.iter().map(OsString::from));
+        let words: Vec<OsString> = words.collect();
+        let mut tries = 3;
+        loop {
+            let port = free_port().map_err(doing)?;
+            let text = configuration(port);
+            std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(doing)?;
+            let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
+            let mut running = Running {
+                guarded: guarded.map_err(doing)?,
+                name,
+                is_ours: false,
+                address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+                log: Some(setup.scratch.join(LOG)),
+            };
+            tries -= 1;
+            match running.wait_until_it_accepts() {
+                Err(_) if tries > 0 => {}
+                outcome => return outcome.map(|()| running),
+            }
+        }
+    }
+}
+
+/// The name of a server's configuration in its folder.
+const CONFIGURATION: &str = "configuration";
+/// The name of the file that it says in what went wrong.
+const LOG: &str = "log";
+
+/// A port that nobody listens at now.
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Whether a path can stand in quotes in a configuration.
+fn harmless(path: &Path) -> Result<(), Failure> {
+    match path.to_str() {
+        Some(text) if !text.contains(['"', '$', '\\', '\n', ';', '{', '}']) => Ok(()),
+        _ => {
+            let what = format!("{} can't stand in a server's configuration", path.display());
+            Err(Failure::new(format!("{what} → TMPDIR=/another/folder knee run …")))
+        }
+    }
+}
+
+/// Where the program is, among the folders of PATH and those of the system's daemons.
+fn program(name: &str) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let mut files = folders.map(|folder| folder.join(name));
+    files.find(|file| file.is_file()).ok_or_else(|| format!("{name} is not installed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_server_is_found_by_its_name() {
+        let all = all();
+        for server in &all {
+            assert_eq!(find(server.name).unwrap().label, server.label);
+            assert!(server.room() > 0 && server.room() < descriptors_max());
+        }
+        assert!(find("nginx").is_some() && find("lighttpd").is_some() && find("poll").is_some());
+        assert_eq!(all.iter().filter(|server| server.name == "nginx").count(), 1);
+    }
+
+    #[test]
+    fn a_path_that_would_change_a_configuration_is_refused() {
+        assert!(harmless(Path::new("/tmp/with a space/x")).is_ok());
+        assert!(harmless(Path::new("/tmp/\"; user nobody; \"")).is_err());
+        assert!(program("no-such-server").unwrap_err().contains("not installed"));
+    }
+
+    #[test]
+    fn only_accepted_connections_at_the_port_are_counted() {
+        let line = |local, state, inode| {
+            format!("0: 0100007F:{local} 0100007F:C350 {state} 0:0 00:0 0 0 0 {inode} 1 0\n")
+        };
+        let table = [
+            line("1F90", "01", 77),
+            line("1F90", "01", 0),
+            line("1F90", "06", 5),
+            line("1F91", "01", 9),
+        ];
+        assert_eq!(accepted(&table.concat(), 8080), 1);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let now = || accepted(&std::fs::read_to_string("/proc/net/tcp").unwrap(), port);
+        let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert_eq!(now(), 0, "nobody has accepted it");
+        let _accepted = listener.accept().unwrap();
+        assert_eq!(now(), 1);
+    }
+
+    #[test]
+    fn this_process_has_descriptors() {
+        let own = || descriptors_of(std::process::id().cast_signed()).unwrap();
+        let before = own();
+        let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        // Other tests open and close some meanwhile.
+        assert!(own() >= before + 400, "{before}, then {}", own());
+        drop(files);
+    }
+
+    #[test]
+    fn this_process_has_memory() {
+        let bytes = resident_bytes(std::process::id().cast_signed()).unwrap();
+        assert!(bytes > 100_000, "{bytes}");
+    }
+}

@@ -1,0 +1,63 @@
+//! lighttpd as it comes, without an access log. Connections are kept as often and as long as it can
+//! count: 65,535 requests, and some nine hours.
+
+use super::{CONFIGURATION, Foreign, LOG, Running, Server, Setup, program};
+use engine::{Failure, descriptors_max};
+
+pub(super) fn rows() -> Vec<Server> {
+    vec![Server {
+        name: "lighttpd",
+        label: "lighttpd",
+        summary: "lighttpd with a plain configuration, if it is installed",
+        note: "it holds half as many connections as it may have descriptors",
+        available: program("lighttpd").map(drop),
+        is_ours: false,
+        // It takes no more of them than half of its descriptors: another may be needed for a file.
+        room: |descriptors| (descriptors / 2).saturating_sub(16),
+        start,
+    }]
+}
+
+fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
+    let program = program("lighttpd").map_err(Failure::new)?;
+    let server = Foreign { server, setup, program };
+    server.start(|port| configuration(setup, port), &["-D", "-f", CONFIGURATION])
+}
+
+fn configuration(setup: &Setup, port: u16) -> String {
+    let (own, folder) = (setup.scratch.display(), setup.folder.display());
+    // What it counts these in ends there.
+    let most = descriptors_max().min(65_535);
+    let connections = most / 2;
+    // One process serves, unless more are asked for: then they share its socket.
+    let workers = match setup.workers {
+        1 => String::new(),
+        many => format!("server.max-worker = {many}\n"),
+    };
+    format!(
+        "server.document-root = \"{folder}\"
+server.bind = \"127.0.0.1\"
+server.port = {port}
+server.errorlog = \"{own}/{LOG}\"
+server.max-fds = {most}
+server.max-connections = {connections}
+server.max-keep-alive-requests = 65535
+server.max-keep-alive-idle = 32767
+{workers}mimetype.assign = ( \".html\" => \"text/html\", \".txt\" => \"text/plain\" )
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn workers_are_only_named_where_there_are_several() {
+        let mut setup = Setup::new(Path::new("/www"), Path::new("/tmp/own"));
+        assert!(!configuration(&setup, 1).contains("max-worker"));
+        setup.workers = 2;
+        assert!(configuration(&setup, 1).contains("server.max-worker = 2\n"));
+    }
+}

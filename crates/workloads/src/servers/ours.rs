@@ -1,0 +1,69 @@
+//! Ours, `knee httpd`, over every mechanism: a row for each.
+
+use super::{Counted, Running, Server, Setup};
+use engine::{Failure, Guarded, descriptors_max};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io;
+
+pub(super) fn rows() -> Vec<Server> {
+    http::mechanisms().into_iter().map(over).collect()
+}
+
+fn over(mechanism: http::Mechanism) -> Server {
+    Server {
+        name: mechanism.name,
+        label: mechanism.label,
+        summary: mechanism.summary,
+        note: "",
+        available: mechanism.unavailable.map_or(Ok(()), Err),
+        is_ours: true,
+        room: |descriptors| descriptors.saturating_sub(64),
+        start,
+    }
+}
+
+fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
+    let doing = |error: io::Error| Failure::doing("starting knee httpd", error);
+    let knee = setup.knee.canonicalize().map_err(doing)?;
+    let words = words(server.name, setup);
+    let words: Vec<OsString> = [knee.into()].into_iter().chain(words).collect();
+    let mut guarded =
+        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus).map_err(doing)?;
+    let line = guarded.line().map_err(doing)?;
+    let said: Value = serde_json::from_str(&line).unwrap_or_default();
+    let address = said["address"].as_str().and_then(|address| address.parse().ok());
+    let address = address.ok_or_else(|| Failure::new("knee httpd ended before it listened"))?;
+    Ok(Running { guarded, name: server.label, is_ours: true, address, log: None })
+}
+
+/// Limits are as wide as they get: what is measured is not how connections are closed.
+fn words(mechanism: &str, setup: &Setup) -> Vec<OsString> {
+    let list = |cpus: &[usize]| cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let mut words: Vec<OsString> = vec!["httpd".into(), setup.folder.clone().into()];
+    let plain = ["--port", "0", "--bind", "127.0.0.1", "--json", "--mechanism", mechanism];
+    words.extend(plain.map(OsString::from));
+    let wide = ["--idle-timeout", "24h", "--lifetime", "24h", "--stall-timeout", "1h"];
+    words.extend(wide.map(OsString::from));
+    let connections = descriptors_max().to_string();
+    let workers = setup.workers.to_string();
+    let rest = ["--drain", "1s", "--connections", &connections, "--workers", &workers];
+    words.extend(rest.map(OsString::from));
+    if !setup.cpus.is_empty() {
+        words.extend(["--pin".into(), list(&setup.cpus).into()]);
+    }
+    if let Some(sending) = setup.sending {
+        words.extend(["--send", sending].map(OsString::from));
+    }
+    words
+}
+
+/// What it counted, of the last line that it said.
+pub(super) fn counted(said: &str) -> Result<Counted, Failure> {
+    let last: Value =
+        said.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    let counted = last["accepted"].as_u64().zip(last["replies"].as_u64());
+    let (accepted, replies) = counted
+        .ok_or_else(|| Failure::new(format!("knee httpd ended without counts: {said:?}")))?;
+    Ok(Counted { accepted, replies })
+}

@@ -1,0 +1,182 @@
+//! Our server beside nginx and lighttpd, and our load generator beside wrk and httperf: what each does
+//! with a second of CPU time.
+
+mod generators;
+mod options;
+mod servers;
+
+use super::median;
+use super::table::{Row, Verdict};
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result};
+use options::Options;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+/// The CPU that the server runs on, and that of the generator.
+const SERVER_CPU: &str = "0";
+const GENERATOR_CPU: &str = "1";
+
+/// One of ours beside one of others', in one setting.
+struct Contest {
+    /// The name of another's, which `row.mechanism` is measured against.
+    rival: &'static str,
+    setting: String,
+    /// What is done per second of CPU time: the pairs' first figure is the rival's.
+    row: Row,
+    /// Whether the limit is demanded, or only shown.
+    held: bool,
+}
+
+/// What the contests need.
+struct Arena {
+    knee: PathBuf,
+    /// The example that starts a server and a program against it.
+    against: PathBuf,
+    options: Options,
+    scratch: tempfile::TempDir,
+}
+
+/// Measures both halves and prints their tables.
+pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
+    let options = Options::parse(args)?;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if cpus < 2 || !shell::has("taskset") {
+        let why = "it takes two CPUs and `taskset`, to keep server and generator apart";
+        tally.skip("bench http", why);
+        return Ok(());
+    }
+    let arena = Arena::build(options)?;
+    let mut text = String::new();
+    if arena.options.wants("servers") {
+        let contests = servers::contests(&arena, tally)?;
+        text += &markdown("server", "replies", &contests, &arena.options);
+        judge_all(&contests, tally);
+    }
+    if arena.options.wants("generators") {
+        let contests = generators::contests(&arena, tally)?;
+        text += &markdown("generator", "requests", &contests, &arena.options);
+        judge_all(&contests, tally);
+    }
+    print!("\n{text}");
+    if let Some(file) = &arena.options.output {
+        fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+impl Arena {
+    /// Builds the programs.
+    fn build(options: Options) -> Result<Self> {
+        let (root, target) = (shell::root(), shell::target_dir()?);
+        let knee = super::build_knee(&root, &target)?;
+        let mut build = shell::cargo(&root, "build");
+        build.args(["--release", "--package", "workloads", "--example", "against"]);
+        if !shell::succeeds(&mut build)? {
+            anyhow::bail!("the example `against` of workloads does not build");
+        }
+        let against = target.join("release").join("examples").join("against");
+        Ok(Self { knee, against, options, scratch: tempfile::tempdir()? })
+    }
+}
+
+fn judge_all(contests: &[Contest], tally: &mut Tally) {
+    for contest in contests {
+        let Contest { rival, setting, row, held } = contest;
+        let step = format!("bench http: {} beside {rival}, {setting}", row.mechanism);
+        match row.verdict() {
+            Verdict::Beyond if *held => {
+                tally.fail(format!("{step}: {}: {}", row.limit, row.in_words()));
+            }
+            Verdict::Undecided if *held => {
+                let why = format!("undecided: {}; more --pairs on a quiet machine", row.in_words());
+                tally.skip(&step, &why);
+            }
+            _ => tally.pass(1),
+        }
+    }
+}
+
+/// The contests as a Markdown table, with the conditions above it.
+fn markdown(of: &str, what: &str, contests: &[Contest], options: &Options) -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split_whitespace().next().unwrap_or("unknown").to_owned();
+    let mut text = format!(
+        "{} pairs of {} ms, server on CPU {SERVER_CPU}, generator on CPU {GENERATOR_CPU}, load {load} at \
+         the end: {what} per second of the {of}'s CPU time, medians; ratio: median of the pairs' \
+         ratios (smallest to largest).\n\n\
+         | ours | beside | setting | {what}/CPU-s, theirs | ours | ratio | wanted |\n\
+         | --- | --- | --- | ---: | ---: | --- | --- |\n",
+        options.pairs, options.time_ms,
+    );
+    for Contest { rival, setting, row, held } in contests {
+        let side = |ours: bool| {
+            let of = row.pairs.iter().map(|pair| if ours { pair.1 } else { pair.0 }.median);
+            median(of.collect()).unwrap_or(f64::NAN)
+        };
+        let verdict = match row.verdict() {
+            Verdict::Held => "met",
+            Verdict::Beyond => "missed",
+            Verdict::Undecided => "undecided",
+        };
+        let wanted = match held {
+            true => format!("{:.1}: {verdict}", row.limit.demanded()),
+            false => "(shown only)".to_owned(),
+        };
+        let (theirs, ours) = (side(false), side(true));
+        let (name, ratio) = (&row.mechanism, row.in_words());
+        let _ = writeln!(
+            text,
+            "| {name} | {rival} | {setting} | {theirs:.0} | {ours:.0} | {ratio} | {wanted} |"
+        );
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{Figures, Limit};
+    use super::*;
+
+    fn contest(ratio: f64, held: bool) -> Contest {
+        let figures = |rate| Figures::of(vec![rate], Limit::Least(2.0)).unwrap();
+        let pairs = vec![(figures(100.0), figures(100.0 * ratio)); 7];
+        let row = Row {
+            mechanism: "epoll-edge".into(),
+            setting: vec![],
+            limit: Limit::Least(2.0),
+            pairs,
+        };
+        Contest { rival: "nginx", setting: "128 bytes".into(), row, held }
+    }
+
+    fn summary(contests: &[Contest]) -> String {
+        let mut tally = Tally::default();
+        judge_all(contests, &mut tally);
+        tally.summary()
+    }
+
+    #[test]
+    fn a_ratio_below_what_is_wanted_fails_only_where_it_is_held() {
+        assert!(summary(&[contest(2.0, true)]).contains("1 passed, 0 failed"));
+        assert!(summary(&[contest(1.9, true)]).contains("0 passed, 1 failed"));
+        assert!(summary(&[contest(1.9, false)]).contains("1 passed, 0 failed"));
+    }
+
+    #[test]
+    fn the_table_names_both_and_the_verdict() {
+        let options = Options::parse(&[]).unwrap();
+        let contests = [contest(2.5, true), contest(1.5, true), contest(1.5, false)];
+        let text = markdown("server", "replies", &contests, &options);
+        for wanted in [
+            "| epoll-edge | nginx | 128 bytes | 100 | 250 | 2.500 (2.500 to 2.500) | 2.0: met |",
+            "| epoll-edge | nginx | 128 bytes | 100 | 150 | 1.500 (1.500 to 1.500) | 2.0: missed |",
+            "1.500 (1.500 to 1.500) | (shown only) |",
+        ] {
+            assert!(text.contains(wanted), "{text}");
+        }
+    }
+}

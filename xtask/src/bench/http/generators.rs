@@ -1,0 +1,195 @@
+//! Requests per second of a load generator's CPU time, each against the same nginx.
+
+use super::super::RUN_MAX;
+use super::super::table::{Figures, Limit, Row};
+use super::{Arena, Contest, GENERATOR_CPU, SERVER_CPU};
+use crate::setup;
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// The file that is asked for, and its size.
+const FILE: &str = "file.txt";
+const BYTES: usize = 128;
+/// Connections of the closed loop.
+const CONNECTIONS: &str = "100";
+/// Sessions a second of the open loop, and requests in each: 5,000 requests a second, which both can
+/// send and nginx can answer with time to spare.
+const SESSIONS_PER_S: u64 = 100;
+const CALLS: u64 = 50;
+
+/// How two generators are asked for the same, and what they then say.
+struct Game {
+    ours: &'static str,
+    rival: &'static str,
+    setting: String,
+    our_words: Vec<String>,
+    their_words: Vec<String>,
+    /// Whole replies, of what the rival printed.
+    their_count: fn(&str) -> Option<u64>,
+}
+
+/// Closed loop beside wrk, open loop beside httperf.
+pub fn contests(arena: &Arena, tally: &mut Tally) -> Result<Vec<Contest>> {
+    let folder = arena.scratch.path().join("site");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(FILE), vec![b'k'; BYTES])?;
+    let mut contests = Vec::new();
+    for game in [closed(arena.options.time_ms), open(arena.options.time_ms)] {
+        let Game { ours, rival, setting, .. } = &game;
+        let step = format!("bench http: {ours} beside {rival}, {setting}");
+        let missing = ["nginx", *rival].into_iter().find(|name| setup::program(name).is_none());
+        if let Some(missing) = missing {
+            tally.skip(&step, &format!("{missing} is not here: `cargo xtask setup` installs it"));
+            continue;
+        }
+        let pairs = pairs(arena, &game)?;
+        let row =
+            Row { mechanism: (*ours).to_owned(), setting: vec![], limit: Limit::Least(1.0), pairs };
+        println!("{ours} beside {rival}, {setting}: {}", row.in_words());
+        contests.push(Contest { rival, setting: setting.clone(), row, held: true });
+    }
+    Ok(contests)
+}
+
+fn closed(time_ms: u64) -> Game {
+    let (url, time) = (format!("http://{{host}}:{{port}}/{FILE}"), time_ms.div_ceil(1_000));
+    Game {
+        ours: "closed loop",
+        rival: "wrk",
+        setting: format!("{CONNECTIONS} connections, {BYTES} bytes"),
+        our_words: words(&format!(
+            "load {url} --connections {CONNECTIONS} --threads 1 --duration {time}s --json"
+        )),
+        their_words: words(&format!("-t 1 -c {CONNECTIONS} -d {time}s {url}")),
+        their_count: wrk_count,
+    }
+}
+
+fn open(time_ms: u64) -> Game {
+    let time = time_ms.div_ceil(1_000);
+    let sessions = SESSIONS_PER_S * time;
+    Game {
+        ours: "open loop",
+        rival: "httperf",
+        setting: format!("{SESSIONS_PER_S} sessions/s of {CALLS} calls, {BYTES} bytes"),
+        our_words: words(&format!(
+            "load http://{{host}}:{{port}}/{FILE} --connection-rate {SESSIONS_PER_S} --calls {CALLS} \
+             --requests {} --threads 1 --json",
+            sessions * CALLS
+        )),
+        their_words: words(&format!(
+            "--hog --server {{host}} --port {{port}} --uri /{FILE} --rate {SESSIONS_PER_S} \
+             --num-conns {sessions} --num-calls {CALLS}"
+        )),
+        their_count: httperf_count,
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Runs both in turn: A B, B A, A B, …
+fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
+    let mut pairs = Vec::new();
+    let theirs = || {
+        let program = setup::program(game.rival).context("it was here a moment ago")?;
+        one(arena, &program, &game.their_words, game.their_count)
+    };
+    let ours = || {
+        let knee = arena.knee.to_str().context("a target folder whose name is no text")?;
+        one(arena, knee, &game.our_words, our_count)
+    };
+    for pair in 0..arena.options.pairs {
+        pairs.push(if pair % 2 == 0 {
+            let theirs = theirs()?;
+            (theirs, ours()?)
+        } else {
+            let ours = ours()?;
+            (theirs()?, ours)
+        });
+    }
+    Ok(pairs)
+}
+
+/// One run: an nginx of its own, and the generator against it.
+fn one(
+    arena: &Arena,
+    program: &str,
+    words: &[String],
+    count: fn(&str) -> Option<u64>,
+) -> Result<Figures> {
+    let mut command = Command::new(&arena.against);
+    let scratch = arena.scratch.path();
+    command.arg("nginx").arg(&arena.knee).arg(scratch.join("site")).arg(scratch).arg(SERVER_CPU);
+    command.args(["taskset", "--cpu-list", GENERATOR_CPU, program]).args(words);
+    let done = shell::bounded(&mut command, RUN_MAX)?;
+    if !done.status.success() {
+        bail!("{} failed ({}): {}", shell::display(&command), done.status, done.stderr.trim());
+    }
+    let came: Value = serde_json::from_str(&done.stdout).context("the example `against`")?;
+    let said = came["said"].as_str().unwrap_or_default();
+    let replies = count(said)
+        .with_context(|| format!("{program} told of no replies, or of errors: {said}"))?;
+    let cpu_ns = came["cpu_ns"].as_f64().context("against told no CPU time")?;
+    let rate = replies as f64 / cpu_ns * 1e9;
+    Ok(Figures { median: rate, fastest: rate, overhead_ns: None })
+}
+
+/// Whole replies of `knee load --json`; none where there were errors.
+fn our_count(said: &str) -> Option<u64> {
+    let said: Value = serde_json::from_str(said).ok()?;
+    let errors = said["errors"].as_object()?;
+    let clean = errors.values().all(|count| count.as_u64() == Some(0));
+    said["replies"].as_u64().filter(|_| clean)
+}
+
+/// `12345 requests in 1.00s, 4.56MB read`; none where there were errors.
+fn wrk_count(said: &str) -> Option<u64> {
+    if said.contains("Socket errors") || said.contains("Non-2xx") {
+        return None;
+    }
+    let line = said.lines().find(|line| line.contains(" requests in "))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// `Total: connections 10 requests 50 replies 50 test-duration 1.0 s`; none where there were errors.
+fn httperf_count(said: &str) -> Option<u64> {
+    let clean = said.lines().any(|line| line.starts_with("Errors: total 0 "));
+    let total = said.lines().find(|line| line.starts_with("Total: ")).filter(|_| clean)?;
+    total.split_whitespace().skip_while(|word| *word != "replies").nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_replies_are_read_from_what_each_prints() {
+        let wrk = "Running 1s test @ http://x/\n  1 threads and 100 connections\n  \
+                   54321 requests in 1.00s, 17.10MB read\nRequests/sec:  54321.00\n";
+        assert_eq!(wrk_count(wrk), Some(54_321));
+        assert_eq!(wrk_count(&format!("{wrk}  Socket errors: connect 1, read 0\n")), None);
+        let httperf = "Total: connections 100 requests 5000 replies 4999 test-duration 1.0 s\n\n\
+                       Errors: total 0 client-timo 0 socket-timo 0\n";
+        assert_eq!(httperf_count(httperf), Some(4_999));
+        assert_eq!(httperf_count(&httperf.replace("total 0", "total 1")), None);
+        assert_eq!(our_count(r#"{"replies": 7, "errors": {"reset": 0}}"#), Some(7));
+        assert_eq!(our_count(r#"{"replies": 7, "errors": {"reset": 1}}"#), None);
+        assert_eq!(our_count("nothing"), None);
+    }
+
+    #[test]
+    fn both_are_asked_for_as_much() {
+        let open = open(2_000);
+        assert_eq!(open.our_words.join(" ").matches("10000").count(), 1, "{:?}", open.our_words);
+        assert_eq!(open.their_words.join(" ").matches("--num-conns 200 --num-calls 50").count(), 1);
+        let closed = closed(1_500);
+        assert!(closed.our_words.contains(&"2s".to_owned()), "{:?}", closed.our_words);
+        assert!(closed.their_words.contains(&"2s".to_owned()));
+    }
+}

@@ -1,5 +1,6 @@
 //! How a rate goes, in a sentence.
 
+use crate::rates::HALF;
 use crate::{Course, Estimate, Halved, Rate, Table, words};
 use record::MetricInfo;
 
@@ -22,7 +23,7 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         }
         Course::Rises => format!("{subject} {course}: {what} rise {factor} {range}{known}."),
         Course::Falls => {
-            let half = if low > 0.5 { ", not halved in the range" } else { "" };
+            let half = if low > HALF { ", not halved in the range" } else { "" };
             format!(
                 "{subject} {course}: {what} {} {range}{}{half}.",
                 fall(rate),
@@ -31,6 +32,11 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         }
         Course::Peaks => format!("{subject} {}.", peaks(table, rate)),
         Course::Collapses => format!("{subject} {course}: {}.", collapse(what, &range, rate)),
+        // What matters most is known nevertheless.
+        Course::Undecided if low > HALF && low < high => format!(
+            "{subject} does not collapse: {what} {factor} {range}{known}. It is {course} beyond that: {}.",
+            rate.because
+        ),
         Course::Undecided if low < high || rate.factor.value > 0.0 => format!(
             "{subject} is {course}: {what} {factor} {range}{known}, because {}.",
             rate.because

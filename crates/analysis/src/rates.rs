@@ -4,8 +4,10 @@
 //! than both ends. A rate *holds* while it changes by less than a tenth, and it *collapses* when it falls
 //! to less than half, the whole interval of its fall included.
 //!
-//! Where the two are too uncertain, neighbours help: the last third of the points together against the
-//! first third may show that it holds. They never show that it falls, which is told of a place.
+//! Where the two are too uncertain, neighbours help: the last third of the points together (two at least)
+//! against the first third may show that it holds; or the best tenth of the samples at either end may, where what
+//! disturbs a machine has slowed some rounds by half. They never show that it falls, which is told of a
+//! place, nor that a rate holds whose medians fall.
 //!
 //! Where it has halved is found in costs, one over the rate: what a reply costs is what grows evenly with
 //! what is watched. Between two points the cost is taken to be straight on a plain axis, in every replicate
@@ -15,7 +17,7 @@
 
 use crate::bootstrap::percentile_interval;
 use crate::crossover::{DRIFT, Figure, errors_asked};
-use crate::quantiles::{median_of, quantile, sort};
+use crate::quantiles::{Pooled, median_of, quantile, sort};
 use crate::{Course, Estimate, Halved, Peak, Rate, words};
 
 /// A rate that changes by less holds: a tenth.
@@ -28,6 +30,66 @@ const TOO_WIDE: f64 = 0.75;
 const WIDE: &str = "its interval is too wide to say whether it holds";
 /// Where the ends of the interval of a place are further apart than this, no place is named.
 const VAGUE: f64 = 3.0;
+
+/// Fewer samples than this have no tenth that one disturbed or lucky sample does not decide.
+const FEWEST_FOR_A_TENTH: usize = 15;
+/// A round comes near the best tenth with a sample of at least this share of it.
+const NEAR: f64 = 0.9;
+
+/// The best tenth of the samples at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Best {
+    /// Its lower edge.
+    pub value: f64,
+    /// Standard error of its logarithm, by how samples scatter within a round.
+    pub error: f64,
+}
+
+/// The best tenth of the samples at a point, rounds having equal say. `None` with few samples, and where
+/// one round alone among several comes near it.
+pub fn best_tenth(rounds: &[&[f64]]) -> Option<Best> {
+    let pooled = Pooled::of(rounds);
+    let value = pooled.at(0.9)?;
+    let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR * value);
+    let near = rounds.iter().filter(comes_near).count();
+    if pooled.len() < FEWEST_FOR_A_TENTH || near < rounds.len().min(2) || value <= 0.0 {
+        return None;
+    }
+    let mut scatters: Vec<f64> = rounds.iter().filter_map(|round| scatter(round)).collect();
+    let scatter = median_of(&mut scatters)?;
+    // That of a normal distribution's ninth decile.
+    Some(Best { value, error: 1.7 * scatter / (pooled.len() as f64).sqrt() })
+}
+
+/// Standard deviation of the logarithms, by the quarters.
+fn scatter(round: &[f64]) -> Option<f64> {
+    let mut logs: Vec<f64> = round.iter().map(|sample| sample.ln()).collect();
+    sort(&mut logs);
+    let (low, high) = (quantile(&logs, 0.25)?, quantile(&logs, 0.75)?);
+    let scatter = (high - low) / 1.35;
+    scatter.is_finite().then_some(scatter)
+}
+
+/// As [`rate`]; but where that is undecided since its interval is too wide, `best` ([`best_tenth`] of the
+/// same points) may show that it holds.
+pub fn rate_by(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
+    let rate = rate(figures)?;
+    let (Some(Some(first)), Some(Some(last))) = (best.first(), best.last()) else {
+        return Some(rate);
+    };
+    let factor = last.value / first.value;
+    let width = (2.0 * first.error.hypot(last.error)).exp();
+    let Estimate { value, high, .. } = rate.factor;
+    let open = high > HOLDS && (TOO_WIDE..=1.0 / TOO_WIDE).contains(&value);
+    let unsure = rate.course == Course::Undecided && rate.because == WIDE;
+    if !unsure || !open || !surely_small(factor, factor / width, factor * width) {
+        return Some(rate);
+    }
+    let [from, to] = [rate.from, rate.to].map(words::count);
+    let factor = words::ratio(factor);
+    let because = format!("the best tenth of the samples at {to} is ×{factor} of that at {from}");
+    Some(Rate { course: Course::Holds, because, ..rate })
+}
 
 /// How the rate with these figures, in ascending order of their points, goes; `None` with fewer than two.
 pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
@@ -145,10 +207,11 @@ impl<'a> Levels<'a> {
         (course, String::new())
     }
 
-    /// That it holds, by the last third of the points against the first, if these are surer.
+    /// That it holds, by the last third of the points against the first, or the last two against the first
+    /// two, if these are surer.
     fn by_thirds(&self) -> Option<(Course, String)> {
-        let third = self.logs.len() / 3;
-        if third < 2 || self.count == 0 {
+        let third = (self.logs.len() / 3).max(2);
+        if 2 * third > self.logs.len() || self.count == 0 {
             return None;
         }
         let rise = |log: &dyn Fn(usize) -> f64| {
@@ -159,7 +222,10 @@ impl<'a> Levels<'a> {
         let each =
             (0..self.count).map(|replicate| rise(&|index| self.draws[index][replicate]).exp());
         let Estimate { low, high, .. } = percentile_interval(value, &each.collect::<Vec<f64>>());
-        let holds = is_small(value) && low >= HOLDS * HOLDS && high <= 1.0 / (HOLDS * HOLDS);
+        // Of two points together the last has half the say: of its fall, only the root shows.
+        let asked = if self.logs.len() < 6 { HOLDS.sqrt() } else { HOLDS };
+        let small = value > asked && value < 1.0 / asked;
+        let holds = small && surely_small(value, low, high);
         let many = words::number_word(third);
         let [value, low, high] = [value, low, high].map(words::ratio);
         holds.then(|| {
@@ -268,6 +334,11 @@ impl<'a> Levels<'a> {
 /// Whether a change by `factor` is less than a tenth.
 fn is_small(factor: f64) -> bool {
     factor > HOLDS && factor < 1.0 / HOLDS
+}
+
+/// The same, where it is known to lie between `low` and `high`.
+fn surely_small(factor: f64, low: f64, high: f64) -> bool {
+    is_small(factor) && low >= HOLDS * HOLDS && high <= 1.0 / (HOLDS * HOLDS)
 }
 
 /// How far the replicates of a figure are from its logarithm; none where one has none.

@@ -149,8 +149,13 @@ impl Context<'_> {
 
     /// Whether a rate holds; a cost grows instead.
     fn rate(&self, figures: &[Figure], trajectory: bool) -> Option<Rate> {
-        let seen = counting(figures, trajectory).into_iter().map(Figure::seen);
-        if self.metric.lower_is_better { None } else { rates::rate(&seen.collect::<Vec<_>>()) }
+        if self.metric.lower_is_better {
+            return None;
+        }
+        let counting = counting(figures, trajectory);
+        let seen: Vec<_> = counting.iter().map(|figure| figure.seen()).collect();
+        let best: Vec<_> = counting.iter().map(|figure| figure.best).collect();
+        rates::rate_by(&seen, &best)
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
@@ -260,6 +265,8 @@ pub(crate) struct Figure {
     /// The bootstrap's replicates of its median.
     replicates: Vec<f64>,
     fastest: GrowthPoint,
+    /// The best tenth, where more is better.
+    best: Option<rates::Best>,
 }
 
 impl Figure {
@@ -306,7 +313,7 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         system_ns: None,
     };
     let fastest = fastest_tenth(point, rounds)?;
-    Some(Figure { summary, replicates, fastest })
+    Some(Figure { summary, replicates, fastest, best: rates::best_tenth(rounds) })
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.

@@ -4,7 +4,7 @@
 use analysis::bootstrap::{Resampled, median_over_rounds};
 use analysis::crossover::Figure;
 use analysis::random::{generator, normal};
-use analysis::rates::rate;
+use analysis::rates::{best_tenth, rate, rate_by};
 use analysis::{Course, Estimate, Halved, Rate};
 use fastrand::Rng;
 
@@ -23,21 +23,25 @@ struct Noise {
     sample: f64,
     /// Of a round, lognormal.
     round: f64,
-    /// How often a cell is slower by 30 %.
+    /// How often a cell is slower by 30 %, or twice as slow.
     slow: f64,
+    twice: bool,
 }
 
-const QUIET: Noise = Noise { sample: 0.03, round: 0.01, slow: 0.0 };
-const USUAL: Noise = Noise { sample: 0.05, round: 0.03, slow: 0.0 };
-const LOUD: Noise = Noise { sample: 0.2, round: 0.03, slow: 0.0 };
-const SLOW: Noise = Noise { sample: 0.05, round: 0.02, slow: 0.2 };
+const QUIET: Noise = Noise { sample: 0.03, round: 0.01, slow: 0.0, twice: false };
+const USUAL: Noise = Noise { sample: 0.05, round: 0.03, slow: 0.0, twice: false };
+const LOUD: Noise = Noise { sample: 0.2, round: 0.03, slow: 0.0, twice: false };
+const SLOW: Noise = Noise { sample: 0.05, round: 0.02, slow: 0.2, twice: false };
+/// A machine that others take the CPU from, for a second now and then.
+const SHARED: Noise = Noise { sample: 0.08, round: 0.05, slow: 0.15, twice: true };
 
 type Curve<'a> = &'a dyn Fn(f64) -> f64;
 
 /// Where the rate of `curve` goes, by the same steps as that of a run.
 fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: &mut Rng) -> Rate {
     let mut cell = |n: u64| -> Vec<f64> {
-        let slow = if random.f64() < noise.slow { 0.7 } else { 1.0 };
+        let slowed = if noise.twice { 0.5 } else { 0.7 };
+        let slow = if random.f64() < noise.slow { slowed } else { 1.0 };
         let level = curve(n as f64) * slow * (noise.round * normal(random)).exp();
         (0..10).map(|_| level * (noise.sample * normal(random)).exp()).collect()
     };
@@ -61,7 +65,10 @@ fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: 
             replicates: &drawn.replicates,
         })
         .collect();
-    rate(&figures).unwrap()
+    let best = |rounds: &Vec<Vec<f64>>| {
+        best_tenth(&rounds.iter().map(Vec::as_slice).collect::<Vec<&[f64]>>())
+    };
+    rate_by(&figures, &measured.iter().map(best).collect::<Vec<_>>()).unwrap()
 }
 
 /// What was found, how often.
@@ -157,6 +164,22 @@ fn what_holds_is_said_to_hold_and_never_to_collapse() {
     }
 }
 
+/// On a shared machine the medians of few rounds are uncertain; the best of their samples are not.
+#[test]
+fn what_holds_is_said_to_hold_on_a_shared_machine_too() {
+    for points in [DEAD, QUICK] {
+        for rounds in [5, 7] {
+            let found = tally("shared", &|_| 98_100.0, points, (SHARED, rounds));
+            assert_eq!((found.collapses, found.peaks), (0, 0), "{found:?}");
+            assert!(found.holds * 100 >= REPETITIONS * 90, "{found:?}");
+            // A third less at the end.
+            let curve = |n: f64| 1e9 / (10_000.0 + n / 3.0);
+            let found = tally("shared fall", &curve, points, (SHARED, rounds));
+            assert!(found.holds <= REPETITIONS / 50, "{found:?}");
+        }
+    }
+}
+
 /// The cost of a reply is 10 µs and some nanoseconds for each dead connection.
 #[test]
 fn what_collapses_has_halved_within_its_interval() {
@@ -201,8 +224,11 @@ fn a_gentle_fall_is_a_fall() {
         let curve = |n: f64| 1e9 / (10_000.0 + 0.17 * n);
         let found = tally("gentle", &curve, DEAD, (USUAL, rounds));
         assert!(found.falls >= NEARLY_ALL && found.collapses == 0, "{found:?}");
-        let found = tally("gentle", &curve, DEAD, (LOUD, rounds));
-        assert!(found.holds <= REPETITIONS / 20 && found.collapses == 0, "{found:?}");
+        // Of four points only one has fallen.
+        for (points, most) in [(DEAD, 20), (QUICK, 20), (&[0, 100, 1000, 15_000], 10)] {
+            let found = tally("gentle", &curve, points, (LOUD, rounds));
+            assert!(found.holds <= REPETITIONS / most && found.collapses == 0, "{found:?}");
+        }
     }
 }
 

@@ -113,7 +113,7 @@ static ABOUT: About = About {
         ("epoll-level", "nginx"),
         ("epoll-level", "lighttpd"),
     ],
-    usual: Usual { rounds: 5, rounds_quick: 3, ..About::PLAIN.usual },
+    usual: Usual { rounds: 7, rounds_quick: 5, ..About::PLAIN.usual },
     likes: &[Like {
         name: "httperf",
         original: "httperf --num-conns 100 --num-calls 20000 --rate 100 beside deadconn (the sys_epoll \

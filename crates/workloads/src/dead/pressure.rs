@@ -14,7 +14,7 @@ const IDLE_NS_MAX: u64 = 200_000;
 /// After so many looks it never will be.
 const LOOKS_MAX: u32 = 1_000;
 /// The load lasts so many times the time of a metric: an interval each.
-const TIMES: u32 = 8;
+const TIMES: u32 = 4;
 /// Shorter intervals have too few replies for their quantiles.
 const INTERVAL_MIN: Duration = Duration::from_millis(20);
 
@@ -144,8 +144,8 @@ impl Pressure {
             connections: self.connections,
             calls: self.calls,
             timeout: Duration::from_secs(20),
-            duration: Some(duration.max(5 * INTERVAL_MIN)),
-            warm_up: 2 * interval,
+            duration: Some(duration.max(TIMES * INTERVAL_MIN)),
+            warm_up: interval,
             threads: threads.clamp(1, THREADS_MAX),
             pin: places.clients.clone(),
             interval,

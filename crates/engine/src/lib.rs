@@ -31,7 +31,7 @@ pub use guard::{GUARD_COMMAND, Guarded, guard_main};
 pub use host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};
-pub use plan::{Ask, AskError, nearest, plan};
+pub use plan::{Ask, AskError, nearest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch};
 pub use run::{Outlook, Settings, Watch, new_run, run};
 pub use scratch::{JANITOR_COMMAND, Scratch, janitor_main};

@@ -101,8 +101,11 @@ fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Work
 /// More cells than this take days to measure, and their plan alone fills the memory.
 const CELLS_MAX: u64 = 100_000;
 
-/// Whether workers may run on these CPUs.
-fn pinnable(cpus: &[usize]) -> Result<(), AskError> {
+/// Whether this process, and what it starts, may run on these CPUs.
+///
+/// # Errors
+/// With the first that it may not run on.
+pub fn pinnable(cpus: &[usize]) -> Result<(), AskError> {
     let allowed = rustix::thread::sched_getaffinity(None);
     let usable = |cpu: usize| match &allowed {
         Ok(allowed) => cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu),

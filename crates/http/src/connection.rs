@@ -117,7 +117,7 @@ impl Connection {
             }
             self.input = bytes[used..].to_vec();
         }
-        self.next(body)
+        self.next(body, desk)
     }
 
     /// The same, where something is waiting already.
@@ -153,7 +153,7 @@ impl Connection {
             Phase::Head if self.input.is_empty() && desk.draining => Next::Close,
             _ if self.input.is_empty() && !self.ended => Next::Wait,
             _ => match self.take_input(desk, out) {
-                Next::Wait if self.ended => Next::Close,
+                Next::Wait | Next::Linger if self.ended => Next::Close,
                 next => next,
             },
         }
@@ -220,15 +220,27 @@ impl Connection {
         if used < input.len() {
             input.drain(..used);
             self.input = input;
+            // What is left came behind something, and its time begins with it.
+            if used > 0 && self.phase == Phase::Head {
+                self.since_ms = desk.now_ms;
+            }
         }
-        self.next(body)
+        self.next(body, desk)
     }
 
     #[inline]
-    fn next(&self, body: Option<Body>) -> Next {
+    fn next(&mut self, body: Option<Body>, desk: &Desk) -> Next {
         match self.phase {
             _ if self.owed > 0 => Next::Send(body),
+            // A body that was too much, or none, whose reply has gone before.
+            Phase::Last { linger: true } => {
+                self.phase = Phase::Lingering;
+                self.since_ms = desk.now_ms;
+                Next::Linger
+            }
             Phase::Last { .. } => Next::Close,
+            // The rest of a body was all that was waited for.
+            Phase::Head if self.input.is_empty() && desk.draining => Next::Close,
             _ => Next::Wait,
         }
     }
@@ -323,14 +335,14 @@ impl Connection {
                 [b'\r'] => (0, Ok(Some(discard))),
                 _ => (0, Err(())),
             },
-            Discard::ChunkSize => match httparse::parse_chunk_size(bytes) {
-                Ok(httparse::Status::Complete((used, 0))) => {
+            Discard::ChunkSize => match chunk_size(bytes) {
+                Some(httparse::Status::Complete((used, 0))) => {
                     (used as u64, Ok(Some(Discard::Trailer)))
                 }
-                Ok(httparse::Status::Complete((used, size))) => {
+                Some(httparse::Status::Complete((used, size))) => {
                     (used as u64, Ok(Some(Discard::Chunk(size))))
                 }
-                Ok(httparse::Status::Partial) if bytes.len() < CHUNK_LINE_BYTES => {
+                Some(httparse::Status::Partial) if bytes.len() < CHUNK_LINE_BYTES => {
                     (0, Ok(Some(discard)))
                 }
                 _ => (0, Err(())),
@@ -352,4 +364,18 @@ impl Connection {
         };
         used as usize
     }
+}
+
+/// Reads the line of a chunk's size: its bytes, and the size. None where it is none, also where httparse is
+/// more lenient than others: no digit at all is a size of 0 to it, and a line feed alone a part of an
+/// extension.
+fn chunk_size(bytes: &[u8]) -> Option<httparse::Status<(usize, u64)>> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let line = lines.next().unwrap_or_default();
+    let whole = lines.next().is_some();
+    let begins = bytes.first().is_some_and(u8::is_ascii_hexdigit);
+    if !begins || (whole && !line.ends_with(b"\r")) {
+        return None;
+    }
+    httparse::parse_chunk_size(bytes).ok()
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::connection::{Connection, Next};
 use crate::site::{Body, Part, Site};
@@ -15,6 +16,8 @@ pub struct Exchange {
     connection: Connection,
     output: Vec<u8>,
     closed: bool,
+    /// It takes what still comes, and throws it away.
+    lingers: bool,
 }
 
 impl std::fmt::Debug for Exchange {
@@ -31,14 +34,14 @@ impl Exchange {
     pub fn over(root: &Path) -> Result<Exchange, Error> {
         let desk = Desk::new(Site::open(root, 1 << 20)?, None, Arc::<Counters>::default());
         let connection = Connection::new(desk.now_ms, None);
-        Ok(Exchange { desk, connection, output: Vec::new(), closed: false })
+        Ok(Exchange { desk, connection, output: Vec::new(), closed: false, lingers: false })
     }
 
     /// Begins with another connection.
     pub fn begin(&mut self) {
         self.connection = Connection::new(self.desk.now_ms, None);
         self.output.clear();
-        self.closed = false;
+        (self.closed, self.lingers) = (false, false);
     }
 
     /// These bytes come, unless the server has ended it.
@@ -53,7 +56,13 @@ impl Exchange {
     /// Nothing comes for longer than any limit but that of a connection's life.
     pub fn wait(&mut self) {
         let limits = Limits::default();
-        self.desk.now_ms += limits.idle.max(limits.header).as_millis() as u64;
+        self.pass(limits.idle.max(limits.header));
+    }
+
+    /// Nothing comes for so long.
+    fn pass(&mut self, time: Duration) {
+        let limits = Limits::default();
+        self.desk.now_ms += time.as_millis() as u64;
         let mut out = Vec::new();
         if let Some(next) = self.connection.overdue(&limits, &mut self.desk, &mut out) {
             self.drive(next, out);
@@ -97,6 +106,7 @@ impl Exchange {
                 Next::Wait => return,
                 Next::Linger | Next::Close => {
                     self.closed = true;
+                    self.lingers = matches!(next, Next::Linger);
                     return;
                 }
                 Next::Send(body) => {
@@ -215,6 +225,9 @@ mod tests {
         for body in [
             &b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"[..],
             b"Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
+            b"Transfer-Encoding: chunked\r\n\r\n\r\n\r\n",
+            b"Transfer-Encoding: chunked\r\n\r\n;x\r\n\r\n",
+            b"Transfer-Encoding: chunked\r\n\r\n0;x\n\r\n\r\n",
             b"Content-Length: 2000000\r\n\r\nabc",
         ] {
             let played = talk.play([&[start, body, GET].concat()[..]]);
@@ -224,6 +237,33 @@ mod tests {
         let chunk = [b"10000\r\n", &vec![b'x'; 0x10000][..], b"\r\n"].concat();
         let pieces = std::iter::once(&endless[..]).chain(std::iter::repeat_n(&chunk[..], 20));
         assert!(talk.play(pieces).closed);
+        // Who still sends would lose the reply by a close.
+        assert!(talk.lingers);
+    }
+
+    #[test]
+    fn the_time_of_a_head_begins_behind_the_body_before_it() {
+        let (_folder, mut talk) = talk();
+        let body = b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r";
+        talk.play([&[&GET[..GET.len() - 2], body].concat()[..]]);
+        talk.pass(Limits::default().header * 2);
+        talk.receive(&[b"\n0\r\n\r\n", &GET[..10]].concat());
+        talk.pass(Limits::default().header / 2);
+        assert!(!talk.closed, "{}", String::from_utf8_lossy(&talk.output));
+        talk.pass(Limits::default().header);
+        assert!(talk.closed);
+    }
+
+    #[test]
+    fn a_server_that_drains_waits_for_the_rest_of_a_body_and_no_longer() {
+        let (_folder, mut talk) = talk();
+        let start = [&GET[..GET.len() - 2], b"Transfer-Encoding: chunked\r\n\r\n3\r\na"].concat();
+        assert!(!talk.play([&start[..]]).closed);
+        talk.desk.draining = true;
+        talk.receive(b"bc\r\n0\r\n");
+        assert!(!talk.closed);
+        talk.receive(b"\r\n");
+        assert!(talk.closed);
     }
 
     #[test]

@@ -143,6 +143,9 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
         (&["load", "http://127.0.0.1/", "--rate", "5", "--ramp", "1..2"], "--ramp"),
         (&["load", "http://127.0.0.1/", "--ramp", "5"], "100..5k"),
         (&["load", "http://127.0.0.1/", "--connections", "0"], "from 1 on"),
+        (&["load", "http://127.0.0.1/", "--connections", "2M"], "1,000,000 at most"),
+        (&["load", "http://127.0.0.1/", "--threads", "11"], "--threads 11 is more"),
+        (&["load", "http://127.0.0.1/", "--rate", "11M"], "10M at most"),
         (&["load", "http://[::1]/", "--sources", "2"], "127.0.0.0/8"),
         (&["load", "http://no-such-host.invalid/"], "no-such-host.invalid"),
     ] {
@@ -151,6 +154,13 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
         assert_eq!(came.err.trim_end().lines().count(), 1, "{words:?}: {came:?}");
         assert!(came.err.contains(part) && came.out.is_empty(), "{words:?}: {came:?}");
     }
+}
+
+#[test]
+fn a_cpu_that_there_is_not_is_no_place_for_a_thread() {
+    let came = Knee::new().run(&["load", "http://127.0.0.1/", "--pin", "0,1000"]);
+    assert_eq!(came.code, Some(5), "{came:?}");
+    assert!(came.err.contains("CPU 1000"), "{came:?}");
 }
 
 #[test]
@@ -198,6 +208,24 @@ fn dead_connections_are_held_elsewhere_and_seen_by_the_server() {
         assert_eq!(dead[key], 150, "{key}: {dead}");
     }
     assert_eq!(server.requests.load(Ordering::SeqCst), 250);
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_server_that_does_not_answer() {
+    let knee = Knee::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let child = knee.command(&["load", &url, "--dead", "5"]).stderr(Stdio::piped()).spawn();
+    let child = child.unwrap();
+    // Its first word to the server: by then it listens for signals.
+    let (mut asking, _) = silent.accept().unwrap();
+    asking.read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("while dead connections were opened"), "{said}");
     knee.assert_no_process_left();
 }
 

@@ -19,6 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::signal::SignalSet;
@@ -30,6 +31,8 @@ pub const DEAD_COMMAND: &str = "__dead";
 const SELF: &str = "/proc/self/exe";
 /// Descriptors that a holder needs for itself.
 const HOLDER_OWN: usize = 32;
+/// So often one looks whether the wait for an answer is to be given up.
+const LOOK: Duration = Duration::from_millis(50);
 /// Connections from one address where several are at hand: far fewer than it has ports, so that
 /// finding a free one stays cheap.
 const PER_SOURCE: usize = 10_000;
@@ -102,6 +105,20 @@ impl Dead {
     /// # Errors
     /// Where they can't be held at all.
     pub fn open_as(target: &Target, count: usize, holding: &Holding) -> Result<Dead, Error> {
+        Dead::open_until(target, count, holding, &AtomicBool::new(false))
+    }
+
+    /// As [`Dead::open_as`], and given up when `stop` is set: a server that does not answer may be
+    /// waited for long.
+    ///
+    /// # Errors
+    /// Where they can't be held at all, and where it was given up.
+    pub fn open_until(
+        target: &Target,
+        count: usize,
+        holding: &Holding,
+        stop: &AtomicBool,
+    ) -> Result<Dead, Error> {
         let failed = |error: io::Error| Error(format!("holding dead connections: {error}"));
         let mut dead =
             Dead { holders: Vec::new(), asked: count, opened: 0, errors: Errors::default() };
@@ -121,8 +138,12 @@ impl Dead {
             holder.order(&Order::Open(order)).map_err(failed)?;
             dead.holders.push(holder);
         }
-        for holder in &mut dead.holders {
-            match holder.answer().map_err(failed)? {
+        for number in 0..holders {
+            let Some(answer) = dead.holders[number].answer_until(stop).map_err(failed)? else {
+                dead.holders.drain(..).for_each(Holder::kill);
+                return Err(Error("dead connections were given up while they were opened".into()));
+            };
+            match answer {
                 Answer::Opened { opened, errors } => {
                     dead.opened += opened;
                     dead.errors.add(&errors);
@@ -231,6 +252,7 @@ enum Home {
 impl Holder {
     fn start(housing: &Housing) -> io::Result<Holder> {
         let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(LOOK))?;
         let home = match housing {
             Housing::Threads => Home::Thread(std::thread::spawn(move || hold::serve(&theirs))),
             Housing::Itself => {
@@ -257,11 +279,32 @@ impl Holder {
     }
 
     fn answer(&mut self) -> io::Result<Answer> {
-        let mut line = String::new();
-        if self.line.read_line(&mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        let answer = self.answer_until(&AtomicBool::new(false))?;
+        answer.ok_or_else(|| io::ErrorKind::Interrupted.into())
+    }
+
+    /// The answer, or none where `stop` was set before it came.
+    fn answer_until(&mut self, stop: &AtomicBool) -> io::Result<Option<Answer>> {
+        let mut line = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            match self.line.read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") => return Ok(Some(serde_json::from_slice(&line)?)),
+                Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                // A look at `stop`, then on; what has come is kept.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
         }
-        Ok(serde_json::from_str(&line)?)
+        Ok(None)
+    }
+
+    /// Ends one that is not listening, since it is still opening. A thread can't be, and ends later.
+    fn kill(self) {
+        if let Home::Process(mut process) = self.home {
+            // One that has ended already is only waited for.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 
     fn end(self) -> io::Result<()> {

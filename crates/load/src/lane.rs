@@ -1,7 +1,8 @@
 //! One thread of the generator: its connections, its share of the schedule, and its own counts.
 //! Nothing is shared with other threads while requests are under way.
 //!
-//! A request costs one `send` and one `recv`, and a share of one wait. Nothing is told to epoll
+//! A request costs one `send` and one `recv`, and a share of one wait, or of two where it is due at a
+//! time. Nothing is told to epoll
 //! after a connection is made: it is edge-triggered for both directions.
 
 mod conn;
@@ -15,7 +16,7 @@ use crate::tally::{Interval, Tally};
 use crate::watch::Watch;
 use crate::{Plan, Shape};
 use conn::{Conn, Stage};
-use rustix::event::{Timespec, epoll};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -229,9 +230,13 @@ impl<'a> Lane<'a> {
         }
         for index in 0..self.conns.len() as u32 {
             if self.conns[index as usize].stage == Stage::Open {
+                // Sending over those before it has taken its time.
+                self.now_ns = self.watch.now_ns();
                 self.settle(index);
             }
         }
+        // Nothing has waited for a connection yet.
+        self.starved_ns = i64::MIN;
     }
 
     fn stopped(&self) -> bool {
@@ -246,12 +251,17 @@ impl<'a> Lane<'a> {
         };
         let quiet = !self.is_waited_for();
         let idle_sessions = self.mode != Mode::Sessions || self.free.len() == self.conns.len();
-        // By number alone it would never end where nobody answers.
-        let vain = self.plan.duration.is_none()
-            && self.now_ns - self.progress_ns > self.timeout_ns.saturating_add(VAIN_NS)
-            && self.under_way == 0;
         let done = self.plan.requests.is_some() && sent_all && quiet && idle_sessions;
-        self.now_ns >= self.end_ns || done || vain || self.stopped()
+        self.now_ns >= self.end_ns || done || self.is_in_vain() || self.stopped()
+    }
+
+    /// Whether nobody answers: by number alone a load would then never end. A connection that is open
+    /// waits for its turn, however rare that is; and sessions come to their end by themselves.
+    fn is_in_vain(&self) -> bool {
+        self.plan.duration.is_none()
+            && self.mode != Mode::Sessions
+            && self.now_ns - self.progress_ns > self.timeout_ns.saturating_add(VAIN_NS)
+            && self.conns.iter().all(|conn| conn.stage != Stage::Open)
     }
 
     fn drain(&mut self) -> Result<(), Errno> {
@@ -262,7 +272,6 @@ impl<'a> Lane<'a> {
         self.end_ns = self.end_ns.min(self.now_ns);
         self.tally.end(self.end_ns, self.under_way);
         self.phase = Phase::Draining;
-        self.give_up_unsent();
         let last_ns = self.now_ns.saturating_add(self.timeout_ns);
         while self.is_waited_for() && self.now_ns <= last_ns && !self.stopped() {
             self.look_for_timeouts();
@@ -275,6 +284,8 @@ impl<'a> Lane<'a> {
                 self.tally.never_sent(conn.session_ns, self.now_ns);
             }
         }
+        // Last: of a rate far above what is possible, to count these takes longer than a reply.
+        self.give_up_unsent();
         Ok(())
     }
 
@@ -285,7 +296,7 @@ impl<'a> Lane<'a> {
 
     /// Counts what was due and has not been sent, with how long it waited.
     fn give_up_unsent(&mut self) {
-        let begun = self.now_ns >= self.zero_ns;
+        let begun = self.end_ns >= self.zero_ns;
         if self.budget != u64::MAX && begun {
             self.tally.unsent += self.budget;
         }
@@ -330,7 +341,15 @@ impl<'a> Lane<'a> {
     /// Waits for events until `until_ns`, and handles them.
     fn wait(&mut self, until_ns: i64) -> Result<(), Errno> {
         let left_ns = until_ns.saturating_sub(self.now_ns).clamp(0, NAP_NS);
-        let left = Timespec { tv_sec: 0, tv_nsec: left_ns };
+        let mut left = Timespec { tv_sec: 0, tv_nsec: left_ns };
+        if left_ns > 0 && (self.schedule.is_some() || !self.timers.is_empty()) {
+            // epoll itself waits for whole milliseconds: what is due by then would be sent late.
+            let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
+            match poll(&mut epoll, Some(&left)) {
+                Ok(_) | Err(Errno::INTR) => left.tv_nsec = 0,
+                Err(error) => return Err(error),
+            }
+        }
         let mut events = [epoll::Event {
             flags: epoll::EventFlags::empty(),
             data: epoll::EventData::new_u64(0),

@@ -31,8 +31,8 @@ use crate::tally::Interval;
 use crate::watch::Watch;
 use rustix::thread::CpuSet;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Barrier, mpsc};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +63,12 @@ pub fn run(
             .map(|number| {
                 let start = Start { plan, stop, watch: clock, number, to: to.clone() };
                 let gate = &gate;
-                scope.spawn(move || thread(start, gate))
+                let begun =
+                    std::thread::Builder::new().spawn_scoped(scope, move || thread(start, gate));
+                begun.map_err(|error| {
+                    gate.arrive(false, clock);
+                    Error(format!("starting a thread: {error}"))
+                })
             })
             .collect();
         drop(to);
@@ -74,39 +79,72 @@ pub fn run(
                 series.ticks[told..].iter().for_each(&mut **watch);
             }
         }
-        threads.into_iter().map(joined).collect::<Result<Vec<Measured>, Error>>()
+        let ended: Vec<_> = threads.into_iter().map(|begun| begun.and_then(joined)).collect();
+        lanes_of(ended)
     })?;
     Ok(merge::outcome(&lanes, series, plan.shape_is_planned()))
 }
 
 fn joined(
-    thread: std::thread::ScopedJoinHandle<'_, Result<Measured, Error>>,
-) -> Result<Measured, Error> {
+    thread: std::thread::ScopedJoinHandle<'_, Result<Option<Measured>, Error>>,
+) -> Result<Option<Measured>, Error> {
     thread.join().unwrap_or_else(|_| Err(Error("a thread of the generator panicked".into())))
+}
+
+/// What all threads measured, or why one of them could not begin: the others say only that it was
+/// called off.
+fn lanes_of(ended: Vec<Result<Option<Measured>, Error>>) -> Result<Vec<Measured>, Error> {
+    let ended = ended.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    Ok(ended.into_iter().flatten().collect())
 }
 
 /// Where threads wait for each other when their connections are open.
 struct Gate {
-    barrier: Barrier,
-    zero_ns: AtomicI64,
+    state: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    missing: usize,
+    /// Whether one can't begin: then nobody does.
+    called_off: bool,
+    zero_ns: i64,
 }
 
 impl Gate {
     fn new(threads: usize) -> Gate {
-        Gate { barrier: Barrier::new(threads), zero_ns: AtomicI64::new(0) }
+        let state = Waiting { missing: threads, called_off: false, zero_ns: 0 };
+        Gate { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Waits for all; the answer is the moment, the same for all, at which they begin.
-    fn pass(&self, clock: Watch) -> i64 {
-        if self.barrier.wait().is_leader() {
-            self.zero_ns.store(clock.now_ns(), Ordering::Relaxed);
+    /// Counts one that is `ready`, or never will be.
+    fn arrive(&self, ready: bool, clock: Watch) {
+        let mut state = self.state();
+        state.missing -= 1;
+        state.called_off |= !ready;
+        if state.missing == 0 {
+            state.zero_ns = clock.now_ns();
+            self.changed.notify_all();
         }
-        self.barrier.wait();
-        self.zero_ns.load(Ordering::Relaxed)
+    }
+
+    /// Waits for all: the moment, the same for all, at which they begin; none where one can't.
+    fn pass(&self, ready: bool, clock: Watch) -> Option<i64> {
+        self.arrive(ready, clock);
+        let mut state = self.state();
+        while state.missing > 0 {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        (!state.called_off).then_some(state.zero_ns)
+    }
+
+    fn state(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn thread(start: Start<'_>, gate: &Gate) -> Result<Measured, Error> {
+/// What this thread measured; nothing where another one could not begin.
+fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
     let (plan, clock, number) = (start.plan, start.watch, start.number);
     let failed = |what: &str, error: rustix::io::Errno| Error(format!("{what}: {error}"));
     let opened = settle_down(plan, number)
@@ -116,11 +154,12 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Measured, Error> {
             Err(error) => Err(failed("waiting for connections", error)),
         });
     // Also where this one failed: the others wait for it.
-    let begin_ns = gate.pass(clock);
+    let begin_ns = gate.pass(opened.is_ok(), clock);
     let mut lane = opened?;
+    let Some(begin_ns) = begin_ns else { return Ok(None) };
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
     lane.go(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
-    Ok(lane.measured())
+    Ok(Some(lane.measured()))
 }
 
 /// Pins this thread where that was asked for, and has it woken when it says, not somewhat later.

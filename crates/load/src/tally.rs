@@ -160,8 +160,10 @@ impl Tally {
     }
 
     /// How long a request waited that nothing is going to come of.
-    fn gave_up(&mut self, intended_ns: i64, now_ns: i64) {
-        self.given_up.saturating_record((now_ns - intended_ns).max(1) as u64);
+    pub(crate) fn gave_up(&mut self, intended_ns: i64, now_ns: i64) {
+        if intended_ns >= self.zero_ns {
+            self.given_up.saturating_record((now_ns - intended_ns).max(1) as u64);
+        }
     }
 
     /// A request that is still under way when the load is over.

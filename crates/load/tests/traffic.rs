@@ -4,9 +4,10 @@ mod common;
 
 use common::{Answer, OK, Server};
 use load::{Arrivals, Errors, Outcome, Plan, Shape, Target};
+use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 fn run(plan: &Plan) -> Outcome {
@@ -160,6 +161,25 @@ fn unasked_bytes_are_malformed() {
 }
 
 #[test]
+fn replies_to_what_was_never_sent_are_malformed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // Replies to far more requests than it reads, so that most never leave their sender.
+            std::thread::spawn(move || {
+                let (many, mut some) = (OK.repeat(5_000), [0; 10_000]);
+                while stream.read_exact(&mut some).and_then(|()| stream.write_all(&many)).is_ok() {}
+            });
+        }
+    });
+    let target = Target { address, host: address.to_string(), path: "/".into() };
+    let plan =
+        Plan { pipeline: 200_000, duration: Some(Duration::from_secs(1)), ..Plan::to(target) };
+    assert!(run(&plan).errors.malformed > 0);
+}
+
+#[test]
 fn nobody_there_is_refused_and_does_not_spin() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let target = Target { address: gone, host: "x".into(), path: "/".into() };
@@ -209,6 +229,64 @@ fn what_is_late_or_never_sent_is_said() {
     // The first waited for the whole time-out, the second for nineteen twentieths of the time.
     assert!(at_least.max >= 300e6 * 0.99, "{}", at_least.max);
     assert!(at_least.p90 >= 170e6 * 0.99, "{}", at_least.p90);
+}
+
+#[test]
+fn what_warms_up_is_not_of_the_number_that_was_asked_for() {
+    let server = ok();
+    let warm_up = Duration::from_millis(100);
+    let outcome = run(&requests(20, Plan { warm_up, connections: 2, ..server.plan() }));
+    assert_eq!((outcome.requests, outcome.replies, outcome.unsent), (20, 20, 0));
+    assert!(server.requests.load(Ordering::SeqCst) > 20);
+}
+
+#[test]
+fn a_load_by_number_goes_on_however_rare_its_requests_are() {
+    let server = ok();
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: 0.4 }),
+        timeout: Duration::from_millis(100),
+        ..server.plan()
+    };
+    assert_eq!(run(&requests(2, plan)).replies, 2);
+}
+
+#[test]
+fn what_waits_for_a_connection_is_not_called_late() {
+    const CONNECTIONS: usize = 20;
+    let all = Barrier::new(CONNECTIONS);
+    let server = Server::start(move |number| {
+        if number < CONNECTIONS as u64 {
+            all.wait();
+            // What is due meanwhile has to wait, which is what is counted.
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        Answer::Send(OK.to_vec())
+    });
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: 1_000.0 }),
+        connections: CONNECTIONS,
+        duration: Some(Duration::from_millis(200)),
+        ..server.plan()
+    };
+    let outcome = run(&plan);
+    assert!(outcome.waited >= 58, "{} waited, {} were late", outcome.waited, outcome.late);
+}
+
+#[test]
+fn a_session_that_can_not_begin_has_waited() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target = Target { address, host: address.to_string(), path: "/".into() };
+    let plan = Plan {
+        shape: Shape::Sessions(Arrivals::Constant { per_s: 100.0 }),
+        calls: Some(1),
+        connections: 5,
+        duration: Some(Duration::from_millis(100)),
+        ..Plan::to(target)
+    };
+    let outcome = run(&plan);
+    assert_eq!((outcome.errors.refused, outcome.unsent), (10, 0));
+    assert_eq!(outcome.latency_at_least.unwrap().count, 10);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::{COMPLETION, Driver};
 use crate::connection::{Connection, INPUT_BYTES, Next};
 use crate::listener::{self, Accepted};
 use crate::outbox::{Outbox, Progress};
-use crate::sending::Sending;
+use crate::sending::{Sending, TURN_BYTES};
 use crate::slab::{Key, Slab};
 use crate::workers::{Bell, Desk, Order, Station};
 use crate::{Config, Error};
@@ -32,9 +32,6 @@ const ENTRIES: u32 = 1_024;
 
 /// Buffers of 4 KiB that are received into. Each is given back before the next wait.
 const BUFFERS: u16 = 256;
-
-/// Bytes that one connection is sent from files in one turn.
-const TURN_BYTES: usize = 2 << 20;
 
 /// Buffers for output that are kept for the next reply, and their size at most.
 const SPARE_BUFFERS: usize = 256;
@@ -157,10 +154,8 @@ impl Worker {
         if let Some(listener) = self.listener.take() {
             listener::close(&listener);
         }
-        for key in self.links.keys() {
-            self.links.remove(key);
-            self.desk.counts.closed();
-        }
+        // Their sockets are closed behind the ring, which may not have been handed all operations on them.
+        self.links.keys().iter().for_each(|_| self.desk.counts.closed());
         Ok(())
     }
 
@@ -189,7 +184,7 @@ impl Worker {
         match result {
             Ok(socket) => {
                 self.add(socket)?;
-                // Some more may come until accepting has ended: they are served.
+                // Who waits is accepted in one go: until accepting has ended, some more come, and are served.
                 if self.pace.is_open()
                     && !self.desk.draining
                     && !self.pace.admits(self.links.len(), &self.desk)
@@ -422,6 +417,8 @@ impl Worker {
         if let Some(listener) = &self.listener
             && self.pace.is_open()
             && !self.accepting
+            // More may have come than there is room for, before accepting ended: these go first.
+            && self.links.len() < self.pace.capacity()
         {
             self.accepting = true;
             self.ring.accept(listener.as_fd())?;

@@ -13,7 +13,7 @@ use super::pace::Pace;
 use crate::connection::{Connection, Next};
 use crate::listener::{self, Accepted};
 use crate::outbox::{Outbox, Progress};
-use crate::sending::Sending;
+use crate::sending::{Sending, TURN_BYTES};
 use crate::slab::{Key, Slab};
 use crate::workers::{Desk, Order, Station};
 use crate::{Error, log};
@@ -23,9 +23,6 @@ const INPUT_BYTES: usize = 64 * 1024;
 
 /// Connections that are accepted, and calls that receive from one connection, in one turn.
 const TURN_CALLS: usize = 64;
-
-/// Bytes that one connection is sent from files in one turn.
-const TURN_BYTES: usize = 2 << 20;
 
 const LISTENER: Token = Token(u64::MAX);
 const BELL: Token = Token(u64::MAX - 1);

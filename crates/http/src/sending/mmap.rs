@@ -35,7 +35,7 @@ impl Sending for Mapped {
             let map = Map::new(Behind::File(file, from), length as usize)?;
             Window { map, at: from, bytes: length }
         };
-        let here = bytes.min(window.at + window.bytes - at).min(TURN_BYTES);
+        let here = bytes.min(window.at + window.bytes - at).min(TURN_BYTES as u64);
         let sent = window.map.send(socket, head, (at - window.at) as usize, here as usize);
         *kept = Some(window);
         // EFAULT: there is no page of the file behind the map any more.

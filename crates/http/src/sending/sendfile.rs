@@ -20,7 +20,7 @@ impl Sending for Sendfile {
             return Ok(head);
         }
         let mut at = stretch.at;
-        let most = stretch.bytes.min(TURN_BYTES) as usize;
+        let most = stretch.bytes.min(TURN_BYTES as u64) as usize;
         let sent = rustix::fs::sendfile(socket, stretch.file, Some(&mut at), most);
         after_head(head, if sent == Ok(0) { Err(shrunk()) } else { sent.map_err(Into::into) })
     }

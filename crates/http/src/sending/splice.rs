@@ -25,14 +25,14 @@ impl Spliced {
     fn open() -> io::Result<Spliced> {
         let (from, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         // A smaller pipe does as well, with more calls.
-        let _ = fcntl_setpipe_size(&into, TURN_BYTES as usize);
+        let _ = fcntl_setpipe_size(&into, TURN_BYTES);
         let nowhere = File::options().write(true).open("/dev/null")?;
         Ok(Spliced { from, into, nowhere })
     }
 
     fn move_on(&self, socket: BorrowedFd<'_>, stretch: &Stretch<'_>) -> io::Result<usize> {
         let mut at = stretch.at;
-        let most = stretch.bytes.min(TURN_BYTES) as usize;
+        let most = stretch.bytes.min(TURN_BYTES as u64) as usize;
         let flags = SpliceFlags::NONBLOCK;
         let taken = splice(stretch.file, Some(&mut at), &self.into, None, most, flags)?;
         if taken == 0 {

@@ -12,6 +12,7 @@ use ::load::{
     Arrivals, Dead, DeadOutcome, Holding, Outcome, Plan, Shape, Target, established_at,
     loopback_sources,
 };
+use analysis::words::count;
 use clap::Args;
 use engine::Stop;
 use std::net::IpAddr;
@@ -61,7 +62,7 @@ pub struct Load {
     /// How long [default: 10s, or until --requests are done]
     #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
     pub duration: Option<Duration>,
-    /// How many requests in all
+    /// How many requests in all; with --connection-rate, whole connections of --calls
     #[arg(long, value_name = "N", value_parser = number)]
     pub requests: Option<u64>,
     /// Load before anything is counted
@@ -85,7 +86,8 @@ pub struct Load {
     /// Connections that make one request before all this, and then stay open and do nothing
     #[arg(long, value_name = "D", value_parser = number)]
     pub dead: Option<u64>,
-    /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds]
+    /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds,
+    /// 1s where only --requests end it]
     #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
     pub interval: Option<Duration>,
     /// What --poisson draws by [default: drawn]
@@ -107,7 +109,7 @@ const MORE: &str = "Times: 500ms, 2s, 1m; a number alone is seconds. Numbers: 50
 Examples:
   knee load http://127.0.0.1:8080/                          a closed loop over 10 connections
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
-  knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 500ms
+  knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 10k --connections 100
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
@@ -118,13 +120,17 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// Puts the load on its target, and reports.
 pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
+    engine::pinnable(&ask.pin)?;
     let address = url.resolve(ask.yes_i_own_this_host, FIRST_ANSWER)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
     let plan = plan(ask, target).map_err(Trouble::usage)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     let failed = |error: ::load::Error| Trouble::failed(error.to_string());
-    let mut dead = dead(ask, &plan).map_err(failed)?;
+    let mut dead = dead(ask, &plan, &stop).map_err(|error| match stop.asked() {
+        true => Trouble::interrupted("interrupted while dead connections were opened: no load yet"),
+        false => failed(error),
+    })?;
     let live = live::Live::new(&plan);
     let mut watch = |tick: &::load::Tick| live.tick(tick);
     let mut outcome = ::load::run(&plan, stop.flag(), Some(&mut watch)).map_err(failed)?;
@@ -171,6 +177,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         (duration, ..) => Some(duration.unwrap_or(Duration::from_secs(10))),
     };
     let sessions = matches!(shape, Shape::Sessions(_));
+    sizes(ask)?;
     Ok(Plan {
         shape,
         connections: ask.connections as usize,
@@ -190,15 +197,38 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     })
 }
 
+/// What no machine has is refused, rather than tried until the machine gives in.
+fn sizes(ask: &Load) -> Result<(), String> {
+    let flags = [
+        ("--connections", Some(ask.connections), 1_000_000),
+        ("--threads", Some(ask.threads), 1_024),
+        ("--pipeline", Some(ask.pipeline), 10_000),
+        ("--dead", ask.dead, 1_000_000),
+        ("--sources", ask.sources, 1_000_000),
+    ];
+    for (flag, asked, most) in flags {
+        if asked.is_some_and(|asked| asked > most) {
+            return Err(format!("{flag} is {} at most", count(most)));
+        }
+    }
+    if ask.threads > ask.connections {
+        return Err(format!(
+            "--threads {} is more than --connections {}: each thread has connections of its own",
+            ask.threads, ask.connections
+        ));
+    }
+    Ok(())
+}
+
 fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
-    let Some(count) = ask.sources else { return Ok(Vec::new()) };
+    let Some(number) = ask.sources else { return Ok(Vec::new()) };
     let ip = target.address.ip();
     if !(ip.is_ipv4() && ip.is_loopback()) {
         return Err(format!(
             "--sources are addresses of 127.0.0.0/8, from which {ip} can't be reached"
         ));
     }
-    Ok(loopback_sources(count as usize))
+    Ok(loopback_sources(number as usize))
 }
 
 /// Five seconds, as httperf has it, or the longest round one of which there are eight.
@@ -217,15 +247,15 @@ struct Held {
     before: Option<u64>,
 }
 
-fn dead(ask: &Load, plan: &Plan) -> Result<Option<Held>, ::load::Error> {
-    let Some(count) = ask.dead else { return Ok(None) };
-    let count = count as usize;
-    let mut holding = Holding::of(&plan.target, count);
+fn dead(ask: &Load, plan: &Plan, stop: &Stop) -> Result<Option<Held>, ::load::Error> {
+    let Some(number) = ask.dead else { return Ok(None) };
+    let number = number as usize;
+    let mut holding = Holding::of(&plan.target, number);
     if !plan.sources.is_empty() {
         holding.sources.clone_from(&plan.sources);
     }
     let others = seen(plan.target.address);
-    let dead = Dead::open_as(&plan.target, count, &holding)?;
+    let dead = Dead::open_until(&plan.target, number, &holding, stop.flag())?;
     let before = seen(plan.target.address);
     Ok(Some(Held { dead, others, before }))
 }
@@ -262,21 +292,27 @@ fn number(typed: &str) -> Result<u64, String> {
     }
 }
 
+/// The highest rate, beyond what any machine sends: what is due and never sent is counted one by one.
+const PER_S_MAX: f64 = 1e7;
+
 /// Reads a rate above zero: `100`, `2.5k`.
 fn rate(typed: &str) -> Result<f64, String> {
-    let figure = scaled(typed).filter(|figure| *figure > 0.0 && *figure <= 1e9);
-    figure.ok_or_else(|| format!("`{typed}` is not a rate a second (such as 100 or 2.5k)"))
+    let figure = scaled(typed).filter(|figure| *figure > 0.0 && *figure <= PER_S_MAX);
+    let wrong = || format!("`{typed}` is not a rate a second (such as 100 or 2.5k; 10M at most)");
+    figure.ok_or_else(wrong)
 }
 
 /// Reads two rates: `100..5k`; one of them may be zero.
 fn ramp(typed: &str) -> Result<(f64, f64), String> {
     let read = || {
         let (from, to) = typed.split_once("..")?;
-        let fine = |figure: &f64| (0.0..=1e9).contains(figure);
+        let fine = |figure: &f64| (0.0..=PER_S_MAX).contains(figure);
         Some((scaled(from).filter(fine)?, scaled(to).filter(fine)?))
     };
     let both = read().filter(|(from, to)| from + to > 0.0);
-    both.ok_or_else(|| format!("`{typed}` is not a rate and another one (such as 100..5k)"))
+    both.ok_or_else(|| {
+        format!("`{typed}` is not a rate and another one (such as 100..5k; 10M at most)")
+    })
 }
 
 fn scaled(typed: &str) -> Option<f64> {
@@ -304,7 +340,7 @@ mod tests {
         for wrong in ["", "0", "-1", "1.5", "x", "1e9", "inf", "k"] {
             assert!(number(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["", "0", "-1", "nan", "2e9", "10G"] {
+        for wrong in ["", "0", "-1", "nan", "2e9", "10G", "11M"] {
             assert!(rate(wrong).is_err(), "{wrong}");
         }
         for wrong in ["5", "0..0", "1..", "..", "1..-2"] {

@@ -47,7 +47,7 @@ impl Conn {
             life: 0,
             began_ns: 0,
             session_ns: 0,
-            flights: VecDeque::with_capacity(pipeline.min(1_024)),
+            flights: VecDeque::with_capacity(pipeline.min(16)),
             calls_left: 0,
             unsent_bytes: 0,
             reply: Reply::new(),

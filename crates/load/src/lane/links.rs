@@ -87,6 +87,10 @@ impl Lane<'_> {
         if conn.flights.is_empty() {
             self.tally.failed(kind, self.now_ns);
         }
+        if self.mode == Mode::Sessions && conn.stage != Stage::Open {
+            // Its first request has waited as well, and in vain.
+            self.tally.gave_up(conn.session_ns, self.now_ns);
+        }
         self.under_way -= conn.flights.len();
         for flight in conn.flights.drain(..) {
             self.tally.lost(&flight, kind, self.now_ns);
@@ -117,22 +121,28 @@ impl Lane<'_> {
         if self.mode == Mode::Sessions {
             if !conn.listed {
                 conn.listed = true;
+                if self.free.is_empty() {
+                    self.starved_ns = self.now_ns;
+                }
                 self.free.push_back(index);
             }
         } else if pause_ns > 0 {
             self.timers.push(Reverse((self.now_ns + pause_ns, index, conn.life)));
-        } else if self.phase == Phase::Going {
+        } else if self.phase == Phase::Going && self.budget > 0 {
             self.connect(index);
         }
     }
 
     /// Does what was put off until now: connections that pause, and those that think.
     pub(super) fn ring_timers(&mut self) {
+        let until_ns = self.now_ns;
         while let Some(&Reverse((at_ns, index, life))) = self.timers.peek() {
-            if at_ns > self.now_ns {
+            if at_ns > until_ns {
                 return;
             }
             self.timers.pop();
+            // Of several that ring at once, each is sent a little later than the one before.
+            self.now_ns = self.watch.now_ns();
             let conn = &mut self.conns[index as usize];
             if conn.life != life {
                 continue;

@@ -178,6 +178,10 @@ impl Lane<'_> {
                     if !whole.keep {
                         return Ok(false);
                     }
+                    if conn.unsent_bytes > conn.flights.len() * self.request_bytes {
+                        // A reply to what has not been sent.
+                        return Err(());
+                    }
                 }
             }
         }
@@ -203,6 +207,7 @@ impl Lane<'_> {
             self.under_way -= 1;
             self.progress_ns = self.now_ns;
             (conn.replied, conn.failures) = (true, 0);
+            self.tally.roll(self.now_ns, self.under_way);
             self.tally.reply(&flight, &whole, self.now_ns);
             return self.finish(index);
         }
@@ -227,7 +232,13 @@ impl Lane<'_> {
             return self.finish(index);
         }
         match self.mode {
-            Mode::Open => self.list(index),
+            Mode::Open => {
+                // Whatever is due by now and unsent has waited for this one.
+                if self.free.is_empty() {
+                    self.starved_ns = self.now_ns;
+                }
+                self.list(index);
+            }
             Mode::Sessions if !conn.replied && conn.flights.is_empty() => self.send_first(index),
             _ if self.think_ns > 0 && conn.replied => {
                 if conn.flights.is_empty() && !conn.thinking {
@@ -249,9 +260,12 @@ impl Lane<'_> {
     pub(super) fn fill(&mut self, index: u32) {
         let conn = &self.conns[index as usize];
         let room = (self.plan.pipeline - conn.flights.len()) as u64;
-        let count = room.min(conn.calls_left).min(self.budget);
+        // What warms up is not of the number that was asked for.
+        let counts = self.now_ns >= self.zero_ns && self.budget != u64::MAX;
+        let left = if counts { self.budget } else { u64::MAX };
+        let count = room.min(conn.calls_left).min(left);
         if count > 0 && self.phase == Phase::Going {
-            if self.budget != u64::MAX {
+            if counts {
                 self.budget -= count;
             }
             self.send(index, count as usize, self.now_ns);

@@ -3,7 +3,7 @@
 mod warnings;
 
 use super::url::Url;
-use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape};
+use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
 use analysis::words::{count, percent, significant};
 use std::time::Duration;
 
@@ -92,10 +92,17 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     }
     requests.push(both(outcome.requests, "sent"));
     // What was waited for after the end is answered, and in no rate.
-    let in_time: u64 = outcome.series.iter().map(|tick| tick.replies).sum();
-    requests.push(format!("{} answered ({}/s)", count(outcome.replies), per_s(in_time)));
-    if outcome.unfinished > 0 {
-        requests.push(format!("{} still under way", count(outcome.unfinished)));
+    let in_time = |of: fn(&Tick) -> u64| outcome.series.iter().map(of).sum::<u64>();
+    let answered_per_s = per_s(in_time(|tick| tick.replies));
+    requests.push(format!("{} answered ({answered_per_s}/s)", count(outcome.replies)));
+    for (number, what) in [
+        (outcome.unfinished, "still under way"),
+        (outcome.unsent, "never sent"),
+        (outcome.waited, "waited for a free connection"),
+    ] {
+        if number > 0 {
+            requests.push(format!("{} {what}", count(number)));
+        }
     }
     let named = ["1xx", "2xx", "3xx", "4xx", "5xx"].iter().zip(outcome.statuses);
     let statuses: Vec<String> = named
@@ -106,7 +113,7 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     let moved = format!(
         "{} in replies, {}/s",
         bytes(outcome.bytes as f64),
-        bytes(outcome.bytes as f64 / outcome.elapsed_s.max(1e-9))
+        bytes(in_time(|tick| tick.bytes) as f64 / outcome.elapsed_s.max(1e-9))
     );
     line("requests", &requests.join(", "))
         + &line("replies/s", &rates(plan, outcome))

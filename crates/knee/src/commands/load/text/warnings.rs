@@ -59,7 +59,8 @@ fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
 
 /// An open loop says what the server can do only from the rate on at which it can't.
 fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let kept_up = outcome.unsent == 0 && outcome.errors.total() == 0 && outcome.replies > 0;
+    let left = outcome.unsent + outcome.unfinished + outcome.errors.total();
+    let kept_up = left == 0 && outcome.replies > 0;
     (plan.shape_is_planned() && kept_up && !outcome.stopped).then(|| {
         let more = match plan.shape {
             Shape::Sessions(_) => "a higher --connection-rate, or more --calls",

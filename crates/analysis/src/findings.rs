@@ -16,6 +16,8 @@ pub const NULL: &str = "null";
 pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for table in tables {
+        let workload = workloads.iter().find(|workload| workload.name == table.workload);
+        let along = workload.is_some_and(|workload| workload.told.contains(&table.metric.name));
         let mut tell = |kind, subjects: &[&str], sentence| {
             findings.push(Finding {
                 kind,
@@ -24,7 +26,7 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
                 metric: table.metric.name.clone(),
                 subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
                 sentence,
-                headline: table.headline,
+                headline: table.headline || (along && kind == FindingKind::Growth),
             });
         };
         for row in &table.rows {
@@ -41,7 +43,6 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
         if table.workload == NULL {
             continue;
         }
-        let workload = workloads.iter().find(|workload| workload.name == table.workload);
         let rivals = workload.map_or(&[][..], |workload| &workload.rivals);
         for contest in overtakes::worth_telling(table, rivals) {
             let sentence = overtakes::sentence(table, contest, &qualifiers(tables, table));

@@ -477,7 +477,7 @@ pub struct Finding {
     /// The sentence: `poll is linear: ×391 from 100 to 9,000 watched descriptors (exponent 1.31,
     /// 95 % 1.24 to 1.39).`
     pub sentence: String,
-    /// Whether it is about the headline metric.
+    /// Whether it is about the headline metric, or told along with it.
     pub headline: bool,
 }
 

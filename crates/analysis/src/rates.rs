@@ -28,6 +28,8 @@ pub const HALF: f64 = 0.5;
 const TOO_WIDE: f64 = 0.75;
 /// What is said then.
 const WIDE: &str = "its interval is too wide to say whether it holds";
+/// An end whose median has changed by more is not explained away by its neighbours.
+const NEAR_ENOUGH: f64 = 0.8;
 /// Where the ends of the interval of a place are further apart than this, no place is named.
 const VAGUE: f64 = 3.0;
 
@@ -202,7 +204,11 @@ impl<'a> Levels<'a> {
             true if changes && is_sure => Course::Falls,
             false if changes && is_sure => Course::Rises,
             _ if !changes && narrow => Course::Holds,
-            _ => return self.by_thirds().unwrap_or_else(|| (Course::Undecided, WIDE.to_owned())),
+            _ => {
+                let near = (NEAR_ENOUGH..=1.0 / NEAR_ENOUGH).contains(&value);
+                let holds = if near { self.by_thirds() } else { None };
+                return holds.unwrap_or_else(|| (Course::Undecided, WIDE.to_owned()));
+            }
         };
         (course, String::new())
     }

@@ -57,6 +57,8 @@ pub struct About {
     pub usual: Usual,
     /// Programs that measured the same before, and whose results this can be told in.
     pub likes: &'static [Like],
+    /// Metrics besides the headline whose growth is told along with it.
+    pub told: &'static [&'static str],
     /// What it measures; the first one is the headline.
     pub metrics: &'static [MetricAbout],
 }
@@ -151,6 +153,7 @@ impl About {
         rivals: &[],
         usual: Usual { rounds: 7, rounds_quick: 9, measure_ms: 100, call_ms_max: 1 },
         likes: &[],
+        told: &[],
         metrics: &[],
     };
 
@@ -368,6 +371,7 @@ pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
         trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
         rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
+        told: about.told.iter().map(word).collect(),
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
     }

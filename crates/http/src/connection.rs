@@ -300,6 +300,7 @@ impl Connection {
         // Of who asks for what can be no target, nothing more is taken.
         let keep = keep && desk.site.said().status != Status::BadRequest;
         self.owed += 1;
+        self.since_ms = desk.now_ms;
         self.phase = match body {
             _ if !keep => Phase::Last { linger: more_came || body.is_some() },
             Some(discard) => Phase::Body(discard, DISCARD_BYTES),
@@ -314,6 +315,7 @@ impl Connection {
     fn refuse(&mut self, status: Status, desk: &mut Desk, out: &mut Vec<u8>) {
         desk.site.refuse(status, out);
         self.owed += 1;
+        self.since_ms = desk.now_ms;
         self.phase = Phase::Last { linger: true };
         self.input = Vec::new();
         if desk.log.is_some() {

@@ -99,6 +99,22 @@ fn more_connections_than_there_may_be_wait_for_their_turn() {
 }
 
 #[test]
+fn who_comes_at_once_waits_as_well() {
+    each(
+        |config| config.limits.connections = 3,
+        |_, server| {
+            let streams: Vec<TcpStream> = (0..50).map(|_| client(&server)).collect();
+            until(&server, |counts| counts.open == 3);
+            // Time for others, if the server took them in.
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(server.counts().accepted, 3);
+            drop(streams);
+            until(&server, |counts| counts.accepted == 50 && counts.open == 0);
+        },
+    );
+}
+
+#[test]
 fn draining_ends_what_is_under_way_and_closes_what_is_idle() {
     each(
         |_| (),

@@ -19,6 +19,7 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["--xyzzy"], "there is no --xyzzy; `knee --help` shows them all"),
         (&["record", "xyzzy"], "no command `xyzzy`; `knee record --help` shows them all"),
         (&["repot"], "there is no command `repot`; did you mean record or export or report?"),
+        (&["httpd", "/xyzzy", "--port", "0"], "can't serve /xyzzy: No such file or directory"),
         (&["xyzzy"], "there is no command `xyzzy`; `knee --help` shows them all"),
         (&["run", "poll", "--points", "0"], "--points is at least 1, not 0"),
         (&["run", "poll", "--points", "-5"], "`-5` is not a whole number"),

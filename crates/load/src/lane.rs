@@ -2,8 +2,7 @@
 //! Nothing is shared with other threads while requests are under way.
 //!
 //! A request costs one `send` and one `recv`, and a share of one wait, or of two where it is due at a
-//! time. Nothing is told to epoll
-//! after a connection is made: it is edge-triggered for both directions.
+//! time. Nothing is told to epoll after a connection is made: it is edge-triggered for both directions.
 
 mod conn;
 mod links;
@@ -346,7 +345,8 @@ impl<'a> Lane<'a> {
             // epoll itself waits for whole milliseconds: what is due by then would be sent late.
             let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
             match poll(&mut epoll, Some(&left)) {
-                Ok(_) | Err(Errno::INTR) => left.tv_nsec = 0,
+                Ok(0) | Err(Errno::INTR) => return Ok(()),
+                Ok(_) => left.tv_nsec = 0,
                 Err(error) => return Err(error),
             }
         }

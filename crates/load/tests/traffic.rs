@@ -4,7 +4,6 @@ mod common;
 
 use common::{Answer, OK, Server};
 use load::{Arrivals, Errors, Outcome, Plan, Shape, Target};
-use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
@@ -161,25 +160,6 @@ fn unasked_bytes_are_malformed() {
 }
 
 #[test]
-fn replies_to_what_was_never_sent_are_malformed() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            // Replies to far more requests than it reads, so that most never leave their sender.
-            std::thread::spawn(move || {
-                let (many, mut some) = (OK.repeat(5_000), [0; 10_000]);
-                while stream.read_exact(&mut some).and_then(|()| stream.write_all(&many)).is_ok() {}
-            });
-        }
-    });
-    let target = Target { address, host: address.to_string(), path: "/".into() };
-    let plan =
-        Plan { pipeline: 200_000, duration: Some(Duration::from_secs(1)), ..Plan::to(target) };
-    assert!(run(&plan).errors.malformed > 0);
-}
-
-#[test]
 fn nobody_there_is_refused_and_does_not_spin() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let target = Target { address: gone, host: "x".into(), path: "/".into() };
@@ -259,7 +239,7 @@ fn what_waits_for_a_connection_is_not_called_late() {
         if number < CONNECTIONS as u64 {
             all.wait();
             // What is due meanwhile has to wait, which is what is counted.
-            std::thread::sleep(Duration::from_millis(60));
+            std::thread::sleep(Duration::from_millis(30));
         }
         Answer::Send(OK.to_vec())
     });
@@ -270,7 +250,7 @@ fn what_waits_for_a_connection_is_not_called_late() {
         ..server.plan()
     };
     let outcome = run(&plan);
-    assert!(outcome.waited >= 58, "{} waited, {} were late", outcome.waited, outcome.late);
+    assert!(outcome.waited >= 28, "{} waited, {} were late", outcome.waited, outcome.late);
 }
 
 #[test]

@@ -88,6 +88,25 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
 }
 
 #[test]
+fn what_is_due_is_sent_then_and_not_at_the_next_millisecond() {
+    let server = Server::start(|_| Answer::Send(OK.to_vec()));
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: 1_300.0 }),
+        connections: 10,
+        duration: Some(Duration::from_millis(300)),
+        ..server.plan()
+    };
+    let late_ns = || {
+        let outcome = load::run(&plan, &false.into(), None).unwrap();
+        outcome.latency.p50 - outcome.service.p50
+    };
+    // Rounded up to milliseconds, the middle one would be half of one late on any machine. A busy one
+    // may be late by itself.
+    let tries: Vec<f64> = (0..10).map(|_| late_ns()).collect();
+    assert!(tries.iter().any(|&late_ns| late_ns < 250_000.0), "{tries:?}");
+}
+
+#[test]
 fn a_closed_loop_hides_the_same_stall() {
     let (server, _) = stalling();
     let plan = Plan { connections: 10, duration: None, requests: Some(20_000), ..server.plan() };

@@ -129,6 +129,9 @@ pub struct WorkloadInfo {
     /// Pairs of subjects of which is always said where one overtakes the other.
     #[serde(default)]
     pub rivals: Vec<(String, String)>,
+    /// Metrics besides the headline whose growth is told along with it.
+    #[serde(default)]
+    pub told: Vec<String>,
     /// What it measures; the first one is the headline.
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.

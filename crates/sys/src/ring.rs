@@ -25,6 +25,12 @@ const GROUP: u16 = 0;
 /// Bits of an operation's data that are the caller's; those above say which operation it is.
 const DATA_BITS: u32 = 56;
 
+/// What a socket that neither takes more nor can be watched is left alone for.
+static PAUSE: Timespec = Timespec::new().nsec(10_000_000);
+
+/// What the kernel tells of a socket whose other side sends no more.
+const END_OF_INPUT: usize = libc::POLLRDHUP.cast_unsigned() as usize;
+
 /// How long a ring that goes waits for one operation more to end.
 const LEAVING: Duration = Duration::from_millis(200);
 
@@ -38,6 +44,7 @@ enum Kind {
     Receive = 3,
     Send = 4,
     Writable = 5,
+    Pause = 6,
 }
 
 /// Something that was begun has got on or ended. `data` is what the caller gave at its beginning, its
@@ -53,8 +60,9 @@ pub enum Done {
     Received { data: u64, result: io::Result<Option<Lent>>, more: bool },
     /// So many bytes of the buffer were sent.
     Sent { data: u64, result: io::Result<usize>, buffer: Vec<u8> },
-    /// A socket takes more, or it has failed.
-    Writable { data: u64 },
+    /// A socket takes more, or it has failed, or a pause is over. Without `takes` the other side just
+    /// sends no more, which the kernel tells whether it was asked for or not.
+    Writable { data: u64, takes: bool },
 }
 
 /// A part of one of the ring's own buffers, to be looked at by [`Ring::lent`] and given back.
@@ -110,6 +118,15 @@ impl Ring {
         self.push(entry.build(), Kind::Accept, 0)
     }
 
+    /// Accepts one connection, and no more.
+    pub fn accept_one(&mut self, listener: BorrowedFd<'_>) -> io::Result<()> {
+        // Where the address of the other side would go.
+        let (address, bytes) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let entry = opcode::Accept::new(Fd(listener.as_raw_fd()), address, bytes)
+            .flags(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        self.push(entry.build(), Kind::Accept, 0)
+    }
+
     /// Ends accepting: its completion comes without `more`.
     pub fn cancel_accept(&mut self) -> io::Result<()> {
         self.cancel(Kind::Accept, 0)
@@ -134,8 +151,11 @@ impl Ring {
         self.cancel(Kind::Receive, data)
     }
 
-    /// Sends the buffer from `from` on, or the beginning of that. The descriptor has to stay open until
-    /// the next wait.
+    /// Sends the buffer from `from` on, or the beginning of that; `EAGAIN` where the socket takes nothing
+    /// now. The descriptor has to stay open until the next wait.
+    ///
+    /// The kernel does not wait for the socket: once the other side sends no more it can't, and would set
+    /// a thread of its own aside for each such send.
     ///
     /// It is a send with a copy: without one (`IORING_OP_SEND_ZC`), files of 5 MB over the loopback took
     /// 0.8 to 1.3 of the time, and the buffer stays with the kernel until the other side has it all.
@@ -149,7 +169,8 @@ impl Ring {
     ) -> io::Result<()> {
         let rest = buffer.get(from..).unwrap_or_default();
         let (at, bytes) = (rest.as_ptr(), u32::try_from(rest.len()).unwrap_or(u32::MAX));
-        let entry = opcode::Send::new(Fd(socket.as_raw_fd()), at, bytes).flags(libc::MSG_NOSIGNAL);
+        let entry = opcode::Send::new(Fd(socket.as_raw_fd()), at, bytes)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT);
         let place = self.free.pop().unwrap_or_else(|| {
             self.held.push(None);
             self.held.len() as u32 - 1
@@ -169,6 +190,12 @@ impl Ring {
         let bits = u32::from(libc::POLLOUT.cast_unsigned());
         let entry = opcode::PollAdd::new(Fd(socket.as_raw_fd()), bits);
         self.push(entry.build(), Kind::Writable, data)
+    }
+
+    /// Tells the same in 10 ms, whatever the socket does: for one whose other side sends no more, of
+    /// which [`Ring::writable`] would tell at once and for ever.
+    pub fn pause(&mut self, data: u64) -> io::Result<()> {
+        self.push(opcode::Timeout::new(&raw const PAUSE).build(), Kind::Pause, data)
     }
 
     /// Hands over what was begun, waits until something is done or the time is up, and puts it into
@@ -214,7 +241,8 @@ impl Ring {
         let entry = entry.user_data(tagged(kind, data));
         loop {
             // SAFETY: an operation that refers to memory refers to a buffer that `held` keeps until the
-            // operation completes, or to the buffers of `lending`; both outlive the ring (see `drop`).
+            // operation completes, or to the buffers of `lending`; both outlive the ring (see `drop`). The
+            // time of a pause is a static.
             if unsafe { self.uring.submission().push(&entry) }.is_ok() {
                 return Ok(());
             }
@@ -265,7 +293,13 @@ impl Ring {
                         done.push(Done::Sent { data: given, result, buffer });
                     }
                 }
-                kind if kind == Kind::Writable as u8 => done.push(Done::Writable { data }),
+                kind if kind == Kind::Writable as u8 => {
+                    let takes = result.map_or(true, |bits| bits & !END_OF_INPUT != 0);
+                    done.push(Done::Writable { data, takes });
+                }
+                kind if kind == Kind::Pause as u8 => {
+                    done.push(Done::Writable { data, takes: true });
+                }
                 _ => {}
             }
         }
@@ -449,6 +483,26 @@ mod tests {
     }
 
     #[test]
+    fn one_connection_is_accepted_and_no_more() {
+        let mut ring = Ring::new(8, 2).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        ring.accept_one(listener.as_fd()).unwrap();
+        let mut done = Vec::new();
+        ring.wait(&mut done, Some(Duration::ZERO)).unwrap();
+        assert!(done.is_empty(), "{done:?}");
+        let _clients =
+            [(); 2].map(|()| TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        until(&mut ring, |_, done| match done {
+            Done::Accepted { result: Ok(_), more: false } => Some(()),
+            other => panic!("{other:?}"),
+        });
+        ring.wait(&mut done, Some(Duration::from_millis(50))).unwrap();
+        assert!(done.is_empty(), "{done:?}");
+        assert!(listener.accept().is_ok());
+    }
+
+    #[test]
     fn receiving_ends_when_it_is_cancelled_and_when_buffers_run_out() {
         let mut ring = Ring::new(8, 2).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -499,7 +553,30 @@ mod tests {
         far.set_nonblocking(true).unwrap();
         while far.read(&mut [0; 4096]).is_ok() {}
         until(&mut ring, |_, done| match done {
-            Done::Writable { data: 9 } => Some(()),
+            Done::Writable { data: 9, takes: true } => Some(()),
+            other => panic!("{other:?}"),
+        });
+        // Once the other side sends no more, that is told at once, and a pause helps.
+        while (&near).write(&[0; 4096]).is_ok() {}
+        far.shutdown(std::net::Shutdown::Write).unwrap();
+        ring.writable(near.as_fd(), 9).unwrap();
+        until(&mut ring, |_, done| match done {
+            Done::Writable { data: 9, takes: false } => Some(()),
+            other => panic!("{other:?}"),
+        });
+        let begun = std::time::Instant::now();
+        ring.pause(9).unwrap();
+        until(&mut ring, |_, done| match done {
+            Done::Writable { data: 9, takes: true } => Some(()),
+            other => panic!("{other:?}"),
+        });
+        assert!(begun.elapsed() >= Duration::from_millis(10));
+        ring.send(near.as_fd(), 9, vec![0; 10], 0).unwrap();
+        until(&mut ring, |_, done| match done {
+            Done::Sent { data: 9, result: Err(error), .. } => {
+                assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+                Some(())
+            }
             other => panic!("{other:?}"),
         });
         let (end, mut other) = io::pipe().unwrap();

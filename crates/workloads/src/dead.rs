@@ -44,7 +44,7 @@ const DEAD: Condition = Condition {
     sweep: Some(Sweep {
         label: "dead connections",
         points: Defaults {
-            quick: &["0", "100", "1k", "9k"],
+            quick: &["0", "1k", "3k", "9k"],
             full: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
         },
     }),
@@ -65,7 +65,7 @@ const WORKERS: Condition = Condition {
     name: "workers",
     about: "workers of the server",
     values: Values::Between(1, 256),
-    default: Defaults::always(&["1"]),
+    default: Defaults { quick: &["1"], full: &["1", "2"] },
     sweep: None,
 };
 
@@ -113,7 +113,7 @@ static ABOUT: About = About {
         ("epoll-level", "nginx"),
         ("epoll-level", "lighttpd"),
     ],
-    usual: Usual { rounds: 7, rounds_quick: 5, ..About::PLAIN.usual },
+    usual: Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual },
     likes: &[Like {
         name: "httperf",
         original: "httperf --num-conns 100 --num-calls 20000 --rate 100 beside deadconn (the sys_epoll \
@@ -134,6 +134,7 @@ static ABOUT: About = About {
             "latency: a reply that came late is a reply",
         ],
     }],
+    told: &["cpu"],
     metrics: &[
         MetricAbout { name: "replies", about: "replies", says: Says::Rate("replies/s") },
         MetricAbout::time("cpu", "reply, on the server's CPUs"),

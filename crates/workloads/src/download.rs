@@ -76,7 +76,11 @@ static ABOUT: About = About {
     kind: Kind::Named,
     question: "How fast does a server send a large file, and does it keep that up?",
     operation: "one MB of a large file that one client takes as fast as it comes",
-    not_measured: &["a network: both ends are here", "a disk by itself: fio does"],
+    not_measured: &[
+        "a network: both ends are here",
+        "a disk by itself: fio does",
+        "the first MB alone: what buffers held when its head came is among them",
+    ],
     conditions: &[MEGABYTES, BESIDE, LAID, CACHE],
     axis: MEGABYTES.name,
     rivals: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],

@@ -132,6 +132,7 @@ static ABOUT: About = About {
     }],
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
     usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
+    told: &[],
     metrics: &[
         MetricAbout { name: "passes", about: "token passes", says: Says::Rate("tokens/s") },
         MetricAbout::time("user", "token pass, user CPU"),

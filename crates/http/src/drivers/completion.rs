@@ -1,7 +1,8 @@
 //! A worker over completions of `io_uring`: what is to be done goes into a ring, and comes out done.
 //!
-//! Accepting and receiving are begun once and go on (multishot); what is received lies in buffers that
-//! all connections share, and none holds one while it is idle.
+//! Accepting and receiving are begun once and go on (multishot), accepting as long as there is room for
+//! whoever may come; what is received lies in buffers that all connections share, and none holds one while
+//! it is idle.
 //!
 //! Files go the way that other drivers send them, and the ring tells when a socket takes more. Reading
 //! them through the ring into buffers and sending these copies every byte twice: of 5 MB over the
@@ -33,6 +34,10 @@ const ENTRIES: u32 = 1_024;
 /// Buffers of 4 KiB that are received into. Each is given back before the next wait.
 const BUFFERS: u16 = 256;
 
+/// Connections that wait to be accepted, as the kernel bounds them usually: accepting that goes on by itself
+/// takes them all at once.
+const CROWD: usize = 4_096;
+
 /// Buffers for output that are kept for the next reply, and their size at most.
 const SPARE_BUFFERS: usize = 256;
 const SPARE_BYTES: usize = 16 * 1024;
@@ -56,7 +61,6 @@ pub(super) fn open(station: Station) -> Result<Box<dyn Driver>, Error> {
     let open = || -> io::Result<Ring> {
         let mut ring = Ring::new(ENTRIES, BUFFERS)?;
         ring.watch(bell.rings())?;
-        ring.accept(listener.as_fd())?;
         Ok(ring)
     };
     let ring = open().map_err(|error| Error(format!("{COMPLETION}: {error}")))?;
@@ -67,7 +71,8 @@ pub(super) fn open(station: Station) -> Result<Box<dyn Driver>, Error> {
         listener: Some(listener),
         desk,
         pace: Pace::new(limits),
-        accepting: true,
+        accepting: false,
+        many: false,
         spare: Vec::new(),
         sending,
         bell,
@@ -80,10 +85,8 @@ pub(super) fn open(station: Station) -> Result<Box<dyn Driver>, Error> {
 struct Link {
     socket: OwnedFd,
     connection: Connection,
-    /// What is sent apart from the ring: a file, and what stands before it.
+    /// What is sent apart from the ring: a file and what stands before it, or what a full socket left.
     outbox: Option<Box<Outbox>>,
-    /// Of the buffer that is being sent, what has gone.
-    gone: usize,
     receiving: Receiving,
     /// A buffer of it is with the kernel, or the kernel is to tell when the socket takes more.
     busy: bool,
@@ -108,6 +111,8 @@ struct Worker {
     desk: Desk,
     pace: Pace,
     accepting: bool,
+    /// Accepting goes on by itself, and is not for one connection.
+    many: bool,
     spare: Vec<Vec<u8>>,
     sending: Box<dyn Sending>,
     bell: Arc<Bell>,
@@ -126,6 +131,7 @@ impl Driver for Worker {
 impl Worker {
     fn serve(&mut self) -> io::Result<()> {
         let mut done = Vec::new();
+        self.go_on_accepting()?;
         loop {
             let patience = self.pace.patience(self.links.len(), &self.desk);
             let patience = if self.sweeps > 0 { Some(Duration::ZERO) } else { patience };
@@ -168,7 +174,8 @@ impl Worker {
                 self.sent(Key::of(data), result, buffer)?;
             }
             Done::Accepted { result, more } => self.accepted(result, more)?,
-            Done::Writable { data } => self.push(Key::of(data))?,
+            Done::Writable { data, takes: true } => self.push(Key::of(data))?,
+            Done::Writable { data, takes: false } => self.ring.pause(data)?,
             Done::Readable { more } => {
                 if !more {
                     self.ring.watch(self.bell.rings())?;
@@ -184,13 +191,13 @@ impl Worker {
         match result {
             Ok(socket) => {
                 self.add(socket)?;
-                // Who waits is accepted in one go: until accepting has ended, some more come, and are served.
-                if self.pace.is_open()
-                    && !self.desk.draining
-                    && !self.pace.admits(self.links.len(), &self.desk)
-                    && self.accepting
-                {
-                    self.ring.cancel_accept()?;
+                if self.pace.is_open() && !self.desk.draining {
+                    // Where there is no room for another one, the door closes.
+                    let _ = self.pace.admits(self.links.len(), &self.desk);
+                    if self.accepting && self.many && !self.is_roomy() {
+                        self.many = false;
+                        self.ring.cancel_accept()?;
+                    }
                 }
             }
             Err(error) => {
@@ -211,7 +218,6 @@ impl Worker {
             socket,
             connection,
             outbox: None,
-            gone: 0,
             receiving: Receiving::No,
             busy: false,
             closing: false,
@@ -261,25 +267,29 @@ impl Worker {
             return Ok(());
         };
         link.busy = false;
-        match result {
-            Ok(sent) => {
-                self.desk.counts.sent(sent);
-                link.gone += sent;
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => {
-                self.keep(buffer);
-                return self.drive(key, Next::Close, Vec::new());
-            }
-        }
+        let gone = match result {
+            Ok(sent) => sent,
+            Err(error) => match error.kind() {
+                ErrorKind::Interrupted | ErrorKind::WouldBlock => 0,
+                _ => {
+                    self.keep(buffer);
+                    return self.drive(key, Next::Close, Vec::new());
+                }
+            },
+        };
+        self.desk.counts.sent(gone);
         if link.closing {
             self.keep(buffer);
             return self.settle(key);
         }
-        if link.gone < buffer.len() {
+        if gone < buffer.len() {
+            // The socket is full: what is left goes like a file, when it takes more.
             link.connection.moved(self.desk.now_ms);
+            link.outbox = Some(Box::new(Outbox::new(buffer.split_off(gone), None)));
             link.busy = true;
-            return self.ring.send(link.socket.as_fd(), key.number(), buffer, link.gone);
+            let waits = self.ring.writable(link.socket.as_fd(), key.number());
+            self.keep(buffer);
+            return waits;
         }
         buffer.clear();
         let next = link.connection.sent(&mut self.desk, &mut buffer);
@@ -328,7 +338,6 @@ impl Worker {
         };
         match next {
             Next::Send(None) => {
-                link.gone = 0;
                 link.busy = true;
                 self.ring.send(link.socket.as_fd(), key.number(), out, 0)?;
             }
@@ -421,9 +430,19 @@ impl Worker {
             && self.links.len() < self.pace.capacity()
         {
             self.accepting = true;
-            self.ring.accept(listener.as_fd())?;
+            self.many = self.is_roomy();
+            if self.many {
+                self.ring.accept(listener.as_fd())?;
+            } else {
+                self.ring.accept_one(listener.as_fd())?;
+            }
         }
         Ok(())
+    }
+
+    /// Whether there is room for whoever may come until accepting can be ended.
+    fn is_roomy(&self) -> bool {
+        self.pace.capacity().saturating_sub(self.links.len()) > CROWD
     }
 
     /// Serves who waits, accepts no more, and closes what is idle.

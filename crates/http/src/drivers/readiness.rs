@@ -24,6 +24,9 @@ const INPUT_BYTES: usize = 64 * 1024;
 /// Connections that are accepted, and calls that receive from one connection, in one turn.
 const TURN_CALLS: usize = 64;
 
+/// How long a connection is left alone whose socket takes no more and can't be watched.
+const LATER_MS: u64 = 10;
+
 const LISTENER: Token = Token(u64::MAX);
 const BELL: Token = Token(u64::MAX - 1);
 
@@ -63,6 +66,9 @@ struct Worker {
     tools: Tools,
     pace: Pace,
     again: Vec<Key>,
+    /// Connections that are left alone until then.
+    later: Vec<Key>,
+    later_ms: u64,
     accept_again: bool,
     bell: std::sync::Arc<crate::workers::Bell>,
     /// A connection closed in this turn.
@@ -85,6 +91,8 @@ pub(super) fn open(row: &'static Mechanism, station: Station) -> Result<Box<dyn 
         tools,
         pace,
         again: Vec::new(),
+        later: Vec::new(),
+        later_ms: 0,
         accept_again: false,
         bell,
         closed: false,
@@ -105,7 +113,10 @@ impl Worker {
             self.watcher.wait(&mut ready, self.patience())?;
             self.tools.desk.tick();
             let mut order = Order::Serve;
-            let again = std::mem::take(&mut self.again);
+            let mut again = std::mem::take(&mut self.again);
+            if self.tools.desk.now_ms >= self.later_ms {
+                again.append(&mut self.later);
+            }
             for &event in &ready {
                 match event.token {
                     LISTENER => self.accept()?,
@@ -143,7 +154,13 @@ impl Worker {
         if !self.again.is_empty() || self.accept_again {
             return Some(Duration::ZERO);
         }
-        self.pace.patience(self.links.len(), &self.tools.desk)
+        let patience = self.pace.patience(self.links.len(), &self.tools.desk);
+        if self.later.is_empty() {
+            return patience;
+        }
+        let left_ms = self.later_ms.saturating_sub(self.tools.desk.now_ms).max(1);
+        let left = Duration::from_millis(left_ms);
+        Some(patience.map_or(left, |patience| patience.min(left)))
     }
 
     fn answer_bell(&mut self) -> io::Result<Order> {
@@ -213,12 +230,25 @@ impl Worker {
         let Some(link) = self.links.get_mut(key) else { return Ok(()) };
         let fate = if link.outbox.is_none() {
             link.read(&mut self.tools, event.hangup)
+        } else if self.tools.row.trigger == Trigger::Oneshot && !event.writable {
+            // The other side sends no more, which some tell unasked. Watched again, it would be told at
+            // once and for ever.
+            self.put_off(key);
+            return Ok(());
         } else if event.writable || event.hangup {
             link.push(&mut self.tools)
         } else {
             Fate::Stays
         };
         self.settle(key, fate)
+    }
+
+    /// Has a connection go on a little later, without an event.
+    fn put_off(&mut self, key: Key) {
+        if self.later.is_empty() {
+            self.later_ms = self.tools.desk.now_ms + LATER_MS;
+        }
+        self.later.push(key);
     }
 
     /// A connection that had not come to its end has another turn.

@@ -88,7 +88,10 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     let mut signals = Signals::new([SIGINT, SIGTERM])
         .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
     let failed = |error: http::Error| Trouble::failed(error.to_string());
-    let server = Server::start(config(ask)).map_err(failed)?;
+    let wrong = |error: http::Error| {
+        if ask.root.is_dir() { failed(error) } else { Trouble::usage(error.to_string()) }
+    };
+    let server = Server::start(config(ask)).map_err(wrong)?;
     server.remarks().iter().for_each(|remark| complain(&format!("knee: {remark}")));
     print(&listening(ask, &server))?;
     let (stopper, handle) = (server.stopper(), signals.handle());

@@ -127,9 +127,13 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     let failed = |error: ::load::Error| Trouble::failed(error.to_string());
-    let mut dead = dead(ask, &plan, &stop).map_err(|error| match stop.asked() {
-        true => Trouble::interrupted("interrupted while dead connections were opened: no load yet"),
-        false => failed(error),
+    let mut dead = dead(ask, &plan, &stop).map_err(|error| {
+        if !stop.asked() {
+            return failed(error);
+        }
+        Trouble::interrupted(
+            "interrupted while dead connections were opened: there was no load yet",
+        )
     })?;
     let live = live::Live::new(&plan);
     let mut watch = |tick: &::load::Tick| live.tick(tick);

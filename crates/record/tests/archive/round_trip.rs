@@ -95,7 +95,7 @@ prop_compose! {
         [points_down, trajectory] in any::<[bool; 2]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         rivals in vec((".{0,9}", ".{0,9}"), 0..3),
-        not_measured in vec(".{0,9}", 0..3),
+        [not_measured, told] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..4),
     ) -> WorkloadInfo {
@@ -107,7 +107,8 @@ prop_compose! {
         let subjects = subjects.into_iter()
             .map(|(name, label, note)| SubjectInfo { name, label, note });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            axis_condition, ratio, trajectory, points_down, rivals, metrics: metrics.collect(), subjects: subjects.collect() }
+            axis_condition, ratio, trajectory, points_down, rivals, told,
+            metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }
 

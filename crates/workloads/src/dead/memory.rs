@@ -32,13 +32,16 @@ impl Memory {
         if dead < DEAD_MIN {
             return;
         }
-        // Less than before is nothing: something else went.
-        let each = |after: u64, before: u64| after.saturating_sub(before) as f64 / dead as f64;
-        probe.given("memory", &[each(self.server, before.server)], dead);
-        if dead < DEAD_MIN_KERNEL {
-            return;
+        // Where there is less than before, something else went: that says nothing of connections.
+        let mut grew = |metric, after: u64, before: u64| {
+            if let Some(bytes) = after.checked_sub(before) {
+                probe.given(metric, &[bytes as f64 / dead as f64], dead);
+            }
+        };
+        grew("memory", self.server, before.server);
+        if dead >= DEAD_MIN_KERNEL {
+            grew("kernel memory", self.kernel, before.kernel);
         }
-        probe.given("kernel memory", &[each(self.kernel, before.kernel)], dead);
     }
 }
 

@@ -26,6 +26,10 @@ use sys::process::{End, Resources};
 pub const SELF: &str = "/proc/self/exe";
 /// The variable by which the processes of a run's workers are known.
 pub(crate) const MARK: &str = "KNEE_RUN";
+/// So often, and so far apart, is looked at a process that seems to have no environment: a dead one has
+/// none either.
+const EXEC_LOOKS_MAX: u32 = 40;
+const EXEC_LOOK: Duration = Duration::from_micros(250);
 /// The last words of a worker that are worth keeping.
 const STDERR_BYTES_KEPT: usize = 4 << 10;
 
@@ -281,7 +285,16 @@ fn clean_up(group: Pid, mark: &str) -> usize {
 
 /// Whether a process was started with the mark in its environment, by a worker or what it started.
 fn bears(pid: Pid, mark: &str) -> bool {
-    let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_pid()));
+    let read = || std::fs::read(format!("/proc/{}/environ", pid.as_raw_pid()));
+    let mut environment = read();
+    // While a process becomes another program, it seems to have none.
+    for _ in 0..EXEC_LOOKS_MAX {
+        if environment.as_ref().map_or(true, |bytes| !bytes.is_empty()) {
+            break;
+        }
+        std::thread::sleep(EXEC_LOOK);
+        environment = read();
+    }
     let wanted = format!("{MARK}={mark}");
     let mut variables = environment.iter().flat_map(|bytes| bytes.split(|&byte| byte == 0));
     variables.any(|variable| variable == wanted.as_bytes())

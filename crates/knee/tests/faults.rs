@@ -62,6 +62,7 @@ fn what_never_ends_is_void_at_its_deadline() {
     let words = ["run", "fault", "--subjects", subjects, "--rounds", "1", "--deadline", "1s"];
     let came = knee.run(&words);
     assert_eq!(came.code, Some(1), "nothing was measured: {came:?}");
+    assert!(came.err.contains("every cell is void"), "{came:?}");
     knee.assert_no_process_left();
     let run = only_run(&knee);
     for subject in subjects.split(',') {

@@ -62,7 +62,7 @@ fn each_server_is_connected_to_and_asked() {
 #[test]
 fn each_server_replies_beside_dead_connections() {
     let words = ["run", "dead", "--points", "0,40", "--alive", "10", "--rounds", "1"];
-    let run = measured(&[&words[..], &["--time", "10ms"]].concat());
+    let run = measured(&[&words[..], &["--time", "10ms", "--workers", "1"]].concat());
     assert_eq!(run.cells.len(), 2 * servers_available());
     for cell in &run.cells {
         for metric in ["replies", "cpu", "latency", "p99"] {
@@ -187,7 +187,8 @@ fn with_descriptors(knee: &Knee, most: u32, words: &str) -> Came {
 #[test]
 fn more_connections_than_descriptors_are_clamped_with_the_limit() {
     let knee = Knee::new();
-    let words = "run dead connect --points 900 --rounds 1 --time 5ms --subjects epoll-level";
+    let words =
+        "run dead connect --points 900 --rounds 1 --time 5ms --subjects epoll-level --workers 1";
     let came = with_descriptors(&knee, 400, words);
     assert_eq!(came.code, Some(0), "{came:?}");
     let run = load(&knee);

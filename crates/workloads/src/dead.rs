@@ -120,7 +120,7 @@ static ABOUT: About = About {
                    page, 2002), its line of reply rates",
         subjects: &["poll", "epoll-level", "sigio"],
         points: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
-        conditions: &[("calls", "20000")],
+        conditions: &[("calls", "20000"), ("workers", "1")],
         rounds: Some(3),
         print: Print::ReplyRates,
         also: &[],

@@ -18,6 +18,12 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     for table in tables {
         let workload = workloads.iter().find(|workload| workload.name == table.workload);
         let along = workload.is_some_and(|workload| workload.told.contains(&table.metric.name));
+        // What is undecided is not told twice.
+        let decided = |row: &&Row| row.growth.as_ref().is_some_and(|g| g.class != Class::Undecided);
+        let along = |kind: FindingKind, subject: &str| {
+            let row = table.rows.iter().find(|row| row.subject == subject);
+            along && kind == FindingKind::Growth && row.as_ref().is_some_and(decided)
+        };
         let mut tell = |kind, subjects: &[&str], sentence| {
             findings.push(Finding {
                 kind,
@@ -26,7 +32,7 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
                 metric: table.metric.name.clone(),
                 subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
                 sentence,
-                headline: table.headline || (along && kind == FindingKind::Growth),
+                headline: table.headline || along(kind, subjects[0]),
             });
         };
         for row in &table.rows {

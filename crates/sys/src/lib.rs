@@ -7,6 +7,8 @@
 pub mod aio;
 #[cfg(target_os = "linux")]
 pub mod cached;
+#[cfg(target_os = "linux")]
+pub mod calls;
 pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod cputime;
@@ -21,6 +23,8 @@ pub mod kqueue;
 #[cfg(target_os = "linux")]
 pub mod map;
 #[cfg(target_os = "linux")]
+pub mod mounts;
+#[cfg(target_os = "linux")]
 pub mod peek;
 #[cfg(target_os = "linux")]
 pub mod perf;
@@ -28,6 +32,8 @@ pub mod poll;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod port;
 pub mod process;
+#[cfg(target_os = "linux")]
+pub mod pthread;
 #[cfg(target_os = "linux")]
 pub mod ring;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,5 @@
-//! Tracepoints of one thread through `perf_event_open`: samples into a ring, or a plain count.
+//! Tracepoints and program counters of one thread through `perf_event_open`: samples into a ring, or a
+//! plain count.
 
 use std::ffi::CStr;
 use std::io;
@@ -8,8 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{Ioctl, c_ulong};
 
+/// `PERF_TYPE_SOFTWARE`, and of these events `PERF_COUNT_SW_CPU_CLOCK`.
+const SOFTWARE: u32 = 1;
+const CPU_CLOCK: u64 = 0;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
+/// `PERF_SAMPLE_IP`: each sample holds a program counter and nothing else.
+const COUNTER: u64 = 1 << 0;
 /// `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`: what each sample holds, in this order.
 const TIME_AND_RAW: u64 = (1 << 2) | (1 << 10);
 /// `PERF_FLAG_FD_CLOEXEC`.
@@ -17,6 +23,8 @@ const CLOSE_ON_EXEC: c_ulong = 1 << 3;
 
 // Bits of the attributes' bit field, counted from its first.
 const DISABLED: u64 = 1 << 0;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK_ID: u64 = 1 << 25;
 
@@ -28,6 +36,13 @@ const SET_FILTER: Ioctl = libc::_IOW::<*const u8>(b'$' as u32, 6);
 // Where the head and the tail stand in the first page of a ring.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
+
+/// `PERF_RECORD_LOST` and `PERF_RECORD_SAMPLE`.
+const LOST: u32 = 2;
+const SAMPLE: u32 = 9;
+/// Of a record's `misc`: the bits that say in which mode the CPU was, and the kernel's.
+const MODE: u16 = 7;
+const MODE_KERNEL: u16 = 1;
 
 /// The kernel's `struct perf_event_attr`, as long as it was in Linux 4.8.
 #[repr(C)]
@@ -63,7 +78,16 @@ pub enum Wanted {
     Samples,
 }
 
-/// A tracepoint that is watched on one thread. It begins disabled.
+/// Which program counters are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modes {
+    /// Those of the program and those of the kernel.
+    All,
+    /// Those of the program: nothing comes while the thread is in the kernel.
+    User,
+}
+
+/// A tracepoint or a clock that is watched on one thread. It begins disabled.
 #[derive(Debug)]
 pub struct Event(OwnedFd);
 
@@ -87,11 +111,40 @@ impl Event {
             clock_id: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
+        Event::open(&attributes, tid)
+    }
+
+    /// `perf_event_open(2)`: the program counter of the thread `tid`, each time that it has run for
+    /// `period_ns` on whatever CPU. A thread that waits gives no sample. [`counters`] reads them.
+    ///
+    /// # Errors
+    /// `ESRCH` if there is no such thread, `EACCES` or `EPERM` if it may not be sampled (perhaps its
+    /// user mode may), `EMFILE` if no descriptor is left.
+    pub fn cpu_clock(tid: u32, period_ns: u64, modes: Modes) -> io::Result<Self> {
+        let excluded = match modes {
+            Modes::All => EXCLUDE_HYPERVISOR,
+            Modes::User => EXCLUDE_HYPERVISOR | EXCLUDE_KERNEL,
+        };
+        let attributes = Attributes {
+            kind: SOFTWARE,
+            size: size_of::<Attributes>() as u32,
+            config: CPU_CLOCK,
+            // A period of 0 would be no clock at all.
+            sample_period: period_ns.max(1),
+            sample_type: COUNTER,
+            flags: bit_field(DISABLED | WATERMARK | excluded),
+            wakeup_watermark: 1 << 30,
+            ..Attributes::default()
+        };
+        Event::open(&attributes, tid)
+    }
+
+    fn open(attributes: &Attributes, tid: u32) -> io::Result<Self> {
         // SAFETY: the attributes are valid for the length that they state, and are only read.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
-                &raw const attributes,
+                std::ptr::from_ref(attributes),
                 tid.cast_signed(),
                 -1,
                 -1,
@@ -225,6 +278,46 @@ impl Drop for Ring {
     }
 }
 
+/// Where a thread was when its clock was sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counter {
+    /// In its program, at this address.
+    User(u64),
+    /// In the kernel.
+    Kernel(u64),
+}
+
+/// The program counters in what a ring of [`Event::cpu_clock`] gave, and how many were lost. Records
+/// of other kinds are passed over; what makes no sense ends them.
+pub fn counters(bytes: &[u8]) -> (Vec<Counter>, u64) {
+    let (mut counters, mut lost) = (Vec::new(), 0);
+    let mut rest = bytes;
+    while let Some((kind, misc, body, next)) = record(rest) {
+        match kind {
+            SAMPLE if misc & MODE == MODE_KERNEL => {
+                counters.extend(word(body, 0).map(Counter::Kernel));
+            }
+            SAMPLE => counters.extend(word(body, 0).map(Counter::User)),
+            LOST => lost += word(body, 8).unwrap_or(1),
+            _ => {}
+        }
+        rest = next;
+    }
+    (counters, lost)
+}
+
+/// The first record's kind, `misc` and body, and what follows it.
+fn record(bytes: &[u8]) -> Option<(u32, u16, &[u8], &[u8])> {
+    let kind = u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
+    let misc = u16::from_ne_bytes(bytes.get(4..6)?.try_into().ok()?);
+    let size = usize::from(u16::from_ne_bytes(bytes.get(6..8)?.try_into().ok()?));
+    Some((kind, misc, bytes.get(8..size)?, &bytes[size..]))
+}
+
+fn word(body: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?))
+}
+
 /// Where the bytes from `begin` to `end` stand in a ring of `size` bytes: up to its end, and from
 /// its start. Nothing where the marks contradict each other.
 fn pieces(begin: u64, end: u64, size: usize) -> [(usize, usize); 2] {
@@ -265,6 +358,50 @@ mod tests {
         assert_eq!(pieces(4096, 8192, size), [(0, 4096), (0, 0)]);
         assert_eq!(pieces(0, 4097, size), [(0, 0), (0, 0)]);
         assert_eq!(pieces(100, 0, size), [(0, 0), (0, 0)]);
+    }
+
+    fn bytes(kind: u32, misc: u16, words: &[u64]) -> Vec<u8> {
+        let size = 8 + 8 * u16::try_from(words.len()).unwrap();
+        let mut bytes = kind.to_ne_bytes().to_vec();
+        bytes.extend(misc.to_ne_bytes().into_iter().chain(size.to_ne_bytes()));
+        bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn counters_are_told_apart_by_mode_and_what_was_lost_is_counted() {
+        let throttled = bytes(5, 0, &[1, 2, 3]);
+        let all = [
+            bytes(SAMPLE, 2, &[0x1234]),
+            bytes(LOST, 0, &[7, 3]),
+            throttled,
+            bytes(SAMPLE, 1, &[u64::MAX - 1]),
+        ];
+        let wanted = vec![Counter::User(0x1234), Counter::Kernel(u64::MAX - 1)];
+        assert_eq!(counters(&all.concat()), (wanted, 3));
+        // A record that is cut off, and one that says it is shorter than its own head.
+        assert_eq!(counters(&bytes(SAMPLE, 2, &[1])[..12]), (vec![], 0));
+        assert_eq!(counters(&[0; 16]), (vec![], 0));
+    }
+
+    #[test]
+    fn a_thread_that_runs_is_sampled_in_its_program() {
+        // SAFETY: the call takes nothing and only tells the thread's number.
+        let tid = unsafe { libc::gettid() };
+        let event = match Event::cpu_clock(tid.cast_unsigned(), 1_000_000, Modes::User) {
+            Ok(event) => event,
+            Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),
+        };
+        let mut ring = Ring::new(&event, 1).unwrap();
+        event.enable().unwrap();
+        let mut found = Vec::new();
+        // It ends with the first sample: the thread runs all the time.
+        while found.is_empty() {
+            ring.take(&mut found);
+        }
+        let (counters, lost) = counters(&found);
+        assert!(matches!(counters[0], Counter::User(address) if address > 0), "{counters:?}");
+        assert_eq!(lost, 0);
     }
 
     #[test]

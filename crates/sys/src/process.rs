@@ -20,6 +20,29 @@ pub struct Resources {
     pub faults_major: u64,
 }
 
+impl Resources {
+    /// What was used since `before`; of what the kernel has counted down since, nothing.
+    #[must_use]
+    pub fn since(&self, before: &Resources) -> Resources {
+        let Resources {
+            user_ns,
+            system_ns,
+            switches_voluntary,
+            switches_involuntary,
+            faults_minor,
+            faults_major,
+        } = *self;
+        Resources {
+            user_ns: user_ns.saturating_sub(before.user_ns),
+            system_ns: system_ns.saturating_sub(before.system_ns),
+            switches_voluntary: switches_voluntary.saturating_sub(before.switches_voluntary),
+            switches_involuntary: switches_involuntary.saturating_sub(before.switches_involuntary),
+            faults_minor: faults_minor.saturating_sub(before.faults_minor),
+            faults_major: faults_major.saturating_sub(before.faults_major),
+        }
+    }
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {

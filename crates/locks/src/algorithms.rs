@@ -1,0 +1,60 @@
+//! The table of locks. A new one is one file beside these and one line here.
+
+use crate::{Algorithm, Visitor};
+
+/// Declares each module, puts its `ALGORITHM` into the table, in this order, and leads from its name
+/// to its type.
+macro_rules! table {
+    ($($file:ident::$Type:ident,)*) => {
+        $(pub mod $file;)*
+
+        /// Every lock that knee knows, whether or not it is available here.
+        pub static TABLE: &[&Algorithm] = &[$(&$file::ALGORITHM,)*];
+
+        /// Does something with the type of the lock of this name, if there is one.
+        ///
+        /// ```
+        /// use locks::{Algorithm, Lock, Setup, Visitor, visit};
+        ///
+        /// struct Count;
+        ///
+        /// impl Visitor for Count {
+        ///     type Output = String;
+        ///
+        ///     fn visit<L: Lock>(self, algorithm: &'static Algorithm) -> String {
+        ///         let lock = L::new(&Setup { seats: 1, spins: Setup::SPINS });
+        ///         let mut seat = lock.seat();
+        ///         let held: u32 = (0..10).map(|_| lock.hold(&mut seat, || 1)).sum();
+        ///         format!("{} was held {held} times", algorithm.name)
+        ///     }
+        /// }
+        ///
+        /// assert_eq!(visit("mcs", Count).as_deref(), Some("mcs was held 10 times"));
+        /// assert_eq!(visit("pad", Count), None);
+        /// ```
+        pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
+            $(if name == $file::ALGORITHM.name {
+                return Some(visitor.visit::<$file::$Type>(&$file::ALGORITHM));
+            })*
+            None
+        }
+    };
+}
+
+table! {
+    byte::Byte,
+    ttas::Ttas,
+    ticket::Ticket,
+    ticket_proportional::TicketProportional,
+    mcs::Mcs,
+    clh::Clh,
+    qspinlock::Qspinlock,
+    byte_block::ByteBlock,
+    ticket_block::TicketBlock,
+    futex::Futex,
+    pthread_mutex::PthreadMutex,
+    pthread_spin::PthreadSpin,
+    std_mutex::StdMutex,
+    parking_lot::ParkingLot,
+    broken::Broken,
+}

@@ -1,0 +1,71 @@
+//! Nobody sleeps on: a thread that sleeps is woken by every release that matters. Two threads hand the
+//! lock to each other, again and again, and each release comes at the moment at which the other may be
+//! falling asleep. If it is missed once, both stand still, which the deadline finds.
+
+use crate::{Outcome, USUAL, hold_all_to, sound};
+use locks::{Algorithm, Lock, Setup, Visitor, Waiting};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, yield_now};
+
+/// How often the lock goes over and back. On a busy machine each may take a time slice; that no order of
+/// events loses one is what the models ask.
+const ROUNDS: u32 = 150;
+
+/// How far each of two threads has come.
+#[derive(Default)]
+struct Partner {
+    /// How often it has asked.
+    asked: AtomicU32,
+    /// How often it came in.
+    came_in: AtomicU32,
+}
+
+impl Partner {
+    fn wait_until(counter: &AtomicU32, count: u32) {
+        while counter.load(Ordering::SeqCst) < count {
+            yield_now();
+        }
+    }
+
+    /// Holds the lock until the other has asked for it, and asks again when the other is inside. The
+    /// `second` begins when the first is inside, and is half a round behind from then on.
+    fn takes_turns<L: Lock>(&self, other: &Partner, lock: &L, mut seat: L::Seat, second: bool) {
+        Partner::wait_until(&other.came_in, u32::from(second));
+        for round in 1..=ROUNDS {
+            let theirs = (round + u32::from(second)).min(ROUNDS);
+            self.asked.store(round, Ordering::SeqCst);
+            lock.hold(&mut seat, || {
+                self.came_in.store(round, Ordering::SeqCst);
+                Partner::wait_until(&other.asked, theirs);
+            });
+            Partner::wait_until(&other.came_in, theirs);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Wakes(Setup);
+
+impl Visitor for Wakes {
+    type Output = Outcome;
+
+    fn visit<L: Lock>(self, _: &'static Algorithm) -> Outcome {
+        let lock = L::new(&self.0);
+        let (mine, other) = (&Partner::default(), &Partner::default());
+        thread::scope(|scope| {
+            let (lock, seats) = (&lock, [lock.seat(), lock.seat()]);
+            let [seat, others] = seats;
+            scope.spawn(move || mine.takes_turns(other, lock, seat, false));
+            scope.spawn(move || other.takes_turns(mine, lock, others, true));
+        });
+        Ok(())
+    }
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    for spins in [0, 1] {
+        let sleepers = sound().filter(|row| row.waiting != Waiting::Spins);
+        hold_all_to(sleepers, Wakes(Setup { spins, ..USUAL }));
+    }
+}

@@ -1,9 +1,13 @@
 //! Our loops beside plain C programs that make the same system calls, run in turn.
 
+pub mod budget;
+pub mod compare;
 mod game;
 pub mod http;
+pub mod locks;
 mod options;
 pub mod page;
+pub mod simulate;
 mod table;
 
 use crate::shell;
@@ -27,7 +31,10 @@ const RUN_MAX: Duration = Duration::from_secs(180);
 /// Measures a game and prints the table of ratios.
 pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
     let game = Game::named(game).with_context(|| {
-        format!("there is no bench {game}: it is harness, pipetest, primitives, page or http")
+        format!(
+            "there is no bench {game}: it is harness, pipetest, primitives, locks, page, http, \
+             simulate, compare or budget"
+        )
     })?;
     let options = Options::parse(game, args)?;
     let root = shell::root();

@@ -4,7 +4,13 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader, Write as _};
+use std::num::NonZero;
 use std::process::Stdio;
+use std::thread;
+
+/// How many tests of a program run at once. Most of them wait for processes that they started.
+const THREADS: &str = "RUST_TEST_THREADS";
+const THREADS_PER_CPU: usize = 2;
 
 /// Runs every test, doc tests too; `args` are cargo's.
 pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
@@ -12,6 +18,10 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     // Cargo would not heed a package beside `--workspace`.
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     command.args((!chosen).then_some("--workspace")).arg("--no-fail-fast").args(args);
+    if std::env::var_os(THREADS).is_none() {
+        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+        command.env(THREADS, (THREADS_PER_CPU * cpus).to_string());
+    }
     println!("$ {}", shell::display(&command));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let pipe = child.stdout.take().context("cargo test has no output")?;

@@ -1,5 +1,5 @@
-//! Proves that a mechanism and a workload are one file and one line each: adds a toy of both to a
-//! copy of the workspace, builds it, and finds them wherever a row of the tables must appear.
+//! Proves that a mechanism, a lock and a workload are one file and one line each: adds a toy of each to
+//! a copy of the workspace, builds it, and finds them wherever a row of the tables must appear.
 
 mod toys;
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use toys::Toy;
+use toys::{Contract, Toy};
 
 /// No single command of the toys takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(180);
@@ -18,7 +18,7 @@ const RUN_MAX: Duration = Duration::from_secs(180);
 /// Nor does building and running a part of the contract test.
 const CONTRACT_MAX: Duration = Duration::from_secs(600);
 
-/// Adds the toys to a copy of the workspace, and uses both.
+/// Adds the toys to a copy of the workspace, and uses all.
 pub fn run(tally: &mut Tally) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("workspace");
@@ -26,8 +26,8 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     for toy in toys::ALL {
         add(toy, &copy)?;
     }
-    // A build folder of its own: in the workspace's own one, the toy's knee would take the place of
-    // the real one.
+    // A folder of its own for what is built: in the workspace's own one, the toy's knee would take the
+    // place of the real one.
     let target = shell::target_dir()?.join("one-row");
     let mut compile = cargo(&copy, &target, "build");
     let built = shell::succeeds(compile.args(["--package", "knee"]))?;
@@ -48,15 +48,18 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             }
         }
     }
-    contract(&copy, &target, tally)
+    for contract in toys::CONTRACTS {
+        holds_to(contract, &copy, &target, tally)?;
+    }
+    Ok(())
 }
 
-/// The contract test of `readiness` takes up the toy by itself: it passes with the toy in the table,
-/// and fails, naming it, once the toy can't be opened any more.
-fn contract(copy: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
+/// A contract test takes up the toy by itself: it passes with the toy in the table, and fails, naming
+/// it, once the toy doesn't do any more what it has to.
+fn holds_to(contract: &Contract, copy: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
     let test = || {
         let mut command = cargo(copy, target, "test");
-        command.args(["--package", "readiness", "--test", "contract", "basics"]);
+        command.args(["--package", contract.package, "--test", "contract", contract.part]);
         println!("$ {}", shell::display(&command));
         shell::bounded(&mut command, CONTRACT_MAX)
     };
@@ -64,22 +67,31 @@ fn contract(copy: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
     if !sound.status.success() {
         println!("{}{}", sound.stdout, sound.stderr);
     }
-    tally.check("one-row: the contract holds with a toy mechanism", sound.status.success());
-    fs::write(copy.join(toys::MECHANISM.file), toys::broken_mechanism())?;
+    let what = contract.toy.what;
+    let holds = format!("one-row: the contract holds with a toy {what}");
+    tally.check(&holds, sound.status.success());
+    let (right, wrong) = contract.mistake;
+    fs::write(copy.join(contract.toy.file), contract.toy.text.replace(right, wrong))?;
     let broken = test()?;
-    let named = broken.stdout.contains(toys::COMPLAINT);
+    let named = broken.stdout.contains(contract.complaint);
     if !named {
         println!("{}{}", broken.stdout, broken.stderr);
     }
     let found = named && !broken.status.success();
-    tally.check("one-row: the contract test finds a toy mechanism that is broken", found);
+    let finds = format!("one-row: the contract test finds a toy {what} that is broken");
+    tally.check(&finds, found);
     Ok(())
 }
 
-/// A cargo that builds the copy, without debugging information, which nobody will read.
+/// A cargo that builds the copy, without debugging information, which nobody will read and which tells the
+/// copy's own crates from the workspace's. The others were built for the tests and are the same ones:
+/// where this cargo can (since 1.91), it takes them from there.
 fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
     let mut command = shell::cargo(copy, subcommand);
     command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    if let Some(built) = target.parent() {
+        command.env("CARGO_BUILD_BUILD_DIR", built);
+    }
     command
 }
 
@@ -102,7 +114,7 @@ fn add(toy: &Toy, copy: &Path) -> Result<()> {
     fs::write(copy.join(toy.file), toy.text)?;
     let table = copy.join(toy.table);
     let text = fs::read_to_string(&table).with_context(|| format!("{} is missing", toy.table))?;
-    let more = with_row(&text, "toy")
+    let more = with_row(&text, toy.row)
         .with_context(|| format!("{}: no table to put a row into", toy.table))?;
     fs::write(&table, more)?;
     Ok(())

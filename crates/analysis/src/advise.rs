@@ -360,6 +360,8 @@ mod tests {
             unavailable: None,
             growth: None,
             rate: None,
+            scaling: None,
+            unfinished: Vec::new(),
             modes: None,
             steps: Vec::new(),
             drift: None,
@@ -395,6 +397,7 @@ mod tests {
             shares: Some(Shares {
                 word: "active".into(),
                 part: "tokens".into(),
+                multiple: false,
                 whole: "pipes".into(),
                 values: vec![0.01, 0.1, 1.0],
             }),
@@ -403,6 +406,8 @@ mod tests {
                 row("epoll", &|_| 500.0),
             ],
             leads: Vec::new(),
+            rankings: Vec::new(),
+            distributions: Vec::new(),
             facts: Vec::new(),
             contests: vec![Contest {
                 one: "poll".into(),

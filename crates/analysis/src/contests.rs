@@ -1,7 +1,7 @@
 //! Every series of a table against every other: who is best at each point, and where that changes.
 
 use crate::crossover::{Comparison, Series};
-use crate::{Contest, Lead};
+use crate::{Contest, Estimate, Lead, Placed};
 
 /// All pairs of the series of one table.
 pub(crate) struct Contests<'a> {
@@ -56,6 +56,35 @@ impl<'a> Contests<'a> {
             tied,
             of: present.len(),
         })
+    }
+
+    /// All with a figure at `point`, the best first.
+    pub(crate) fn places(&self, point: u64) -> Vec<Placed> {
+        let mut present: Vec<(usize, f64)> = Vec::new();
+        for (index, series) in self.series.iter().enumerate() {
+            present.extend(series.worth_at(point).map(|worth| (index, worth)));
+        }
+        present.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let Some(&(best, _)) = present.first() else { return Vec::new() };
+        let subject = |index: usize| self.series[index].subject().to_owned();
+        let placed = |&(index, _): &(usize, f64)| {
+            let others = present.iter().map(|(other, _)| *other).filter(|other| *other != index);
+            let better = others.clone().filter(|&other| self.beats(other, index, point));
+            let beside = others.clone().filter(|&other| {
+                !self.beats(other, index, point) && !self.beats(index, other, point)
+            });
+            let lead = Comparison::of(&self.series[best], &self.series[index]).lead_at(point);
+            let itself = Estimate { value: 1.0, low: 1.0, high: 1.0 };
+            let level = self.series[index].median_at(point)?;
+            Some(Placed {
+                subject: subject(index),
+                level,
+                rank: 1 + better.count(),
+                behind: lead.filter(|_| index != best).unwrap_or(itself),
+                beside: beside.map(subject).collect(),
+            })
+        };
+        present.iter().filter_map(placed).collect()
     }
 
     /// Whether series `one` is clearly better than series `other` at `point`.

@@ -35,6 +35,11 @@ pub const TOO_CLOSE_SINGLE: f64 = 1.01;
 pub const BLIP: f64 = 1.05;
 /// Series that can't be told apart are close up to this lead; beyond it they are badly known.
 pub const CLOSE: f64 = 1.1;
+/// Where every round of the one is this many times better than each of the other, there is no doubt, however
+/// they scatter: five rounds each that are alike lie that far apart less than once in a thousand times.
+pub const APART: f64 = 10.0;
+/// The rounds that this takes.
+const ROUNDS_APART: u32 = 5;
 /// What is assumed to change from round to round, as a share, where a single round can't show it.
 pub const DRIFT: f64 = 0.03;
 
@@ -59,6 +64,8 @@ pub struct Series {
     subject: String,
     lower_is_better: bool,
     places: Vec<Place>,
+    /// Beyond this point rounds may scatter otherwise than up to it.
+    split: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,8 +80,11 @@ struct Place {
     /// See [`errors_asked`].
     errors_asked: f64,
     single: bool,
+    rounds: u32,
     /// The replicates' `worth`.
     draws: Vec<f64>,
+    /// The least and the most of them: those of single rounds.
+    range: [f64; 2],
 }
 
 impl Series {
@@ -86,12 +96,27 @@ impl Series {
         figures: impl IntoIterator<Item = Figure<'a>>,
     ) -> Self {
         let places = figures.into_iter().filter_map(|figure| Place::of(&figure, lower_is_better));
-        Self { subject: subject.to_owned(), lower_is_better, places: places.collect() }
+        let places = places.collect();
+        Self { subject: subject.to_owned(), lower_is_better, places, split: None }
+    }
+
+    /// The same where rounds may scatter otherwise beyond `point`: more threads than CPUs. Points on one
+    /// side are then not held to the usual error of the other.
+    #[must_use]
+    pub fn split_at(mut self, point: Option<u64>) -> Self {
+        self.split = point;
+        self
     }
 
     /// Its subject.
     pub fn subject(&self) -> &str {
         &self.subject
+    }
+
+    /// Its median at `point`.
+    pub fn median_at(&self, point: u64) -> Option<f64> {
+        let worth = self.worth_at(point)?;
+        Some(if self.lower_is_better { -worth } else { worth }.exp())
     }
 
     /// How good it is at `point`, for comparison with others there: more is better.
@@ -119,6 +144,11 @@ impl Place {
             drift: drift(figure),
             errors_asked: errors_asked(figure.rounds, figure.samples),
             single: figure.samples < 2,
+            rounds: figure.rounds,
+            range: [
+                draws.iter().copied().fold(f64::INFINITY, f64::min),
+                draws.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ],
             draws,
         })
     }
@@ -214,12 +244,13 @@ impl<'a> Comparison<'a> {
             let same = other.places.binary_search_by_key(&place.point, |other| other.point);
             steps.extend(same.ok().map(|index| Step::of(place, &other.places[index])));
         }
-        let usual = usual_error(&steps);
+        let beyond = |step: &Step<'_>| one.split.is_some_and(|split| step.point > split);
+        let usual = [false, true].map(|side| usual_error(&steps, |step| beyond(step) == side));
         let added = errors_added(steps.len());
         let shift = shift(&steps);
         for step in &mut steps {
             step.x = (step.point as f64 + shift).ln();
-            step.error = step.error.max(usual);
+            step.error = step.error.max(usual[usize::from(beyond(step))]);
             step.clear = step.is_clear(added);
         }
         let (stretches, blips) = without_blips(&steps, evidence::stretches(&steps));
@@ -352,7 +383,14 @@ impl<'a> Step<'a> {
             return self.lead.abs() >= TOO_CLOSE_SINGLE.ln();
         }
         let asked = self.errors_asked() + errors_added;
-        self.lead.abs() >= TOO_CLOSE.ln() && self.lead.abs() > asked * self.error
+        self.is_apart() || self.lead.abs() >= TOO_CLOSE.ln() && self.lead.abs() > asked * self.error
+    }
+
+    /// Whether all rounds of the one are far from all of the other.
+    fn is_apart(&self) -> bool {
+        let [one, other] = self.places;
+        let gap = (one.range[0] - other.range[1]).max(other.range[0] - one.range[1]);
+        one.rounds.min(other.rounds) >= ROUNDS_APART && gap.is_finite() && gap >= APART.ln()
     }
 
     fn errors_asked(&self) -> f64 {
@@ -391,9 +429,10 @@ fn shift(steps: &[Step<'_>]) -> f64 {
     if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 }
 }
 
-/// The middle one of the points' errors: what a point that looks quieter is held to.
-fn usual_error(steps: &[Step<'_>]) -> f64 {
-    let known = steps.iter().filter(|step| !step.is_single() && step.error.is_finite());
+/// The middle one of the errors of those points that count: what a point that looks quieter is held to.
+fn usual_error(steps: &[Step<'_>], counts: impl Fn(&Step<'_>) -> bool) -> f64 {
+    let known = steps.iter().filter(|step| counts(step));
+    let known = known.filter(|step| !step.is_single() && step.error.is_finite());
     let mut errors: Vec<f64> = known.map(|step| step.error).collect();
     sort(&mut errors);
     errors.get(errors.len() / 2).copied().unwrap_or(0.0)

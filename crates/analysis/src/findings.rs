@@ -1,8 +1,8 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
 use crate::{
-    Basis, Class, Finding, FindingKind, Growth, PointSummary, Row, Table, overtakes, rate_words,
-    shape_words, words,
+    Basis, Class, Estimate, Finding, FindingKind, Growth, PointSummary, Row, Table, fairness,
+    overtakes, rankings, rate_words, shape_words, trades, unfinished, words,
 };
 use record::WorkloadInfo;
 use std::collections::BTreeSet;
@@ -18,13 +18,7 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     for table in tables {
         let workload = workloads.iter().find(|workload| workload.name == table.workload);
         let along = workload.is_some_and(|workload| workload.told.contains(&table.metric.name));
-        // What is undecided is not told twice.
-        let decided = |row: &&Row| row.growth.as_ref().is_some_and(|g| g.class != Class::Undecided);
-        let along = |kind: FindingKind, subject: &str| {
-            let row = table.rows.iter().find(|row| row.subject == subject);
-            along && kind == FindingKind::Growth && row.as_ref().is_some_and(decided)
-        };
-        let mut tell = |kind, subjects: &[&str], sentence| {
+        let mut tell = |kind, headline, subjects: &[&str], sentence| {
             findings.push(Finding {
                 kind,
                 workload: table.workload.clone(),
@@ -32,27 +26,60 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
                 metric: table.metric.name.clone(),
                 subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
                 sentence,
-                headline: table.headline || along(kind, subjects[0]),
+                headline,
             });
         };
         for row in &table.rows {
             if table.workload == NULL {
                 if let Some(sentence) = control_sentence(table, row) {
-                    tell(FindingKind::Control, &[&row.subject], sentence);
+                    tell(FindingKind::Control, table.headline, &[&row.subject], sentence);
                 }
                 continue;
             }
+            // Beside a rate, a cost that is undecided says nothing more.
+            let decided = row.growth.as_ref().is_some_and(|g| g.class != Class::Undecided);
             for (kind, sentence) in of_row(tables, table, row) {
-                tell(kind, &[&row.subject], sentence);
+                let beside = along && decided && kind == FindingKind::Growth;
+                tell(kind, table.headline || beside, &[&row.subject], sentence);
+            }
+            if let Some((has_peak, sentence)) = scaling(tables, table, row) {
+                tell(FindingKind::Scaling, has_peak, &[&row.subject], sentence);
+            }
+            // The other metrics of the same cells did not finish either.
+            let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
+            let told = table.headline && (multiples || workload.is_some_and(|of| of.averages));
+            for (kind, sentence) in of_row_beside(tables, table, row).into_iter().filter(|_| told) {
+                tell(kind, true, &[&row.subject], sentence);
             }
         }
         if table.workload == NULL {
             continue;
         }
         let rivals = workload.map_or(&[][..], |workload| &workload.rivals);
+        let qualifiers = qualifiers(tables, table);
+        let ranked = rankings::worth_telling(table);
+        for (ranking, sentence) in
+            ranked.iter().map(|ranking| (ranking, rankings::sentence(table, ranking, &qualifiers)))
+        {
+            let subjects = ranking.places.iter().map(|place| place.subject.as_str());
+            tell(FindingKind::Ranking, true, &subjects.collect::<Vec<_>>(), sentence);
+        }
+        let mut traded = Vec::new();
+        for (first, second) in rivals.iter().filter(|_| table.headline) {
+            let pair = (first.as_str(), second.as_str());
+            if let Some(sentence) = trades::sentence(tables, table, pair, &qualifiers) {
+                traded.push(pair);
+                tell(FindingKind::Trade, true, &[pair.0, pair.1], sentence);
+            }
+        }
         for contest in overtakes::worth_telling(table, rivals) {
-            let sentence = overtakes::sentence(table, contest, &qualifiers(tables, table));
-            tell(FindingKind::Crossover, &[&contest.one, &contest.other], sentence);
+            let (one, other) = (contest.one.as_str(), contest.other.as_str());
+            let told = traded.iter().any(|pair| *pair == (one, other) || *pair == (other, one));
+            if told && trades::replaces(&contest.standing) {
+                continue;
+            }
+            let sentence = overtakes::sentence(table, contest, &qualifiers);
+            tell(FindingKind::Crossover, table.headline, &[one, other], sentence);
         }
     }
     findings
@@ -65,7 +92,8 @@ fn of_row(tables: &[Table], table: &Table, row: &Row) -> Vec<(FindingKind, Strin
     if let Some(growth) = &row.growth {
         all.push((FindingKind::Growth, growth_sentence(tables, table, row, growth)));
     }
-    if let Some(rate) = &row.rate {
+    // What did not finish has a sentence of its own.
+    if let Some(rate) = row.rate.as_ref().filter(|rate| !unfinished::tells(row, rate)) {
         all.push((FindingKind::Rate, rate_words::rate(&subject, table, rate)));
     }
     if let Some(modes) = &row.modes {
@@ -77,6 +105,30 @@ fn of_row(tables: &[Table], table: &Table, row: &Row) -> Vec<(FindingKind, Strin
         all.push((FindingKind::Drift, shape_words::drift(&subject, drift)));
     }
     all
+}
+
+/// What is said of one series by what stands beside its figures: which of its cells did not finish, and
+/// whether its rate is unfairly shared.
+fn of_row_beside(tables: &[Table], table: &Table, row: &Row) -> Vec<(FindingKind, String)> {
+    let subject = format!("{}{}", row.label, qualifiers(tables, table));
+    let unfinished = unfinished::sentence(&subject, table, row);
+    let fairness = fairness::sentence(tables, table, row, &subject);
+    let unfinished = unfinished.map(|sentence| (FindingKind::Unfinished, sentence));
+    let fairness = fairness.map(|sentence| (FindingKind::Fairness, sentence));
+    unfinished.into_iter().chain(fairness).collect()
+}
+
+/// Where the ends of the interval of a peak are further apart than this, it names no place.
+const PEAK_VAGUE: f64 = 3.0;
+
+/// How a rate fits the Universal Scalability Law, and whether that names a peak on the way; `None` where it
+/// does not apply.
+fn scaling(tables: &[Table], table: &Table, row: &Row) -> Option<(bool, String)> {
+    let scaling = row.scaling.as_ref().filter(|scaling| scaling.because.is_empty())?;
+    let subject = format!("{}{}", row.label, qualifiers(tables, table));
+    let first = table.points.first().map_or(1.0, |&point| point as f64);
+    let named = |peak: Estimate| peak.low > first && peak.high <= PEAK_VAGUE * peak.low;
+    Some((scaling.peak.is_some_and(named), rate_words::scaling(&subject, table, scaling)))
 }
 
 fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) -> String {
@@ -106,7 +158,7 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
 
 /// What tells this table's series from those of the workload's other tables: ` (wait)`,
 /// ` (active = 10)`, or nothing.
-fn qualifiers(tables: &[Table], table: &Table) -> String {
+pub(crate) fn qualifiers(tables: &[Table], table: &Table) -> String {
     let mut parts = Vec::new();
     if !table.headline {
         parts.push(table.metric.name.clone());

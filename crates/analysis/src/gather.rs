@@ -1,8 +1,8 @@
 //! Brings the samples of a run together: by series, point and round.
 
-use crate::CutShort;
 use crate::cloud::Cloud;
 use crate::places::{around, cold, is_shown, places};
+use crate::{CutShort, Unfinished};
 use fastrand::Rng;
 use record::{Cell, CellKey, Conditions, Metric, Outcome, Run, Usage};
 use std::borrow::Cow;
@@ -17,8 +17,9 @@ pub(crate) struct Gathered<'a> {
     /// By the same: the point and the round of each cell, and all that was measured in it.
     whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
     /// Why cells are void, by subject, conditions and point.
-    void: BTreeMap<(&'a str, &'a Conditions, u64), &'a str>,
-    measured: BTreeSet<(&'a str, &'a Conditions, u64)>,
+    void: BTreeMap<(&'a str, &'a Conditions, u64), Vec<&'a str>>,
+    /// How many cells were measured, by the same.
+    measured: BTreeMap<(&'a str, &'a Conditions, u64), u32>,
     planned: BTreeSet<(&'a str, &'a Conditions, u64)>,
     /// The measured cells.
     cells: Vec<&'a Cell>,
@@ -37,6 +38,8 @@ pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a str>>;
 pub(crate) struct Samples<'a> {
     /// Those of each round.
     pub(crate) rounds: Vec<Cow<'a, [f64]>>,
+    /// Which round each of these is, counted from 0.
+    pub(crate) numbers: Vec<u32>,
     /// Operations and resources of all rounds together; none where they can't be told apart by
     /// point.
     pub(crate) operations: u64,
@@ -59,7 +62,7 @@ impl<'a> Gathered<'a> {
             points: BTreeMap::new(),
             whole: BTreeMap::new(),
             void: BTreeMap::new(),
-            measured: BTreeSet::new(),
+            measured: BTreeMap::new(),
             planned: BTreeSet::new(),
             cells: Vec::new(),
             conditions: BTreeSet::new(),
@@ -73,10 +76,10 @@ impl<'a> Gathered<'a> {
             gathered.conditions.insert(&cell.key.conditions);
             match &cell.outcome {
                 Outcome::Void { reason, .. } => {
-                    gathered.void.entry(place(&cell.key)).or_insert(reason);
+                    gathered.void.entry(place(&cell.key)).or_default().push(reason);
                 }
                 Outcome::Measured => {
-                    gathered.measured.insert(place(&cell.key));
+                    *gathered.measured.entry(place(&cell.key)).or_default() += 1;
                     gathered.cells.push(cell);
                     gathered.add(cell);
                 }
@@ -96,13 +99,16 @@ impl<'a> Gathered<'a> {
                 samples.operations += metric.operations;
                 add_usage(&mut samples.usage, metric.usage);
                 samples.rounds.push(finite(&metric.samples));
+                samples.numbers.push(*round);
                 continue;
             }
             let last = metric.positions.iter().copied().max().unwrap_or(0);
             // Where it was cut short is no place that others have.
             let far = if cell.short.is_some() { *point } else { last };
             for (place, samples) in by_place(metric, far) {
-                series.entry(place).or_default().rounds.push(Cow::Owned(samples));
+                let at_place = series.entry(place).or_default();
+                at_place.rounds.push(Cow::Owned(samples));
+                at_place.numbers.push(*round);
             }
         }
     }
@@ -126,6 +132,51 @@ impl<'a> Gathered<'a> {
         }
         let trajectory = whole.iter().any(|(_, _, metric)| !metric.positions.is_empty());
         Some((Cloud::of(rounds.into_iter().collect(), random)?, trajectory))
+    }
+
+    /// Where cells of `subject` did not finish, ascending.
+    pub(crate) fn unfinished(&self, subject: &str, conditions: &Conditions) -> Vec<Unfinished> {
+        let of_subject = self.void.iter().filter(|(at, _)| at.0 == subject && at.1 == conditions);
+        let at_point = |(place, reasons): (&(&str, &Conditions, u64), &Vec<&str>)| {
+            let mut late = reasons.iter().filter(|reason| did_not_finish(reason));
+            let first = late.next()?;
+            Some(Unfinished {
+                point: place.2,
+                cells: 1 + late.count() as u32,
+                of: reasons.len() as u32 + self.measured.get(place).copied().unwrap_or(0),
+                because: (*first).to_owned(),
+            })
+        };
+        of_subject.filter_map(at_point).collect()
+    }
+
+    /// The measured cells of `subject` at `point`, in the order in which they ended.
+    pub(crate) fn cells_at<'b>(
+        &'b self,
+        subject: &'b str,
+        conditions: &'b Conditions,
+        point: u64,
+    ) -> impl Iterator<Item = &'a Cell> + 'b {
+        self.cells.iter().copied().filter(move |cell| {
+            let key = &cell.key;
+            key.point == point && key.subject == subject && key.conditions == *conditions
+        })
+    }
+
+    /// Why the void cells of `subject` at `point` are so, in the order in which they ended.
+    pub(crate) fn void_at<'b>(
+        &'b self,
+        subject: &'b str,
+        conditions: &'b Conditions,
+        point: u64,
+    ) -> &'b [&'a str] {
+        self.void.get(&(subject, conditions, point)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every point that was planned or measured under these conditions.
+    pub(crate) fn points(&self, conditions: &Conditions) -> BTreeSet<u64> {
+        let places = self.planned.iter().chain(self.measured.keys()).chain(self.void.keys());
+        places.filter(|place| place.1 == conditions).map(|place| place.2).collect()
     }
 
     /// How far the trajectories of `subject` came, where that is not to the end in every round.
@@ -174,7 +225,7 @@ impl<'a> Gathered<'a> {
 
     /// Whether anything of `subject` was planned or ended under any conditions.
     pub(crate) fn knows(&self, subject: &str) -> bool {
-        let all = self.planned.iter().chain(&self.measured).map(|place| place.0);
+        let all = self.planned.iter().chain(self.measured.keys()).map(|place| place.0);
         all.chain(self.void.keys().map(|place| place.0)).any(|name| name == subject)
     }
 
@@ -211,7 +262,7 @@ impl<'a> Gathered<'a> {
     /// none there, such as bytes for each of no connections.
     fn all_measured(&self, conditions: &Conditions, point: u64) -> bool {
         let here = |place: &&(&str, &Conditions, u64)| place.1 == conditions && place.2 == point;
-        self.planned.iter().filter(here).all(|place| self.measured.contains(place))
+        self.planned.iter().filter(here).all(|place| self.measured.contains_key(place))
     }
 
     /// Whether the samples of `metric` have places of their own.
@@ -233,9 +284,9 @@ impl<'a> Gathered<'a> {
         };
         let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
         let place = (subject, conditions, far.map_or(point, |place| place.2));
-        if self.measured.contains(&place) {
+        if self.measured.contains_key(&place) {
             Absence::MetricMissing
-        } else if let Some(reason) = self.void.get(&place) {
+        } else if let Some(reason) = self.void.get(&place).and_then(|reasons| reasons.first()) {
             Absence::Void(reason)
         } else if self.planned.contains(&place) {
             Absence::NotReached
@@ -243,6 +294,11 @@ impl<'a> Gathered<'a> {
             Absence::NotPlanned
         }
     }
+}
+
+/// Whether a cell is void since its time was up.
+pub(crate) fn did_not_finish(reason: &str) -> bool {
+    reason.starts_with("did not finish")
 }
 
 /// Numbers by their size, and all of them before any word.

@@ -1,7 +1,7 @@
 //! The verdict on how a series grows.
 
 use crate::quantiles::Pooled;
-use crate::weigh::{GrowthPoint, Weight, weigh};
+use crate::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
 use crate::{Basis, Class, Estimate, Growth, words};
 
 /// Share of the weight from which a candidate is the verdict.
@@ -306,12 +306,13 @@ fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, 
     if best.class == Class::Linearithmic && points.iter().any(|p| p.error > UNSURE) {
         return Err("n log n is more than its intervals can tell from a bent line".into());
     }
-    for left_out in 0..points.len() {
-        let mut rest = points.to_vec();
-        let point = rest.remove(left_out).point;
-        let other = heaviest(&weigh(&rest));
+    for (point, weights) in points.iter().zip(weigh_without_each(points)) {
+        let other = heaviest(&weights);
         if other.class != best.class && other.share >= DECISIVE {
-            return Err(format!("the verdict hangs on the figure at {}", words::count(point)));
+            return Err(format!(
+                "the verdict hangs on the figure at {}",
+                words::count(point.point)
+            ));
         }
     }
     Ok(best.class)

@@ -2,6 +2,7 @@
 
 use record::{Conditions, MetricInfo, Warning};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// All that was concluded from one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -10,6 +11,9 @@ pub struct Analysis {
     pub tables: Vec<Table>,
     /// Which subject is best where, over two axes at once: the headline metrics' only.
     pub maps: Vec<Map>,
+    /// Means with their deviations, of the workloads that are told in these; one for each set of
+    /// conditions and point.
+    pub averages: Vec<Averages>,
     /// What was found, the headline metrics' first.
     pub findings: Vec<Finding>,
     /// What a reader has to know before believing it.
@@ -47,6 +51,12 @@ pub struct Table {
     pub leads: Vec<Option<Lead>>,
     /// How any two of its series with figures compare, in the order of the rows.
     pub contests: Vec<Contest>,
+    /// The order of the subjects at each point, of a headline metric over a ratio that is told as a
+    /// multiple; empty otherwise.
+    pub rankings: Vec<Ranking>,
+    /// How single operations are distributed, where the record keeps all of them: by subject, then by
+    /// point.
+    pub distributions: Vec<Distribution>,
     /// What the workload stated of its cells, of the headline metric's table only.
     pub facts: Vec<Fact>,
 }
@@ -69,8 +79,129 @@ pub struct Shares {
     pub part: String,
     /// The condition that is the whole: `pipes`.
     pub whole: String,
+    /// Whether it is told as so many of the part for each of the whole (`4 per CPU`), and not as a
+    /// percentage.
+    pub multiple: bool,
     /// One for each point of the table; 1 is all of it.
     pub values: Vec<f64>,
+}
+
+/// The order of the subjects at one point, the best first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranking {
+    /// The point.
+    pub point: u64,
+    /// Those with a figure there.
+    pub places: Vec<Placed>,
+    /// Those of which no cell finished there.
+    pub unfinished: Vec<String>,
+}
+
+/// One subject in a ranking.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Placed {
+    /// The subject.
+    pub subject: String,
+    /// Its median.
+    pub level: f64,
+    /// One more than there are subjects that are clearly better, by the same rule as in a contest: those
+    /// that can't be told apart from the best are first together.
+    pub rank: usize,
+    /// How many times worse it is than the best; 1 for the best itself.
+    pub behind: Estimate,
+    /// The others that can't be told apart from it.
+    pub beside: Vec<String>,
+}
+
+/// How the single operations of one subject at one point are distributed, all rounds together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Distribution {
+    /// The subject.
+    pub subject: String,
+    /// Its name in reports.
+    pub label: String,
+    /// The point.
+    pub point: u64,
+    /// How many rounds.
+    pub rounds: u32,
+    /// How many operations.
+    pub count: u64,
+    /// The least, in the metric's unit.
+    pub min: f64,
+    /// Half are at most this.
+    pub p50: f64,
+    /// 90 % are at most this.
+    pub p90: f64,
+    /// 99 % are at most this.
+    pub p99: f64,
+    /// 99.9 % are at most this.
+    pub p99_9: f64,
+    /// The most.
+    pub max: f64,
+    /// To be drawn: shares from 0 to 1, ascending and closer together towards 1, each with what that
+    /// share of the operations is at most.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// Means with their deviations of one workload under one set of conditions at one point, as kernbench
+/// told them: metrics down, subjects across.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Averages {
+    /// The workload.
+    pub workload: String,
+    /// The conditions that hold for all of it.
+    pub conditions: Conditions,
+    /// The quantity that grows: `CPUs`.
+    pub axis: String,
+    /// The condition that `point` is a value of.
+    pub axis_condition: String,
+    /// The value on the axis.
+    pub point: u64,
+    /// One for each subject that was planned or measured there, in the workload's order.
+    pub columns: Vec<AverageColumn>,
+    /// One for each metric.
+    pub rows: Vec<AverageRow>,
+}
+
+/// A subject, as a column of averages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AverageColumn {
+    /// The subject's name.
+    pub subject: String,
+    /// Its name in reports.
+    pub label: String,
+    /// What a reader has to know to read its figures rightly; may be empty.
+    pub note: String,
+    /// Cells that were measured.
+    pub runs: u32,
+    /// Cells that are void.
+    pub void: u32,
+    /// Why the first void one is, in one line.
+    pub because: Option<String>,
+    /// Why the subject can't be measured at all.
+    pub unavailable: Option<String>,
+    /// What the workload stated of its cells, where all of them agree: `jobs`.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// A metric, as a row of averages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AverageRow {
+    /// The metric.
+    pub metric: MetricInfo,
+    /// One for each column; `None` where nothing was measured.
+    pub figures: Vec<Option<Average>>,
+}
+
+/// A mean with its deviation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Average {
+    /// The arithmetic mean of all samples.
+    pub mean: f64,
+    /// Their sample standard deviation (n − 1); absent of one.
+    pub deviation: Option<f64>,
+    /// The samples, round by round.
+    pub samples: Vec<f64>,
 }
 
 /// Who is best at one point, and by how much.
@@ -220,7 +351,14 @@ pub struct Row {
     /// those of costs.
     pub growth: Option<Growth>,
     /// How its rate goes along the axis; absent with fewer than two points, and where less is better.
+    /// Where the ratio is told as a multiple it is that from 1 on: up to there threads bring CPUs to
+    /// bear, beyond it they only share them.
     pub rate: Option<Rate>,
+    /// How its rate fits the Universal Scalability Law; absent where it is no rate of a ratio that is
+    /// told as a multiple.
+    pub scaling: Option<Scaling>,
+    /// Where cells of it did not finish, ascending.
+    pub unfinished: Vec<Unfinished>,
     /// The curves that its samples lie on, where that is more than one.
     pub modes: Option<Modes>,
     /// Where its curve jumps, ascending.
@@ -377,7 +515,8 @@ pub struct Rate {
     pub to: u64,
     /// The median there.
     pub level: f64,
-    /// The rate at `to` as a multiple of that at `from`: 0.5 is half of it.
+    /// The rate at `to` as a multiple of that at `from`: 0.5 is half of it, and 0 where nothing was done
+    /// or no cell finished.
     pub factor: Estimate,
     /// Where the best on the way is clearly better than both ends.
     pub peak: Option<Peak>,
@@ -403,6 +542,37 @@ pub enum Course {
     Collapses,
     /// The evidence is too thin to say.
     Undecided,
+}
+
+/// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scaling {
+    /// λ: the rate of one.
+    pub single: Estimate,
+    /// σ, contention: the share of the work that waits its turn.
+    pub contention: Estimate,
+    /// κ, crosstalk: what any two cost each other.
+    pub crosstalk: Estimate,
+    /// Where the rate is highest, √((1 − σ)/κ) and 1 at least; absent where that is not known to be
+    /// in reach.
+    pub peak: Option<Estimate>,
+    /// How far the figures are from the law, as the root mean square of their logarithms.
+    pub residual: f64,
+    /// Why it does not apply, as the end of a sentence; empty where it does.
+    pub because: String,
+}
+
+/// Cells of a series that did not finish at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unfinished {
+    /// The point.
+    pub point: u64,
+    /// How many cells.
+    pub cells: u32,
+    /// Of how many that ended there.
+    pub of: u32,
+    /// The reason of the first, in one line: `did not finish within 10 s: 97 % of 400 samples in …`.
+    pub because: String,
 }
 
 /// The best of a rate, between its ends.
@@ -497,6 +667,18 @@ pub enum FindingKind {
     Step,
     /// How a series changed while it was measured.
     Drift,
-    /// What the harness itself costs.
+    /// What the harness itself costs, or whether what is wrong on purpose was caught.
     Control,
+    /// Which cells of a series did not finish.
+    Unfinished,
+    /// How a rate fits the Universal Scalability Law.
+    Scaling,
+    /// The order of the subjects at one point.
+    Ranking,
+    /// Which series is fast at the expense of some.
+    Fairness,
+    /// What one of two rivals costs and saves beside the other, at both ends.
+    Trade,
+    /// By how much one is above or below another, where nothing grows.
+    Difference,
 }

@@ -239,19 +239,21 @@ fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Parting], same
 
 /// Rules 2 to 4.
 fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng) -> Option<Found> {
-    let aligned = cloud.aligned(|round, place| along(&offsets[round], place));
+    let x = x_of(cloud);
+    let aligned = aligned(cloud, &x, offsets);
     let slopes = slopes(&aligned, windows);
     let keep = ENOUGH / cloud.len() as f64;
     let humps: Vec<Vec<Peak>> = windows
         .iter()
         .zip(slopes)
         .map(|(window, slope)| {
+            let middle = middle(window);
             let mut logs = Vec::new();
-            for spot in spots(&aligned, window) {
-                if keep >= 1.0 || random.f64() < keep {
-                    logs.push(
-                        spot.log - slope * ((spot.place.max(1) as f64).ln() - middle(window)),
-                    );
+            for ((round, x), range) in aligned.rounds.iter().zip(&x).zip(&window.ranges) {
+                for (spot, x) in round.spots[range.clone()].iter().zip(&x[range.clone()]) {
+                    if keep >= 1.0 || random.f64() < keep {
+                        logs.push(spot.log - slope * (x - middle));
+                    }
                 }
             }
             peaks(&mut logs)
@@ -266,11 +268,15 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
             let start = round.partition_point(|spot| spot.place < from);
             start..round.partition_point(|spot| spot.place <= to)
         };
-        let parts: Vec<&[Spot]> =
-            aligned.rounds.iter().map(|round| &round.spots[part(&round.spots)]).collect();
+        let parts: Vec<Part<'_>> = aligned
+            .rounds
+            .iter()
+            .zip(&x)
+            .map(|(round, x)| (&round.spots[part(&round.spots)], &x[part(&round.spots)]))
+            .collect();
         let (division, shares) = curves.division(&parts)?;
         let divider = Divider::Curves { offsets: offsets.to_vec(), between: curves.between };
-        let held: usize = parts.iter().map(|part| part.len()).sum();
+        let held: usize = parts.iter().map(|part| part.0.len()).sum();
         // One curve more is worth a stretch that is a little shorter, not one that is half as long.
         let worth = held as f64 * (1.0 + 0.2 * modes as f64);
         let rounds = vec![Vec::new(); modes];
@@ -278,6 +284,38 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
     };
     let found = (2..=MOST_MODES).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
     found.map(|(_, found)| found)
+}
+
+/// Samples of a round, and the logarithms of their places.
+type Part<'a> = (&'a [Spot], &'a [f64]);
+
+/// The logarithms of the places of all samples, by round.
+fn x_of(cloud: &Cloud) -> Vec<Vec<f64>> {
+    let mut all: Vec<Vec<f64>> = Vec::with_capacity(cloud.rounds.len());
+    let first = cloud.rounds.first().map_or(&[][..], |round| &round.spots);
+    for round in &cloud.rounds {
+        // Mostly all rounds have the same places, and a logarithm takes longer than a look.
+        let x = round.spots.iter().enumerate().map(|(at, spot)| {
+            let known =
+                all.first().filter(|_| first.get(at).is_some_and(|f| f.place == spot.place));
+            known.map_or_else(|| log_of(spot.place), |known| known[at])
+        });
+        let x = x.collect();
+        all.push(x);
+    }
+    all
+}
+
+/// `cloud` with each round moved by its curve of `offsets`.
+fn aligned(cloud: &Cloud, x: &[Vec<f64>], offsets: &[Knots]) -> Cloud {
+    let mut cloud = cloud.clone();
+    for ((round, x), knots) in cloud.rounds.iter_mut().zip(x).zip(offsets) {
+        let mut offset = Along::new(knots);
+        for (spot, &x) in round.spots.iter_mut().zip(x) {
+            spot.log -= offset.at(x);
+        }
+    }
+    cloud
 }
 
 fn spots<'a>(cloud: &'a Cloud, window: &'a Window) -> impl Iterator<Item = &'a Spot> {
@@ -393,17 +431,22 @@ impl Curves {
 
     /// How the samples of `rounds` are divided, and their share on each curve; `None` where that
     /// is not enough for modes.
-    fn division(&self, rounds: &[&[Spot]]) -> Option<(Division, Vec<f64>)> {
+    fn division(&self, rounds: &[Part<'_>]) -> Option<(Division, Vec<f64>)> {
         let modes = self.modes.len();
         let mut tallies: Vec<Tally> = Vec::new();
         let mut valleys = vec![[0_usize; ZONES]; modes - 1];
-        for round in rounds {
+        let mut levels = vec![0.0; modes];
+        for &(spots, x) in rounds {
             let mut tally = Tally::new(modes);
-            for spot in *round {
-                let levels: Vec<f64> =
-                    self.modes.iter().map(|knots| along(knots, spot.place)).collect();
-                let above = self.between.iter().filter(|knots| spot.log > along(knots, spot.place));
-                tally.add(above.count());
+            let mut curves: Vec<Along<'_>> =
+                self.modes.iter().chain(&self.between).map(|knots| Along::new(knots)).collect();
+            let (on, between) = curves.split_at_mut(modes);
+            for (spot, &x) in spots.iter().zip(x) {
+                for (level, curve) in levels.iter_mut().zip(&mut *on) {
+                    *level = curve.at(x);
+                }
+                let above = between.iter_mut().map(|curve| usize::from(spot.log > curve.at(x)));
+                tally.add(above.sum());
                 for (zones, pair) in valleys.iter_mut().zip(levels.windows(2)) {
                     count_zone(zones, (spot.log - pair[0]) / (pair[1] - pair[0]));
                 }
@@ -503,10 +546,38 @@ fn smoothed(raw: &[f64], beside: usize) -> Vec<f64> {
     (0..raw.len()).map(at).collect()
 }
 
+/// What a place is along a curve.
+fn log_of(place: u64) -> f64 {
+    (place.max(1) as f64).ln()
+}
+
 /// The height of a curve at `place`: between its knots on straight lines, beyond them level.
 fn along(knots: &[(f64, f64)], place: u64) -> f64 {
-    let x = (place.max(1) as f64).ln();
-    let above = knots.partition_point(|knot| knot.0 < x);
+    let x = log_of(place);
+    height(knots, knots.partition_point(|knot| knot.0 < x), x)
+}
+
+/// The heights of a curve at places that do not descend.
+struct Along<'a> {
+    knots: &'a [(f64, f64)],
+    above: usize,
+}
+
+impl<'a> Along<'a> {
+    fn new(knots: &'a [(f64, f64)]) -> Self {
+        Self { knots, above: 0 }
+    }
+
+    fn at(&mut self, x: f64) -> f64 {
+        while self.knots.get(self.above).is_some_and(|knot| knot.0 < x) {
+            self.above += 1;
+        }
+        height(self.knots, self.above, x)
+    }
+}
+
+/// The height at `x`, of whose knots `above` is the first that is not before it.
+fn height(knots: &[(f64, f64)], above: usize, x: f64) -> f64 {
     let low = above.checked_sub(1).and_then(|below| knots.get(below));
     match (low, knots.get(above)) {
         (Some(low), Some(high)) if high.0 > low.0 => {

@@ -2,7 +2,7 @@
 
 use crate::crossover::CLOSE;
 use crate::places::verdicts_from;
-use crate::{Contest, Crossover, Estimate, Row, Standing, Table, words};
+use crate::{Contest, Crossover, Estimate, Standing, Table, words};
 use std::collections::BTreeSet;
 
 /// With more series than this the pairs are too many to tell of each.
@@ -37,7 +37,7 @@ fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
 
 /// What there is to say of `contest`; `qualifiers` tell its table from others.
 pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> String {
-    let (one, other) = (label(table, &contest.one), label(table, &contest.other));
+    let (one, other) = (table.label(&contest.one), table.label(&contest.other));
     let pair = format!("{one} and {other}{qualifiers}");
     let range = range(table, contest);
     match &contest.standing {
@@ -46,7 +46,7 @@ pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> St
             format!("{pair} are {}.", alike(&range, *most, *ratio))
         }
         Standing::Throughout { better, least, most, from, to, clear, of } => {
-            let better = label(table, better);
+            let better = table.label(better);
             let (low, high) = (words::factor(*least), words::factor(*most));
             let by = if low == high { low } else { format!("{low} to {high}") };
             let found = match part(table, contest, *from, *to) {
@@ -101,8 +101,8 @@ fn overtakings(
 ) -> String {
     let mut parts = Vec::new();
     for (index, crossover) in crossovers.iter().enumerate() {
-        let above = label(table, &crossover.overtakes);
-        let below = label(table, &crossover.overtaken);
+        let above = table.label(&crossover.overtakes);
+        let below = table.label(&crossover.overtaken);
         let place = place(table, crossover);
         let qualifiers = if index == 0 { qualifiers } else { "" };
         parts.push(format!("{above} overtakes {below}{qualifiers} {place}"));
@@ -113,19 +113,11 @@ fn overtakings(
     parts.join("; ") + "."
 }
 
-fn row<'a>(table: &'a Table, subject: &str) -> Option<&'a Row> {
-    table.rows.iter().find(|row| row.subject == subject)
-}
-
-fn label<'a>(table: &'a Table, subject: &'a str) -> &'a str {
-    row(table, subject).map_or(subject, |row| &row.label)
-}
-
 /// The points at which both have a figure that counts: the first calls of a trajectory are
 /// cold.
 fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
     let has = |subject: &str, index: usize| {
-        row(table, subject).is_some_and(|row| row.cells[index].is_some())
+        table.row(subject).is_some_and(|row| row.cells[index].is_some())
     };
     let warm = verdicts_from(table.trajectory, &table.points);
     let points = table.points.iter().enumerate();
@@ -167,7 +159,7 @@ fn place(table: &Table, crossover: &Crossover) -> String {
     let Estimate { value, low, high } = crossover.at;
     let mut known = Vec::new();
     if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        known.push(format!("{} {}", words::percent(share.value), shares.word));
+        known.push(shares.told(share.value));
     }
     let between = if has_interval(crossover.at) {
         known.push(format!("95 % {} to {}", words::place(low), words::place(high)));
@@ -186,7 +178,7 @@ fn has_interval(at: Estimate) -> bool {
 
 /// Why there is no interval.
 fn no_interval(table: &Table, contest: &Contest) -> &'static str {
-    let rows = [&contest.one, &contest.other].into_iter().filter_map(|one| row(table, one));
+    let rows = [&contest.one, &contest.other].into_iter().filter_map(|one| table.row(one));
     if rows.flat_map(|row| row.cells.iter().flatten()).all(|figure| figure.samples < 2) {
         "single figures, no interval"
     } else {

@@ -2,7 +2,25 @@
 
 /// Sorts figures ascending; not-a-number goes last, so that it can't hide in the middle.
 pub fn sort(figures: &mut [f64]) {
-    figures.sort_unstable_by(f64::total_cmp);
+    if figures.len() < WORTH_KEYS {
+        figures.sort_unstable_by(f64::total_cmp);
+        return;
+    }
+    let mut keys: Vec<i64> =
+        figures.iter().map(|figure| turned(figure.to_bits().cast_signed())).collect();
+    keys.sort_unstable();
+    for (figure, key) in figures.iter_mut().zip(keys) {
+        *figure = f64::from_bits(turned(key).cast_unsigned());
+    }
+}
+
+/// As many figures are sorted sooner as whole numbers in the same order.
+const WORTH_KEYS: usize = 32;
+
+/// From a figure's bits to a number in the order of [`f64::total_cmp`], and back.
+fn turned(bits: i64) -> i64 {
+    // Of negative ones, all bits but the sign.
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 /// The figures in ascending order.
@@ -157,6 +175,21 @@ mod tests {
             let by_sort = median(&sorted(&figures)).unwrap();
             let by_select = median_of(&mut figures.clone()).unwrap();
             assert!((by_sort - by_select).abs() < 1e-15, "{length}: {by_sort} and {by_select}");
+        }
+    }
+
+    #[test]
+    fn figures_of_any_kind_are_sorted_in_their_total_order() {
+        let mut random = fastrand::Rng::with_seed(9);
+        for length in [5, 31, 32, 1000] {
+            let mut figures: Vec<f64> =
+                (0..length).map(|_| f64::from_bits(random.u64(..))).collect();
+            figures.extend([0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
+            let mut expected = figures.clone();
+            expected.sort_by(f64::total_cmp);
+            sort(&mut figures);
+            let same = figures.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits());
+            assert!(same && figures.len() == expected.len(), "{length}");
         }
     }
 

@@ -1,12 +1,16 @@
 //! How a rate goes, in a sentence.
 
 use crate::rates::HALF;
-use crate::{Course, Estimate, Halved, Rate, Table, words};
+use crate::{Course, Estimate, Halved, Rate, Scaling, Table, past_words, words};
 use record::MetricInfo;
 
 /// `poll collapses: replies/s fall ×8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved at
 /// 2,300 (95 % 2,000 to 2,700).`
 pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
+    // Below one for each of the whole nothing is shared.
+    if table.times_at(rate.from).is_some_and(|times| times >= 1.0) {
+        return past_words::rate(subject, table, rate);
+    }
     let what = counted(&table.metric);
     let course = words::course(rate.course);
     let (from, to, axis) = (words::count(rate.from), words::count(rate.to), &table.axis);
@@ -16,7 +20,7 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
     let known = interval(rate.factor, words::significant);
     match rate.course {
         Course::Holds => {
-            let level = level(table, rate.level);
+            let level = table.level(rate.level);
             let known = interval(rate.factor, words::ratio);
             let left = format!("×{} of those at {from}{known}", words::ratio(rate.factor.value));
             format!("{subject} {course}: {level} at {to} {axis}, {left}.{}", doubt(rate))
@@ -45,8 +49,28 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
     }
 }
 
+/// `byte follows the Universal Scalability Law: contention 0.034 (95 % 0.030 to 0.040), crosstalk 0.0021
+/// (95 % 0.0018 to 0.0024), peak at 21 threads (95 % 19 to 25).`
+pub(crate) fn scaling(subject: &str, table: &Table, scaling: &Scaling) -> String {
+    let told = |of: Estimate| {
+        format!("{}{}", words::significant(of.value), interval(of, words::significant))
+    };
+    let peak = match scaling.peak {
+        Some(peak) => {
+            let at = words::counted(&words::place(peak.value), &table.axis);
+            format!("peak at {at}{}", interval(peak, words::place))
+        }
+        None => "no peak in reach".to_owned(),
+    };
+    let (contention, crosstalk) = (told(scaling.contention), told(scaling.crosstalk));
+    format!(
+        "{subject} follows the Universal Scalability Law: contention {contention}, crosstalk \
+         {crosstalk}, {peak}."
+    )
+}
+
 /// What it rests on where its two ends alone leave it undecided.
-fn doubt(rate: &Rate) -> String {
+pub(crate) fn doubt(rate: &Rate) -> String {
     if rate.because.is_empty() {
         return String::new();
     }
@@ -54,17 +78,17 @@ fn doubt(rate: &Rate) -> String {
 }
 
 /// `fall ×8.60`.
-fn fall(rate: &Rate) -> String {
+pub(crate) fn fall(rate: &Rate) -> String {
     format!("fall {}", words::factor(1.0 / rate.factor.value))
 }
 
 /// ` (95 % 8.10 to 9.00)`: the fall's.
-fn fall_interval(rate: &Rate) -> String {
+pub(crate) fn fall_interval(rate: &Rate) -> String {
     let Estimate { value, low, high } = rate.factor;
     interval(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }, words::significant)
 }
 
-fn interval(of: Estimate, said: fn(f64) -> String) -> String {
+pub(crate) fn interval(of: Estimate, said: fn(f64) -> String) -> String {
     if of.low < of.high {
         format!(" (95 % {} to {})", said(of.low), said(of.high))
     } else {
@@ -110,25 +134,14 @@ fn peaks(table: &Table, rate: &Rate) -> String {
     let falls = format!("{} to {to}{}", fall(rate), fall_interval(rate));
     let Some(peak) = &rate.peak else { return format!("peaks, then they {falls}") };
     let (at, over) = (words::count(peak.at), words::count(peak.over));
-    let (level, factor) = (level(table, peak.level), words::factor(peak.factor.value));
+    let (level, factor) = (table.level(peak.level), words::factor(peak.factor.value));
     let known = interval(peak.factor, words::significant);
     let axis = &table.axis;
     format!("peaks at {at} {axis}: {level}, {factor} of those at {over}{known}, then they {falls}")
 }
 
-/// A figure of the table's in its unit.
-fn level(table: &Table, level: f64) -> String {
-    let medians = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let medians: Vec<f64> = medians.map(|cell| cell.median.value).collect();
-    let unit = words::Unit::for_table(&table.metric.unit, &medians);
-    if unit.symbol.is_empty() {
-        return format!("{} {}", unit.figure(level), table.metric.name);
-    }
-    unit.with_symbol(level)
-}
-
 /// What is counted: `replies/s`, or the metric's name where its unit says nothing.
-fn counted(metric: &MetricInfo) -> &str {
+pub(crate) fn counted(metric: &MetricInfo) -> &str {
     if metric.unit.ends_with("/s") { &metric.unit } else { &metric.name }
 }
 
@@ -157,6 +170,8 @@ mod tests {
             rows: Vec::new(),
             leads: Vec::new(),
             contests: Vec::new(),
+            rankings: Vec::new(),
+            distributions: Vec::new(),
             facts: Vec::new(),
         }
     }

@@ -7,7 +7,12 @@
 //! Where the two are too uncertain, neighbours help: the last third of the points together (two at least)
 //! against the first third may show that it holds; or the best tenth of the samples at either end may, where what
 //! disturbs a machine has slowed some rounds by half. They never show that it falls, which is told of a
-//! place, nor that a rate holds whose medians fall.
+//! place, nor that a rate holds whose medians fall. But where rounds scatter by decades, as those of a lock
+//! do that has collapsed, the last two points together may show that it collapses: both lie below half.
+//!
+//! Where the axis is told in multiples of a whole (threads per CPU), the way begins at 1
+//! ([`rate_past`]). There the points beyond may scatter as those up to 1 do not, and neither is held to the
+//! usual scatter of the other.
 //!
 //! Where it has halved is found in costs, one over the rate: what a reply costs is what grows evenly with
 //! what is watched. Between two points the cost is taken to be straight on a plain axis, in every replicate
@@ -24,6 +29,8 @@ use crate::{Course, Estimate, Halved, Peak, Rate, words};
 pub const HOLDS: f64 = 0.9;
 /// A rate that falls below this share of what it was collapses.
 pub const HALF: f64 = 0.5;
+/// Contention costs a lock less than this, over-commitment far more.
+const CRUSHED: f64 = 0.01;
 /// Where the interval of a change that looks small reaches beyond this, nothing is claimed.
 const TOO_WIDE: f64 = 0.75;
 /// What is said then.
@@ -75,26 +82,58 @@ fn scatter(round: &[f64]) -> Option<f64> {
 /// As [`rate`]; but where that is undecided since its interval is too wide, `best` ([`best_tenth`] of the
 /// same points) may show that it holds.
 pub fn rate_by(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
-    let rate = rate(figures)?;
-    let (Some(Some(first)), Some(Some(last))) = (best.first(), best.last()) else {
-        return Some(rate);
-    };
+    Some(by_best(rate(figures)?, best))
+}
+
+/// The same of figures whose first one is that at one of the part for each of the whole: see the head of
+/// this module. Where the rate has halved by the very next point, the place is somewhere between the two:
+/// nothing is known of the way from sharing nothing to sharing.
+pub fn rate_past(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
+    let mut rate = by_best(course_of(figures, Some(figures.first()?.point))?, best);
+    if let Some(halved) = &mut rate.halved
+        && halved.after == rate.from
+        && halved.at.high <= halved.before as f64
+    {
+        let (low, high) = (halved.after as f64, halved.before as f64);
+        *halved = Halved {
+            at: Estimate { value: f64::midpoint(low, high), low, high },
+            vague: true,
+            ..*halved
+        };
+    }
+    Some(rate)
+}
+
+/// `rate`, or that it holds by the best tenth, where that is surer than the medians.
+fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
+    let (Some(Some(first)), Some(Some(last))) = (best.first(), best.last()) else { return rate };
     let factor = last.value / first.value;
     let width = (2.0 * first.error.hypot(last.error)).exp();
     let Estimate { value, high, .. } = rate.factor;
     let open = high > HOLDS && (TOO_WIDE..=1.0 / TOO_WIDE).contains(&value);
     let unsure = rate.course == Course::Undecided && rate.because == WIDE;
     if !unsure || !open || !surely_small(factor, factor / width, factor * width) {
-        return Some(rate);
+        return rate;
     }
     let [from, to] = [rate.from, rate.to].map(words::count);
     let factor = words::ratio(factor);
     let because = format!("the best tenth of the samples at {to} is ×{factor} of that at {from}");
-    Some(Rate { course: Course::Holds, because, ..rate })
+    Rate { course: Course::Holds, because, ..rate }
+}
+
+/// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
+/// less than one for each of the whole: then somebody else has taken the CPUs, and its way is told from there.
+pub(crate) fn is_crushed(figures: &[Figure<'_>]) -> bool {
+    rate(figures).is_some_and(|rate| rate.factor.high < HALF && rate.factor.value < CRUSHED)
 }
 
 /// How the rate with these figures, in ascending order of their points, goes; `None` with fewer than two.
 pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
+    course_of(figures, None)
+}
+
+/// The same, where points beyond `split` may scatter otherwise than those up to it.
+fn course_of(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
     let (first, last) = (figures.first()?, figures.last()?);
     if figures.len() < 2 {
         return None;
@@ -102,7 +141,7 @@ pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
     let known = |figure: &Figure<'_>| figure.median.value > 0.0 && figure.median.value.is_finite();
     // A server that answers nobody any more has a rate of zero, which has no logarithm.
     let Some(dead) = figures.iter().position(|figure| !known(figure)) else {
-        return Some(Levels::of(figures).rate());
+        return Some(Levels::of(figures, split).rate());
     };
     let stays_dead = dead > 0 && figures[dead..].iter().all(|figure| figure.median.high <= 0.0);
     let level = last.median.value;
@@ -111,7 +150,7 @@ pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
         (
             Course::Collapses,
             String::new(),
-            Some(Levels::of(&figures[..dead]).halved_before(&figures[dead])),
+            Some(Levels::of(&figures[..dead], split).halved_before(&figures[dead])),
         )
     } else {
         let at = words::count(figures[dead].point);
@@ -123,30 +162,35 @@ pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
 }
 
 /// The logarithms of a rate, point by point.
-struct Levels<'a> {
+pub(crate) struct Levels<'a> {
     figures: &'a [Figure<'a>],
-    logs: Vec<f64>,
+    pub(crate) logs: Vec<f64>,
     /// Standard errors.
-    errors: Vec<f64>,
+    pub(crate) errors: Vec<f64>,
     /// The replicates of each.
-    draws: Vec<Vec<f64>>,
+    pub(crate) draws: Vec<Vec<f64>>,
     /// How many replicates all of them have.
-    count: usize,
+    pub(crate) count: usize,
 }
 
 impl<'a> Levels<'a> {
-    fn of(figures: &'a [Figure<'a>]) -> Self {
+    /// Those of `figures`; beyond the point `split` rounds may scatter otherwise.
+    pub(crate) fn of(figures: &'a [Figure<'a>], split: Option<u64>) -> Self {
         let logs: Vec<f64> = figures.iter().map(|figure| figure.median.value.ln()).collect();
         let drawn: Vec<Vec<f64>> = figures.iter().zip(&logs).map(deviations).collect();
         let own: Vec<f64> = drawn.iter().map(|drawn| deviation(drawn)).collect();
-        let mut sorted: Vec<f64> = own.iter().copied().filter(|error| *error > 0.0).collect();
-        let usual = median_of(&mut sorted).unwrap_or(0.0);
-        let pattern = own.iter().position(|error| *error >= usual).unwrap_or(0);
+        let beyond = |index: usize| split.is_some_and(|split| figures[index].point > split);
+        let usual = [false, true].map(|side| {
+            let alike = (0..own.len()).filter(|&index| beyond(index) == side && own[index] > 0.0);
+            median_of(&mut alike.map(|index| own[index]).collect::<Vec<f64>>()).unwrap_or(0.0)
+        });
+        let pattern = own.iter().position(|error| *error >= usual[0].max(usual[1])).unwrap_or(0);
         let mut errors = Vec::with_capacity(logs.len());
         let mut draws = Vec::with_capacity(logs.len());
         for (index, figure) in figures.iter().enumerate() {
             // A point whose rounds agree by luck is held to the usual error, and takes the pattern of
             // another where its own has no width.
+            let usual = usual[usize::from(beyond(index))];
             let error = if drawn[index].is_empty() { 0.0 } else { own[index].max(usual) };
             let error = error.hypot(unseen(figure));
             let from = if own[index] > 0.0 { index } else { pattern };
@@ -166,12 +210,12 @@ impl<'a> Levels<'a> {
         let factor = self.ratio(last, from);
         let (course, because) = match self.summit(-1.0) {
             // Where it collapses in the end, what it does on the way matters little.
-            Some(dip) if factor.high >= HALF => {
+            Some(dip) if factor.high >= HALF && self.collapse_of_two(from).is_none() => {
                 let down = words::factor(1.0 / self.ratio(dip, 0).value);
                 let at = words::count(self.figures[dip].point);
                 (Course::Undecided, format!("it falls {down} to {at} and rises again"))
             }
-            _ => self.course(factor, peak.is_some()),
+            _ => self.course(factor, from),
         };
         let peak = peak.map(|peak| Peak {
             at: self.figures[peak].point,
@@ -191,11 +235,15 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Where a change by `factor` leads; after a peak, if there is one.
-    fn course(&self, factor: Estimate, peaks: bool) -> (Course, String) {
+    /// Where a change by `factor` leads, from the point `from` on; behind the first that is a peak.
+    fn course(&self, factor: Estimate, from: usize) -> (Course, String) {
         let Estimate { value, low, high } = factor;
+        let peaks = from > 0;
         if high < HALF {
             return (Course::Collapses, String::new());
+        }
+        if let Some(because) = self.collapse_of_two(from) {
+            return (Course::Collapses, because);
         }
         let is_sure = self.count == 0 || high < 1.0 || low > 1.0;
         let (changes, narrow) = (!is_small(value), low >= TOO_WIDE && high <= 1.0 / TOO_WIDE);
@@ -211,6 +259,25 @@ impl<'a> Levels<'a> {
             }
         };
         (course, String::new())
+    }
+
+    /// That it collapses from the point `from` on, by the last two points together, where each lies below
+    /// half on its own.
+    fn collapse_of_two(&self, from: usize) -> Option<String> {
+        let two = [self.logs.len().checked_sub(2)?, self.logs.len() - 1];
+        let half = self.logs[from] + HALF.ln();
+        if self.count == 0 || two[0] <= from || two.iter().any(|&at| self.logs[at] >= half) {
+            return None;
+        }
+        let fall = |log: &dyn Fn(usize) -> f64| {
+            (log(from) - f64::midpoint(log(two[0]), log(two[1]))).exp()
+        };
+        let each = (0..self.count).map(|one| fall(&|index| self.draws[index][one]));
+        let value = fall(&|index| self.logs[index]);
+        let Estimate { low, high, .. } = percentile_interval(value, &each.collect::<Vec<f64>>());
+        let clear = low > 1.0 / HALF;
+        let [value, low, high] = [value, low, high].map(words::significant);
+        clear.then(|| format!("the last two points together fall ×{value}, 95 % {low} to {high}"))
     }
 
     /// That it holds, by the last third of the points against the first, or the last two against the first

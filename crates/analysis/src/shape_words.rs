@@ -142,6 +142,8 @@ mod tests {
             rows: Vec::new(),
             leads: Vec::new(),
             contests: Vec::new(),
+            rankings: Vec::new(),
+            distributions: Vec::new(),
             facts: Vec::new(),
         };
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The ratio that a workload's figures are read by: one condition as a share of another.
 
-use crate::{Estimate, Shares, Table};
+use crate::{Estimate, Shares, Table, words};
 use record::{Conditions, Ratio, WorkloadInfo};
 
 /// How a value on the axis of one table becomes a ratio.
@@ -30,7 +30,10 @@ impl<'a> Portion<'a> {
             let part = conditions.get(&ratio.part)?;
             match part.strip_suffix('%') {
                 Some(percent) => Rule::Always(number(percent.trim())? / 100.0),
-                None => Rule::Part(number(part)?),
+                None => times(part).map_or_else(
+                    || Some(Rule::Part(number(part)?)),
+                    |times| Some(Rule::Always(times)),
+                )?,
             }
         } else {
             return None;
@@ -41,9 +44,9 @@ impl<'a> Portion<'a> {
     /// The ratio at each of `points`; `None` where one has none: nothing is a part of zero.
     pub(crate) fn shares(&self, points: &[u64]) -> Option<Shares> {
         let values: Vec<f64> = points.iter().map(|&point| self.at(point as f64)).collect();
-        let Ratio { part, whole, word } = self.ratio.clone();
+        let Ratio { part, whole, word, multiple } = self.ratio.clone();
         let all_known = values.iter().all(|share| share.is_finite());
-        all_known.then_some(Shares { word, part, whole, values })
+        all_known.then_some(Shares { word, part, whole, multiple, values })
     }
 
     /// A place on the axis as a ratio. Where the axis is the whole, the low end is the high one.
@@ -61,6 +64,26 @@ impl<'a> Portion<'a> {
     }
 }
 
+impl Shares {
+    /// One of them in words: `83 % active`, or `1.2 per CPU`.
+    pub fn told(&self, share: f64) -> String {
+        format!("{} {}", self.figure(share), self.word)
+    }
+
+    /// Its figure alone: `83 %`, or `1.2`.
+    pub fn figure(&self, share: f64) -> String {
+        if self.multiple { words::multiple(share) } else { words::percent(share) }
+    }
+
+    /// The place of the point at which there is one of the part for each of the whole, where multiples
+    /// are told of the part along `axis`: up to there it brings more of the whole to bear, beyond it
+    /// shares it.
+    pub(crate) fn one_each(&self, axis: &str) -> Option<usize> {
+        let told = self.multiple && self.part == axis;
+        self.values.iter().position(|share| (share - 1.0).abs() < 1e-9).filter(|_| told)
+    }
+}
+
 impl Table {
     /// The whole of which a share lies at `point`: the point itself, or a condition.
     pub fn whole_at(&self, point: u64) -> Option<u64> {
@@ -69,6 +92,15 @@ impl Table {
             return Some(point);
         }
         self.conditions.get(whole)?.parse().ok()
+    }
+}
+
+/// `4x` or `1/2x` as a number.
+fn times(text: &str) -> Option<f64> {
+    let times = text.strip_suffix('x')?;
+    match times.split_once('/') {
+        Some((over, under)) => Some(number(over)? / number(under)?),
+        None => number(times),
     }
 }
 
@@ -81,7 +113,12 @@ mod tests {
     use super::*;
 
     fn workload(axis: &str) -> WorkloadInfo {
-        let ratio = Ratio { part: "tokens".into(), whole: "pipes".into(), word: "active".into() };
+        let ratio = Ratio {
+            part: "tokens".into(),
+            whole: "pipes".into(),
+            word: "active".into(),
+            ..Ratio::default()
+        };
         let axis_condition = axis.into();
         WorkloadInfo { axis_condition, ratio: Some(ratio), ..WorkloadInfo::default() }
     }
@@ -99,6 +136,36 @@ mod tests {
         assert_eq!(values("pipes", "tokens", "10", &[10, 100]), Some(vec![1.0, 0.1]));
         assert_eq!(values("pipes", "tokens", "10%", &[10, 100]), Some(vec![0.1, 0.1]));
         assert_eq!(values("pipes", "tokens", "0.5 %", &[10]), Some(vec![0.005]));
+    }
+
+    #[test]
+    fn a_multiple_is_told_as_one_and_may_hold_always() {
+        let ratio = Ratio {
+            part: "threads".into(),
+            whole: "cpus".into(),
+            word: "per CPU".into(),
+            multiple: true,
+        };
+        let mut workload = WorkloadInfo { ratio: Some(ratio), ..workload("threads") };
+        let of = |workload: &WorkloadInfo, name: &str, value: &str, points: &[u64]| {
+            let conditions = Conditions::from([(name.to_owned(), value.to_owned())]);
+            Portion::of(workload, &conditions).and_then(|portion| portion.shares(points))
+        };
+        let shares = of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();
+        assert_eq!(shares.values, [0.5, 1.0, 16.0]);
+        assert_eq!(
+            [0.5, 1.0, 2.37].map(|at| shares.told(at)),
+            ["0.5 per CPU", "1 per CPU", "2.37 per CPU"]
+        );
+        assert_eq!((shares.one_each("threads"), shares.one_each("cpus")), (Some(1), None));
+        assert_eq!(Shares { multiple: false, ..shares }.told(0.5), "50 % per CPU");
+        workload.axis_condition = "cpus".into();
+        let always =
+            |value: &str| of(&workload, "threads", value, &[1, 2]).map(|shares| shares.values);
+        assert_eq!(always("4x"), Some(vec![4.0, 4.0]));
+        assert_eq!(always("1/2x"), Some(vec![0.5, 0.5]));
+        assert_eq!(always("4"), Some(vec![4.0, 2.0]));
+        assert_eq!((always("x"), always("1/0x")), (None, None));
     }
 
     #[test]

@@ -14,20 +14,28 @@ use crate::shapes::Shape;
 use crate::shares::Portion;
 use crate::weigh::GrowthPoint;
 use crate::{
-    Contest, CutShort, Growth, Lead, PointSummary, Rate, Row, Standing, Table, rates, words,
+    Contest, CutShort, Distribution, Growth, Lead, PointSummary, Rate, Row, Scaling, Standing,
+    Table, distributions, rankings, rates, unfinished, usl, widths, words,
 };
 use fastrand::Rng;
 use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
+    tables_where(run, |_, _| true)
+}
+
+/// Those of which a workload and the place of a metric in it are `wanted`.
+pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> Vec<Table> {
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::of(run, &workload.name);
         for conditions in gathered.in_order() {
-            for (place, metric) in workload.metrics.iter().enumerate() {
-                let context = Context { run, workload, gathered: &gathered, conditions, metric };
-                let table = context.table(place == 0);
+            let metrics = workload.metrics.iter().enumerate();
+            for (place, metric) in metrics.filter(|(place, _)| wanted(&workload.name, *place)) {
+                let (gathered, headline) = (&gathered, place == 0);
+                let table =
+                    Context { run, workload, gathered, conditions, metric, headline }.table();
                 // A metric that belongs to other conditions would be a table of dashes.
                 if table.headline || table.rows.iter().any(has_figures) {
                     tables.push(table);
@@ -37,6 +45,38 @@ pub(crate) fn tables(run: &Run) -> Vec<Table> {
     }
     tables.sort_by_key(|table| !table.headline);
     tables
+}
+
+/// Every headline median that a verdict may rest on: its workload, its series' subject and conditions, its
+/// point, and the median with its replicates, all as [`tables`] has them. Controls have none.
+pub(crate) fn headlines(
+    run: &Run,
+    mut each: impl FnMut(&WorkloadInfo, (&str, &Conditions), u64, &Resampled),
+) {
+    for workload in &run.plan.workloads {
+        let gathered = Gathered::of(run, &workload.name);
+        let Some(metric) = workload.metrics.first() else { continue };
+        for conditions in gathered.in_order() {
+            let gathered = &gathered;
+            let context = Context { run, workload, gathered, conditions, metric, headline: true };
+            let points: Vec<u64> = gathered.axis(conditions, &metric.name).into_iter().collect();
+            let warm = verdicts_from(workload.trajectory, &points);
+            for subject in workload.subjects.iter().filter(|subject| !subject.control) {
+                let series = gathered.series(&subject.name, conditions, &metric.name);
+                let counts = |point: &u64| *point >= warm && points.contains(point);
+                for (&point, samples) in
+                    series.into_iter().flatten().filter(|(point, _)| counts(point))
+                {
+                    let rounds: Vec<&[f64]> = samples.rounds.iter().map(AsRef::as_ref).collect();
+                    let mut random = context.random(&subject.name, point);
+                    let resampled = median_over_rounds(&rounds, REPLICATES, &mut random);
+                    if let Some(resampled) = resampled {
+                        each(workload, (&subject.name, conditions), point, &resampled);
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn has_figures(row: &Row) -> bool {
@@ -50,43 +90,77 @@ struct Context<'a> {
     gathered: &'a Gathered<'a>,
     conditions: &'a Conditions,
     metric: &'a MetricInfo,
+    headline: bool,
 }
 
 impl Context<'_> {
-    fn table(&self, headline: bool) -> Table {
+    fn table(&self) -> Table {
         let points: Vec<u64> =
             self.gathered.axis(self.conditions, &self.metric.name).into_iter().collect();
+        let portion = Portion::of(self.workload, self.conditions);
+        let shares = portion.as_ref().and_then(|portion| portion.shares(&points));
+        let axis = &self.workload.axis_condition;
+        let one = shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|at| points[at]);
         let told = |subject: &&SubjectInfo| {
             self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
         };
-        let subjects = self.workload.subjects.iter().filter(told);
+        // What is wrong on purpose has no figures, and no place among those that have.
+        let subjects =
+            self.workload.subjects.iter().filter(|subject| !subject.control).filter(told);
         let (mut rows, mut series) = (Vec::new(), Vec::new());
         for subject in subjects {
-            let (row, figures) = self.row(subject, &points);
+            let (row, figures) = self.row(subject, &points, one);
             // The first calls of a trajectory are cold; whose are colder is no contest.
             let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
-            series.extend(self.series(subject, &counting.collect::<Vec<_>>()));
+            let of_row = self.series(subject, &counting.collect::<Vec<_>>());
+            series.extend(of_row.map(|series| series.split_at(one)));
             rows.push(row);
         }
-        let portion = Portion::of(self.workload, self.conditions);
+        // Half and maximal load are no rivals.
+        if self.workload.averages {
+            series.clear();
+        }
         let contests = Contests::of(&series);
+        let ranked = self.headline && shares.as_ref().is_some_and(|shares| shares.multiple);
         Table {
             workload: self.workload.name.clone(),
             conditions: self.conditions.clone(),
             metric: self.metric.clone(),
-            headline,
+            headline: self.headline,
             axis: self.workload.axis.clone(),
             axis_condition: self.workload.axis_condition.clone(),
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
-            shares: portion.as_ref().and_then(|portion| portion.shares(&points)),
+            shares,
             leads: leads(&contests, &rows, &points),
             contests: with_shares(contests.standings(), portion.as_ref()),
-            facts: if headline { facts(&self.gathered.facts(self.conditions)) } else { Vec::new() },
+            rankings: if ranked { rankings::of(&contests, &rows, &points) } else { Vec::new() },
+            distributions: self.distributions(&points),
+            facts: if self.headline {
+                facts(&self.gathered.facts(self.conditions))
+            } else {
+                Vec::new()
+            },
             rows,
             points,
         }
+    }
+
+    /// How single operations are distributed, where the record keeps them.
+    fn distributions(&self, points: &[u64]) -> Vec<Distribution> {
+        let mut all = Vec::new();
+        for subject in self.workload.subjects.iter().filter(|subject| !subject.control) {
+            for &point in points {
+                let cells = self.gathered.cells_at(&subject.name, self.conditions, point);
+                let metrics = cells.flat_map(|cell| &cell.metrics);
+                let kept = metrics.filter(|metric| metric.name == self.metric.name);
+                let kept = kept.map(|metric| metric.histogram.as_str());
+                let found = distributions::merged(kept);
+                all.extend(found.map(|merged| merged.distribution(subject, point)));
+            }
+        }
+        all
     }
 
     /// What contests see of a row; `None` without figures.
@@ -102,7 +176,8 @@ impl Context<'_> {
         found.map(|unavailable| unavailable.reason.clone())
     }
 
-    fn row(&self, subject: &SubjectInfo, points: &[u64]) -> (Row, Vec<Figure>) {
+    /// The row of `subject`, whose rate is told from the point `one` on, where there is such a one.
+    fn row(&self, subject: &SubjectInfo, points: &[u64], one: Option<u64>) -> (Row, Vec<Figure>) {
         let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
         let all: Vec<Figure> = series
             .into_iter()
@@ -111,7 +186,14 @@ impl Context<'_> {
             .collect();
         let shape = self.shape(&subject.name);
         let growth = self.growth(&all, shape.trajectory);
-        let rate = self.rate(&all, shape.trajectory);
+        let unfinished = self.gathered.unfinished(&subject.name, self.conditions);
+        let rate = self.rate(&all, shape.trajectory, one);
+        // The other metrics have no figures there either, which says nothing new.
+        let rate = match one.filter(|_| self.headline) {
+            Some(one) => unfinished::beyond(rate, &all, one, &unfinished),
+            None => rate,
+        };
+        let scaling = one.filter(|_| self.headline).and_then(|one| self.scaling(&all, one));
         // A trajectory has more places than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
@@ -133,6 +215,8 @@ impl Context<'_> {
             unavailable,
             growth,
             rate,
+            scaling,
+            unfinished,
             modes: shape.modes,
             steps: shape.steps,
             drift: shape.drift,
@@ -144,18 +228,36 @@ impl Context<'_> {
     /// Orders of growth are those of costs: a rate that rises or falls has none.
     fn growth(&self, figures: &[Figure], trajectory: bool) -> Option<Growth> {
         let counting = counting(figures, trajectory);
-        if self.metric.lower_is_better { growth(&counting, trajectory) } else { None }
+        let grows = self.metric.lower_is_better && !self.workload.averages;
+        if grows { growth(&counting, trajectory) } else { None }
     }
 
-    /// Whether a rate holds; a cost grows instead.
-    fn rate(&self, figures: &[Figure], trajectory: bool) -> Option<Rate> {
-        if self.metric.lower_is_better {
+    /// A degree, such as a share or an index, is neither a cost nor a rate.
+    fn is_rate(&self) -> bool {
+        let says_so = self.headline || self.metric.unit.ends_with("/s");
+        says_so && !self.metric.lower_is_better && !self.workload.averages
+    }
+
+    fn scaling(&self, figures: &[Figure], one: u64) -> Option<Scaling> {
+        let seen: Vec<_> = figures.iter().map(Figure::seen).collect();
+        if self.is_rate() { usl::scaling(&seen, Some(one)) } else { None }
+    }
+
+    /// Whether a rate holds; a cost grows instead. Where it is told from the point `one` on, and has a
+    /// figure there and one beyond, what is before it is left out; but not where it is crushed by then.
+    fn rate(&self, figures: &[Figure], trajectory: bool, one: Option<u64>) -> Option<Rate> {
+        if !self.is_rate() {
             return None;
         }
         let counting = counting(figures, trajectory);
         let seen: Vec<_> = counting.iter().map(|figure| figure.seen()).collect();
         let best: Vec<_> = counting.iter().map(|figure| figure.best).collect();
-        rates::rate_by(&seen, &best)
+        let at = one.and_then(|one| seen.iter().position(|figure| figure.point == one));
+        let Some(at) = at.filter(|&at| at + 1 < seen.len()) else {
+            return rates::rate_by(&seen, &best);
+        };
+        let from = if rates::is_crushed(&seen[..=at]) { 0 } else { at };
+        rates::rate_past(&seen[from..], &best[from..])
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
@@ -175,6 +277,9 @@ impl Context<'_> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
         let mut figure = figure(point, &rounds, &mut self.random(subject, point))?;
+        if self.run.plan.budget.is_some() && !figure.replicates.is_empty() {
+            figure.summary.median = widths::told(figure.summary.median.value, &figure.replicates);
+        }
         (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
         Some(figure)
     }
@@ -270,6 +375,11 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// Where it stands on the axis.
+    pub(crate) fn point(&self) -> u64 {
+        self.summary.point
+    }
+
     /// As contests and rates see it.
     fn seen(&self) -> crossover::Figure<'_> {
         crossover::Figure {

@@ -87,12 +87,39 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 
 /// Weighs all candidates on `points` (ascending, figures above 0); empty with fewer than two.
 pub fn weigh(points: &[GrowthPoint]) -> Vec<Weight> {
+    weigh_by(points, &all_curves(points))
+}
+
+/// The same without each of `points` in turn.
+pub(crate) fn weigh_without_each(points: &[GrowthPoint]) -> impl Iterator<Item = Vec<Weight>> {
+    let all = all_curves(points);
+    (0..points.len()).map(move |left_out| {
+        let mut rest = points.to_vec();
+        rest.remove(left_out);
+        // What begins and ends as before has the same curves.
+        let same = reach(&rest) == reach(points);
+        let curves = if same {
+            all.iter().map(|curves| curves.without(left_out)).collect()
+        } else {
+            all_curves(&rest)
+        };
+        weigh_by(&rest, &curves)
+    })
+}
+
+fn weigh_by(points: &[GrowthPoint], curves: &[Curves]) -> Vec<Weight> {
     if points.len() < 2 {
         return Vec::new();
     }
     let scales: Vec<Scale> = EXCESS.iter().map(|&excess| Scale::new(points, excess)).collect();
+    // Residuals about a common level, so that the sums keep their precision.
+    let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
+    let level = logs.iter().sum::<f64>() / logs.len() as f64;
+    for log in &mut logs {
+        *log -= level;
+    }
     let found: Vec<Evidence> =
-        CANDIDATES.iter().map(|&class| evidence(class, points, &scales)).collect();
+        curves.iter().map(|curves| evidence(&curves.residuals(&logs), &scales)).collect();
     let top = found.iter().map(|e| e.log_total).fold(f64::NEG_INFINITY, f64::max);
     let all: f64 = found.iter().map(|e| (e.log_total - top).exp()).sum();
     CANDIDATES
@@ -156,26 +183,58 @@ impl Scale {
         Self { excess, log_plain: log_norm + 0.5 * (TAU / all).ln(), gaps, weights }
     }
 
-    /// Logarithm of the likelihood of the residuals `z`, averaged over the scale of the curve.
-    fn plain(&self, whole: &Group) -> f64 {
-        self.log_plain - 0.5 * whole.squares()
+    /// The greatest logarithm that the likelihood of `sums` has, averaged over the scale of the curve.
+    fn best_plain(&self, sums: &Sums) -> f64 {
+        self.log_plain - 0.5 * sums.least
     }
 
-    /// The same with a step somewhere, added to `sum`. What is below `floor` is left out.
-    fn add_stepped(&self, whole: &Group, z: &[f64], floor: f64, sum: &mut LogSum) {
-        let mut below = 0.0;
-        for ((gap, weight), z) in self.gaps.iter().zip(&self.weights).zip(z) {
-            below += weight * z;
-            let above = whole.sum - below;
-            let (mean_below, mean_above) = (below * gap.below, above * gap.above);
-            let squares = whole.sum_of_squares - below * mean_below - above * mean_above;
-            let log = gap.log_factor - 0.5 * squares.max(0.0);
-            if log < floor {
-                continue;
+    /// The likelihoods of all curves, each averaged over its scale, added to `sum`. What is below `floor`
+    /// is left out.
+    fn add_plain(&self, sums: &Sums, floor: f64, sum: &mut LogSum) {
+        for squares in &sums.about_mean {
+            let log = self.log_plain - 0.5 * squares;
+            if log >= floor {
+                sum.add(log);
             }
-            let step = mean_above - mean_below;
-            let within = normal_share((STEP.0 - step) / gap.error, (STEP.1 - step) / gap.error);
-            sum.add(log + within.ln());
+        }
+    }
+
+    /// The same with a step somewhere.
+    fn add_stepped(&self, z: &Residuals, sums: &Sums, floor: f64, sum: &mut LogSum) {
+        let mut floor = floor;
+        let mut below = vec![0.0; z.curves];
+        let mut logs = vec![0.0; z.curves];
+        for ((gap, &weight), z) in self.gaps.iter().zip(&self.weights).zip(z.by_point()) {
+            // Without a branch, so that several curves are done at a time.
+            for (below, z) in below.iter_mut().zip(z) {
+                *below += weight * z;
+            }
+            let whole = sums.of.iter().zip(&sums.of_squares);
+            for ((log, &below), (&all, &squares)) in logs.iter_mut().zip(&below).zip(whole) {
+                let above = all - below;
+                let squares = squares - below * below * gap.below - above * above * gap.above;
+                *log = gap.log_factor - 0.5 * squares.max(0.0);
+            }
+            for (curve, &log) in logs.iter().enumerate() {
+                if log >= floor {
+                    gap.add(log, below[curve], sums.of[curve] - below[curve], floor, sum);
+                }
+            }
+            floor = floor.max(sum.top - NEGLIGIBLE);
+        }
+    }
+}
+
+impl Gap {
+    /// Adds a term whose logarithm is `log`, but for the step's own share: the step that the weighted sums
+    /// `below` and `above` need has to be one of those that are averaged over.
+    fn add(&self, log: f64, below: f64, above: f64, floor: f64, sum: &mut LogSum) {
+        let step = above * self.above - below * self.below;
+        let ends = [(STEP.0 - step) / self.error, (STEP.1 - step) / self.error];
+        // Of a normal distribution less than this lies beyond such an end.
+        let outside = ends[0].max(-ends[1]).max(0.0);
+        if log - 0.5 * outside * outside >= floor {
+            sum.add(log + normal_share(ends[0], ends[1]).ln());
         }
     }
 }
@@ -211,32 +270,44 @@ impl LogSum {
     }
 }
 
-/// Sums over neighbouring points.
-#[derive(Clone, Copy, Default)]
-struct Group {
-    weight: f64,
-    sum: f64,
-    sum_of_squares: f64,
+/// How far the figures lie from each curve of a candidate.
+struct Residuals {
+    curves: usize,
+    /// Those of the first point from all curves, then those of the next one.
+    all: Vec<f64>,
 }
 
-impl Group {
-    fn of(weights: &[f64], z: &[f64]) -> Self {
-        let mut group = Self::default();
-        for (&w, &z) in weights.iter().zip(z) {
-            group.add(w, z);
+impl Residuals {
+    fn by_point(&self) -> impl Iterator<Item = &[f64]> {
+        self.all.chunks_exact(self.curves)
+    }
+}
+
+/// Weighted sums of residuals over all points, for each curve.
+struct Sums {
+    of: Vec<f64>,
+    of_squares: Vec<f64>,
+    /// Of the squares about the mean.
+    about_mean: Vec<f64>,
+    /// The least of these.
+    least: f64,
+}
+
+impl Sums {
+    fn of(weights: &[f64], z: &Residuals) -> Self {
+        let (mut of, mut of_squares) = (vec![0.0; z.curves], vec![0.0; z.curves]);
+        for (weight, z) in weights.iter().zip(z.by_point()) {
+            for ((sum, squares), z) in of.iter_mut().zip(&mut of_squares).zip(z) {
+                *sum += weight * z;
+                *squares += weight * z * z;
+            }
         }
-        group
-    }
-
-    fn add(&mut self, w: f64, z: f64) {
-        self.weight += w;
-        self.sum += w * z;
-        self.sum_of_squares += w * z * z;
-    }
-
-    /// Weighted squares about the mean.
-    fn squares(&self) -> f64 {
-        (self.sum_of_squares - self.sum * self.sum / self.weight).max(0.0)
+        let all: f64 = weights.iter().sum();
+        let squares = of.iter().zip(&of_squares);
+        let about_mean: Vec<f64> =
+            squares.map(|(sum, squares)| (squares - sum * sum / all).max(0.0)).collect();
+        let least = about_mean.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { of, of_squares, about_mean, least }
     }
 }
 
@@ -248,65 +319,98 @@ struct Evidence {
     deviance: f64,
 }
 
-fn evidence(class: Class, points: &[GrowthPoint], scales: &[Scale]) -> Evidence {
-    // Residuals about a common level, so that the sums keep their precision.
-    let level = points.iter().map(|p| p.median.ln()).sum::<f64>() / points.len() as f64;
-    let shapes = shapes(class, points);
-    let mut z = vec![0.0; points.len()];
-    let mut deviance = f64::INFINITY;
-    let mut sums = vec![(LogSum::default(), LogSum::default()); scales.len()];
-    let mut floor = f64::NEG_INFINITY;
-    for shape in &shapes {
-        for ((slot, point), shape) in z.iter_mut().zip(points).zip(shape) {
-            *slot = point.median.ln() - level - shape;
-        }
-        deviance = deviance.min(Group::of(&scales[DEVIANCE].weights, &z).squares());
-        for (scale, (plain, stepped)) in scales.iter().zip(&mut sums) {
-            let whole = Group::of(&scale.weights, &z);
-            plain.add(scale.plain(&whole));
-            scale.add_stepped(&whole, &z, floor, stepped);
-            floor = floor.max(plain.top.max(stepped.top) - NEGLIGIBLE);
-        }
-    }
+fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
+    let sums: Vec<Sums> = scales.iter().map(|scale| Sums::of(&scale.weights, z)).collect();
+    let each = || scales.iter().zip(&sums);
+    let best = each().map(|(scale, sums)| scale.best_plain(sums)).fold(f64::NEG_INFINITY, f64::max);
+    let mut top = best;
+    let found: Vec<(LogSum, LogSum)> = each()
+        .map(|(scale, sums)| {
+            let (mut plain, mut stepped) = (LogSum::default(), LogSum::default());
+            scale.add_plain(sums, top - NEGLIGIBLE, &mut plain);
+            scale.add_stepped(z, sums, top - NEGLIGIBLE, &mut stepped);
+            top = top.max(stepped.top);
+            (plain, stepped)
+        })
+        .collect();
     let (mut all, mut step, mut misfit) = (0.0, 0.0, 0.0);
-    let top = floor + NEGLIGIBLE;
-    for (scale, (plain, stepped)) in scales.iter().zip(sums) {
+    for (scale, (plain, stepped)) in scales.iter().zip(found) {
         let stepped = STEP_PRIOR * (stepped.log() - top).exp();
         let both = (1.0 - STEP_PRIOR) * (plain.log() - top).exp() + stepped;
         all += both;
         step += stepped;
         misfit += both * scale.excess;
     }
-    let count = (shapes.len() * scales.len()) as f64;
+    let count = (z.curves * scales.len()) as f64;
     let log_total = top + (all / count).ln();
+    let deviance = sums[DEVIANCE].least;
     Evidence { log_total, step: step / all, misfit: misfit / all, deviance }
 }
 
-/// The curves of `class`, one per ratio of intercept to growth, as logarithms with a mean of 0.
-fn shapes(class: Class, points: &[GrowthPoint]) -> Vec<Vec<f64>> {
-    if class == Class::Constant {
-        return vec![vec![0.0; points.len()]];
-    }
-    let growth: Vec<f64> = points.iter().map(|p| growth_of(class, p.point as f64)).collect();
-    // At zero there is the intercept alone, so the scale begins behind it.
-    let above = points.iter().position(|p| p.point > 0).unwrap_or(0);
-    let (first, last) = (growth[above], growth[growth.len() - 1]);
-    // From a tenth of the first point's growth, which is next to none, to ten times the last's,
-    // beyond which the curve is flat. The logarithm of one is 0, and no scale to begin at.
-    let first = if first > 0.0 { first } else { last * 1e-3 };
-    let decades = (100.0 * last / first).log10();
-    let count = (decades * INTERCEPTS_PER_DECADE).ceil() as usize;
-    (0..=count)
-        .map(|i| {
-            let intercept = 0.1 * first * 10.0_f64.powf(decades * i as f64 / count as f64);
-            let mut shape: Vec<f64> = growth.iter().map(|g| (intercept + g).ln()).collect();
-            let mean = shape.iter().sum::<f64>() / shape.len() as f64;
-            for value in &mut shape {
-                *value -= mean;
+/// The first place above zero, and the last one: what the curves of a candidate reach over.
+fn reach(points: &[GrowthPoint]) -> Option<[u64; 2]> {
+    let above = points.iter().find(|p| p.point > 0).or(points.first())?;
+    Some([above.point, points.last()?.point])
+}
+
+/// The curves of each of the [`CANDIDATES`].
+fn all_curves(points: &[GrowthPoint]) -> Vec<Curves> {
+    CANDIDATES.iter().map(|&class| Curves::of(class, points)).collect()
+}
+
+/// The curves of a candidate, one per ratio of intercept to growth, as logarithms with a mean of about 0.
+struct Curves {
+    count: usize,
+    /// The logarithms of all curves at the first point, then those at the next one.
+    logs: Vec<f64>,
+}
+
+impl Curves {
+    fn of(class: Class, points: &[GrowthPoint]) -> Self {
+        let Some([first, last]) = reach(points).filter(|_| class != Class::Constant) else {
+            return Self { count: 1, logs: vec![0.0; points.len()] };
+        };
+        // At zero there is the intercept alone, so the scale begins behind it.
+        let (first, last) = (growth_of(class, first as f64), growth_of(class, last as f64));
+        // From a tenth of the first point's growth, which is next to none, to ten times the last's,
+        // beyond which the curve is flat. The logarithm of one is 0, and no scale to begin at.
+        let first = if first > 0.0 { first } else { last * 1e-3 };
+        let decades = (100.0 * last / first).log10();
+        let ratios = (decades * INTERCEPTS_PER_DECADE).ceil() as usize;
+        let intercepts: Vec<f64> = (0..=ratios)
+            .map(|i| 0.1 * first * 10.0_f64.powf(decades * i as f64 / ratios as f64))
+            .collect();
+        let count = intercepts.len();
+        let mut logs = Vec::with_capacity(count * points.len());
+        let mut means = vec![0.0; count];
+        for point in points {
+            let growth = growth_of(class, point.point as f64);
+            for (intercept, mean) in intercepts.iter().zip(&mut means) {
+                let log = (intercept + growth).ln();
+                *mean += log / points.len() as f64;
+                logs.push(log);
             }
-            shape
-        })
-        .collect()
+        }
+        for at_point in logs.chunks_exact_mut(count) {
+            for (log, mean) in at_point.iter_mut().zip(&means) {
+                *log -= mean;
+            }
+        }
+        Self { count, logs }
+    }
+
+    /// The same but at one point, which is neither the first above zero nor the last.
+    fn without(&self, point: usize) -> Self {
+        let mut logs = self.logs.clone();
+        logs.drain(point * self.count..(point + 1) * self.count);
+        Self { count: self.count, logs }
+    }
+
+    fn residuals(&self, logs: &[f64]) -> Residuals {
+        let at_points = logs.iter().zip(self.logs.chunks_exact(self.count));
+        let all = at_points.flat_map(|(log, curves)| curves.iter().map(move |curve| log - curve));
+        Residuals { curves: self.count, all: all.collect() }
+    }
 }
 
 /// The share of a standard normal distribution between `low` and `high`.
@@ -318,6 +422,10 @@ fn normal_share(low: f64, high: f64) -> f64 {
 /// 7.5e-8).
 fn upper_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    // Further out there is nothing left that a figure could hold.
+    if z.abs() > 38.7 {
+        return if z < 0.0 { 1.0 } else { 0.0 };
+    }
     let series = t
         * (0.319_381_530
             + t * (-0.356_563_782
@@ -377,6 +485,25 @@ mod tests {
             [1, 10, 100, 1000].map(|n| GrowthPoint { point: n, median: n as f64, error: 0.01 });
         assert!(weigh(&points).iter().all(|w| w.share.is_finite()));
         assert!(weigh(&points[..1]).is_empty());
+    }
+
+    #[test]
+    fn leaving_out_a_point_is_as_if_it_had_never_been() {
+        for sizes in [[10_u64, 30, 100, 300, 1000, 3000], [0, 50, 100, 1000, 5000, 15_000]] {
+            let points = sizes.map(|n| {
+                let median = 20.0 + n as f64 * if n >= 1000 { 1.6 } else { 1.0 };
+                GrowthPoint { point: n, median, error: 0.02 }
+            });
+            for (left_out, weights) in weigh_without_each(&points).enumerate() {
+                let mut rest = points.to_vec();
+                rest.remove(left_out);
+                for (got, expected) in weights.iter().zip(weigh(&rest)) {
+                    assert!((got.share - expected.share).abs() < 1e-9, "{got:?} {expected:?}");
+                    assert!((got.log_evidence - expected.log_evidence).abs() < 1e-9);
+                    assert!((got.deviance / expected.deviance - 1.0).abs() < 1e-9);
+                }
+            }
+        }
     }
 
     /// Reference: `scipy` 1.17, `stats.norm.sf`.

@@ -121,6 +121,17 @@ pub fn percent(share: f64) -> String {
     format!("{} %", without_zeros(format!("{percent:.decimals$}")))
 }
 
+/// How many times a whole: `0.5`, `1.05`, `16`.
+pub fn multiple(times: f64) -> String {
+    without_zeros(significant(times))
+}
+
+/// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`.
+pub fn counted(number: &str, what: &str) -> String {
+    let one = if number == "1" { what.strip_suffix('s') } else { None };
+    format!("{number} {}", one.unwrap_or(what))
+}
+
 /// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
 pub fn at_most(ratio: f64) -> String {
     // A little less than it is, so that 1.02 is 2 % and not 3 %.
@@ -316,6 +327,12 @@ mod tests {
         for (share, text) in shares {
             assert_eq!(percent(share), text, "{share}");
         }
+        let multiples =
+            [(0.5, "0.5"), (1.0, "1"), (1.049, "1.05"), (16.0, "16"), (2000.0, "2,000")];
+        for (times, text) in multiples {
+            assert_eq!(multiple(times), text);
+        }
+        assert_eq!([counted("1", "threads"), counted("2", "threads")], ["1 thread", "2 threads"]);
         assert_eq!(
             (at_most(1.027), at_most(1.02), at_most(1.0)),
             ("3 %".into(), "2 %".into(), "1 %".into())

@@ -109,8 +109,12 @@ const COLUMNS: [Column; 5] = [
 ];
 
 fn workload() -> WorkloadInfo {
-    let subject =
-        |name: &str| SubjectInfo { name: name.into(), label: name.into(), note: String::new() };
+    let subject = |name: &str| SubjectInfo {
+        name: name.into(),
+        label: name.into(),
+        note: String::new(),
+        ..SubjectInfo::default()
+    };
     WorkloadInfo {
         name: "pipetest".into(),
         version: 1,
@@ -120,6 +124,7 @@ fn workload() -> WorkloadInfo {
             part: "threads".into(),
             whole: "pipes".into(),
             word: "of pipes".into(),
+            ..Ratio::default()
         }),
         trajectory: false,
         points_down: true,

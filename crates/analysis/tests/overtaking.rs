@@ -34,6 +34,7 @@ impl Sketch {
             name: (*name).into(),
             label: (*name).into(),
             note: String::new(),
+            ..SubjectInfo::default()
         };
         let metric = |name: &str| MetricInfo {
             name: name.into(),
@@ -49,6 +50,7 @@ impl Sketch {
                 part: part.into(),
                 whole: whole.into(),
                 word: "active".into(),
+                ..Ratio::default()
             }),
             rivals: self.rivals.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect(),
             metrics: vec![metric("main")],

@@ -23,6 +23,7 @@ fn workload(name: &str, metrics: &[&str], subjects: &[&str]) -> WorkloadInfo {
         name: (*name).into(),
         label: if *name == "kqueue" { "kqueue (libkqueue)".into() } else { (*name).into() },
         note: String::new(),
+        ..SubjectInfo::default()
     };
     WorkloadInfo {
         name: name.into(),
@@ -77,6 +78,7 @@ fn samples(name: &str, level: f64, random: &mut Rng) -> Metric {
         positions: Vec::new(),
         operations: 400,
         usage: Usage { user_ns: 4000, system_ns: 40_000, ..Usage::default() },
+        ..Metric::default()
     }
 }
 
@@ -123,6 +125,7 @@ fn run() -> Run {
         }],
         warnings: Vec::new(),
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+        ..Plan::default()
     };
     complete_run(plan, cells)
 }
@@ -255,6 +258,20 @@ fn an_interrupted_run_says_how_far_it_came() {
     let caveat = analyse(&run).caveats[0].clone();
     assert_eq!(caveat.what, "The run was interrupted: 4 of 65 cells ended");
     assert_eq!(caveat.remedy, "knee run --resume");
+    run.summary.origin = "import".into();
+    assert!(analyse(&run).caveats[0].remedy.starts_with("resume it where it began"));
+    run.plan.beside = "fedcba9876543210".into();
+    assert_eq!(analyse(&run).caveats[0].remedy, "measure both again");
+}
+
+#[test]
+fn a_run_that_only_calls_itself_complete_is_told() {
+    let mut run = run();
+    run.cells.truncate(4);
+    let caveat = analyse(&run).caveats[0].clone();
+    assert_eq!(caveat.what, "The run calls itself complete with 4 of 65 cells");
+    run.plan.budget = Some(record::Budget { time_ms: 1000, precision: 0.0 });
+    assert!(!caveats(&run).iter().any(|what| what.contains("calls itself")));
 }
 
 #[test]

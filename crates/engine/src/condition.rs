@@ -26,8 +26,16 @@ pub enum Values {
     Between(u64, u64),
     /// A whole number, at least 1, or a percentage of that other condition.
     ShareOf(&'static str),
+    /// A whole number, at least 1, or a multiple of that other condition: `4x`, `1/2x`.
+    TimesOf(&'static str),
+    /// How many of the CPUs that a run may use, or `all` of them.
+    Cpus,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Any text of one line, which may hold commas.
+    Text,
+    /// This word, or a folder: kept as its whole path, since a run may be resumed from elsewhere.
+    FolderOr(&'static str),
 }
 
 /// Values that stand in where nobody named any, as one would type them.
@@ -81,12 +89,30 @@ impl Condition {
                     Err(format!("--{flag}: `{typed}` is not above 0% and at most 100% of {whole}"))
                 }
             },
-            Values::ShareOf(_) => number(1),
+            Values::TimesOf(whole) if typed.ends_with('x') => match times(typed) {
+                Some(_) => Ok(typed.into()),
+                None => Err(format!(
+                    "--{flag}: `{typed}` is no multiple of {whole} (such as 4x, 1.5x or 1/2x)"
+                )),
+            },
+            Values::ShareOf(_) | Values::TimesOf(_) | Values::Cpus => number(1),
+            Values::Text | Values::FolderOr(_) if typed.contains(['\n', '\r']) => {
+                Err(format!("--{flag} is one line, and this is several"))
+            }
+            Values::FolderOr(word) if typed != word => std::path::absolute(typed)
+                .map(|path| path.display().to_string())
+                .map_err(|error| format!("--{flag}: `{typed}`: {error}")),
+            Values::Text | Values::FolderOr(_) => Ok(typed.into()),
             Values::OneOf(words) if words.contains(&typed) => Ok(typed.into()),
             Values::OneOf(words) => {
                 Err(format!("--{flag} is one of {}, not `{typed}`", words.join(", ")))
             }
         }
+    }
+
+    /// The number that a checked value stands for among all the `others`; none if it is a word.
+    pub fn number(&self, value: &str, others: &Conditions) -> Option<u64> {
+        number_of(value, &self.values, others)
     }
 
     /// What it may be, in words: `at least 1`, `poll, epoll`.
@@ -95,17 +121,35 @@ impl Condition {
             Values::AtLeast(least) => format!("{least} or more"),
             Values::Between(least, most) => format!("{least} to {most}"),
             Values::ShareOf(whole) => format!("1 or more, or a percentage of {whole}"),
+            Values::TimesOf(whole) => format!("1 or more, or a multiple of {whole} such as 4x"),
+            Values::Cpus => "1 or more, or all".to_owned(),
             Values::OneOf(words) => words.join(", "),
+            Values::Text => "a text".to_owned(),
+            Values::FolderOr(word) => format!("a folder, or {word}"),
         }
     }
 }
 
 /// The number that a checked value stands for among all the `others`; none if it is a word.
 pub(crate) fn number_of(value: &str, values: &Values, others: &Conditions) -> Option<u64> {
-    let Values::ShareOf(whole) = values else { return value.parse().ok() };
-    let Some(share) = share(value) else { return value.parse().ok() };
+    let (whole, factor) = match values {
+        Values::ShareOf(whole) => (whole, share(value)),
+        Values::TimesOf(whole) => (whole, times(value)),
+        _ => return value.parse().ok(),
+    };
+    let Some(factor) = factor else { return value.parse().ok() };
     let whole: u64 = others.get(*whole)?.parse().ok()?;
-    Some(((whole as f64 * share).round() as u64).max(1))
+    Some(((whole as f64 * factor).round() as u64).max(1))
+}
+
+/// `4x`, `1.5x` or `1/2x` as a number; none where that is not above 0 and at most 10,000.
+fn times(typed: &str) -> Option<f64> {
+    let number = typed.strip_suffix('x')?;
+    let times: f64 = match number.split_once('/') {
+        Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+        None => number.parse().ok()?,
+    };
+    (times > 0.0 && times <= 10_000.0).then_some(times)
 }
 
 /// `10%` as 0.1; none where that is no percentage above 0 and up to 100.
@@ -170,6 +214,45 @@ mod tests {
         assert_eq!(number("100%", "9988"), Some(9988));
         assert_eq!(number("25", "9988"), Some(25));
         assert_eq!(number_of("pipe", &Values::OneOf(&["pipe"]), &of("1")), None);
+    }
+
+    #[test]
+    fn a_multiple_is_rounded_and_never_nothing() {
+        let threads = Condition { values: Values::TimesOf("cpus"), ..TOKENS };
+        for typed in ["1", "4x", "1/2x", "1.5x", "16x"] {
+            assert!(threads.check(typed, "points").is_ok(), "{typed}");
+        }
+        for typed in ["0", "0x", "x", "-1x", "1/0x", "99999x", "NaNx", "1x2", "2 x", ""] {
+            let line = threads.check(typed, "points").unwrap_err();
+            assert!(line.starts_with("--points"), "{line}");
+        }
+        let of = |cpus: &str| Conditions::from([("cpus".into(), cpus.into())]);
+        let number = |value, cpus| number_of(value, &threads.values, &of(cpus));
+        assert_eq!(number("1/2x", "2"), Some(1));
+        assert_eq!(number("1/2x", "1"), Some(1));
+        assert_eq!(number("16x", "2"), Some(32));
+        assert_eq!(number("1.5x", "3"), Some(5));
+        assert_eq!(number("7", "2"), Some(7));
+    }
+
+    #[test]
+    fn a_text_may_hold_commas_and_is_one_line() {
+        let text = Condition { values: Values::Text, ..TOKENS };
+        assert_eq!(
+            text.check("make -j{jobs} CC=a,b", "command"),
+            Ok("make -j{jobs} CC=a,b".into())
+        );
+        assert!(text.check("a\nb", "command").is_err());
+    }
+
+    #[test]
+    fn a_folder_is_kept_as_its_whole_path() {
+        let tree = Condition { values: Values::FolderOr("generated"), ..TOKENS };
+        assert_eq!(tree.check("generated", "tree"), Ok("generated".into()));
+        assert_eq!(tree.check("/usr/src/linux", "tree"), Ok("/usr/src/linux".into()));
+        let here = std::env::current_dir().unwrap().join("linux").display().to_string();
+        assert_eq!(tree.check("linux", "tree"), Ok(here));
+        assert!(tree.check("", "tree").is_err());
     }
 
     #[test]

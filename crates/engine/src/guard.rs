@@ -5,6 +5,7 @@
 //! the program: orphans are handed to the guard. The program in turn dies with the guard.
 
 use crate::supervise::{SELF, children_of};
+use crate::timed;
 use crate::worker::die_with;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
@@ -119,8 +120,10 @@ impl Drop for Guarded {
 /// input ends. Signals that end a whole session don't keep it from that.
 pub fn guard_main(words: &[String]) -> io::Result<()> {
     let [cpus, program @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
-    if cpus == BECOME {
-        return become_it(program);
+    match cpus.as_str() {
+        BECOME => return become_it(program),
+        timed::TIMED => return timed::main(program),
+        _ => {}
     }
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::default())?;
@@ -134,7 +137,7 @@ pub fn guard_main(words: &[String]) -> io::Result<()> {
         .args(program)
         .stdin(Stdio::null())
         .spawn()?;
-    let waited = wait_for(&child);
+    let waited = wait_for(&child).map(drop);
     end_all();
     waited
 }
@@ -161,8 +164,8 @@ fn become_it(words: &[String]) -> io::Result<()> {
     Err(io::Error::new(error.kind(), format!("{program}: {error}")))
 }
 
-/// Waits for the end of the program or of standard input.
-fn wait_for(child: &Child) -> io::Result<()> {
+/// Waits for the end of the program or of standard input, and says whether it was the program's.
+pub(crate) fn wait_for(child: &Child) -> io::Result<bool> {
     let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let mut byte = [0];
     loop {
@@ -173,10 +176,10 @@ fn wait_for(child: &Child) -> io::Result<()> {
             other => other?,
         };
         if !fds[0].revents().is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         match io::stdin().read(&mut byte) {
-            Ok(0) => return Ok(()),
+            Ok(0) => return Ok(false),
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
@@ -184,7 +187,7 @@ fn wait_for(child: &Child) -> io::Result<()> {
 }
 
 /// Ends every child, and every orphan that becomes one thereby.
-fn end_all() {
+pub(crate) fn end_all() {
     loop {
         let left = children_of("self");
         if left.is_empty() {

@@ -6,9 +6,12 @@
 //! it is given a cell and a [`Probe`], the only thing that reads a clock.
 #![forbid(unsafe_code)]
 
+mod alternate;
+pub mod budget;
 mod calibrate;
 mod condition;
 mod descriptors;
+pub mod doing;
 mod frame;
 mod guard;
 mod host;
@@ -21,9 +24,12 @@ mod run;
 mod scratch;
 mod stop;
 mod supervise;
+pub mod symbols;
+mod timed;
 mod worker;
 mod workload;
 
+pub use alternate::{Side, Starter, alternate, try_out};
 pub use calibrate::{Calibrated, calibrate};
 pub use condition::{Condition, Defaults, Sweep, Values};
 pub use descriptors::{descriptors_max, raise_descriptors_max};
@@ -31,16 +37,17 @@ pub use guard::{GUARD_COMMAND, Guarded, guard_main};
 pub use host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use keeper::Unsaved;
 pub use park::{PARK_COMMAND, Parking, park_main};
-pub use plan::{Ask, AskError, nearest, pinnable, plan};
-pub use probe::{Laps, Probe, Stamp, Stopwatch};
-pub use run::{Outlook, Settings, Watch, new_run, run};
+pub use plan::{Ask, AskError, Own, nearest, pinnable, plan};
+pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
+pub use run::{Outlook, Settings, Watch, new_run, run, run_by};
 pub use scratch::{JANITOR_COMMAND, Scratch, janitor_main};
 pub use stop::Stop;
 pub use supervise::SELF;
-pub use worker::{WORKER_COMMAND, worker_main};
+pub use timed::{Ended, Timed};
+pub use worker::{ORPHANED, WORKER_COMMAND, worker_main};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use record::Warning;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, Like, MetricAbout, Print, RatioAbout, Says, Subject, Usual,
-    Workload,
+    Workload, info,
 };

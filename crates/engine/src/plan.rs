@@ -2,8 +2,8 @@
 
 use crate::condition::{number_of, whole_number};
 use crate::workload::info;
-use crate::{Cell, Condition, Fit, Kind, Workload};
-use record::{CellKey, Conditions, Plan, Unavailable, Warning};
+use crate::{Cell, Condition, Fit, Kind, Values, Workload};
+use record::{Budget, CellKey, Conditions, Plan, Unavailable, Warning};
 use std::collections::{BTreeMap, HashSet};
 
 /// What was asked for.
@@ -32,6 +32,26 @@ pub struct Ask {
     pub pinned_cpus: Vec<usize>,
     /// Shuffles the order.
     pub seed: u64,
+    /// What is meant otherwise for a workload of that name.
+    pub own: BTreeMap<String, Own>,
+    /// What ends the rounds before all of them are done; then `rounds` is the most that there may be.
+    pub budget: Option<Budget>,
+}
+
+/// What is meant for one workload of several: each that is not empty stands in the place of what is meant
+/// for all of them, but conditions are joined one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// Names of subjects.
+    pub subjects: Vec<String>,
+    /// The condition that is the axis.
+    pub axis: Option<String>,
+    /// Values on the axis, as typed.
+    pub points: Vec<String>,
+    /// Values of conditions, as typed.
+    pub conditions: BTreeMap<String, Vec<String>>,
+    /// Passes over its cells.
+    pub rounds: Option<u32>,
 }
 
 /// Why what was asked for can't be planned: one line for a person.
@@ -57,11 +77,13 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
         measure_ms: ask.measure_ms,
         deadline_ms: ask.deadline_ms.unwrap_or(0),
         pinned_cpus: ask.pinned_cpus.clone(),
+        budget: ask.budget,
         ..Plan::default()
     };
     let mut keys = Vec::new();
     known_axis(ask, &workloads)?;
     for workload in &workloads {
+        let ask = &ask.of(workload.about().name);
         let sweep = Swept::of(ask, *workload)?;
         plan.workloads.push(info(*workload, sweep.axis));
         let rounds = ask.rounds_of(*workload);
@@ -84,7 +106,8 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
 }
 
 /// A deadline that no cell meets that works. A cell measures several figures, and opens and closes what
-/// it measures them on; a call of a trajectory takes what its workload says at most, and mostly far less.
+/// it measures them on, for which its workload says how long it takes at most; a call of a trajectory
+/// takes what its workload says at most, and mostly far less.
 fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Workload]) -> u64 {
     let is_trajectory = |name: &str| {
         plan.workloads.iter().any(|workload| workload.name == name && workload.trajectory)
@@ -93,9 +116,13 @@ fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Work
         let about = workloads.iter().map(|row| row.about()).find(|about| about.name == name);
         about.map_or(1, |about| about.usual.call_ms_max)
     };
+    let cell_ms_max = workloads.iter().map(|row| row.about().usual.cell_ms_max).max();
     let keys = keys.iter().filter(|(key, _)| is_trajectory(&key.workload));
     let calls_ms = keys.map(|(key, _)| key.point.saturating_mul(call_ms_max(&key.workload)));
-    30_000 + 10 * plan.measure_ms + calls_ms.max().unwrap_or(0)
+    // What is told as averages measures something whole, and for no set time.
+    let for_a_time = !plan.workloads.iter().all(|workload| workload.averages);
+    let measuring_ms = if for_a_time { 10 * plan.measure_ms } else { 0 };
+    cell_ms_max.unwrap_or(0) + measuring_ms + calls_ms.max().unwrap_or(0)
 }
 
 /// More cells than this take days to measure, and their plan alone fills the memory.
@@ -229,12 +256,19 @@ impl<'a> Swept<'a> {
                 continue;
             }
             for conditions in &series {
-                for point in &points {
+                let mut at: Vec<u64> = points
+                    .iter()
+                    .map(|point| number_of(point, &self.axis.values, conditions).unwrap_or(1))
+                    .collect();
+                if subject.control {
+                    at = at.into_iter().max().into_iter().collect();
+                }
+                for point in at {
                     let key = CellKey {
                         workload: name.into(),
                         subject: subject.name.into(),
                         conditions: conditions.clone(),
-                        point: number_of(point, &self.axis.values, conditions).unwrap_or(1),
+                        point,
                         round: 0,
                     };
                     keys.extend(self.fitted(key, plan).filter(|key| seen.insert(key.clone())));
@@ -262,7 +296,7 @@ impl<'a> Swept<'a> {
             }
             None => (ask.points.clone(), "points"),
         };
-        checked(axis, &typed, flag)
+        self.checked(axis, &typed, flag)
     }
 
     /// Of a trajectory's points the last, since all others are on the way there.
@@ -288,7 +322,7 @@ impl<'a> Swept<'a> {
         for condition in conditions.iter().filter(|condition| condition.name != self.axis.name) {
             let typed = self.ask.conditions.get(condition.name).cloned();
             let own = || condition.default.of(self.ask.quick).iter().map(|&v| v.into()).collect();
-            let values = checked(condition, &typed.unwrap_or_else(own), condition.name)?;
+            let values = self.checked(condition, &typed.unwrap_or_else(own), condition.name)?;
             let with = |base: &Conditions, value: &String| {
                 let mut more = base.clone();
                 more.insert(condition.name.into(), value.clone());
@@ -334,24 +368,33 @@ impl<'a> Swept<'a> {
         Cell::of(self.workload.about(), self.axis.name, key, 0)
     }
 
+    /// Values as the record keeps them, each once.
+    fn checked(
+        &self,
+        condition: &Condition,
+        typed: &[String],
+        flag: &str,
+    ) -> Result<Vec<String>, AskError> {
+        let mut values = Vec::new();
+        for typed in typed {
+            let typed = typed.trim();
+            let value = match condition.values {
+                Values::Cpus => self.ask.some_cpus(condition, typed, flag)?,
+                _ => condition.check(typed, flag).map_err(AskError::Usage)?,
+            };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Ok(values)
+    }
+
     /// What a condition counts, for people.
     fn label(&self, condition: &str) -> &'static str {
         let about = self.workload.about();
         let condition = about.condition(condition).unwrap_or(self.axis);
         condition.sweep.as_ref().map_or(condition.name, |sweep| sweep.label)
     }
-}
-
-/// Values as the record keeps them, each once.
-fn checked(condition: &Condition, typed: &[String], flag: &str) -> Result<Vec<String>, AskError> {
-    let mut values = Vec::new();
-    for typed in typed {
-        let value = condition.check(typed.trim(), flag).map_err(AskError::Usage)?;
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    Ok(values)
 }
 
 /// Rounds interleave, and each is shuffled on its own, so that drift hits all subjects alike. With
@@ -399,8 +442,49 @@ const ROUNDS_MAX: u64 = 10_000;
 impl Ask {
     /// How often each cell of a workload is measured.
     fn rounds_of(&self, workload: &dyn Workload) -> u32 {
-        let usual = &workload.about().usual;
-        self.rounds.unwrap_or(if self.quick { usual.rounds_quick } else { usual.rounds })
+        let about = workload.about();
+        let own = self.own.get(about.name).and_then(|own| own.rounds);
+        let usual = if self.quick { about.usual.rounds_quick } else { about.usual.rounds };
+        own.or(self.rounds).unwrap_or(usual)
+    }
+
+    /// What is meant for the workload of that name.
+    fn of(&self, workload: &str) -> Ask {
+        let mut ask = self.clone();
+        let Some(own) = self.own.get(workload) else { return ask };
+        if !own.subjects.is_empty() {
+            ask.subjects.clone_from(&own.subjects);
+        }
+        if !own.points.is_empty() {
+            ask.points.clone_from(&own.points);
+        }
+        ask.axis = own.axis.clone().or(ask.axis);
+        ask.conditions.extend(own.conditions.clone());
+        ask
+    }
+
+    /// How many CPUs a run has: those that it is pinned to, or all that this process may use.
+    fn cpus(&self) -> usize {
+        if !self.pinned_cpus.is_empty() {
+            return self.pinned_cpus.len();
+        }
+        let allowed = rustix::thread::sched_getaffinity(None);
+        allowed.map_or(1, |allowed| allowed.count() as usize).max(1)
+    }
+
+    /// A number of CPUs, checked: `all` is as many as a run has.
+    fn some_cpus(&self, of: &Condition, typed: &str, flag: &str) -> Result<String, AskError> {
+        let most = self.cpus();
+        if typed == "all" {
+            return Ok(most.to_string());
+        }
+        let value = of.check(typed, flag).map_err(AskError::Usage)?;
+        if value.parse().is_ok_and(|cpus: usize| cpus <= most) {
+            return Ok(value);
+        }
+        Err(AskError::NotPossibleHere(format!(
+            "--{flag}: {value} CPUs, and this run has {most} (see `taskset -p $$`, and --pin)"
+        )))
     }
 
     /// Reads a number of rounds: 1 to 10,000.

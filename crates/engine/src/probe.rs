@@ -11,6 +11,10 @@
 
 use crate::Failure;
 use crate::calibrate::Calibrated;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::{Counter, Histogram};
 use record::{Metric, Usage};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -270,6 +274,12 @@ impl Probe {
         metric.operations += operations;
     }
 
+    /// Keeps every single operation's time in nanoseconds beside the figures of a metric that are quantiles
+    /// of them.
+    pub fn histogram<C: Counter>(&mut self, metric: &str, of: &Histogram<C>) {
+        self.metric(metric).histogram = packed(of);
+    }
+
     /// The time that one metric of this cell is to be measured for.
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.measure_ns as u64)
@@ -278,6 +288,12 @@ impl Probe {
     /// The clock that times this cell.
     pub fn clock(&self) -> Clock {
         self.clock.clock
+    }
+
+    /// What a reading of that clock costs, in nanoseconds: to be taken off where an operation is timed on
+    /// its own.
+    pub fn overhead_ns(&self) -> f64 {
+        self.clock.overhead_ns
     }
 
     fn keep(&mut self, metric: &str, mut samples: Vec<f64>, mut positions: Vec<u64>) {
@@ -402,12 +418,21 @@ impl Stopwatch {
 }
 
 fn add_usage(usage: &mut Usage, before: &Resources, after: &Resources) {
-    usage.user_ns += after.user_ns.saturating_sub(before.user_ns);
-    usage.system_ns += after.system_ns.saturating_sub(before.system_ns);
-    usage.switches_voluntary += after.switches_voluntary - before.switches_voluntary;
-    usage.switches_involuntary += after.switches_involuntary - before.switches_involuntary;
-    usage.faults_minor += after.faults_minor - before.faults_minor;
-    usage.faults_major += after.faults_major - before.faults_major;
+    let used = after.since(before);
+    usage.user_ns += used.user_ns;
+    usage.system_ns += used.system_ns;
+    usage.switches_voluntary += used.switches_voluntary;
+    usage.switches_involuntary += used.switches_involuntary;
+    usage.faults_minor += used.faults_minor;
+    usage.faults_major += used.faults_major;
+}
+
+/// A histogram as the record keeps it: V2, deflated, in base 64.
+pub fn packed<C: Counter>(of: &Histogram<C>) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory does not fail.
+    let _ = V2DeflateSerializer::new().serialize(of, &mut bytes);
+    STANDARD.encode(bytes)
 }
 
 /// Resources in the record's shape.

@@ -1,12 +1,13 @@
 //! Executes a plan: each cell in a worker of its own, kept as it ends.
 
-use crate::Stop;
+use crate::budget::{Judge, Spender};
 use crate::calibrate::Calibrated;
 use crate::frame::{Order, Reply};
 use crate::host::{host, now};
 use crate::keeper::{Keeper, Unsaved};
 use crate::quiet;
 use crate::supervise::{Supervised, Verdict, supervise};
+use crate::{Starter, Stop};
 use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ pub struct Outlook {
     /// Cells in the plan.
     pub total: u64,
     /// What the rest takes, by what the cells of each workload and point took so far; absent until
-    /// something is known.
+    /// something is known. With a budget of time, what is left of it.
     pub left: Option<Duration>,
 }
 
@@ -70,6 +71,8 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
         version: version.into(),
         cells_ended: 0,
         cells_planned: plan.cells.len() as u64,
+        labels: std::collections::BTreeMap::new(),
+        origin: String::new(),
     };
     let warnings = quiet::before(&host_before);
     let clock = clock.info();
@@ -84,11 +87,23 @@ pub fn run(
     settings: &Settings,
     watch: &mut dyn Watch,
 ) -> Option<Unsaved> {
-    // Orphans of a worker come to this process, which ends them. Without it they would be cleaned
-    // up after less surely, not measured otherwise.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    run_by(run, archive, settings, watch, None)
+}
+
+/// The same, where `judge` says which cells the plan's budget has still to be spent on. Without a judge,
+/// and with a budget, each cell has the fewest rounds that a budget has.
+pub fn run_by(
+    run: &mut Run,
+    archive: Option<&mut dyn Archive>,
+    settings: &Settings,
+    watch: &mut dyn Watch,
+    judge: Option<&Judge<'_>>,
+) -> Option<Unsaved> {
+    adopt_orphans();
+    let starter = Starter::own();
     let mut keeper = Keeper::new(archive, run.summary.number);
     let mut pace = Pace::new(run);
+    let mut spender = Spender::new(run, judge);
     let ended: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
     let mut stopped = false;
     for (sequence, key) in run.plan.cells.iter().enumerate() {
@@ -99,24 +114,45 @@ pub fn run(
             stopped = true;
             break;
         }
-        watch.begins(key, &pace.outlook());
-        let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
-        let order = order(&run.plan, key, &settings.clock, scratch);
-        let deadline = Duration::from_millis(run.plan.deadline_ms);
-        let Some(cell) = ended_cell(sequence, key, supervise(&order, deadline, settings)) else {
+        if !spender.wants(run, key) {
+            continue;
+        }
+        watch.begins(key, &spender.outlook(pace.outlook()));
+        let Some(cell) = measured(&run.plan, sequence, settings, &starter) else {
             stopped = true;
             break;
         };
         keeper.keep(&cell);
         pace.add(&cell);
-        watch.ended(&cell, &pace.outlook());
+        spender.add(&cell);
+        watch.ended(&cell, &spender.outlook(pace.outlook()));
         run.cells.push(cell);
     }
     keeper.finish(&close(run, stopped))
 }
 
+/// Orphans of a worker come to this process, which ends them. Without it they would be cleaned up after
+/// less surely, not measured otherwise.
+pub(crate) fn adopt_orphans() {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
+pub(crate) fn measured(
+    plan: &Plan,
+    sequence: usize,
+    settings: &Settings,
+    starter: &Starter,
+) -> Option<Cell> {
+    let key = plan.cells.get(sequence)?;
+    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
+    let order = order(plan, key, &settings.clock, scratch);
+    let deadline = Duration::from_millis(plan.deadline_ms);
+    ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
+}
+
 /// Closes a run with a last look at the machine.
-fn close(run: &mut Run, stopped: bool) -> Ending {
+pub(crate) fn close(run: &mut Run, stopped: bool) -> Ending {
     let host_after = host();
     let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
     for warning in disturbed {
@@ -185,7 +221,7 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
 }
 
 /// What the rest will take: every cell costs what the others of its workload and point did.
-struct Pace {
+pub(crate) struct Pace {
     total: u64,
     done: u64,
     began: Instant,
@@ -194,7 +230,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(run: &Run) -> Pace {
+    pub fn new(run: &Run) -> Pace {
         let mut left: HashMap<(String, u64), u64> = HashMap::new();
         for key in &run.plan.cells {
             *left.entry((key.workload.clone(), key.point)).or_default() += 1;
@@ -207,7 +243,7 @@ impl Pace {
         pace
     }
 
-    fn add(&mut self, cell: &Cell) {
+    pub fn add(&mut self, cell: &Cell) {
         let place = (cell.key.workload.clone(), cell.key.point);
         self.done += 1;
         if let Some(left) = self.left.get_mut(&place) {
@@ -218,7 +254,7 @@ impl Pace {
         took.1 += Duration::from_nanos(cell.elapsed_ns);
     }
 
-    fn outlook(&self) -> Outlook {
+    pub fn outlook(&self) -> Outlook {
         let cells: u64 = self.took.values().map(|took| took.0).sum();
         let spent: Duration = self.took.values().map(|took| took.1).sum();
         let mean = |(count, sum): (u64, Duration)| sum.div_f64(count as f64);

@@ -3,11 +3,11 @@
 //! Whatever a worker does (hang, crash, chatter, leave processes behind), when [`supervise`]
 //! returns its whole process group is gone and the worst that came of it is one void cell.
 
+use crate::doing::{self, Doing};
 use crate::frame::{Order, REPLY_BYTES_MAX, Reply};
 use crate::probe::usage;
 use crate::scratch;
-use crate::worker::WORKER_COMMAND;
-use crate::{Settings, Stop};
+use crate::{Settings, Starter, Stop};
 use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -18,7 +18,7 @@ use rustix::process::{
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use sys::process::{End, Resources};
 
@@ -30,6 +30,8 @@ pub(crate) const MARK: &str = "KNEE_RUN";
 /// none either.
 const EXEC_LOOKS_MAX: u32 = 40;
 const EXEC_LOOK: Duration = Duration::from_micros(250);
+/// So long is looked at what a worker does when its time is up.
+const LOOK_AT_DEADLINE: Duration = Duration::from_millis(200);
 /// The last words of a worker that are worth keeping.
 const STDERR_BYTES_KEPT: usize = 4 << 10;
 
@@ -52,9 +54,14 @@ pub(crate) enum Verdict {
 }
 
 /// Measures one cell in a worker process of its own.
-pub(crate) fn supervise(order: &Order, deadline: Duration, settings: &Settings) -> Supervised {
+pub(crate) fn supervise(
+    order: &Order,
+    deadline: Duration,
+    settings: &Settings,
+    starter: &Starter,
+) -> Supervised {
     let start = Instant::now();
-    let mut outcome = match Worker::start(order, settings) {
+    let mut outcome = match Worker::start(order, settings, starter) {
         Ok(worker) => worker.see_through(start + deadline, deadline, &settings.stop),
         Err(error) => Supervised {
             verdict: void(format!("no worker could be started: {error}"), String::new()),
@@ -95,13 +102,12 @@ enum Heard {
 }
 
 impl Worker {
-    fn start(order: &Order, settings: &Settings) -> io::Result<Worker> {
+    fn start(order: &Order, settings: &Settings, starter: &Starter) -> io::Result<Worker> {
         let order = serde_json::to_vec(order).map_err(io::Error::other)?;
         // A group of its own: Ctrl-C at the terminal reaches the instrument only, and whatever the
         // worker starts can be ended with it.
-        let mut child = Command::new(SELF)
-            .arg0("knee")
-            .arg(WORKER_COMMAND)
+        let mut child = starter
+            .command()
             .env(MARK, settings.mark())
             .process_group(0)
             .stdin(Stdio::piped())
@@ -133,7 +139,7 @@ impl Worker {
 
     fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
         let heard = self.listen(end, stop);
-        let state = matches!(heard, Ok(Heard::Deadline)).then(|| last_state(self.pid));
+        let doing = matches!(heard, Ok(Heard::Deadline)).then(|| self.doing());
         // The worker itself is waited for below: until then its pid, and so the group's, is taken.
         let _ = kill_process_group(self.pid, Signal::KILL);
         let (ending, resources) = sys::process::wait(self.child.id())
@@ -142,19 +148,33 @@ impl Worker {
         self.stderr.drain();
         let strays = clean_up(self.pid, &self.mark);
         let mut said = String::from_utf8_lossy(&self.stderr.kept).trim().to_owned();
-        if let Some(state) = state {
-            said = format!("{state} {said}");
+        if let Some(doing) = &doing {
+            said = if said.is_empty() { doing.to_string() } else { format!("{doing}\n{said}") };
         }
         let verdict = match heard {
             Err(error) => void(format!("listening to the worker failed: {error}"), said),
             Ok(Heard::StopAsked) => Verdict::Stopped,
             Ok(Heard::TooMuch) => void("it wrote more than any reply can hold".into(), said),
             Ok(Heard::Deadline) => {
-                void(format!("did not finish within {} s", deadline.as_secs_f64()), said)
+                let what = doing.unwrap_or_default().summary();
+                void(format!("did not finish within {}: {what}", told(deadline)), said)
             }
             Ok(Heard::TheEnd) => judge(ending, &self.stdout.kept, strays, said),
         };
         Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources) }
+    }
+
+    /// What it, and all that it started, is doing.
+    fn doing(&self) -> Doing {
+        // Its orphans were handed to this process.
+        let orphans = children_of("self").into_iter();
+        let orphans = orphans.filter(|&pid| pid != self.pid && bears(pid, &self.mark));
+        let roots: Vec<Pid> = std::iter::once(self.pid).chain(orphans).collect();
+        let halt = || {
+            // It is ended in a moment anyway; what can't be halted competes for the CPUs until then.
+            let _ = kill_process_group(self.pid, Signal::STOP);
+        };
+        doing::sample(&roots, LOOK_AT_DEADLINE, &halt)
     }
 
     /// Collects what the worker writes until it ends, or until there is a reason not to wait.
@@ -207,6 +227,15 @@ impl Worker {
     }
 }
 
+/// `10 s`, `1.5 s`; from two minutes on, whole minutes as `30 min`.
+fn told(time: Duration) -> String {
+    let whole_minutes = time.subsec_nanos() == 0 && time.as_secs().is_multiple_of(60);
+    if whole_minutes && time.as_secs() >= 120 {
+        return format!("{} min", time.as_secs() / 60);
+    }
+    format!("{} s", time.as_secs_f64())
+}
+
 /// What a worker that ended by itself has to show for it.
 fn judge(ending: Option<End>, output: &[u8], strays: usize, said: String) -> Verdict {
     let ended_badly = match ending {
@@ -235,24 +264,6 @@ fn judge(ending: Option<End>, output: &[u8], strays: usize, said: String) -> Ver
 fn signal_name(signal: i32) -> String {
     let name = signal_hook::low_level::signal_name(signal);
     name.map_or_else(|| format!("signal {signal}"), str::to_owned)
-}
-
-/// Where a worker stands that will be ended: its state, and the system call and program counter
-/// where the kernel tells.
-fn last_state(pid: Pid) -> String {
-    let read = |file: &str| {
-        std::fs::read_to_string(format!("/proc/{}/{file}", pid.as_raw_pid())).unwrap_or_default()
-    };
-    let status = read("status");
-    let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("unknown");
-    let call = read("syscall");
-    let words: Vec<&str> = call.split_whitespace().collect();
-    match words[..] {
-        [number, .., counter] => {
-            format!("state {}, in system call {number} at {counter}.", state.trim())
-        }
-        _ => format!("state {}.", state.trim()),
-    }
 }
 
 /// Waits for the rest of the worker's group, which was killed, and ends whatever else of the

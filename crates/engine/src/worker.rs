@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";
 
+/// What a worker says whose parent is not the instrument.
+pub const ORPHANED: &str = "the process that started this one has ended";
+
 /// Measures the cell that standard input holds, with one of the workloads of `table`, and writes
 /// the framed reply to standard output.
 pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
@@ -30,7 +33,7 @@ pub(crate) fn die_with(parent_pid: i32) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let parent = getppid().map(rustix::process::Pid::as_raw_pid);
     if parent != Some(parent_pid) {
-        return Err(io::Error::other("the process that started this one has ended"));
+        return Err(io::Error::other(ORPHANED));
     }
     Ok(())
 }

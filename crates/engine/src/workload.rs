@@ -59,6 +59,8 @@ pub struct About {
     pub likes: &'static [Like],
     /// Metrics besides the headline whose growth is told along with it.
     pub told: &'static [&'static str],
+    /// Whether its figures are told as means with their standard deviations, metrics down.
+    pub averages: bool,
     /// What it measures; the first one is the headline.
     pub metrics: &'static [MetricAbout],
 }
@@ -96,6 +98,8 @@ pub enum Print {
     Rates(&'static str),
     /// A line for each subject and point: least, mean, most and deviation of the samples.
     ReplyRates,
+    /// A block for each subject: the mean of each metric and its standard deviation.
+    Averages,
     /// A line for each call and a block for each round, microseconds with one decimal. A column is a
     /// metric of a workload, named in this order; the workloads share subjects and conditions.
     Calls(&'static [(&'static str, &'static str)]),
@@ -128,12 +132,14 @@ pub struct Usual {
     /// What one call of a trajectory takes at the very most, in milliseconds: by this its deadline is
     /// set where nobody sets one.
     pub call_ms_max: u64,
+    /// What a cell takes at the very most besides, in milliseconds: opening and closing what it measures
+    /// on, or all that is not measured for a set time.
+    pub cell_ms_max: u64,
 }
 
 impl Usual {
     /// Of a trajectory: each of its rounds has every point of the axis, so fewer do.
-    pub const TRAJECTORY: Usual =
-        Usual { rounds: 5, rounds_quick: 5, measure_ms: 100, call_ms_max: 1 };
+    pub const TRAJECTORY: Usual = Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual };
 }
 
 impl About {
@@ -151,9 +157,16 @@ impl About {
         trajectory: false,
         points_down: false,
         rivals: &[],
-        usual: Usual { rounds: 7, rounds_quick: 9, measure_ms: 100, call_ms_max: 1 },
+        usual: Usual {
+            rounds: 7,
+            rounds_quick: 9,
+            measure_ms: 100,
+            call_ms_max: 1,
+            cell_ms_max: 30_000,
+        },
         likes: &[],
         told: &[],
+        averages: false,
         metrics: &[],
     };
 
@@ -180,8 +193,10 @@ pub struct RatioAbout {
     pub part: &'static str,
     /// The condition that it is a part of: `watched`.
     pub whole: &'static str,
-    /// What the part is, in a sentence after a percentage: `active`.
+    /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
     pub word: &'static str,
+    /// Whether it is told as so many of the part for each of the whole, and not as a percentage.
+    pub multiple: bool,
 }
 
 /// Whether a workload runs when nobody names it.
@@ -218,6 +233,8 @@ pub enum Says {
     Rate(&'static str),
     /// So much of this unit (`B`) for each of what there is, [given](Probe::given): less is better.
     Amount(&'static str),
+    /// A degree, [given](Probe::given) in this unit (`%`), which may be empty: more is better.
+    Degree(&'static str),
 }
 
 impl MetricAbout {
@@ -240,12 +257,22 @@ pub struct Subject {
     pub note: String,
     /// Whether it can be measured here, or why not.
     pub available: Result<(), String>,
+    /// Whether it is wrong on purpose: a control, each cell of which has to be void. It is measured at
+    /// the far end of the axis only, where it has the most chances to be caught.
+    pub control: bool,
 }
 
 impl Subject {
     /// One that there is everywhere, and of which the name says what a reader has to know.
     pub const fn plain(name: &'static str, summary: &'static str) -> Subject {
-        Subject { name, label: name, summary, note: String::new(), available: Ok(()) }
+        Subject {
+            name,
+            label: name,
+            summary,
+            note: String::new(),
+            available: Ok(()),
+            control: false,
+        }
     }
 }
 
@@ -352,7 +379,7 @@ impl Failure {
 }
 
 /// A workload's own description, in the record's shape, with `axis` as its axis.
-pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
+pub fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
     let about = workload.about();
     let word = |&word: &&str| word.to_owned();
     WorkloadInfo {
@@ -367,11 +394,13 @@ pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
             part: ratio.part.into(),
             whole: ratio.whole.into(),
             word: ratio.word.into(),
+            multiple: ratio.multiple,
         }),
         trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
         rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
         told: about.told.iter().map(word).collect(),
+        averages: about.averages,
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
     }
@@ -380,8 +409,8 @@ pub(crate) fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
 fn metric_info(metric: &MetricAbout) -> MetricInfo {
     let (unit, lower_is_better) = match metric.says {
         Says::Time => ("ns", true),
-        Says::Rate(unit) => (unit, false),
         Says::Amount(unit) => (unit, true),
+        Says::Rate(unit) | Says::Degree(unit) => (unit, false),
     };
     MetricInfo {
         name: metric.name.into(),
@@ -396,5 +425,6 @@ fn subject_info(subject: &Subject) -> SubjectInfo {
         name: subject.name.into(),
         label: subject.label.into(),
         note: subject.note.clone(),
+        control: subject.control,
     }
 }

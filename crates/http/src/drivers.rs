@@ -79,10 +79,12 @@ pub(crate) fn find(name: &str) -> Result<Row, Error> {
     } else {
         let names: Vec<&str> = mechanisms().iter().map(|mechanism| mechanism.name).collect();
         let names = names.join(", ");
-        return Err(Error(format!("there is no mechanism called `{name}`; it is one of {names}")));
+        return Err(Error::Asked(format!(
+            "there is no mechanism called `{name}`; it is one of {names}"
+        )));
     };
     match unavailable {
         None => Ok(row),
-        Some(why) => Err(Error(format!("{name} is unavailable here: {why}"))),
+        Some(why) => Err(Error::Failed(format!("{name} is unavailable here: {why}"))),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn claim(address: Option<IpAddr>, port: u16) -> Result<Claim, Error> 
         }
     }
     let (address, error) = refusal.unwrap_or((every[0], Errno::ADDRNOTAVAIL));
-    Err(Error(refused(SocketAddr::new(address, port), error)))
+    Err(Error::Failed(refused(SocketAddr::new(address, port), error)))
 }
 
 fn refused(address: SocketAddr, error: Errno) -> String {
@@ -84,7 +84,7 @@ pub(crate) fn open(address: SocketAddr) -> Result<OwnedFd, Error> {
         net::listen(&socket, BACKLOG)?;
         Ok(socket)
     };
-    open().map_err(|error| Error(refused(address, error)))
+    open().map_err(|error| Error::Failed(refused(address, error)))
 }
 
 /// Listens no more, from this moment on: when it is closed, some mechanisms still keep it open.
@@ -139,7 +139,7 @@ mod tests {
         let port = claimed.address.port();
         let (one, two) = (open(claimed.address).unwrap(), open(claimed.address).unwrap());
         let error = claim(Some(IpAddr::V4(Ipv4Addr::LOCALHOST)), port).unwrap_err();
-        assert!(error.0.contains("another program listens there"), "{error}");
+        assert!(error.to_string().contains("another program listens there"), "{error}");
         assert!(std::net::TcpListener::bind(claimed.address).is_err());
         let client = TcpStream::connect(claimed.address).unwrap();
         let accepted =
@@ -164,6 +164,6 @@ mod tests {
     #[test]
     fn an_address_of_somebody_else_says_so() {
         let error = claim(Some("192.0.2.1".parse().unwrap()), 0).unwrap_err();
-        assert!(error.0.contains("no such address"), "{error}");
+        assert!(error.to_string().contains("no such address"), "{error}");
     }
 }

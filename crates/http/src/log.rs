@@ -27,7 +27,8 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn open(path: &Path) -> Result<Log, Error> {
         let file = File::options().append(true).create(true).open(path);
-        let file = file.map_err(|error| Error(format!("the log {}: {error}", path.display())))?;
+        let file =
+            file.map_err(|error| Error::Asked(format!("the log {}: {error}", path.display())))?;
         Ok(Log { file, lines: Vec::new(), date: String::new(), kept: 0, lost: 0 })
     }
 

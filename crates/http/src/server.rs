@@ -103,8 +103,14 @@ pub struct Counts {
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Error(pub String);
+pub enum Error {
+    /// What it was asked for is wrong: a folder, a file, a name.
+    #[error("{0}")]
+    Asked(String),
+    /// What it was asked for can't be done now.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// A running server. It stops when it is dropped.
 ///
@@ -125,13 +131,15 @@ impl Server {
     #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
     pub fn start(config: Config) -> Result<Server, Error> {
         if config.workers == 0 {
-            return Err(Error("a server needs one worker at least".to_owned()));
+            return Err(Error::Asked("a server needs one worker at least".to_owned()));
         }
         let driver = drivers::find(&config.mechanism)?;
         let way = sending::find(&config.sending).ok_or_else(|| {
             let names: Vec<&str> = sending::SENDING.iter().map(|way| way.name).collect();
             let (name, names) = (&config.sending, names.join(", "));
-            Error(format!("there is no way to send files called `{name}`; it is one of {names}"))
+            Error::Asked(format!(
+                "there is no way to send files called `{name}`; it is one of {names}"
+            ))
         })?;
         let claim = listener::claim(config.address, config.port)?;
         let crew = Crew::start(&config, driver, way, claim.address)?;

@@ -233,7 +233,7 @@ pub(crate) struct Crew {
 }
 
 fn died() -> Error {
-    Error("a worker died".to_owned())
+    Error::Failed("a worker died".to_owned())
 }
 
 /// How a worker tells that it has begun, and of what is not as it should be.
@@ -246,7 +246,7 @@ impl Crew {
         way: &'static Way,
         address: SocketAddr,
     ) -> Result<Crew, Error> {
-        let failed = |error| Error(format!("starting a worker: {error}"));
+        let failed = |error| Error::Failed(format!("starting a worker: {error}"));
         let bells = (0..config.workers).map(|_| Bell::new().map(Arc::new));
         let stopper = Stopper { bells: bells.collect::<Result<_, _>>().map_err(failed)? };
         let (end, ends) = channel();
@@ -378,7 +378,7 @@ fn settle(bell: &Bell) -> Option<String> {
 }
 
 fn pin(cpu: usize) -> Result<(), Error> {
-    let refused = |why: String| Error(format!("pinning a worker to CPU {cpu}: {why}"));
+    let refused = |why: String| Error::Failed(format!("pinning a worker to CPU {cpu}: {why}"));
     let mut set = rustix::thread::CpuSet::new();
     if cpu >= rustix::thread::CpuSet::MAX_CPU {
         return Err(refused("there is no such CPU".to_owned()));

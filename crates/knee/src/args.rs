@@ -2,11 +2,17 @@
 //!
 //! Flags of conditions, and the names that completions know, come from the table of workloads.
 
+use crate::commands::compare::{self, Compare};
 use crate::commands::doctor::Doctor;
 use crate::commands::export::Export;
+use crate::commands::history::History;
 use crate::commands::httpd::Httpd;
+use crate::commands::import::Import;
 use crate::commands::load::Load;
+use crate::commands::selftest::Selftest;
+use crate::commands::simulate::Simulate;
 use crate::exit::{CODES, Trouble};
+use crate::foreign::Table;
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -39,14 +45,24 @@ pub enum Command {
     Show(Show),
     /// Write the HTML report of one run, or of several overlaid
     Report(Report),
+    /// Compare two runs: what is faster, slower or the same, and what else changed
+    Compare(Box<Compare>),
+    /// Show the runs of a workload over time, and where a level changed
+    History(Box<History>),
     /// Export a run for other programs: as a table, a gnuplot script, Markdown, …
     Export(Export),
+    /// Import runs that were exported, or tables from elsewhere as runs
+    Import(Import),
     /// Analyse a table from elsewhere as if it were a run
     Analyse(Analyse),
     /// Advise which mechanism to use, from what was measured on this machine
     Advise(Advise),
+    /// Simulate a workload on a machine that one does not have
+    Simulate(Simulate),
     /// Say what limits and disturbs measuring on this machine, and mend it
     Doctor(Doctor),
+    /// Hold knee, on this machine, against what is known: a table of what was proved, and what not
+    Selftest(Selftest),
     /// Serve a folder over HTTP, by a mechanism of your choice
     Httpd(Httpd),
     /// Put load on a server, and say how it bears it
@@ -75,6 +91,12 @@ pub struct Run {
     /// What to compare, separated by commas [default: all that are available]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub subjects: Vec<String>,
+    /// What not to compare, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub without: Vec<String>,
+    /// Of `build`, leave out the maximal load, as kernbench's -M did: the same as --without maximal
+    #[arg(short = 'M', long)]
+    pub no_max: bool,
     /// Points on the axis, separated by commas: 100,1k,10k; or, where it is a part of something,
     /// percentages: 1%,50% [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
@@ -85,6 +107,14 @@ pub struct Run {
     /// Passes over all cells [default: what is usual for each workload, 5 to 9; --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<String>,
+    /// Time for all of it: rounds go where intervals are still wide, until it is spent; --rounds is then the
+    /// most of them
+    #[arg(long, value_name = "TIME", value_parser = usage::duration, conflicts_with = "resume")]
+    pub budget: Option<Duration>,
+    /// Stop measuring what is known that well: 2% is an interval of 2 % of the median to either side;
+    /// --rounds is then the most rounds [default: 30]
+    #[arg(long, value_name = "PERCENTAGE", value_parser = usage::percentage, conflicts_with = "resume")]
+    pub precision: Option<f64>,
     /// The short list of points, and little time for each
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
@@ -112,11 +142,23 @@ pub struct Run {
         default_missing_value = "",
         require_equals = true,
         conflicts_with_all = [
-            "workloads", "subjects", "points", "axis", "rounds", "quick", "full", "time", "deadline", "pin",
+            "workloads", "subjects", "without", "no_max", "points", "axis", "rounds", "quick", "full", "time", "deadline", "pin",
             "seed",
         ]
     )]
     pub resume: Option<String>,
+    /// Measure this suite of knee.toml; what flags say besides wins
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "like"])]
+    pub suite: Option<String>,
+    /// Suites are in this file [default: knee.toml in this folder, or the nearest one above]
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub config: Option<PathBuf>,
+    /// Show the plan and the time that it takes, and measure nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub plan: bool,
+    /// Keep this with the run, to tell it from others: commit=3701d31; may be repeated
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = usage::label, conflicts_with = "resume")]
+    pub labels: Vec<(String, String)>,
     /// Write the HTML report to this file [default: beside the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
@@ -149,14 +191,18 @@ pub struct List {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum What {
-    /// Workloads and mechanisms
+    /// Workloads, mechanisms, locks, likes and suites
     All,
     /// What can be exercised
     Workloads,
     /// Readiness mechanisms
     Mechanisms,
+    /// Locks: who comes next, and what those do that wait
+    Locks,
     /// Programs that measured the same before: see `knee run --like`
     Likes,
+    /// Suites of knee.toml: see `knee run --suite`
+    Suites,
 }
 
 #[derive(Args, Debug)]
@@ -193,33 +239,14 @@ pub struct Analyse {
     /// standard input
     #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
     pub file: PathBuf,
-    /// The column that grows: threads, pipes, …
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub x: String,
-    /// The column of figures
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub y: String,
-    /// What is compared: one column, or several separated by commas
-    #[arg(long, value_name = "COLS", required = true, allow_hyphen_values = true)]
-    pub by: Vec<String>,
-    /// Which figures are better [default: lower; higher where the figure is a rate, such as
-    /// tokens/s]
-    #[arg(long, value_name = "WHICH")]
-    pub better: Option<Better>,
-    /// Take only rows with this value; may be repeated, and several values of one column are any of
-    /// them
-    #[arg(long = "where", value_name = "COL=VALUE", allow_hyphen_values = true)]
-    pub wheres: Vec<String>,
-    /// A table of its own for each value of these columns, separated by commas
-    #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
-    pub per: Vec<String>,
-    /// The column that x is a part of: crossovers are given as a percentage of it, too
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub of: Option<String>,
-    /// The figures' unit; ns, us, ms and s are known as times [default: taken from the column's
-    /// name]
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub unit: Option<String>,
+    #[command(flatten)]
+    pub table: Table,
+    /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
+    #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
+    pub sd: Option<String>,
+    /// How many figures each mean is of
+    #[arg(long, value_name = "N", requires = "sd", value_parser = clap::value_parser!(u64).range(2..))]
+    pub n: Option<u64>,
     /// Write the HTML report to this file
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
@@ -238,17 +265,13 @@ interval. A figure that is empty, -, – or n/a is none; other text in its place
 after 6 hours`, is the reason why there is none. x may be written 10000, 10,000, 10k, 0.5 or 10%.
 Nothing is recorded.
 
-Example:
-  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
-      --per machine,pipes -o pipetest.html";
+Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
+the first, and where there are standard deviations (--sd, --n), with an interval.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Better {
-    /// Less is better: times, costs
-    Lower,
-    /// More is better: rates, throughput
-    Higher,
-}
+Examples:
+  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
+      --per machine,pipes -o pipetest.html
+  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5";
 
 /// Advise which mechanism to use, from what was measured on this machine
 ///
@@ -305,6 +328,14 @@ pub enum RecordAction {
         #[command(flatten)]
         place: Place,
     },
+    /// Bring the runs of other records into this one: what is there stays, what is missing is added
+    Merge {
+        /// Records to bring them from
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Remove runs for good
     Delete {
         /// Numbers, beginnings of ids, or `last`
@@ -324,7 +355,8 @@ pub struct Place {
 
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
-    let flags = conditions().into_iter().map(|(name, workloads)| flag(name, &workloads));
+    let flags: Vec<Arg> =
+        conditions().into_iter().map(|(name, workloads)| flag(name, &workloads)).collect();
     let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
     let mut subjects: Vec<&str> = Vec::new();
     for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
@@ -338,12 +370,25 @@ pub fn command() -> clap::Command {
         .map(|(name, _)| name)
         .collect();
     let likes: Vec<&str> = crate::like::all().map(|(_, like)| like.name).collect();
-    Line::command().after_help(exit_codes()).mut_subcommand("run", |run| {
-        run.args(flags.collect::<Vec<Arg>>())
+    let line = Line::command().after_help(exit_codes());
+    // What a table can't do without; of `import` only where what is imported is a table.
+    let line = line.mut_subcommand("analyse", |analyse| {
+        ["x", "y", "by"]
+            .into_iter()
+            .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
+    });
+    let line =
+        line.mut_subcommand("compare", |command| compare::adapted(command.args(flags.clone())));
+    line.mut_subcommand("run", |run| {
+        run.args(flags)
             .mut_arg("workloads", |arg| {
                 arg.value_parser(PossibleValuesParser::new(names)).hide_possible_values(true)
             })
             .mut_arg("subjects", |arg| {
+                arg.value_parser(PossibleValuesParser::new(subjects.clone()))
+                    .hide_possible_values(true)
+            })
+            .mut_arg("without", |arg| {
                 arg.value_parser(PossibleValuesParser::new(subjects)).hide_possible_values(true)
             })
             .mut_arg("like", |arg| {
@@ -366,6 +411,10 @@ where
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
             Command::Run(Run { conditions: given_conditions(given), ..run })
+        }
+        (Command::Compare(mut ask), Some((_, given))) => {
+            ask.run.conditions = given_conditions(given);
+            Command::Compare(ask)
         }
         (command, _) => command,
     })
@@ -391,18 +440,20 @@ fn conditions() -> Vec<(&'static str, Vec<Of>)> {
 
 fn flag(name: &'static str, workloads: &[Of]) -> Arg {
     let names: Vec<&str> = workloads.iter().map(|(workload, _)| *workload).collect();
-    Arg::new(name)
+    // A text may hold commas itself: several are told apart by the flag.
+    let text = workloads
+        .iter()
+        .any(|(_, condition)| matches!(condition.values, Values::Text | Values::FolderOr(_)));
+    let several = if text { "the flag once for each" } else { "separated by commas" };
+    let arg = Arg::new(name)
         .long(name)
-        .value_name("VALUES")
-        .value_delimiter(',')
+        .value_name(if text { "TEXT" } else { "VALUES" })
         .allow_hyphen_values(true)
         .action(ArgAction::Append)
         .conflicts_with("resume")
-        .help_heading(format!(
-            "Conditions of {} (several values: separated by commas)",
-            names.join(", ")
-        ))
-        .help(flag_help(workloads))
+        .help_heading(format!("Conditions of {} (several values: {several})", names.join(", ")))
+        .help(flag_help(workloads));
+    if text { arg } else { arg.value_delimiter(',') }
 }
 
 /// What the condition is and may be, and its default in each workload.
@@ -493,16 +544,24 @@ mod tests {
             include_str!("../../../CONTRIBUTING.md"),
             include_str!("../../../ARCHITECTURE.md"),
             include_str!("../../../docs/published.md"),
+            include_str!("../../../docs/budget.md"),
+            include_str!("../../../docs/build.md"),
+            include_str!("../../../docs/compare.md"),
             include_str!("../../../docs/doctor.md"),
             include_str!("../../../docs/export.md"),
+            include_str!("../../../docs/history.md"),
             include_str!("../../../docs/httpd.md"),
+            include_str!("../../../docs/import.md"),
             include_str!("../../../docs/load.md"),
+            include_str!("../../../docs/selftest.md"),
+            include_str!("../../../docs/simulate.md"),
+            include_str!("../../../docs/suites.md"),
         ];
         let commands: Vec<String> =
             documents.iter().flat_map(|document| commands(document)).collect();
         assert!(commands.len() >= 10, "{commands:?}");
         for command in commands {
-            let words: Vec<String> = command.split_whitespace().map(String::from).collect();
+            let words = shlex::split(&command).unwrap();
             assert!(parse(&words).is_ok(), "{command}");
         }
     }

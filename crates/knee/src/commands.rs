@@ -3,20 +3,26 @@
 pub mod advise;
 mod advise_live;
 pub mod analyse;
+pub mod compare;
 pub mod doctor;
 pub mod export;
 pub mod generate;
+pub mod history;
 pub mod httpd;
+pub mod import;
+pub mod interleave;
 pub mod list;
 pub mod load;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod selftest;
 pub mod show;
+pub mod simulate;
 
 use crate::args::Place;
 use crate::exit::Trouble;
-use ::record::{Archive, Run, RunRef, SqliteArchive, default_path};
+use ::record::{Archive, Error, Run, RunRef, SqliteArchive, default_path};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
@@ -32,9 +38,23 @@ fn place(place: &Place) -> Result<PathBuf, Trouble> {
 /// Reads the run that is meant by `name`, from the file in the name or the record in use.
 fn read(name: &str, in_use: &Place) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
+    let named = meant.file.is_some() || in_use.file.is_some();
     let file = meant.file.map_or_else(|| place(in_use), Ok)?;
-    let archive = SqliteArchive::open_read_only(file)?;
-    Ok(archive.load(archive.resolve(&meant.run)?)?)
+    let load = || {
+        let archive = SqliteArchive::open_read_only(file)?;
+        archive.load(archive.resolve(&meant.run)?)
+    };
+    load().map_err(|error| nothing_yet(error, named))
+}
+
+/// Whoever named no record has done nothing wrong where there is none yet.
+fn nothing_yet(error: Error, named: bool) -> Trouble {
+    match error {
+        Error::NoRecord { .. } | Error::EmptyRecord { .. } if !named => {
+            Trouble::not_possible(error.to_string())
+        }
+        other => other.into(),
+    }
 }
 
 /// Held while a run is being measured, so that no second process measures or deletes it. It is a

@@ -1,5 +1,6 @@
 //! Exit codes, and what is said when a command can't do what it was asked.
 
+use observe::plain;
 use record::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,6 +11,8 @@ pub enum Exit {
     Done,
     Failed,
     Usage,
+    Different,
+    Inconclusive,
     NotPossibleHere,
     Interrupted,
 }
@@ -31,6 +34,8 @@ impl Exit {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::Different => 3,
+            Exit::Inconclusive => 4,
             Exit::NotPossibleHere => 5,
             Exit::Interrupted => 130,
         }
@@ -43,9 +48,10 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says a line on standard error. When nobody hears it, there is nobody to tell that either.
+/// Says a line on standard error, without orders to the terminal that a file may hold. When nobody hears it,
+/// there is nobody to tell that either.
 pub fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", plain(line, false));
 }
 
 /// Why a command could not do what it was asked: one line for a person, and the exit code.
@@ -107,7 +113,9 @@ impl From<Error> for Trouble {
 pub fn names_the_wrong_thing(error: &Error) -> bool {
     matches!(
         error,
-        Error::NoSuchRun { .. }
+        Error::NoRecord { .. }
+            | Error::EmptyRecord { .. }
+            | Error::NoSuchRun { .. }
             | Error::AmbiguousRun { .. }
             | Error::BadRunRef { .. }
             | Error::NotAFile { .. }

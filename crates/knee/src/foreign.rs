@@ -1,33 +1,47 @@
 //! Tables from elsewhere: a file of figures becomes a run, as if it had been measured here.
 //!
-//! `source` opens the file and cuts it into rows, `columns` finds the columns that were named,
-//! `numbers` and `unit` read what stands in them, `rows` takes the rows in, and `build` makes the
-//! run of them. Whatever is wrong with the file becomes one line that says where.
+//! `flags` says what may be asked of it, `source` opens the file and cuts it into rows, `columns` finds the columns that were named,
+//! `numbers` and `unit` read what stands in them, `rows` takes the rows in, `build` makes the run of
+//! them, and `differences` says what there is to say where x is words. Whatever is wrong with the file becomes one line that says where.
 
 mod build;
 mod columns;
+mod differences;
+mod flags;
 mod numbers;
 mod rows;
 mod source;
 mod unit;
 
-use crate::args::Analyse;
 use crate::exit::Trouble;
 use columns::Columns;
+pub use differences::Words;
+pub use flags::{Ask, Table};
 use record::Run;
 use rows::Taken;
+pub use source::Input;
 use source::Source;
 
 /// Why a table has no figure of a subject at a point, or none at all.
 pub const NO_ROW: &str = "the file has no row of it here";
+/// Why there is none where the file has a row.
+const NO_FIGURE: &str = "the table has no figure there";
 
-/// The run that the table `ask` names would have been. `words` is the command line.
-pub fn run(ask: &Analyse, words: Vec<String>) -> Result<Run, Trouble> {
-    let mut source = Source::open(&ask.file)?;
+/// A table from elsewhere.
+pub struct Foreign {
+    /// The run that it would have been.
+    pub run: Run,
+    /// What it is compared by, where x is words.
+    pub words: Option<Words>,
+}
+
+/// The table in `input`, read as was asked. `words` is the command line.
+pub fn read(ask: &Ask, input: Input, words: Vec<String>) -> Result<Foreign, Trouble> {
+    let mut source = Source::of(input)?;
     let header = source.header()?;
     let columns = Columns::find(ask, &header, &source.name)?;
     let rows = Taken::read(&mut source, &columns)?;
-    build::run(ask, words, &source, &columns, rows)
+    build::foreign(ask, words, &source, &columns, rows)
 }
 
 /// `text` as it may stand in a message or a table: on one line, without control characters and others

@@ -1,5 +1,6 @@
 //! `knee run --like`: the conditions of a program that measured the same before, and its way to print.
 
+mod averages;
 mod calls;
 mod reply_rates;
 
@@ -72,6 +73,10 @@ pub fn told(name: &str, run: &Run, analysis: &Analysis, places: &str) -> String 
         }
         Print::ReplyRates => {
             tables(&mut out, like, analysis, |out, table| reply_rates::lines(out, table, run));
+            ""
+        }
+        Print::Averages => {
+            averages::blocks(&mut out, analysis, run);
             ""
         }
         Print::Calls(columns) => {

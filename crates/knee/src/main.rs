@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod config;
 mod doctor;
 mod exit;
 mod files;
@@ -13,6 +14,7 @@ mod foreign;
 mod like;
 mod output;
 mod progress;
+mod selftest;
 mod usage;
 
 use args::Command;
@@ -41,10 +43,15 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::List(list) => commands::list::list(&list),
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
+        Command::Compare(ask) => commands::compare::compare(&ask, words),
+        Command::History(ask) => commands::history::history(&ask),
         Command::Export(ask) => commands::export::export(&ask),
+        Command::Import(ask) => commands::import::import(&ask, &words),
         Command::Analyse(ask) => commands::analyse::analyse(&ask, words),
         Command::Advise(advise) => commands::advise::advise(&advise),
+        Command::Simulate(ask) => commands::simulate::simulate(&ask, words),
         Command::Doctor(ask) => commands::doctor::doctor(&ask),
+        Command::Selftest(ask) => commands::selftest::selftest(&ask),
         Command::Httpd(ask) => commands::httpd::httpd(&ask),
         Command::Load(ask) => commands::load::load(&ask),
         Command::Record(record) => commands::record::record(&record),
@@ -66,6 +73,9 @@ fn internal(words: &[String]) -> Option<ExitCode> {
         [_, command, words @ ..] if command == engine::GUARD_COMMAND => engine::guard_main(words),
         [_, command, parent] if command == load::DEAD_COMMAND => {
             load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)
+        }
+        [_, command, folder, means, parent] if command == selftest::disk::DISK_COMMAND => {
+            selftest::disk::child_main(std::path::Path::new(folder), means, parent)
         }
         _ => return None,
     };

@@ -1,14 +1,21 @@
 //! Standard output: what may be printed on it, and what happens when nobody reads it any more.
 
 use crate::exit::Trouble;
+use observe::plain;
 use report::terminal::{Detail, Style};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 /// Columns where the output goes to a file or a pipe.
 const WIDTH_OFF_TERMINAL: usize = 110;
 
-/// Writes to standard output. A reader that has gone ends the command, quietly.
+/// Writes a text for people to standard output, without a stranger's orders to the terminal. A reader
+/// that has gone ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
+    print_exactly(&plain(text, takes_colours()))
+}
+
+/// Writes a text for programs to standard output, as it is. A reader that has gone ends the command, quietly.
+pub fn print_exactly(text: &str) -> Result<(), Trouble> {
     stream(|out| out.write_all(text.as_bytes()))
 }
 
@@ -25,7 +32,7 @@ pub fn stream(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<
 
 /// Writes JSON to standard output, with a line feed.
 pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
-    print(&format!("{value:#}\n"))
+    print_exactly(&format!("{value:#}\n"))
 }
 
 /// How tables are to look here.
@@ -36,7 +43,11 @@ pub fn style(all: bool) -> Style {
         _ => WIDTH_OFF_TERMINAL,
     };
     let detail = if all { Detail::All } else { Detail::Headline };
-    Style { colour: io::stdout().is_terminal() && may_decorate(), width, detail }
+    Style { colour: takes_colours(), width, detail }
+}
+
+fn takes_colours() -> bool {
+    io::stdout().is_terminal() && may_decorate()
 }
 
 /// Whether the terminal takes colours and movement, and the user wants them.

@@ -5,16 +5,39 @@ use crate::exit::complain;
 use crate::output;
 use engine::{Outlook, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Cell, CellKey, Outcome};
+use record::{Cell, CellKey, Outcome, Plan};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// Draws the progress of a run.
 pub struct Progress {
     /// Absent off a terminal.
     bar: Option<ProgressBar>,
+    /// Which the bar shows in the place of cells, where there is one: it is what ends.
+    budget: Option<Duration>,
 }
 
 impl Progress {
+    /// For the cells of this plan, or for the time of its budget.
+    pub fn of(plan: &Plan) -> Progress {
+        let Some(budget) = plan.budget else { return Progress::new(plan.cells.len() as u64) };
+        let time = Some(Duration::from_millis(budget.time_ms)).filter(|time| !time.is_zero());
+        let progress = Progress { budget: time, ..Progress::new(budget.time_ms.max(1)) };
+        if let Some(bar) = &progress.bar {
+            // Without a time nobody knows how many cells there will be.
+            let template = if time.is_some() { "{bar:24} {msg}" } else { "{pos} cells  {msg}" };
+            let style = ProgressStyle::with_template(template);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        progress
+    }
+
+    fn set_position(&self, outlook: &Outlook) {
+        let Some(bar) = &self.bar else { return };
+        let spent = self.budget.zip(outlook.left).map(|(budget, left)| budget.saturating_sub(left));
+        bar.set_position(spent.map_or(outlook.done, |spent| spent.as_millis() as u64));
+    }
+
     pub fn new(total: u64) -> Progress {
         let draws = std::io::stderr().is_terminal() && output::may_move();
         let bar = draws.then(|| ProgressBar::with_draw_target(Some(total), target()));
@@ -23,7 +46,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         }
-        Progress { bar }
+        Progress { bar, budget: None }
     }
 
     /// Takes the line away.
@@ -43,8 +66,8 @@ impl Watch for Progress {
         let Some(bar) = &self.bar else { return };
         let left = outlook.left.map(|left| format!("about {} left  ", HumanDuration(left)));
         let what = format!("{} {} at {}", key.workload, key.subject, key.point);
-        bar.set_position(outlook.done);
         bar.set_message(format!("{}{what}", left.unwrap_or_default()));
+        self.set_position(outlook);
     }
 
     fn ended(&mut self, cell: &Cell, outlook: &Outlook) {
@@ -62,8 +85,6 @@ impl Watch for Progress {
                 None => complain(&line),
             }
         }
-        if let Some(bar) = &self.bar {
-            bar.set_position(outlook.done);
-        }
+        self.set_position(outlook);
     }
 }

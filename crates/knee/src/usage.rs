@@ -48,7 +48,7 @@ fn one_line(error: &Error, command: &str) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let name = word(ContextKind::InvalidSubcommand);
-            let near = word(ContextKind::SuggestedSubcommand);
+            let near = error.get(ContextKind::SuggestedSubcommand).map(closest).unwrap_or_default();
             format!("there is no command `{name}`{}", hint(&near, &help))
         }
         ErrorKind::InvalidValue if !value.is_empty() => {
@@ -92,6 +92,14 @@ fn words(value: &ContextValue) -> String {
     }
 }
 
+/// Of several that are alike, the parser names the most alike last.
+fn closest(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(several) => several.last().cloned().unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
 /// The parser's own words, without its label and the usage below.
 fn first_paragraph(rendered: &str) -> String {
     let paragraph = rendered.split("\n\n").next().unwrap_or_default();
@@ -124,9 +132,42 @@ pub fn seconds(typed: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads a label: `commit=3701d31`.
+pub fn label(typed: &str) -> Result<(String, String), String> {
+    match typed.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("`{typed}` is no label (such as commit=3701d31)")),
+    }
+}
+
+/// Reads a share above 0 and below 1 that is written as a percentage: `5%`, `2.5 %`.
+pub fn percentage(typed: &str) -> Result<f64, String> {
+    let number =
+        typed.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(number) if number > 0.0 && number < 100.0 => Ok(number / 100.0),
+        _ => Err(format!("`{typed}` is not a percentage above 0 and below 100 (such as 5%)")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_and_percentages_are_read_as_people_write_them() {
+        assert_eq!(label("commit = 3701d31=x"), Ok(("commit".into(), "3701d31=x".into())));
+        for typed in ["commit", "=x", "commit= ", ""] {
+            assert!(label(typed).is_err(), "{typed}");
+        }
+        assert_eq!(percentage("5%"), Ok(0.05));
+        assert_eq!(percentage(" 2.5 %"), Ok(0.025));
+        for typed in ["5", "0%", "100%", "-1%", "NaN%", "%", ""] {
+            assert!(percentage(typed).is_err(), "{typed}");
+        }
+    }
 
     #[test]
     fn lengths_of_time_are_read_as_people_write_them() {

@@ -5,7 +5,7 @@ mod common;
 mod published;
 
 use common::{Came, Knee, came};
-use published::{PIPETEST, POLLER_BENCH};
+use published::{KERNBENCH, PIPETEST, POLLER_BENCH};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -138,6 +138,68 @@ fn mattheijs_tables_have_the_crossovers_that_he_found() {
     assert!(text.contains(found), "{text}");
 }
 
+/// His own words: the byte lock took 18 % less than the ticket lock at half load, the spin-then-block lock
+/// 33 %, and with the ticket lock the optimal load never finished.
+#[test]
+fn fitzhardinges_table_says_what_he_said() {
+    let words = format!("--csv {KERNBENCH} --x load --y elapsed_s --by lock");
+    let knee = knee();
+    let text = printed(&knee, &words);
+    let findings: Vec<&str> =
+        text.lines().skip_while(|line| *line != "Findings").map(str::trim).collect();
+    let without = [
+        "byte is 18.4 % below ticket at half (-j 3).",
+        "xen-pv is 32.6 % below ticket at half (-j 3).",
+        "xen-pv is 0.9 % below byte at optimal (-j 16).",
+        "ticket did not finish at optimal (-j 16): aborted after about 6 hours.",
+    ];
+    assert_eq!(findings[1..5], without, "{text}");
+
+    let run = json(&knee, &format!("{words} --sd elapsed_sd --n 5"));
+    let findings = run["findings"].as_array().unwrap();
+    let said: Vec<&str> =
+        findings.iter().map(|finding| finding["sentence"].as_str().unwrap()).collect();
+    assert_eq!(said[0], "byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).");
+    assert_eq!(said[1], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % 29.3 to 35.8 %).");
+    assert_eq!(said[3], without[3]);
+    assert!(findings.iter().all(|finding| finding["kind"] == "difference"), "{findings:?}");
+    // Student's t for four degrees of freedom, times the deviation, over the root of five.
+    let median = &run["tables"][0]["rows"][0]["cells"][0]["median"];
+    let half = 2.776_445 * 19.3737 / 5_f64.sqrt();
+    let [low, high] = ["low", "high"].map(|end| median[end].as_f64().unwrap() / 1e9);
+    assert!((low - (503.002 - half)).abs() < 1e-6 && (high - (503.002 + half)).abs() < 1e-6);
+    assert_eq!(run["caveats"], serde_json::json!([]));
+}
+
+/// He used twice the CPU, where a deviation is nothing: a table may say so.
+#[test]
+fn more_is_above_and_what_is_alike_is_said_to_be() {
+    let knee = knee();
+    let text = printed(
+        &knee,
+        &format!("--csv {KERNBENCH} --x load --y percent_cpu --by lock --better higher"),
+    );
+    assert!(text.contains("  xen-pv is 46.1 % above ticket at half (-j 3).\n"), "{text}");
+    let text = printed(
+        &knee,
+        &format!("--csv {KERNBENCH} --x load --y sleeps --by lock --sd sleeps_sd --n 5"),
+    );
+    let alike = "byte can't be told from ticket at half (-j 3): 0.1 % below it, 95 % ";
+    assert!(text.contains(alike), "{text}");
+}
+
+#[test]
+fn words_are_compared_table_by_table_and_rows_of_one_place_are_repetitions() {
+    let table = b"who,load,us,kernel\na,few,5,old\na,few,6,old\nb,few,20,old\nb,few,21,old\n\
+                  a,few,5,new\na,many,5,new\nb,few,5,new\n";
+    let knee = with_table(table);
+    let text = printed(&knee, "--csv t.csv --x load --y us --by who --per kernel");
+    let text = unwrapped(&text);
+    assert!(text.contains("b is ×3.73 of a at few (kernel = old) (95 % "), "{text}");
+    assert!(text.contains("b is the same as a at few (kernel = new)."), "{text}");
+    assert!(!text.contains("did not finish"), "a row that is not there says nothing: {text}");
+}
+
 /// The commands of a document, each with what the document says that it prints.
 fn examples(document: &str) -> Vec<(String, String)> {
     let mut examples: Vec<(String, String)> = Vec::new();
@@ -156,7 +218,7 @@ fn examples(document: &str) -> Vec<(String, String)> {
 #[test]
 fn the_page_about_published_tables_shows_what_is_printed() {
     let examples = examples(include_str!("../../../docs/published.md"));
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     let knee = knee();
     for (command, shown) in examples {
         let out = printed(&knee, command.strip_prefix("knee analyse ").unwrap());
@@ -360,7 +422,9 @@ fn what_is_wrong_with_a_table_is_said_with_its_line() {
             "t.csv, line 3: this is not UTF-8; save the file as UTF-8",
         ),
         (b"w\xffo,n,us\na,1,5\n", "", "line 1: this is not UTF-8"),
-        (b"who,n,us\n\"a\nb\x1b\",\"x\ny\",5\n", "", "line 2: n: `x y` is not a number"),
+        (b"who,n,us\n\"a\nb\x1b\",\"1\n,?\",5\n", "", "line 2: n: `1 ,?` is not a number"),
+        (b"who,n,us\na,few,5\na,2,5\n", "", "line 3: n: `2` where line 2 has `few`; write all"),
+        (b"who,n,us\na,2,5\na,few,5\n", "", "line 3: n: `few` is not a number"),
     ]);
 }
 
@@ -411,10 +475,17 @@ fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
             "t.csv, line 3: n: 200 is more than the 100 in p, and --of needs a part of that; swap",
         ),
         (T, "--better best", "is not `best`; it is one of lower or higher"),
+        (b"who,n,us,p\na,few,5,10\n", "--of p --per p", "line 2: n: `few` is not a number"),
+        (T, "--sd pipes --n 5", "pipes: intervals come of deviations where --x is words, and n is"),
+        (T, "--sd pips --n 5", "--sd: t.csv has no column `pips`; did you mean pipes?"),
+        (T, "--sd us --n 5", "`us` is given to both --y and --sd"),
+        (T, "--sd pipes", "--n"),
+        (T, "--sd pipes --n 1", "--n"),
+        (b"who,n,us,sd\na,few,5,-1\n", "--sd sd --n 5", "line 2: sd: `-1` is below zero"),
         (
-            b"lock,load,elapsed_s\nticket,half (-j 3),503.002\n",
-            "--csv t.csv --x load --y elapsed_s --by lock",
-            "line 2: load: `half (-j 3)` is not a number",
+            b"who,n,us,sd\na,few,5,1\na,few,6,1\n",
+            "--sd sd --n 5",
+            "line 3: --sd says that a row is a mean, and an earlier one is of the same",
         ),
         (
             b"who,100,200\na,1,2\n",
@@ -532,11 +603,12 @@ fn help_says_it_all() {
     let list = knee.run(&["--help"]).out;
     assert!(list.contains("Analyse a table from elsewhere as if it were a run"), "{list}");
     let help = knee.run(&["help", "analyse"]).out;
-    let flags = "--csv --x --y --by --better --where --per --of --unit --output --all --json";
+    let flags =
+        "--csv --x --y --by --better --where --per --of --sd --n --unit --output --all --json";
     for flag in flags.split(' ') {
         assert!(help.contains(flag), "{flag}: {help}");
     }
-    for said in ["repetitions", "n/a", "10,000, 10k, 0.5 or 10%", "standard input", "Example:"] {
+    for said in ["repetitions", "n/a", "10,000, 10k, 0.5 or 10%", "standard input", "Examples:"] {
         assert!(unwrapped(&help).contains(said), "{said}: {help}");
     }
 }

@@ -2,136 +2,24 @@
 //! same findings.
 
 mod common;
+mod made;
 
 use common::{Came, Knee, came};
-use record::{
-    Archive, Cell, CellKey, Conditions, Ending, Metric, MetricInfo, Outcome, Plan, Run, RunState,
-    RunSummary, SqliteArchive, SubjectInfo, Usage, WorkloadInfo,
-};
+use made::{knee, knee_with};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 
-const FORMATS: [&str; 5] = ["csv", "json", "gnuplot", "markdown", "openmetrics"];
-const POINTS: [u64; 6] = [10, 100, 1_000, 3_000, 10_000, 100_000];
-
-/// A run of a workload `made` in which one subject grows as `per` times its point and another not.
-fn made(samples: usize) -> (Run, Vec<Cell>) {
-    let metric = MetricInfo {
-        name: "call".into(),
-        about: "call, made".into(),
-        unit: "ns".into(),
-        lower_is_better: true,
-    };
-    let subject = |name: &str| SubjectInfo {
-        name: name.into(),
-        label: name.to_uppercase(),
-        note: String::new(),
-    };
-    let mut cells = Vec::new();
-    for round in 0..5 {
-        for kind in ["hot", "cold"] {
-            for (subject, per) in [("flat", 0.0), ("steep", 0.25)] {
-                for point in POINTS {
-                    let mut cell = cell(cells.len() as u64, (kind, subject, per), point, round);
-                    let of = &mut cell.metrics[0].samples;
-                    *of = of.iter().copied().cycle().take(samples).collect();
-                    cells.push(cell);
-                }
-            }
-        }
-    }
-    let workload = WorkloadInfo {
-        name: "made".into(),
-        axis: "things".into(),
-        axis_condition: "things".into(),
-        metrics: vec![metric],
-        subjects: vec![subject("flat"), subject("steep")],
-        ..WorkloadInfo::default()
-    };
-    let plan = Plan {
-        rounds: 5,
-        workloads: vec![workload],
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    let summary = RunSummary {
-        number: 0,
-        id: "00000000a3f1b2c4".into(),
-        started: "2026-11-21T14:02:11+00:00".into(),
-        ended: None,
-        state: RunState::Open,
-        command: vec!["knee".into(), "run".into(), "made".into()],
-        version: "0.1.0".into(),
-        cells_ended: 0,
-        cells_planned: cells.len() as u64,
-    };
-    let run = Run {
-        summary,
-        plan,
-        clock: record::Clock { source: "tsc".into(), resolution_ns: 0.4, overhead_ns: 9.0 },
-        host_before: record::Host {
-            taken: "2026-11-21T14:02:11+00:00".into(),
-            facts: BTreeMap::from([("cpu.model".into(), "A CPU".into())]),
-        },
-        host_after: None,
-        warnings: Vec::new(),
-        cells: Vec::new(),
-    };
-    (run, cells)
-}
-
-fn cell(sequence: u64, (kind, subject, per): (&str, &str, f64), point: u64, round: u32) -> Cell {
-    let noise = [0.98, 1.01, 1.0, 0.97, 1.02][round as usize];
-    let samples = [0.99, 1.0, 1.02].map(|also| (900.0 + per * point as f64) * noise * also);
-    Cell {
-        key: CellKey {
-            workload: "made".into(),
-            subject: subject.into(),
-            conditions: Conditions::from([("kind".into(), kind.into())]),
-            point,
-            round,
-        },
-        sequence,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics: vec![Metric {
-            name: "call".into(),
-            samples: samples.to_vec(),
-            operations: 3,
-            ..Metric::default()
-        }],
-        facts: BTreeMap::new(),
-    }
-}
-
-/// A knee whose record holds that run.
-fn knee() -> Knee {
-    knee_with(3)
-}
-
-/// A knee whose record holds that run with so many samples a cell.
-fn knee_with(samples: usize) -> Knee {
-    let knee = Knee::new();
-    std::fs::create_dir_all(knee.record().parent().unwrap()).unwrap();
-    let mut archive = SqliteArchive::open(knee.record()).unwrap();
-    let (run, cells) = made(samples);
-    let number = archive.begin(&run).unwrap();
-    for cell in &cells {
-        archive.commit(number, cell).unwrap();
-    }
-    let ending = Ending {
-        state: RunState::Complete,
-        ended: "2026-11-21T14:02:12+00:00".into(),
-        host_after: run.host_before.clone(),
-        warnings: Vec::new(),
-    };
-    archive.finish(number, &ending).unwrap();
-    knee
-}
-
+const FORMATS: [&str; 8] = [
+    "csv",
+    "json",
+    "jsonl",
+    "gnuplot",
+    "markdown",
+    "openmetrics",
+    "github-action-benchmark",
+    "bencher",
+];
 fn done(came: Came, what: &str) -> String {
     assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{what}");
     came.out
@@ -260,10 +148,24 @@ fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
 #[test]
 fn wrong_words_are_one_line_that_says_what_is_right() {
     let knee = knee();
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["export"], "--format"),
-        (&["export", "--format", "xml"], "csv or json or gnuplot or markdown or openmetrics"),
-        (&["export", "--format", "json", "--what", "medians"], "--what is for --format csv"),
+        (
+            &["export", "--format", "xml"],
+            "csv or json or jsonl or gnuplot or markdown or openmetrics",
+        ),
+        (
+            &["export", "--format", "json", "--what", "medians"],
+            "--what medians is for --format csv; json has one form only",
+        ),
+        (
+            &["export", "--format", "csv", "--what", "bigger"],
+            "is for --format github-action-benchmark; csv has --what samples and --what medians",
+        ),
+        (
+            &["export", "--format", "github-action-benchmark", "--what", "bigger"],
+            "no figure of which more is better; --what smaller has some",
+        ),
         (&["export", "--format", "csv", "--what", "means"], "is not `means`"),
         (&["export", "99", "--format", "csv"], "99"),
     ];

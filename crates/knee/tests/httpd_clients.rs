@@ -40,14 +40,19 @@ fn found(name: &str) -> Option<Command> {
     found.map(Command::new)
 }
 
-/// Runs `ask` against a server of each mechanism.
-fn with_each(ask: impl Fn(&Httpd, &Path)) {
+/// Runs `ask` against a server of each mechanism, all at the same time: clients take their time.
+fn with_each(ask: impl Fn(Httpd, &Path) + Sync) {
     let folder = site();
-    for mechanism in MECHANISMS {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
-        assert_eq!(server.mechanism, mechanism);
-        ask(&server, folder.path());
-    }
+    std::thread::scope(|scope| {
+        for mechanism in MECHANISMS {
+            let (ask, folder) = (&ask, folder.path());
+            scope.spawn(move || {
+                let server = Httpd::start(folder, &["--mechanism", mechanism]);
+                assert_eq!(server.mechanism, mechanism);
+                ask(server, folder);
+            });
+        }
+    });
 }
 
 fn curl(words: &[&str]) -> Came {
@@ -138,9 +143,8 @@ fn wrk_meets_no_error() {
     if found("wrk").is_none() {
         return;
     }
-    let folder = site();
-    for mechanism in MECHANISMS {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+    with_each(|server, _| {
+        let mechanism = server.mechanism.clone();
         let address = format!("http://{}/small.txt", server.address);
         let came =
             came(Command::new("wrk").args(["-t", "1", "-c", "50", "-d", "1s"]).arg(&address));
@@ -153,7 +157,7 @@ fn wrk_meets_no_error() {
         // What was under way at its end is the server's, not wrk's.
         let counted = server.end()["replies"].as_u64().unwrap();
         assert!((served..=served + 50).contains(&counted), "{mechanism}: {served}, {counted}");
-    }
+    });
 }
 
 #[test]
@@ -200,9 +204,8 @@ fn httperf_gets_every_reply() {
 /// Two programs of ours that share no line of HTTP agree on what was sent.
 #[test]
 fn knee_load_counts_what_the_server_counts() {
-    let folder = site();
-    for mechanism in MECHANISMS {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+    with_each(|server, _| {
+        let mechanism = server.mechanism.clone();
         let knee = common::Knee::new();
         let address = format!("http://{}/small.txt", server.address);
         let words = ["load", &address, "--requests", "5000", "--connections", "50", "--json"];
@@ -215,7 +218,7 @@ fn knee_load_counts_what_the_server_counts() {
         let counts = server.end();
         assert_eq!(counts["replies"], 5_000, "{mechanism}: {counts}");
         assert_eq!(counts["bytes"], said["bytes"], "{mechanism}: {counts}");
-    }
+    });
 }
 
 /// Its script writes what it found into the page, and asks for a range of a file.

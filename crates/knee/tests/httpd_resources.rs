@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Idle connections whose memory is measured, over these mechanisms and the others.
@@ -18,6 +19,10 @@ const MANY_OVER: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"
 
 /// The most that an idle connection may take in user space.
 const IDLE_BYTES: u64 = 1_024;
+
+/// More CPU time than a server takes for some tries in vain, and less than one gets that tries without end,
+/// in 300 ms and even beside as many of its kind as there are mechanisms.
+const QUIET_NS: u64 = 20_000_000;
 
 /// Held by the test that runs: each takes most of the descriptors that this process may have.
 static TURN: Mutex<()> = Mutex::new(());
@@ -40,6 +45,20 @@ fn folder() -> TempDir {
 fn mechanisms() -> Vec<&'static str> {
     let all = http::mechanisms().into_iter();
     all.filter(|row| row.unavailable.is_none()).map(|row| row.name).collect()
+}
+
+/// Each mechanism by itself, all at the same time: what they wait for in silence is waited for once. None
+/// takes more than 250 descriptors of this process.
+fn with_each(test: impl Fn(&'static str) + Sync) {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let at_once = usize::try_from(limit / 500).unwrap_or(usize::MAX).max(1);
+    for some in mechanisms().chunks(at_once) {
+        std::thread::scope(|scope| {
+            for &mechanism in some {
+                scope.spawn(|| test(mechanism));
+            }
+        });
+    }
 }
 
 fn connect(server: &Httpd) -> TcpStream {
@@ -115,7 +134,7 @@ fn an_idle_connection_takes_less_than_a_kilobyte() {
 fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
     let _turn = turn();
     let folder = folder();
-    for mechanism in mechanisms() {
+    with_each(|mechanism| {
         // With few of them, io_uring-completion accepts each on its own, under the limit of that moment.
         let words = ["--mechanism", mechanism, "--connections", "4000"];
         let server = Httpd::start(folder.path(), &words);
@@ -127,10 +146,10 @@ fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
         let before = cpu_ns(&server);
         // The silence lasts as long as the server needs to try in vain a few times.
         let mut quiet = connect(&server);
-        quiet.set_read_timeout(Some(std::time::Duration::from_millis(600))).unwrap();
+        quiet.set_read_timeout(Some(Duration::from_millis(600))).unwrap();
         assert!(quiet.read(&mut [0]).is_err(), "{mechanism}: nobody can be accepted");
-        let burnt_ms = (cpu_ns(&server) - before) / 1_000_000;
-        assert!(burnt_ms < 300, "{mechanism}: {burnt_ms} ms of CPU for nothing");
+        let burnt_ns = cpu_ns(&server).saturating_sub(before);
+        assert!(burnt_ns < QUIET_NS, "{mechanism}: {burnt_ns} ns of CPU for nothing");
         // As some go, the others come.
         let rest = streams.into_iter().skip(60).collect::<Vec<_>>();
         rest.iter().for_each(ask);
@@ -140,14 +159,14 @@ fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
         let counts = server.end();
         assert!(counts["pauses"].as_u64() > Some(0), "{mechanism}: {counts}");
         assert_eq!(counts["replies"], 42, "{mechanism}: {counts}");
-    }
+    });
 }
 
 #[test]
 fn a_server_that_knows_its_limit_keeps_descriptors_for_files() {
     let _turn = turn();
     let folder = folder();
-    for mechanism in mechanisms() {
+    with_each(|mechanism| {
         let words = ["--cache", "0", "--mechanism", mechanism];
         let server = Httpd::start_by(&mut limited(), folder.path(), &words);
         // All at once, as far as the server can tell.
@@ -159,14 +178,14 @@ fn a_server_that_knows_its_limit_keeps_descriptors_for_files() {
         drop(streams);
         let counts = server.end();
         assert!(counts["pauses"].as_u64() > Some(0), "{mechanism}: {counts}");
-    }
+    });
 }
 
 #[test]
 fn who_sends_no_more_and_takes_nothing_costs_no_time_and_no_thread() {
     let _turn = turn();
     let folder = folder();
-    for mechanism in mechanisms() {
+    with_each(|mechanism| {
         let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
         let threads = || std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap().count();
         wait_until("all threads run", || threads() == 3);
@@ -182,14 +201,15 @@ fn who_sends_no_more_and_takes_nothing_costs_no_time_and_no_thread() {
                 stream
             })
             .into();
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        let before = cpu_ns(&server);
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        let burnt_ms = (cpu_ns(&server) - before) / 1_000_000;
-        assert!(burnt_ms < 100, "{mechanism}: {burnt_ms} ms of CPU for nothing");
+        // One that goes on trying is never quiet.
+        wait_until("the server is quiet", || {
+            let before = cpu_ns(&server);
+            std::thread::sleep(Duration::from_millis(300));
+            cpu_ns(&server).saturating_sub(before) < QUIET_NS
+        });
         assert_eq!(threads(), 3, "{mechanism}: a thread for a client");
         drop(streams);
-    }
+    });
 }
 
 /// Connections that end before, in and after a request or a reply.
@@ -208,7 +228,7 @@ fn storm(server: &Httpd) {
 fn no_descriptor_is_left_of_connections_that_ended_in_any_way() {
     let _turn = turn();
     let folder = folder();
-    for mechanism in mechanisms() {
+    with_each(|mechanism| {
         let server = Httpd::start(folder.path(), &["--mechanism", mechanism, "--workers", "2"]);
         // Two workers, the thread that waits for them, and the one that waits for signals.
         let tasks = format!("/proc/{}/task", server.pid());
@@ -218,7 +238,7 @@ fn no_descriptor_is_left_of_connections_that_ended_in_any_way() {
         wait_until("all are closed", || server.descriptors() <= before);
         let counts = server.end();
         assert_eq!((&counts["accepted"], &counts["open"]), (&200.into(), &0.into()), "{mechanism}");
-    }
+    });
 }
 
 #[test]

@@ -7,7 +7,7 @@ use common::PATIENCE;
 use common::http::{Client, Httpd};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// As many connections as `wanted`, or as the limit of descriptors leaves.
@@ -68,7 +68,7 @@ fn slow_heads(mechanism: &str) {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
-    let words = ["--mechanism", mechanism, "--header-timeout", "5s", "--connections", "15000"];
+    let words = ["--mechanism", mechanism, "--header-timeout", "2s", "--connections", "15000"];
     let mut server = Httpd::start(folder.path(), &words);
     assert_served(&server);
     let (descriptors, memory) = (server.descriptors(), server.kilobytes("VmRSS"));
@@ -121,15 +121,14 @@ fn slow_heads_leave_others_served_io_uring() {
 
 const LARGE: usize = 8 << 20;
 
-fn byte(at: usize) -> u8 {
-    (at * 7 % 251) as u8
-}
+/// Made once for all tests.
+static CONTENT: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..LARGE).map(|at| (at * 7 % 251) as u8).collect());
 
 /// Readers of a large file, who don't read yet, and their server.
 struct Readers {
     server: Httpd,
     slow: Vec<TcpStream>,
-    content: Vec<u8>,
     /// Descriptors and memory of the server before they came.
     descriptors: usize,
     anonymous_kb: u64,
@@ -141,8 +140,7 @@ impl Readers {
     fn come(wanted: usize, words: &[&str]) -> Readers {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
-        let content: Vec<u8> = (0..LARGE).map(byte).collect();
-        std::fs::write(folder.path().join("large.bin"), &content).unwrap();
+        std::fs::write(folder.path().join("large.bin"), &*CONTENT).unwrap();
         let server = Httpd::start(folder.path(), words);
         assert_served(&server);
         let (descriptors, anonymous_kb) = (server.descriptors(), server.kilobytes("RssAnon"));
@@ -155,7 +153,7 @@ impl Readers {
                 assert_served(&server);
             }
         }
-        Readers { server, slow, content, descriptors, anonymous_kb, folder }
+        Readers { server, slow, descriptors, anonymous_kb, folder }
     }
 }
 
@@ -164,7 +162,7 @@ impl Readers {
 fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
     let _turn = turn();
     let words = [words, &["--stall-timeout", "1h", "--lifetime", "1h"]].concat();
-    let Readers { server, mut slow, content, anonymous_kb, folder: _kept, .. } =
+    let Readers { server, mut slow, anonymous_kb, folder: _kept, .. } =
         Readers::come(count, &words);
     assert_served(&server);
     // What is its own: the file's pages, mapped or not, are everybody's.
@@ -173,7 +171,7 @@ fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
     assert!(grown < each_kb * count + 16 * 1024, "{grown} kB for {count} slow readers");
     for stream in slow.drain(..slow.len().min(10)) {
         let reply = Client::of(stream).reply(false).unwrap();
-        assert!(reply.status == 200 && reply.body == content, "{} bytes", reply.body.len());
+        assert!(reply.status == 200 && reply.body == *CONTENT, "{} bytes", reply.body.len());
         assert_served(&server);
     }
 }
@@ -203,17 +201,24 @@ fn slow_readers_leave_others_served_io_uring() {
 #[test]
 fn readers_that_sleep_are_closed() {
     let _turn = turn();
-    for mechanism in ["epoll-edge", "poll", "io_uring-completion"] {
-        let words = ["--mechanism", mechanism, "--stall-timeout", "1s"];
-        let Readers { server, slow, descriptors, folder: _kept, .. } = Readers::come(100, &words);
-        common::wait_until("readers that sleep are closed", || {
-            assert_served(&server);
-            server.descriptors() <= descriptors
-        });
-        for mut stream in slow {
-            let mut taken = Vec::new();
-            let read = stream.read_to_end(&mut taken);
-            assert!(read.is_err() || taken.len() < LARGE, "one that slept was waited for");
+    // At the same time: all that they do is to wait.
+    std::thread::scope(|scope| {
+        for mechanism in ["epoll-edge", "poll", "io_uring-completion"] {
+            scope.spawn(|| sleepers_are_closed(mechanism));
         }
+    });
+}
+
+fn sleepers_are_closed(mechanism: &str) {
+    let words = ["--mechanism", mechanism, "--stall-timeout", "1s"];
+    let Readers { server, slow, descriptors, folder: _kept, .. } = Readers::come(100, &words);
+    common::wait_until("readers that sleep are closed", || {
+        assert_served(&server);
+        server.descriptors() <= descriptors
+    });
+    for mut stream in slow {
+        let mut taken = Vec::new();
+        let read = stream.read_to_end(&mut taken);
+        assert!(read.is_err() || taken.len() < LARGE, "one that slept was waited for");
     }
 }

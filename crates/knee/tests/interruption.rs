@@ -6,13 +6,8 @@ use common::{Came, Knee, wait_until};
 use record::{Archive, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashSet;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::Duration;
-
-fn load(knee: &Knee) -> Run {
-    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
-    archive.load(archive.resolve("last").unwrap()).unwrap()
-}
 
 fn cells(knee: &Knee) -> usize {
     // Until the first commit there is no record, or none with a run.
@@ -25,20 +20,24 @@ fn kill(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// A plan that no test waits for the end of, with descriptors parked while it lasts.
-const LONG: &[&str] =
-    &["run", "poll", "--subjects", "epoll-level,poll", "--points", "10,11k", "--rounds", "500"];
+/// Starts a plan that no test waits for the end of. Watching 600 takes 1,200 descriptors, so that some are
+/// parked.
+fn start_long(knee: &Knee) -> Child {
+    let words = "run poll --subjects epoll-level,poll --points 10,600 --rounds 500";
+    let script = format!("ulimit -n 1000; exec \"$KNEE\" {words}");
+    knee.shell(&script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
 
 #[test]
 fn a_signal_ends_it_in_good_order() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let knee = Knee::new();
-        let mut child = knee.start(LONG);
+        let mut child = start_long(&knee);
         wait_until("four cells ended", || cells(&knee) >= 4);
         kill(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal:?}");
         knee.assert_no_process_left();
-        let run = load(&knee);
+        let run = knee.last_run();
         assert_eq!(run.summary.state, RunState::Interrupted);
         assert!(run.cells.len() >= 4 && run.host_after.is_some());
         let report = knee.files().into_iter().any(|file| file.contains(".html"));
@@ -49,7 +48,7 @@ fn a_signal_ends_it_in_good_order() {
 #[test]
 fn nothing_is_left_behind_when_the_instrument_is_killed() {
     let knee = Knee::new();
-    let mut child = knee.start(LONG);
+    let mut child = start_long(&knee);
     // The instrument, a worker, and a holder of parked descriptors.
     wait_until("a holder runs", || knee.processes().iter().any(|line| line.contains("__park")));
     kill(&child, Signal::KILL);
@@ -59,47 +58,89 @@ fn nothing_is_left_behind_when_the_instrument_is_killed() {
     assert_eq!(knee.files().into_iter().filter(strange).collect::<Vec<_>>(), [] as [String; 0]);
 }
 
-#[test]
-fn killed_at_a_hundred_moments_it_holds_every_finished_cell_and_resumes() {
-    let knee = Knee::new();
-    let words = ["run", "null", "--points", "1,2,3", "--rounds", "700", "--time", "1ms"];
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut child = knee.start(&words);
-    let mut held = 0;
-    for kill_number in 0..100 {
-        // A moment that is random in what the instrument is just doing: a number of its cells, and
-        // then a little more, up to the length of a cell.
-        let more = held + random.usize(0..4);
-        wait_until("some cells ended", || cells(&knee) >= more || ended(&mut child));
-        std::thread::sleep(Duration::from_micros(random.u64(0..8_000)));
-        let _ = child.kill();
-        child.wait().unwrap();
+/// A run that is killed again and again, and how far it came.
+struct Killed {
+    knee: Knee,
+    child: Child,
+    held: usize,
+    completed: usize,
+}
 
-        if !knee.record().exists() {
-            assert_eq!(held, 0);
-            child = knee.start(&words);
-            continue;
-        }
-        let run = load_or_none(&knee);
+/// Enough rounds for some kills, and so few that a hundred kills see several runs to their end.
+const WORDS: [&str; 8] = ["run", "null", "--points", "1,2,3", "--rounds", "40", "--time", "1ms"];
+const CELLS: usize = 3 * 40;
+
+impl Killed {
+    fn begin(knee: Knee) -> Killed {
+        let child = knee.start(&WORDS);
+        Killed { knee, child, held: 0, completed: 0 }
+    }
+
+    /// A moment that is random in what the instrument is just doing: a number of its cells, and then a
+    /// little more, up to the length of a cell.
+    fn kill(&mut self, random: &mut fastrand::Rng) {
+        let more = (self.held + random.usize(0..4)).min(CELLS);
+        let all_were_there = self.held == CELLS;
+        wait_until("some cells ended", || {
+            ended(&mut self.child) || (self.cells() >= more && !all_were_there)
+        });
+        std::thread::sleep(Duration::from_micros(random.u64(0..8_000)));
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+        let run = load_or_none(&self.knee, self.completed);
         let now = run.as_ref().map_or(0, |run| run.cells.len());
-        assert!(now >= held.max(more), "kill {kill_number}: {now} cells of {held} to {more}");
-        if let Some(run) = &run {
-            assert_each_once(run);
-        }
-        held = now;
-        child = match run {
-            Some(_) => knee.start(&["run", "--resume"]),
-            None => knee.start(&words),
+        assert!(now >= self.held.max(more), "{now} cells of {} to {more}", self.held);
+        self.held = now;
+        self.child = match run {
+            Some(run) => self.go_on(&run),
+            None => self.knee.start(&WORDS),
         };
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let came: Came = knee.run(&["run", "--resume"]);
-    assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
-    assert_eq!(run.summary.state, RunState::Complete);
-    assert_eq!(run.cells.len(), run.plan.cells.len());
-    assert_each_once(&run);
+
+    /// How many cells the run has.
+    fn cells(&self) -> usize {
+        match SqliteArchive::open_read_only(self.knee.record()) {
+            Ok(archive) => {
+                let runs = archive.runs().unwrap();
+                runs.get(self.completed).map_or(0, |run| run.cells_ended as usize)
+            }
+            Err(_) => 0,
+        }
+    }
+
+    fn go_on(&mut self, run: &Run) -> Child {
+        assert_each_once(run);
+        if run.summary.state != RunState::Complete {
+            return self.knee.start(&["run", "--resume"]);
+        }
+        assert_eq!(run.cells.len(), CELLS);
+        self.completed += 1;
+        self.held = 0;
+        self.knee.start(&WORDS)
+    }
+}
+#[test]
+fn killed_at_a_hundred_moments_it_holds_every_finished_cell_and_resumes() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut killed = Killed::begin(Knee::new());
+    for _ in 0..100 {
+        killed.kill(&mut random);
+    }
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    let Killed { knee, completed, .. } = killed;
+    assert!(completed > 0, "each kill leaves a cell and a half more, on average");
+    if load_or_none(&knee, completed).is_some_and(|run| run.summary.state != RunState::Complete) {
+        let came: Came = knee.run(&["run", "--resume"]);
+        assert_eq!(came.code, Some(0), "{came:?}");
+    }
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    for summary in archive.runs().unwrap() {
+        let run = archive.load(summary.number).unwrap();
+        assert_eq!(run.summary.state, RunState::Complete);
+        assert_eq!(run.cells.len(), run.plan.cells.len());
+        assert_each_once(&run);
+    }
     knee.assert_no_process_left();
 }
 
@@ -107,15 +148,15 @@ fn ended(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-fn load_or_none(knee: &Knee) -> Option<Run> {
+/// The run that was begun after so many others.
+fn load_or_none(knee: &Knee, others: usize) -> Option<Run> {
     let archive = match SqliteArchive::open_read_only(knee.record()) {
         Ok(archive) => archive,
-        Err(record::Error::EmptyRecord { .. }) => return None,
+        Err(record::Error::NoRecord { .. } | record::Error::EmptyRecord { .. }) => return None,
         Err(error) => panic!("the record does not open: {error}"),
     };
     let runs = archive.runs().unwrap();
-    let last = runs.last()?;
-    Some(archive.load(last.number).unwrap())
+    Some(archive.load(runs.get(others)?.number).unwrap())
 }
 
 fn assert_each_once(run: &Run) {
@@ -131,7 +172,7 @@ fn assert_each_once(run: &Run) {
 #[test]
 fn a_run_is_measured_by_one_process_at_a_time() {
     let knee = Knee::new();
-    let mut child = knee.start(LONG);
+    let mut child = start_long(&knee);
     wait_until("a cell ended", || cells(&knee) >= 1);
     let came = knee.run(&["run", "--resume"]);
     assert_eq!(came.code, Some(1), "{came:?}");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Knee, in_a_network};
-use record::{Archive, CellKey, Run, SqliteArchive};
+use record::{CellKey, Run};
 use std::process::Command;
 
 #[test]
@@ -112,7 +112,7 @@ fn assert_prints(like: &str, columns: &[(&str, &str)], subjects: &[(&str, &str)]
     let knee = Knee::new();
     let came = knee.run(&["run", "--like", like, "--points", "50", "--rounds", "2"]);
     assert_eq!(came.code, Some(0), "{came:?}");
-    let (run, blocks) = (load(&knee), blocks(&came.out));
+    let (run, blocks) = (knee.last_run(), blocks(&came.out));
     let named = subjects.iter().flat_map(|subject| [(subject, 0), (subject, 1)]);
     assert_eq!(blocks.len(), 2 * subjects.len(), "{}", came.out);
     for ((name, lines), ((subject, label), round)) in blocks.iter().zip(named) {
@@ -128,11 +128,6 @@ fn assert_prints(like: &str, columns: &[(&str, &str)], subjects: &[(&str, &str)]
     for remark in ["# Hidden: ", "# Report: "] {
         assert!(came.out.lines().any(|line| line.starts_with(remark)), "{}", came.out);
     }
-}
-
-fn load(knee: &Knee) -> Run {
-    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
-    archive.load(archive.resolve("last").unwrap()).unwrap()
 }
 
 #[test]
@@ -181,7 +176,7 @@ fn what_ran_out_and_what_is_missing_is_told_beside_the_figures() {
         (150, 50)
     );
     let columns = [("socket", "socket"), ("bind", "bind")];
-    assert_eq!(*lines, expected(&load(&knee), &columns, "ipv4", 0));
+    assert_eq!(*lines, expected(&knee.last_run(), &columns, "ipv4", 0));
     let says = |start: &str| came.out.lines().any(|line| line.starts_with(start));
     assert!(says("# bind: ended at 100: "), "{}", came.out);
     assert!(says("# IPv6: unavailable: there is no IPv6 here"), "{}", came.out);

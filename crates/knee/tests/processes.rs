@@ -4,17 +4,12 @@
 mod common;
 
 use common::{Came, Knee, came, wait_until};
-use record::{Archive, Cell, Outcome, Run, SqliteArchive};
+use record::{Cell, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-
-fn load(knee: &Knee) -> Run {
-    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
-    archive.load(archive.resolve("last").unwrap()).unwrap()
-}
 
 fn positions<'a>(cell: &'a Cell, metric: &str) -> &'a [u64] {
     let found = cell.metrics.iter().find(|other| other.name == metric);
@@ -30,7 +25,7 @@ fn each_way_of_making_and_ending_is_timed_call_by_call() {
     let came = knee.run(&["run", "fork", "reap", "thread", "--points", "20", "--rounds", "1"]);
     assert_eq!(came.code, Some(0), "{came:?}");
     knee.assert_no_process_left();
-    let run = load(&knee);
+    let run = knee.last_run();
     let (up, down): (Vec<u64>, Vec<u64>) = ((1..=20).collect(), (1..=20).rev().collect());
     for cell in &run.cells {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
@@ -56,7 +51,7 @@ fn the_parent_can_be_the_axis() {
     let words = ["run", "fork", "--axis", "parent", "--points", "1,8", "--processes", "20"];
     let came = knee.run(&[&words[..], &["--subjects", "dynamic,vfork", "--rounds", "1"]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
+    let run = knee.last_run();
     assert!(!run.plan.workloads[0].trajectory, "each cell stays at its point");
     let points: Vec<u64> = run.cells.iter().map(|cell| cell.key.point).collect();
     assert_eq!(points.iter().filter(|&&point| point == 8).count(), 2, "{points:?}");
@@ -72,7 +67,7 @@ fn a_larger_parent_is_as_large_as_it_says() {
     let words = ["run", "fork", "--subjects", "dynamic", "--points", "3", "--rounds", "1"];
     let came = knee.run(&[&words[..], &["--parent", "0,64"]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
-    for cell in load(&knee).cells {
+    for cell in knee.last_run().cells {
         let asked: u64 = cell.key.conditions["parent"].parse().unwrap();
         let stated = &cell.facts["resident memory of the parent"];
         let mib: u64 = stated.trim_end_matches(" MiB").parse().unwrap();
@@ -107,7 +102,7 @@ const LIMITED: &str = "run fork reap thread --subjects dynamic,std --points 1k -
 fn assert_ended_at_500(knee: &Knee, came: &Came, limit: &str, remedy: &str) {
     assert_eq!(came.code, Some(0), "{came:?}");
     knee.assert_no_process_left();
-    let run = load(knee);
+    let run = knee.last_run();
     assert_eq!(run.cells.len(), 3);
     for cell in &run.cells {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
@@ -211,7 +206,7 @@ const SLOW: &[&str] = &["--rounds", "1", "--parent", "16"];
 fn void_reason(knee: &Knee, mut child: Child) -> String {
     child.wait().unwrap();
     knee.assert_no_process_left();
-    match &load(knee).cells[..] {
+    match &knee.last_run().cells[..] {
         [Cell { outcome: Outcome::Void { reason, .. }, .. }] => reason.clone(),
         cells => panic!("one void cell is expected: {:?}", cells.first().map(|cell| &cell.outcome)),
     }

@@ -4,14 +4,9 @@
 mod common;
 
 use common::{Came, Knee, came, in_a_network, wait_until};
-use record::{Archive, Cell, Outcome, Run, SqliteArchive};
+use record::{Cell, Outcome, Run};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
-
-fn load(knee: &Knee) -> Run {
-    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
-    archive.load(archive.resolve("last").unwrap()).unwrap()
-}
 
 /// A run of which every cell is measured, and all servers that there are.
 fn measured(words: &[&str]) -> Run {
@@ -19,7 +14,7 @@ fn measured(words: &[&str]) -> Run {
     let came = knee.run(words);
     assert_eq!(came.code, Some(0), "{came:?}");
     knee.assert_no_process_left();
-    let run = load(&knee);
+    let run = knee.last_run();
     for cell in &run.cells {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
     }
@@ -137,7 +132,7 @@ fn a_cold_download_is_cold_or_left_out_with_the_reason() {
     let plain = ["--beside", "nothing", "--laid", "contiguous"];
     let came = knee.run(&[&words[..], &plain, &["--cache", "hot,cold"]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
+    let run = knee.last_run();
     let left_out = run.plan.warnings.iter().any(|warning| warning.what.contains("cold file"));
     assert_eq!(run.cells.len(), if left_out { 1 } else { 2 });
     assert!(run.cells.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
@@ -156,7 +151,7 @@ fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
     kill_process(find().unwrap(), Signal::KILL).unwrap();
     let said = child.wait_with_output().unwrap();
     knee.assert_no_process_left();
-    let run = load(knee);
+    let run = knee.last_run();
     match &run.cells[0].outcome {
         Outcome::Void { reason, .. } => reason.clone(),
         Outcome::Measured => panic!("{}", String::from_utf8_lossy(&said.stderr)),
@@ -191,7 +186,7 @@ fn more_connections_than_descriptors_are_clamped_with_the_limit() {
         "run dead connect --points 900 --rounds 1 --time 5ms --subjects epoll-level --workers 1";
     let came = with_descriptors(&knee, 400, words);
     assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
+    let run = knee.last_run();
     let clamped = |label: &str| {
         let told = |what: &str| what.contains(label) && what.contains("400 descriptors");
         run.plan.warnings.iter().any(|warning| told(&warning.what))
@@ -208,7 +203,7 @@ fn ports_that_run_out_are_named() {
     let words = "run connect --points 500 --rounds 1 --subjects epoll-level";
     let Some(came) = in_a_network(&knee, few, words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
+    let run = knee.last_run();
     let short = run.cells[0].short.as_ref().unwrap();
     assert!((50..100).contains(&short.reached), "{short:?}");
     assert!(short.because.contains("100 ports"), "{short:?}");

@@ -4,13 +4,8 @@
 mod common;
 
 use common::{Came, Knee, came, in_a_network};
-use record::{Archive, Outcome, Run, Short, SqliteArchive};
+use record::{Outcome, Run, Short};
 use std::process::Command;
-
-fn load(knee: &Knee) -> Run {
-    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
-    archive.load(archive.resolve("last").unwrap()).unwrap()
-}
 
 /// The samples of a cell's headline metric, and where it ended.
 fn how_far(run: &Run, workload: &str) -> (usize, Short) {
@@ -27,7 +22,7 @@ fn in_one_line(came: &Came) -> String {
 /// That knee ended well, kept `reached` of what it was to measure, and says why no more.
 fn assert_short(knee: &Knee, came: &Came, workload: &str, reached: u64, words: [&str; 2]) {
     assert_eq!(came.code, Some(0), "{came:?}");
-    let (samples, short) = how_far(&load(knee), workload);
+    let (samples, short) = how_far(&knee.last_run(), workload);
     assert_eq!((samples as u64, short.reached), (reached, reached), "{short:?}");
     let [because, remedy] = words;
     assert!(short.because.contains(because), "{short:?}");
@@ -60,7 +55,7 @@ fn without_ipv6_its_subjects_are_unavailable_and_the_others_are_measured() {
     let said = in_one_line(&came);
     assert!(said.contains("unavailable: there is no IPv6 here"), "{}", came.out);
     assert!(said.contains("sysctl -w net.ipv6.conf.lo.disable_ipv6=0"), "{}", came.out);
-    let run = load(&knee);
+    let run = knee.last_run();
     assert_eq!(run.cells.len(), 4);
     assert!(run.cells.iter().all(|cell| cell.key.subject == "ipv4"));
     assert!(run.cells.iter().all(|cell| cell.metrics[0].samples.len() == 50));
@@ -79,7 +74,7 @@ fn the_limit_on_maps_keeps_what_was_mapped() {
     let words = ["run", "mmap", "touch", "--subjects", "memory", "--rounds", "1", "--points"];
     let came = knee.run(&[&words[..], &[&points]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
-    let run = load(&knee);
+    let run = knee.last_run();
     assert_eq!(run.cells.len(), 2);
     for cell in &run.cells {
         let short = cell.short.as_ref().expect("fewer than were asked for");
@@ -97,7 +92,7 @@ fn a_limit_on_addresses_keeps_what_was_mapped() {
         "ulimit -v 400000; exec \"$KNEE\" run mmap --subjects memory --points 200k --rounds 1";
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    let short = load(&knee).cells[0].short.clone().expect("fewer than were asked for");
+    let short = knee.last_run().cells[0].short.clone().expect("fewer than were asked for");
     // Where the limit on maps is lower, that one is met.
     let said = ["MiB of addresses", "vm.max_map_count"].iter().any(|w| short.because.contains(w));
     assert!(short.reached > 100 && said, "{short:?}");
@@ -130,7 +125,7 @@ fn a_disk_without_room_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it(
     let Some(came) = on_a_small_disk(&knee, "size=20m", words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
     assert_eq!(came.err.lines().last(), Some("0"), "files left: {came:?}");
-    for cell in load(&knee).cells {
+    for cell in knee.last_run().cells {
         let short = cell.short.expect("fewer than were asked for");
         assert!((1_000..=2_560).contains(&short.reached), "{short:?}");
         assert!(short.because.contains("no room left in"), "{short:?}");
@@ -147,7 +142,7 @@ fn a_disk_without_room_for_the_files_keeps_what_fitted_and_nothing_is_left_on_it
     let Some(came) = on_a_small_disk(&knee, "size=20m,nr_inodes=300", words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
     assert_eq!(came.err.lines().last(), Some("0"), "files left: {came:?}");
-    for cell in load(&knee).cells {
+    for cell in knee.last_run().cells {
         let short = cell.short.expect("fewer than were asked for");
         assert!((200..300).contains(&short.reached), "{short:?}");
         assert_eq!(short.reached, cell.metrics[0].samples.len() as u64);
@@ -171,7 +166,7 @@ fn too_few_descriptors_shorten_the_axis_before_anything_is_measured() {
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.out.contains("a process may have 400 descriptors"), "{}", came.out);
-    let run = load(&knee);
+    let run = knee.last_run();
     assert!(run.cells.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
     assert!(run.cells.iter().all(|cell| cell.short.is_none() && cell.key.point < 400));
 }

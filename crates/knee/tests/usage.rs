@@ -18,7 +18,8 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["record", "list", "--xyzzy"], "no --xyzzy; `knee record list --help` shows them all"),
         (&["--xyzzy"], "there is no --xyzzy; `knee --help` shows them all"),
         (&["record", "xyzzy"], "no command `xyzzy`; `knee record --help` shows them all"),
-        (&["repot"], "there is no command `repot`; did you mean record or export or report?"),
+        (&["repot"], "there is no command `repot`; did you mean report?"),
+        (&["httpd", ".", "--port", "0", "--log", "/xyzzy/log"], "the log /xyzzy/log: No such file"),
         (&["httpd", "/xyzzy", "--port", "0"], "can't serve /xyzzy: No such file or directory"),
         (&["xyzzy"], "there is no command `xyzzy`; `knee --help` shows them all"),
         (&["run", "poll", "--points", "0"], "--points is at least 1, not 0"),
@@ -36,6 +37,10 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["run", "poll", "--time", "soon"], "`soon` is not a length of time"),
         (&["run", "--quick", "--full"], "cannot be used with"),
         (&["show", "the best one"], "does not name a run"),
+        (&["show", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["compare", "xyzzy.db:1", "2"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["show", "--record", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["run", "null", "--plan", "--label", "a=1", "--label", "a=2"], "--label a is said twice"),
         (&["report", "last"], "--output"),
         (&["list", "locs"], "is not `locs`"),
         (&["completions", "tcsh"], "is not `tcsh`"),
@@ -52,6 +57,25 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         );
     }
     assert_eq!(knee.files(), [] as [String; 0], "nothing is written for wrong words");
+}
+
+#[test]
+fn who_has_measured_nothing_yet_has_done_nothing_wrong() {
+    let knee = Knee::new();
+    let ask: [&[&str]; 6] = [
+        &["show"],
+        &["compare", "1"],
+        &["compare", "--baseline", "main"],
+        &["run", "--resume"],
+        &["history", "poll"],
+        &["record", "delete", "1"],
+    ];
+    for words in ask {
+        let came = knee.run(words);
+        assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{words:?}: {came:?}");
+        assert!(came.err.contains("`knee run` makes one"), "{words:?}: {came:?}");
+    }
+    assert_eq!(knee.run(&["record", "list"]).code, Some(0));
 }
 
 #[test]

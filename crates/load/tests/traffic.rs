@@ -138,18 +138,29 @@ fn errors_of(answer: impl Fn() -> Answer + Send + Sync + 'static) -> Errors {
     outcome.errors
 }
 
+/// What a server makes of some bytes, the bytes, and the errors of ten such answers.
+type Kind = (fn(&[u8]) -> Answer, &'static [u8], Errors);
+
 #[test]
 fn what_goes_wrong_is_counted_by_its_kind() {
     let none = Errors::default();
-    assert_eq!(errors_of(|| Answer::Reset), Errors { reset: 10, ..none });
-    let half = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf";
-    assert_eq!(errors_of(move || Answer::Last(half.to_vec())), Errors { short: 10, ..none });
-    assert_eq!(errors_of(|| Answer::Last(b"HTT".to_vec())), Errors { short: 10, ..none });
-    let foreign = b"220 ready when you are\r\n";
-    assert_eq!(errors_of(move || Answer::Send(foreign.to_vec())), Errors { malformed: 10, ..none });
-    let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-    assert_eq!(errors_of(move || Answer::Send(missing.to_vec())), Errors { status: 10, ..none });
-    assert_eq!(errors_of(|| Answer::Silence), Errors { timeout: 10, ..none });
+    let half: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf";
+    let foreign: &[u8] = b"220 ready when you are\r\n";
+    let missing: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    let kinds: [Kind; 6] = [
+        (|_| Answer::Reset, b"", Errors { reset: 10, ..none }),
+        (|half| Answer::Last(half.to_vec()), half, Errors { short: 10, ..none }),
+        (|start| Answer::Last(start.to_vec()), b"HTT", Errors { short: 10, ..none }),
+        (|foreign| Answer::Send(foreign.to_vec()), foreign, Errors { malformed: 10, ..none }),
+        (|missing| Answer::Send(missing.to_vec()), missing, Errors { status: 10, ..none }),
+        (|_| Answer::Silence, b"", Errors { timeout: 10, ..none }),
+    ];
+    // At the same time: most of it is waiting, before another attempt and for replies.
+    std::thread::scope(|scope| {
+        for (answer, bytes, errors) in kinds {
+            scope.spawn(move || assert_eq!(errors_of(move || answer(bytes)), errors));
+        }
+    });
 }
 
 #[test]
@@ -224,7 +235,7 @@ fn what_warms_up_is_not_of_the_number_that_was_asked_for() {
 fn a_load_by_number_goes_on_however_rare_its_requests_are() {
     let server = ok();
     let plan = Plan {
-        shape: Shape::Open(Arrivals::Constant { per_s: 0.4 }),
+        shape: Shape::Open(Arrivals::Constant { per_s: 1.0 }),
         timeout: Duration::from_millis(100),
         ..server.plan()
     };

@@ -37,6 +37,7 @@
 mod calls;
 mod estimate;
 mod format;
+mod plain;
 mod process;
 mod records;
 mod sizes;
@@ -51,7 +52,7 @@ use std::time::Duration;
 
 pub use calls::Call;
 pub use estimate::Estimate;
-pub use process::is_printable;
+pub use plain::{is_printable, on_one_line, plain};
 pub use trouble::{Child, NoWaits, Trouble};
 
 /// So many threads of a process are watched.

@@ -1,6 +1,7 @@
 //! What `/proc` says of a process: who it is, its threads, its children, what its threads wait in,
 //! and how many descriptors its epoll sets watch.
 
+use crate::plain::is_printable;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -186,18 +187,6 @@ fn entered(text: &str) -> Option<Entered> {
 fn tame(name: &str) -> String {
     let visible = |one: char| if one.is_control() { '?' } else { one };
     name.trim().chars().map(visible).filter(|&one| is_printable(one)).take(NAME_MAX).collect()
-}
-
-/// Whether a character of a text from elsewhere may be printed as it is: it is no control character,
-/// and none that is not seen itself, but turns, hides or breaks what is beside it.
-///
-/// The joiners of letters (U+200C, U+200D) may: words of some languages are misspelt without them.
-pub fn is_printable(one: char) -> bool {
-    let unseen = matches!(one,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-    !one.is_control() && !unseen
 }
 
 fn name_of(pid: u32) -> String {

@@ -61,7 +61,29 @@ pub trait Archive {
     /// [`Error::NoSuchRun`]; else why the archive can't be read.
     fn load(&self, run: i64) -> Result<Run, Error>;
 
-    /// Removes a run for good.
+    /// Gives a run a name to be compared by, in this archive alone; a run that had the name loses it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`]; else why it can't be written.
+    fn set_baseline(&mut self, name: &str, run: i64) -> Result<(), Error>;
+
+    /// Every such name with the number of its run, by name.
+    ///
+    /// # Errors
+    /// Why the archive can't be read.
+    fn baselines(&self) -> Result<Vec<(String, i64)>, Error>;
+
+    /// Does all that `work` does with this archive as one: when this returns, all of it is durable; where
+    /// it fails or is cut off, nothing of it was done. [`Archive::load`] has no place in it.
+    ///
+    /// # Errors
+    /// What `work` came to; else why it can't be written.
+    fn wholly(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Archive) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+
+    /// Removes a run for good, and the names that it had.
     ///
     /// # Errors
     /// [`Error::NoSuchRun`]; else why it can't be written.

@@ -89,19 +89,6 @@ pub enum Error {
         /// The newest one that is known here.
         known: i64,
     },
-    /// An older knee wrote it, and it can't be brought up to date where it is.
-    #[error(
-        "{path} has an older schema ({found}, this knee needs {known}) and can't be updated there \
-         because it is read-only; copy it to a folder that can be written"
-    )]
-    OlderSchema {
-        /// The record.
-        path: PathBuf,
-        /// Its schema version.
-        found: i64,
-        /// The one that is needed.
-        known: i64,
-    },
     /// The end of the file is missing.
     #[error("{path} is cut short and was left alone; restore it from a copy, or name another file")]
     Truncated {
@@ -175,6 +162,17 @@ pub enum Error {
         /// The run's id.
         id: String,
     },
+    /// Two records have different runs of one id.
+    #[error(
+        "run {id} is in both records and differs in {what}; one of them was changed since, and \
+         neither is taken over the other"
+    )]
+    RunDiffers {
+        /// The run's id.
+        id: String,
+        /// In what: `cell 7`.
+        what: String,
+    },
     /// The run has that cell already: most likely two processes resumed it.
     #[error("{path}: run {run} has cell {sequence} already; is another knee resuming it?")]
     CellTwice {
@@ -244,12 +242,22 @@ impl Error {
     pub(crate) fn of(path: &Path, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
         if is_contradiction(&cause) {
-            return Self::Damaged { path, detail: cause.to_string() };
+            return Self::Damaged { path, detail: on_one_line(&cause) };
         }
         match cause.sqlite_error_code() {
+            // The file ends before a page that its journal counts: the two are copies of different moments.
+            Some(ErrorCode::SystemIoFailure) if is_past_the_end(&cause) => Self::Truncated { path },
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
             Some(ErrorCode::NotADatabase) => Self::NotSqlite { path },
-            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, detail: cause.to_string() },
+            // Our own SQL is right, and asks for nothing that a record of this schema refuses: if it fails,
+            // the record has another schema than it says, or contradicts itself.
+            Some(
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::TooBig
+                | ErrorCode::Unknown,
+            ) => Self::Damaged { path, detail: on_one_line(&cause) },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
@@ -265,14 +273,33 @@ impl Error {
     }
 }
 
-/// Whether a column holds what the schema says it can't.
+/// Whether a page was asked for that lies beyond the end of the file.
+fn is_past_the_end(cause: &rusqlite::Error) -> bool {
+    let code = cause.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ)
+}
+
+/// SQLite quotes what it found, whatever that is.
+fn on_one_line(cause: &rusqlite::Error) -> String {
+    let text = match cause {
+        // Without the whole of our question.
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(200).collect()
+}
+
+/// Whether a column holds what the schema says it can't, or isn't there at all.
 fn is_contradiction(cause: &rusqlite::Error) -> bool {
     use rusqlite::Error as E;
     matches!(
         cause,
         E::FromSqlConversionFailure(..)
             | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnName(..)
             | E::InvalidColumnType(..)
+            | E::SqlInputError { .. }
             | E::Utf8Error(..)
     )
 }
@@ -294,5 +321,24 @@ pub(crate) trait At<T> {
 impl<T> At<T> for rusqlite::Result<T> {
     fn at(self, path: &Path) -> Result<T, Error> {
         self.map_err(|cause| Error::of(path, cause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    /// What a record and a journal of different moments do, now and then: tests/archive/copies.rs makes such.
+    #[test]
+    fn a_page_beyond_the_end_says_that_the_file_is_cut_short() {
+        let path = Path::new("knee.db");
+        let told = |code| {
+            let error =
+                Error::of(path, rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+            error.to_string()
+        };
+        assert!(told(ffi::SQLITE_IOERR_SHORT_READ).starts_with("knee.db is cut short"));
+        assert!(told(ffi::SQLITE_IOERR_READ).contains("check that the disk is there and healthy"));
     }
 }

@@ -3,15 +3,18 @@
 
 mod archive;
 mod error;
+mod merge;
 mod model;
 mod place;
 mod reference;
 mod rows;
 mod schema;
+mod seal;
 mod sqlite;
 
 pub use archive::*;
 pub use error::Error;
+pub use merge::{Merged, merge};
 pub use model::*;
 pub use place::default_path;
 pub use reference::RunRef;

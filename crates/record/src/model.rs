@@ -49,6 +49,14 @@ pub struct RunSummary {
     pub cells_ended: u64,
     /// Cells that were planned.
     pub cells_planned: u64,
+    /// What else is to be known about what was measured, as it was typed: `commit = 3701d31`.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// How it came into its record, if it began elsewhere: `import` or `merge`. Only what began there is
+    /// resumed there, for what a plan says is done. Like the number it belongs to the record, and is not
+    /// written along.
+    #[serde(skip)]
+    pub origin: String,
 }
 
 /// How far a run came.
@@ -93,8 +101,26 @@ pub struct Plan {
     pub unavailable: Vec<Unavailable>,
     /// Cells that were asked for and changed, or left out, while planning.
     pub warnings: Vec<Warning>,
-    /// Every cell, in order of execution.
+    /// What ends the rounds before all of them are done; absent where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// The id of the run whose cells took turns with those of this one; empty where it had the machine
+    /// to itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub beside: String,
+    /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
+    /// that did not end was not needed.
     pub cells: Vec<CellKey>,
+}
+
+/// When a run has measured enough: rounds go where intervals are still wide.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// The time that measuring may take, in milliseconds; 0 where it may take any.
+    pub time_ms: u64,
+    /// How wide an interval may be, as a share of its median to either side: 0.02 is 2 %. 0 where no
+    /// width is enough.
+    pub precision: f64,
 }
 
 /// A workload, as it described itself when it was measured.
@@ -132,6 +158,10 @@ pub struct WorkloadInfo {
     /// Metrics besides the headline whose growth is told along with it.
     #[serde(default)]
     pub told: Vec<String>,
+    /// Whether its figures are told as means with their standard deviations, metrics down, as kernbench
+    /// told them.
+    #[serde(default)]
+    pub averages: bool,
     /// What it measures; the first one is the headline.
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.
@@ -140,14 +170,18 @@ pub struct WorkloadInfo {
 
 /// One condition as a share of another: active of watched descriptors. Either may be the axis. A
 /// condition's value may be the share itself, as a percentage (`10%`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The condition that is a part: `active`.
     pub part: String,
     /// The condition that it is a part of: `watched`.
     pub whole: String,
-    /// What the part is, in a sentence after a percentage: `active`.
+    /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
     pub word: String,
+    /// Whether it is told as so many of the part for each of the whole (`4 per CPU`), and not as a
+    /// percentage.
+    #[serde(default)]
+    pub multiple: bool,
 }
 
 /// One figure that a workload measures at each point.
@@ -164,7 +198,7 @@ pub struct MetricInfo {
 }
 
 /// A subject, as reports name it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubjectInfo {
     /// The name on the command line: `kqueue`.
     pub name: String,
@@ -172,6 +206,9 @@ pub struct SubjectInfo {
     pub label: String,
     /// What a reader has to know to read its figures rightly; may be empty.
     pub note: String,
+    /// Whether it is wrong on purpose: a control, each cell of which has to be void.
+    #[serde(default)]
+    pub control: bool,
 }
 
 /// A subject that can't be measured here.
@@ -244,7 +281,7 @@ pub enum Outcome {
     Void {
         /// The reason, in one line: `did not finish within 10 s`.
         reason: String,
-        /// What could be learnt about it: state, program counter, standard error.
+        /// What could be learnt about it: what its threads were doing, standard error.
         detail: String,
     },
 }
@@ -262,6 +299,10 @@ pub struct Metric {
     pub operations: u64,
     /// Resources spent while these operations ran.
     pub usage: Usage,
+    /// Every single operation's time in nanoseconds, where samples are quantiles of them: an
+    /// `HdrHistogram`, V2, deflated, in base 64. Empty where there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub histogram: String,
 }
 
 /// Resources that the kernel counted.

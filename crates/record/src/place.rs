@@ -115,6 +115,11 @@ pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether the file at the real path `path` is a record of an older schema. A journal may know better.
+pub(crate) fn is_older(path: &Path, shown: &Path) -> Result<bool, Error> {
+    Ok(schema::is_older(Header::read(path, shown)?.version))
+}
+
 /// Whether the record has a journal with content: a process writes it, or was killed doing so.
 fn is_written(path: &Path) -> bool {
     let rollback = fs::metadata(beside(path, "-journal"));

@@ -138,6 +138,8 @@ mod tests {
             version: String::new(),
             cells_ended: 0,
             cells_planned: 0,
+            labels: std::collections::BTreeMap::new(),
+            origin: String::new(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Cells as rows, and rows as cells. What no query asks for by itself is kept as JSON.
 
 use crate::error::At;
+use crate::seal::{self, Seal};
 use crate::{Cell, CellKey, Clock, Error, Metric, Outcome, RunState, Short, Usage};
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Writes the rows of one cell.
@@ -58,7 +59,7 @@ pub(crate) fn insert_cell(
     for (place, metric) in cell.metrics.iter().enumerate() {
         insert_metric(connection, number, place, metric, cell.sequence, path)?;
     }
-    Ok(())
+    seal::seal_cell(connection, number).at(path)
 }
 
 fn insert_metric(
@@ -76,9 +77,10 @@ fn insert_metric(
     let mut insert = connection
         .prepare_cached(
             "INSERT INTO metric (cell, place, name, samples, positions, operations, user_ns, \
-             system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major) \
-             VALUES (:cell, :place, :name, :samples, :positions, :operations, :user_ns, \
-             :system_ns, :switches_voluntary, :switches_involuntary, :faults_minor, :faults_major)",
+             system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major, \
+             histogram) VALUES (:cell, :place, :name, :samples, :positions, :operations, :user_ns, \
+             :system_ns, :switches_voluntary, :switches_involuntary, :faults_minor, :faults_major, \
+             :histogram)",
         )
         .at(path)?;
     insert
@@ -95,6 +97,7 @@ fn insert_metric(
             ":switches_involuntary": count(metric.usage.switches_involuntary, "context switches")?,
             ":faults_minor": count(metric.usage.faults_minor, "page faults")?,
             ":faults_major": count(metric.usage.faults_major, "page faults")?,
+            ":histogram": metric.histogram,
         })
         .at(path)?;
     Ok(())
@@ -129,20 +132,20 @@ pub(crate) fn check_clock(clock: &Clock, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the cells of a run, in the order in which they ended.
+/// Reads the cells of a run, in the order in which they ended. Those of a `sealed` run have seals of
+/// their own.
 pub(crate) fn select_cells(
     connection: &Connection,
     run: i64,
+    sealed: bool,
     path: &Path,
 ) -> Result<Vec<Cell>, Error> {
+    let mut kept = Kept::default();
     let mut select =
         connection.prepare_cached("SELECT * FROM cell WHERE run = ?1 ORDER BY number").at(path)?;
     let mut rows = select.query([run]).at(path)?;
-    let mut cells = Vec::new();
-    let mut index_of = HashMap::new();
     while let Some(row) = rows.next().at(path)? {
-        index_of.insert(row.get::<_, i64>("number").at(path)?, cells.len());
-        cells.push(read_cell(row, path)?);
+        kept.add(row, sealed, path)?;
     }
     let mut select = connection
         .prepare_cached(
@@ -153,11 +156,44 @@ pub(crate) fn select_cells(
     let mut rows = select.query([run]).at(path)?;
     while let Some(row) = rows.next().at(path)? {
         let number: i64 = row.get("cell").at(path)?;
-        if let Some(cell) = index_of.get(&number).and_then(|index| cells.get_mut(*index)) {
-            cell.metrics.push(read_metric(row, path)?);
+        if let Some(&index) = kept.index_of.get(&number) {
+            kept.cells[index].metrics.push(read_metric(row, path)?);
+            kept.seals[index].0.metric(row).at(path)?;
         }
     }
-    Ok(cells)
+    for (cell, (seal, sealed)) in kept.cells.iter().zip(kept.seals) {
+        seal.check_cell(sealed, cell.sequence, path)?;
+    }
+    Ok(kept.cells)
+}
+
+/// Cells while they are read.
+#[derive(Default)]
+struct Kept {
+    cells: Vec<Cell>,
+    /// What each comes to, and what it was sealed with.
+    seals: Vec<(Seal, Option<i64>)>,
+    /// By their numbers in the record.
+    index_of: HashMap<i64, usize>,
+    places: HashSet<u64>,
+}
+
+impl Kept {
+    fn add(&mut self, row: &Row<'_>, run_is_sealed: bool, path: &Path) -> Result<(), Error> {
+        let cell = read_cell(row, path)?;
+        let sequence = cell.sequence;
+        let seal: Option<i64> = row.get("seal").at(path)?;
+        if run_is_sealed && seal.is_none() {
+            return Err(seal::damaged(path, format!("cell {sequence} has lost its seal")));
+        }
+        if !self.places.insert(sequence) {
+            return Err(seal::damaged(path, format!("cell {sequence} is there twice")));
+        }
+        self.index_of.insert(row.get("number").at(path)?, self.cells.len());
+        self.seals.push((Seal::cell(row).at(path)?, seal));
+        self.cells.push(cell);
+        Ok(())
+    }
 }
 
 fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
@@ -213,10 +249,13 @@ impl Positions {
         if even { Positions::Even { from, step: first } } else { each() }
     }
 
-    /// One for each of `samples` samples; none where they leave the numbers that there are.
+    /// One for each of `samples` samples, or no place at all; none where there are more or fewer, or they
+    /// leave the numbers that there are.
     fn places(self, samples: usize) -> Option<Vec<u64>> {
         match self {
-            Positions::Each(places) => Some(places),
+            Positions::Each(places) => {
+                (places.is_empty() || places.len() == samples).then_some(places)
+            }
             Positions::Even { from, step } => (0..samples)
                 .map(|n| from.checked_add_signed(i64::try_from(n).ok()?.checked_mul(step)?))
                 .collect(),
@@ -228,7 +267,7 @@ fn read_metric(row: &Row<'_>, path: &Path) -> Result<Metric, Error> {
     let samples: Vec<f64> = from_json(row, "samples", path)?;
     let places = from_json::<Positions>(row, "positions", path)?.places(samples.len());
     let damaged = || {
-        let detail = "column positions: they lead out of range".into();
+        let detail = "column positions: they are not those of the samples".into();
         Error::Damaged { path: path.into(), detail }
     };
     Ok(Metric {
@@ -237,6 +276,7 @@ fn read_metric(row: &Row<'_>, path: &Path) -> Result<Metric, Error> {
         samples,
         operations: row.get("operations").at(path)?,
         usage: read_usage(row).at(path)?,
+        histogram: row.get("histogram").at(path)?,
     })
 }
 
@@ -291,5 +331,5 @@ pub(crate) fn state(row: &Row<'_>, path: &Path) -> Result<RunState, Error> {
     [RunState::Open, RunState::Complete, RunState::Interrupted]
         .into_iter()
         .find(|state| state.name() == word)
-        .ok_or_else(|| Error::Damaged { path: path.into(), detail: format!("state {word}") })
+        .ok_or_else(|| Error::Damaged { path: path.into(), detail: format!("state {word:?}") })
 }

@@ -9,22 +9,29 @@ use std::path::Path;
 pub(crate) const APPLICATION_ID: i64 = 0x6b6e_6565;
 
 /// The n-th entry leads from schema n to schema n + 1. Entries are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
+];
 
 /// Refuses a schema version that only a newer knee knows.
 pub(crate) fn check_known(found: i64, path: &Path) -> Result<(), Error> {
     check(found, MIGRATIONS, path)
 }
 
-/// Refuses any schema version but the one that is written here.
-pub(crate) fn check_current(connection: &Connection, path: &Path) -> Result<(), Error> {
+/// Whether there is a way up from that schema version; an empty database has none yet.
+pub(crate) fn is_older(found: i64) -> bool {
+    (1..newest(MIGRATIONS)).contains(&found)
+}
+
+/// Whether the schema is the one that is written here; one that only a newer knee knows is refused.
+pub(crate) fn is_current(connection: &Connection, path: &Path) -> Result<bool, Error> {
     let found = version(connection).at(path)?;
     check_known(found, path)?;
-    let known = newest(MIGRATIONS);
-    if found < known {
-        return Err(Error::OlderSchema { path: path.into(), found, known });
-    }
-    Ok(())
+    Ok(found == newest(MIGRATIONS))
 }
 
 /// Brings a record up to the newest schema, an empty database included, wholly or not at all.

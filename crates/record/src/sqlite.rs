@@ -4,12 +4,13 @@ use crate::error::At;
 use crate::place::{self, Found, Journal};
 use crate::{
     Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
-    schema,
+    schema, seal,
 };
+use rusqlite::backup::Backup;
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
-    named_params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, named_params,
 };
+use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const JOURNAL_BYTES_MAX: i64 = 8 << 20;
 
 /// The columns of a [`RunSummary`].
-const SUMMARY: &str = "number, id, started, ended, state, command, version, cells_planned, \
-     (SELECT count(*) FROM cell WHERE cell.run = run.number) AS cells_ended";
+const SUMMARY: &str = "number, id, started, ended, state, command, version, cells_planned, labels, \
+     origin, (SELECT count(*) FROM cell WHERE cell.run = run.number) AS cells_ended";
 
 /// Runs in one SQLite file, which several processes may use at a time. SCHEMA.md describes the
 /// file.
@@ -43,6 +44,8 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 ///         version: "0.1.0".into(),
 ///         cells_ended: 0,
 ///         cells_planned: 0,
+///         labels: Default::default(),
+///         origin: String::new(),
 ///     },
 ///     plan: Plan::default(),
 ///     clock: Default::default(),
@@ -126,6 +129,48 @@ impl SqliteArchive {
         Ok(archive)
     }
 
+    /// Opens the record at `path` to read it, and leaves its schema as it is: what an older knee wrote is
+    /// copied to a temporary database, which nobody else sees, and brought up to date there.
+    ///
+    /// # Errors
+    /// As [`SqliteArchive::open_read_only`].
+    pub fn open_untouched(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        if place::survey(path)? == Found::File {
+            let real = place::real(path, Found::File)?;
+            place::probe(&real, path)?;
+            if place::is_older(&real, path)? {
+                return Self::open_copy(&real, path);
+            }
+        }
+        Self::open_read_only(path)
+    }
+
+    /// Numbers of the runs that are not as they were kept, so far as that is seen without their cells.
+    ///
+    /// # Errors
+    /// Why the record can't be read.
+    pub fn damaged(&self) -> Result<Vec<i64>, Error> {
+        let path = &self.path;
+        let sql = format!("SELECT {SUMMARY}, cells_kept FROM run ORDER BY number");
+        let mut select = self.connection.prepare_cached(&sql).at(path)?;
+        let mut found = select.query([]).at(path)?;
+        let mut damaged = Vec::new();
+        while let Some(row) = found.next().at(path)? {
+            let run = row.get("number").at(path)?;
+            let (kept, ended) = (row.get("cells_kept").at(path)?, row.get("cells_ended").at(path)?);
+            let whole = seal::check_run(&self.connection, run, path)
+                .and_then(|_| check_count(ended, kept, run, path))
+                .and_then(|()| read_summary(row, path).map(drop));
+            match whole {
+                Ok(()) => {}
+                Err(Error::Damaged { .. }) => damaged.push(run),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(damaged)
+    }
+
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
         &self.path
@@ -148,27 +193,49 @@ impl SqliteArchive {
         Ok(Self { path: shown.into(), connection })
     }
 
-    fn open_where_read_only(real: &Path, shown: &Path) -> Result<Self, Error> {
-        let journal = place::journal(real);
-        let connection = if journal == Journal::Absent {
-            // Nobody has it open, or there would be a journal.
-            place::connect_immutable(real).at(shown)?
+    fn open_copy(real: &Path, shown: &Path) -> Result<Self, Error> {
+        let original = if place::check_writable(real, Found::File).is_ok() {
+            // One that may write can read the journal of a killed process.
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            Connection::open_with_flags(real, flags).at(shown)?
         } else {
-            match connect_locked(real) {
-                Ok(connection) => connection,
-                // SQLite needs a shared-memory file beside the journal and can't make one there.
-                Err(_) if journal == Journal::Empty => place::connect_immutable(real).at(shown)?,
-                Err(_) => return Err(Error::UnreadableJournal { path: shown.into() }),
-            }
+            connect_where_read_only(real, shown)?
         };
-        schema::check_current(&connection, shown)?;
+        original.busy_timeout(WAIT_MAX).at(shown)?;
+        Self::copied(&original, shown)
+    }
+
+    /// A temporary copy, which nobody else sees, brought up to date.
+    fn copied(original: &Connection, shown: &Path) -> Result<Self, Error> {
+        // Without a name it is in a file that goes with the connection.
+        let mut connection = Connection::open("").at(shown)?;
+        connection.pragma_update(None, "trusted_schema", false).at(shown)?;
+        let all = c_int::MAX;
+        Backup::new(original, &mut connection)
+            .and_then(|copy| copy.run_to_completion(all, Duration::from_millis(10), None))
+            .at(shown)?;
+        schema::migrate(&mut connection, shown)?;
+        connection.pragma_update(None, "query_only", true).at(shown)?;
         Ok(Self { path: shown.into(), connection })
+    }
+
+    /// Of an older schema a copy is brought up to date.
+    fn open_where_read_only(real: &Path, shown: &Path) -> Result<Self, Error> {
+        let connection = connect_where_read_only(real, shown)?;
+        if schema::is_current(&connection, shown)? {
+            return Ok(Self { path: shown.into(), connection });
+        }
+        Self::copied(&connection, shown)
     }
 
     fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Error>,
+        work: impl FnOnce(&Connection, &Path) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        // Within `wholly` there is a transaction, which keeps all or takes all back.
+        if !self.connection.is_autocommit() {
+            return work(&self.connection, &self.path);
+        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -198,6 +265,7 @@ impl Archive for SqliteArchive {
             insert_run(transaction, run, path)?;
             let number = transaction.last_insert_rowid();
             insert_metric_infos(transaction, number, run).at(path)?;
+            seal::seal_run(transaction, number).at(path)?;
             Ok(number)
         })
     }
@@ -226,10 +294,13 @@ impl Archive for SqliteArchive {
         }
         self.write(|transaction, path| {
             check_open(transaction, run, path)?;
+            let sealed = seal::check_run(transaction, run, path)?;
             transaction
                 .execute(
                     "UPDATE run SET state = :state, ended = :ended, host_after = :host_after, \
-                     warnings = :warnings WHERE number = :run",
+                     warnings = :warnings, \
+                     cells_kept = (SELECT count(*) FROM cell WHERE run = :run) \
+                     WHERE number = :run",
                     named_params! {
                         ":state": ending.state.name(),
                         ":ended": ending.ended,
@@ -239,7 +310,7 @@ impl Archive for SqliteArchive {
                     },
                 )
                 .at(path)?;
-            Ok(())
+            seal_again(transaction, run, sealed).at(path)
         })?;
         // So that the file by itself holds the whole run, for whoever copies it. The run is safe
         // in the journal if this fails, and a later checkpoint makes up for it.
@@ -252,14 +323,15 @@ impl Archive for SqliteArchive {
             if state_of(transaction, run, path)? == RunState::Complete {
                 return Err(Error::RunComplete { path: path.into(), run });
             }
+            let sealed = seal::check_run(transaction, run, path)?;
             transaction
                 .execute(
-                    "UPDATE run SET state = 'open', ended = NULL, host_after = NULL \
-                     WHERE number = ?1",
+                    "UPDATE run SET state = 'open', ended = NULL, host_after = NULL, \
+                     cells_kept = NULL WHERE number = ?1",
                     [run],
                 )
                 .at(path)?;
-            Ok(())
+            seal_again(transaction, run, sealed).at(path)
         })
     }
 
@@ -272,7 +344,11 @@ impl Archive for SqliteArchive {
         let mut found = select.query([]).at(path)?;
         let mut runs = Vec::new();
         while let Some(row) = found.next().at(path)? {
-            runs.push(read_summary(row, path)?);
+            runs.push(match read_summary(row, path) {
+                // The other runs are there all the same.
+                Err(Error::Damaged { .. }) => what_is_left(row, path)?,
+                other => other?,
+            });
         }
         Ok(runs)
     }
@@ -287,7 +363,7 @@ impl Archive for SqliteArchive {
         let transaction = self.connection.unchecked_transaction().at(path)?;
         let mut select = transaction
             .prepare_cached(&format!(
-                "SELECT {SUMMARY}, plan, clock, host_before, host_after, warnings \
+                "SELECT {SUMMARY}, plan, clock, host_before, host_after, warnings, cells_kept \
                  FROM run WHERE number = ?1"
             ))
             .at(path)?;
@@ -295,6 +371,9 @@ impl Archive for SqliteArchive {
         let Some(row) = found.next().at(path)? else {
             return Err(no_such_run(run, path));
         };
+        let sealed = seal::check_run(&transaction, run, path)?;
+        let cells = rows::select_cells(&transaction, run, sealed, path)?;
+        check_count(cells.len(), row.get("cells_kept").at(path)?, run, path)?;
         let host_after: Option<Host> = match row.get_ref("host_after").at(path)? {
             rusqlite::types::ValueRef::Null => None,
             _ => Some(rows::from_json(row, "host_after", path)?),
@@ -306,8 +385,41 @@ impl Archive for SqliteArchive {
             host_before: rows::from_json(row, "host_before", path)?,
             host_after,
             warnings: rows::from_json(row, "warnings", path)?,
-            cells: rows::select_cells(&transaction, run, path)?,
+            cells,
         })
+    }
+
+    fn set_baseline(&mut self, name: &str, run: i64) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            state_of(transaction, run, path)?;
+            let set = "INSERT INTO baseline (name, run) VALUES (?1, ?2) \
+                       ON CONFLICT (name) DO UPDATE SET run = excluded.run";
+            transaction.execute(set, (name, run)).at(path)?;
+            Ok(())
+        })
+    }
+
+    fn baselines(&self) -> Result<Vec<(String, i64)>, Error> {
+        let path = &self.path;
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT name, run FROM baseline ORDER BY name")
+            .at(path)?;
+        let found = select.query_map([], |row| Ok((row.get("name")?, row.get("run")?))).at(path)?;
+        found.collect::<rusqlite::Result<Vec<(String, i64)>>>().at(path)
+    }
+
+    fn wholly(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Archive) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.connection.execute_batch("BEGIN IMMEDIATE").at(&self.path)?;
+        let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT").at(&self.path));
+        if done.is_err() {
+            // What failed may have ended the transaction itself.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        done
     }
 
     fn delete(&mut self, run: i64) -> Result<(), Error> {
@@ -320,6 +432,21 @@ impl Archive for SqliteArchive {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
             other => other.at(&self.path),
         }
+    }
+}
+
+/// Opens a record where file or folder can't be written.
+fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Error> {
+    let journal = place::journal(real);
+    if journal == Journal::Absent {
+        // Nobody has it open, or there would be a journal.
+        return place::connect_immutable(real).at(shown);
+    }
+    match connect_locked(real) {
+        Ok(connection) => Ok(connection),
+        // SQLite needs a shared-memory file beside the journal and can't make one there.
+        Err(_) if journal == Journal::Empty => place::connect_immutable(real).at(shown),
+        Err(_) => Err(Error::UnreadableJournal { path: shown.into() }),
     }
 }
 
@@ -355,8 +482,8 @@ fn insert_run(connection: &Connection, run: &Run, path: &Path) -> Result<(), Err
     connection
         .execute(
             "INSERT INTO run (id, started, state, version, cells_planned, command, plan, clock, \
-             host_before, warnings) VALUES (:id, :started, :state, :version, :cells_planned, \
-             :command, :plan, :clock, :host_before, :warnings)",
+             host_before, warnings, labels, origin) VALUES (:id, :started, :state, :version, \
+             :cells_planned, :command, :plan, :clock, :host_before, :warnings, :labels, :origin)",
             named_params! {
                 ":id": summary.id,
                 ":started": summary.started,
@@ -368,6 +495,8 @@ fn insert_run(connection: &Connection, run: &Run, path: &Path) -> Result<(), Err
                 ":clock": rows::json(&run.clock, path)?,
                 ":host_before": rows::json(&run.host_before, path)?,
                 ":warnings": rows::json(&run.warnings, path)?,
+                ":labels": rows::json(&summary.labels, path)?,
+                ":origin": summary.origin,
             },
         )
         .at(path)?;
@@ -390,6 +519,21 @@ fn insert_metric_infos(connection: &Connection, number: i64, run: &Run) -> rusql
     Ok(())
 }
 
+/// A run that an older knee began stays without a seal: nobody knows what it was.
+fn seal_again(connection: &Connection, run: i64, sealed: bool) -> rusqlite::Result<()> {
+    if sealed { seal::seal_run(connection, run) } else { Ok(()) }
+}
+
+/// Refuses a run that has lost cells since it ended.
+fn check_count(found: usize, kept: Option<u64>, run: i64, path: &Path) -> Result<(), Error> {
+    match kept.filter(|&kept| kept != found as u64) {
+        None => Ok(()),
+        Some(kept) => {
+            Err(seal::damaged(path, format!("{found} of {kept} cells of run {run} are there")))
+        }
+    }
+}
+
 fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
     Ok(RunSummary {
         number: row.get("number").at(path)?,
@@ -401,6 +545,25 @@ fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         version: row.get("version").at(path)?,
         cells_ended: row.get("cells_ended").at(path)?,
         cells_planned: row.get("cells_planned").at(path)?,
+        labels: rows::from_json(row, "labels", path)?,
+        origin: row.get("origin").at(path)?,
+    })
+}
+
+/// The summary of a run of which some columns can't be read: without them.
+fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
+    Ok(RunSummary {
+        number: row.get("number").at(path)?,
+        id: row.get("id").unwrap_or_default(),
+        started: row.get("started").unwrap_or_default(),
+        ended: row.get("ended").unwrap_or_default(),
+        state: rows::state(row, path).unwrap_or(RunState::Interrupted),
+        command: rows::from_json(row, "command", path).unwrap_or_default(),
+        version: row.get("version").unwrap_or_default(),
+        cells_ended: row.get("cells_ended").unwrap_or_default(),
+        cells_planned: row.get("cells_planned").unwrap_or_default(),
+        labels: rows::from_json(row, "labels", path).unwrap_or_default(),
+        origin: row.get("origin").unwrap_or_default(),
     })
 }
 

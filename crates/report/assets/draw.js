@@ -2,15 +2,12 @@
 //!
 //! `SHAPES`, `COLOURS` and how each subject looks come with the page: the maps share them.
 
-/** Lines of the first, second, third and fourth run. */
+/** Lines of the first, second, third and fourth run; only the first is solid. */
 const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 /** Lines of the modes of a series, the lowest first. */
 const MODE_DASHES = [[2, 4], [9, 4], [9, 3, 2, 3]];
 /** Radius of the ring around a crossover. */
 const RING = 5;
-/** How pale the first of several runs is: 0 is as when it stands alone. */
-const PALE = 0.5;
-
 /** `#rrggbb` as three numbers. */
 function channels(hex) {
   const number = parseInt(hex.trim().slice(1), 16);
@@ -20,6 +17,11 @@ function channels(hex) {
 /** The letters of the plot, for measuring and for drawing. */
 function fontOf(figure) {
   return `12px ${getComputedStyle(figure).fontFamily}`;
+}
+
+/** The dashes of that number; beyond the last they begin anew, but for the solid line. */
+function dashesOf(number) {
+  return DASHES[number && 1 + ((number - 1) % (DASHES.length - 1))];
 }
 
 /** Draws one frame of a plot. Lengths are CSS pixels, except in the cloud of its samples. */
@@ -137,7 +139,10 @@ class Frame {
       this.line(across, box.top, across, bottom, tick);
       context.textAlign = 'center';
       context.textBaseline = 'top';
-      if (tick.labelled) context.fillText(tickLabel(tick.value, '', tick.step), across, bottom + 8);
+      if (!tick.labelled) continue;
+      const label = plot.labelAcross(tick);
+      const most = plot.width - context.measureText(label).width / 2 - 1;
+      context.fillText(label, Math.min(across, most), bottom + 8);
     }
     for (const tick of plot.scales.y.ticks(y0, y1, box.height / 46)) {
       const down = Math.round(plot.down(tick.place)) + 0.5;
@@ -147,12 +152,33 @@ class Frame {
       const label = tickLabel(tick.value, plot.shownView.unit, tick.step);
       if (tick.labelled) context.fillText(label, box.left - 8, down);
     }
+    this.one(bottom);
     this.cracks(bottom);
     context.textAlign = 'center';
     context.textBaseline = 'top';
     context.fillText(plot.data.axis, box.left + box.width / 2, bottom + 27);
     context.textAlign = 'left';
     context.fillText(plot.shownView.upwards, 6, 2);
+  }
+
+  /** A rule where there is one for each of the whole: up to it there is work for all, past it they share. */
+  one(bottom) {
+    const { context, plot, box } = this;
+    const { one } = plot.shownView;
+    const across = one ? plot.acrossValue(one.at) : NaN;
+    if (!(across > box.left && across < box.left + box.width)) return;
+    context.strokeStyle = this.muted;
+    context.setLineDash([1, 4]);
+    context.beginPath();
+    context.moveTo(across, box.top);
+    context.lineTo(across, bottom);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = this.muted;
+    context.textAlign = 'left';
+    context.textBaseline = 'bottom';
+    // Above the ticks of the marks.
+    context.fillText(one.said, across + 5, bottom - 13);
   }
 
   /** Two strokes across an axis where it is broken: between zero and what has a logarithm. */
@@ -219,10 +245,11 @@ class Frame {
     series.points.forEach((p) => context.lineTo(plot.acrossValue(p.x), plot.downValue(p.median)));
     // All along a trajectory there are samples of the same colour: the line needs an edge.
     if (plot.data.trajectory) this.stroke(this.paper, width + 2);
-    context.setLineDash(DASHES[series.run % DASHES.length]);
+    context.setLineDash(dashesOf(plot.dashOf(series.run)));
     this.stroke(colour, width);
     context.setLineDash([]);
     for (const point of series.points) {
+      if (plot.data.percentiles) break;
       const [across, down] = [plot.acrossValue(point.x), plot.downValue(point.median)];
       this.marker(across, down, 4.2, series, colour);
       if (plot.within(across, down)) count.medians++;
@@ -230,15 +257,16 @@ class Frame {
     context.globalAlpha = 1;
   }
 
-  /** Filled for the first run, hollow for those laid over it. */
+  /** Filled where lines are solid, hollow for the runs laid over those. */
   marker(across, down, radius, series, colour) {
     const { context } = this;
     const shape = new Path2D();
     const place = new DOMMatrix([radius, 0, 0, radius, across, down]);
     shape.addPath(new Path2D(SHAPES[this.plot.lookOf(series).shape]), place);
-    context.fillStyle = series.run === 0 ? colour : this.paper;
-    context.strokeStyle = series.run === 0 ? this.paper : colour;
-    context.lineWidth = series.run === 0 ? 1 : 1.4;
+    const solid = this.plot.dashOf(series.run) === 0;
+    context.fillStyle = solid ? colour : this.paper;
+    context.strokeStyle = solid ? this.paper : colour;
+    context.lineWidth = solid ? 1 : 1.4;
     context.stroke(shape);
     context.fill(shape);
   }
@@ -276,7 +304,7 @@ class Frame {
   /**
    * A place on the axis, with its interval as a bar through it and a tick on the axis below, so that
    * it can be read off: a ring where one line overtakes another, a stair where one steps, a ring that is
-   * filled below where a rate has fallen to half.
+   * filled below where a rate has fallen to half, a cross where a series did not finish.
    */
   place(mark, spot) {
     const { context, plot, box } = this;
@@ -301,6 +329,11 @@ class Frame {
       context.lineTo(spot.across, spot.down + rise);
       context.lineTo(spot.across, spot.down - rise);
       context.lineTo(spot.across + 8, spot.down - rise);
+    } else if (mark.kind === 'unfinished') {
+      for (const way of [-4, 4]) {
+        context.moveTo(spot.across - 4, spot.down - way);
+        context.lineTo(spot.across + 4, spot.down + way);
+      }
     } else {
       context.arc(spot.across, spot.down, RING, 0, 2 * Math.PI);
       context.fillStyle = this.paper;

@@ -50,6 +50,12 @@ function tickLabel(value, unit, step) {
   return `${after ? `${grouped}.${after}` : grouped}${sign ? ` ${sign}` : ''}`;
 }
 
+/** One over what is left above a percentile, as that percentile: 100 is `99 %`, 1 `0 %`. */
+function percentile(over) {
+  const digits = Math.max(0, Math.ceil(Math.log10(over)) - 1);
+  return `${Number((100 * (1 - 1 / over)).toFixed(Math.min(12, digits)))} %`;
+}
+
 /** Steps to a doubling, and the lift above zero: the packing of `data.rs`. */
 const STEPS = 2048;
 const LIFT = 32 * STEPS;

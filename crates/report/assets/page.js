@@ -12,8 +12,9 @@ function element(name, attributes = {}, ...children) {
 }
 
 /** A drop-down list with its label; gone where there is nothing to choose. */
-function chooser(label, names, chosen) {
-  const options = names.map((name, index) => element('option', { value: index }, name));
+function chooser(label, names, chosen, first) {
+  const options = names.map((name, index) =>
+    element('option', { value: index, ...(name === first ? { selected: '' } : {}) }, name));
   const select = element('select', { change: (event) => chosen(names[event.target.value]) }, ...options);
   const made = element('label', { class: 'chooser' }, element('span', {}, label), select);
   made.hidden = names.length < 2;
@@ -33,7 +34,7 @@ function switcher(text, on, changed, attributes = {}) {
 /** Metric and conditions, the axes, and the view. */
 function controls(plot, choose) {
   const unique = (key) => [...new Set(plot.data.views.map((view) => view[key]))];
-  const wanted = { metric: plot.data.views[0].metric, conditions: plot.data.views[0].conditions };
+  const wanted = { metric: plot.shownView.metric, conditions: plot.shownView.conditions };
   const find = (key) => (name) => {
     wanted[key] = name;
     const same = (view, of) => view[of] === wanted[of];
@@ -51,14 +52,15 @@ function controls(plot, choose) {
   const press = (text, label, act) =>
     element('button', { type: 'button', 'aria-label': label, title: label, click: act }, text);
   return element('div', { class: 'controls' },
-    chooser('Metric', unique('metric'), find('metric')),
-    chooser('Conditions', unique('conditions'), find('conditions')),
+    chooser(plot.data.choosers[0], unique('metric'), find('metric'), wanted.metric),
+    chooser(plot.data.choosers[1], unique('conditions'), find('conditions'), wanted.conditions),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'Axes' },
-      axis('x', 'log across'), axis('y', 'log up')),
+      ...(plot.data.percentiles ? [] : [axis('x', 'log across')]), axis('y', 'log up')),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'View' },
       press('−', 'Zoom out', () => plot.zoom(1 / 0.7, ...middle())),
       press('+', 'Zoom in', () => plot.zoom(0.7, ...middle())),
-      press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails()),
+      ...(plot.data.percentiles ? []
+        : [press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails())]),
       press('Reset', 'Reset the view', () => plot.reset())),
     ...(plot.data.trajectory && plot.data.rounds > 1 ? [byRound(plot)] : []));
 }
@@ -86,9 +88,9 @@ function sign(name, style, drawing) {
 }
 
 /** A line with its marker, as the plot draws it. */
-function swatch({ colour, shape }, run) {
-  const dash = DASHES[run % DASHES.length].join(' ');
-  const fill = run === 0 ? 'currentColor' : 'var(--paper)';
+function swatch({ colour, shape }, number) {
+  const dash = dashesOf(number).join(' ');
+  const fill = number === 0 ? 'currentColor' : 'var(--paper)';
   return sign('swatch', `color: var(--series-${colour})`,
     `<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
     + `<path d="${SHAPES[shape]}" transform="scale(4.2)" fill="${fill}" stroke-width=".25"/>`);
@@ -102,8 +104,8 @@ function tinted(plot, name, run) {
 /** A run: the line and the marker that its series have, whatever their colours, on its samples. */
 function swatchOfRun(plot, run) {
   const cloud = `<path d="M-12-5H12V5H-12Z" fill="${tinted(plot, '--muted', run)}" fill-opacity=".45" stroke="none"/>`;
-  const dash = DASHES[run % DASHES.length].join(' ');
-  const fill = run === 0 ? 'currentColor' : 'var(--paper)';
+  const dash = dashesOf(plot.dashOf(run)).join(' ');
+  const fill = plot.dashOf(run) === 0 ? 'currentColor' : 'var(--paper)';
   return sign('swatch', 'color: var(--ink)', `${cloud}<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
     + `<circle r="3.6" fill="${fill}" stroke-width="1"/>`);
 }
@@ -120,6 +122,9 @@ function signOf(plot, mark) {
     return sign('sign', `color: ${tinted(plot, `--series-${colour}`, mark.run)}`,
       `<path d="M-12 0H12" stroke-width="2.4" stroke-dasharray="${dash}"/>`);
   }
+  if (mark.kind === 'unfinished') {
+    return sign('sign', '', '<path d="M-4-4L4 4M-4 4L4-4" stroke-width="1.8"/>');
+  }
   const half = mark.kind === 'half' ? '<path d="M-5 0A5 5 0 0 0 5 0Z" fill="currentColor" stroke="none"/>' : '';
   return sign('sign', '', `<circle r="5" stroke-width="1.8"/>${half}`);
 }
@@ -128,7 +133,7 @@ function signOf(plot, mark) {
 function legend(plot) {
   const subject = (label, index) => {
     const button = switcher(label, true, () => plot.toggle('subjects', label), { 'data-subject': label });
-    button.prepend(swatch(plot.data.looks[index], 0));
+    button.prepend(swatch(plot.data.looks[index], Math.min(...plot.data.lines.map((line) => line.dash))));
     button.addEventListener('click', (event) => event.altKey && plot.only(label));
     button.addEventListener('dblclick', () => plot.only(label));
     button.addEventListener('keydown', (event) => event.key.toLowerCase() === 'o' && plot.only(label));
@@ -158,10 +163,20 @@ function light(plot, label) {
   plot.later();
 }
 
+/** What the read-out says of a percentile. */
+function wordsOfPercentile(at, { count, longest }, unit) {
+  return [
+    ['at most', quantity(at.median, unit)],
+    ['longest of all', quantity(longest, unit)],
+    ['operations', whole(count)],
+  ];
+}
+
 /** What the read-out says of a point, as pairs of words and figures. */
 function words(at, unit) {
   const say = (value) => quantity(value, unit);
   return [
+    ...(at.rank ? [['rank', at.rank]] : []),
     ['median', say(at.median)],
     ['95 % interval', at.samples > 1 ? `${say(at.low)} to ${say(at.high)}` : 'none: a single figure'],
     ['min', say(at.min)],
@@ -174,7 +189,7 @@ function words(at, unit) {
 /** A mark in a sentence, with its run where there are several. */
 function saidOf(plot, mark) {
   const several = plot.data.runs.length > 1;
-  return several ? `${mark.said}, ${plot.data.runs[mark.run]}` : mark.said;
+  return several ? `${mark.said}, ${plot.data.brief[mark.run]}` : mark.said;
 }
 
 /** The marks of the plot, as a list below it. */
@@ -201,10 +216,10 @@ function readOut(plot, series, at, readout, card) {
     readout.textContent = '';
     return;
   }
-  const by = plot.data.trajectory ? 'near' : 'at';
-  const title = at ? `${plot.nameOf(series)} ${by} ${whole(at.x)}` : saidOf(plot, mark);
+  const title = at ? plot.titleOf(series, at) : saidOf(plot, mark);
   const { unit } = plot.shownView;
-  const pairs = at ? words(at, unit) : wordsOf(mark, plot.cursor.spot, unit);
+  const ofPoint = () => (plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit));
+  const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.spot, unit);
   readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
   const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
     [element('dt', {}, word), element('dd', {}, value)]));
@@ -221,6 +236,10 @@ function readOut(plot, series, at, readout, card) {
 
 /** How many samples are seen, and how many lie elsewhere. */
 function tally(plot) {
+  if (plot.data.percentiles) {
+    const most = Math.max(0, ...plot.shown.map((series) => series.count));
+    return `Each line is every single one of up to ${whole(most)} operations.`;
+  }
   const sum = (key) => plot.drawn.reduce((total, series) => total + series[key], 0);
   const [inside, outside] = [sum('samples'), sum('outside')];
   const rest = outside ? `; ${whole(outside)} outside the view` : '';
@@ -255,7 +274,7 @@ function fill(figure) {
   const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${marked}`);
   const stage = element('div', {
     class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'interactive plot',
-    'aria-label': `Plot of ${data.workload} over ${data.axis}. The same medians stand in the table below.`,
+    'aria-label': `Plot of ${data.workload} over ${data.axis}. The same figures stand in the table below.`,
     'aria-describedby': hint.id,
   }, element('canvas', { 'aria-hidden': 'true' }), card);
   figure.append(stage);
@@ -277,7 +296,7 @@ function fill(figure) {
   };
   const plot = new Plot(figure, stage, data, told);
   figure.plot = plot;
-  const tables = new Tables(figure.closest('section'), plot);
+  const tables = new Tables(figure.parentElement, plot);
   const choose = (index) => {
     plot.show(index);
     plot.point(null);
@@ -290,7 +309,7 @@ function fill(figure) {
 /** The tables under a plot: the one of the view that is drawn, or all. */
 class Tables {
   constructor(section, plot) {
-    this.views = [...section.querySelectorAll('.view')];
+    this.views = [...section.querySelectorAll(':scope > .view')];
     this.plot = plot;
     this.all = false;
     if (this.views.length > 1) {

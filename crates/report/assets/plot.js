@@ -28,7 +28,7 @@ class Plot {
     this.hidden = { subjects: new Set(), runs: new Set() };
     this.pointers = new Map();
     this.lit = null;
-    this.show(0);
+    this.show(data.first);
     new ResizeObserver(() => this.draw()).observe(stage);
     new Gestures(this);
   }
@@ -83,9 +83,9 @@ class Plot {
     return { across, down: downs.reduce((sum, down) => sum + down, 0) / downs.length };
   }
 
-  /** A step may lie beyond the last place with a median: then it stands as high as that. */
+  /** A step, or an end, may lie beyond the last place with a median: then it stands as high as that. */
   alongLine(series, across, { kind }) {
-    if (kind !== 'step' || !series.points.length) return across;
+    if (!['step', 'unfinished'].includes(kind) || !series.points.length) return across;
     const [first, last] = [series.points[0], series.points.at(-1)].map((p) => this.acrossValue(p.x));
     return Math.min(Math.max(across, first), last);
   }
@@ -101,19 +101,36 @@ class Plot {
     return fromY + ((across - fromX) / (toX - fromX)) * (toY - fromY);
   }
 
+  /** A tick of the axis across. A percentile stands where one over what is left above it does. */
+  labelAcross({ value, step }) {
+    return this.data.percentiles ? percentile(value) : tickLabel(value, '', step);
+  }
+
+  /** What a point is called in the read-out: `ticket at 4 (2 per CPU)`, `ticket at 99 %`. */
+  titleOf(series, at) {
+    if (this.data.percentiles) return `${this.nameOf(series)} at ${percentile(at.x)}`;
+    const multiple = this.shownView.multiples[at.x];
+    const by = this.data.trajectory ? 'near' : 'at';
+    return `${this.nameOf(series)} ${by} ${whole(at.x)}${multiple ? ` (${multiple})` : ''}`;
+  }
+
   lookOf(series) {
     return this.data.looks[series.subject];
   }
 
-  /** How much paper is mixed into the samples and modes of a run: the last one stands out. */
+  /** How much paper is mixed into the samples and modes of a run: 0 is none. */
   paleness(run) {
-    const later = this.data.runs.length - 1;
-    return later ? PALE * (1 - run / later) : 0;
+    return this.data.lines[run].pale;
+  }
+
+  /** The number of a run's dashes; 0 is a solid line. */
+  dashOf(run) {
+    return this.data.lines[run].dash;
   }
 
   nameOf(series) {
     const several = this.data.runs.length > 1;
-    return several ? `${series.label}, ${this.data.runs[series.run]}` : series.label;
+    return several ? `${series.label}, ${this.data.brief[series.run]}` : series.label;
   }
 
   setLog(axis, log) {
@@ -406,8 +423,15 @@ class Plot {
 }
 
 /** The figures of one point, in the order in which the page carries them. */
-function named([x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max]) {
-  return { x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max };
+function named(figures) {
+  if (figures.length === 2) return percentileOf(figures);
+  const [x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max, rank] = figures;
+  return { x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max, rank };
+}
+
+/** A percentile as a point: one over what is left above it, and the figure that it is at most. */
+function percentileOf([x, median]) {
+  return { x, median, low: median, high: median, min: median, max: median };
 }
 
 /**

@@ -2,13 +2,14 @@
 //!
 //! Arguments: samples a cell (100), then `two` for a second run laid over the first, `pipetest` or
 //! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else, `dead` for an axis from zero on,
+//! `lock` for multiples and waiting times, `lock-model` with a prediction laid over it, `model` for it alone, `build` or `build-cpus` for averages,
 //! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{dead, pipetest};
+use fixture::{build, dead, locks, pipetest};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -23,6 +24,11 @@ fn main() {
         Some("trajectory") => vec![trajectory::before(size)],
         Some("trajectory-two") => vec![trajectory::before(size), trajectory::after(size)],
         Some("dead") => vec![dead::dead(samples)],
+        Some("lock") => vec![locks::locks(5)],
+        Some("lock-model") => vec![locks::locks(5), locks::predicted(5)],
+        Some("model") => vec![locks::predicted(5)],
+        Some("build") => vec![build::build(&[2])],
+        Some("build-cpus") => vec![build::build(&[1, 2])],
         Some("foreign") => vec![pipetest::foreign()],
         _ => vec![fixture::realistic(samples)],
     };

@@ -3,18 +3,22 @@
 //! Nothing is rounded away and nothing left out in silence: where a format has no room for what is
 //! missing, `docs/export.md` says so.
 
+mod bencher;
 mod csv;
+mod github_action_benchmark;
 mod gnuplot;
 mod json;
-mod markdown;
+mod jsonl;
+pub(crate) mod markdown;
 mod openmetrics;
 
 use crate::figures::whole;
 use crate::html::machine;
 use crate::words;
 use analysis::{Analysis, Row, Table};
-use record::{Conditions, Run};
+use record::{Cell, Conditions, Outcome, Run, WorkloadInfo};
 use std::cell::OnceCell;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// A way to write a run.
@@ -25,42 +29,67 @@ pub struct Format {
     pub about: &'static str,
     /// How every file of it begins, and so how one that may be replaced is known.
     pub head: &'static str,
-    /// Whether it can be had as samples or as medians.
-    pub chooses: bool,
+    /// What it can be had as, where there is a choice.
+    pub choices: &'static [What],
+    /// Why a run can't be had in it as was asked, and what would do; looked at before it is written.
+    pub check: fn(&Material) -> Result<(), String>,
     /// Writes the whole run.
     pub write: fn(&Material, &mut dyn Write) -> io::Result<()>,
 }
 
 /// Every format.
-pub const TABLE: &[Format] =
-    &[csv::FORMAT, json::FORMAT, gnuplot::FORMAT, markdown::FORMAT, openmetrics::FORMAT];
+pub const TABLE: &[Format] = &[
+    csv::FORMAT,
+    json::FORMAT,
+    jsonl::FORMAT,
+    gnuplot::FORMAT,
+    markdown::FORMAT,
+    openmetrics::FORMAT,
+    github_action_benchmark::FORMAT,
+    bencher::FORMAT,
+];
 
 /// The format of that name.
 pub fn find(name: &str) -> Option<&'static Format> {
     TABLE.iter().find(|format| format.name == name)
 }
 
-/// What the rows of a table for other programs are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A part of a run, or a form of it, that a format may be had as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// One row a sample.
-    #[default]
     Samples,
     /// One row a point of each series.
     Medians,
+    /// Figures of which less is better.
+    Smaller,
+    /// Figures of which more is better.
+    Bigger,
+}
+
+impl What {
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Medians => "medians",
+            Self::Smaller => "smaller",
+            Self::Bigger => "bigger",
+        }
+    }
 }
 
 /// A run that is to be written, and what is concluded from it where a format asks for that:
 /// resampling a million figures takes longer than writing them.
 pub struct Material<'a> {
     run: &'a Run,
-    what: What,
+    what: Option<What>,
     analysis: OnceCell<Analysis>,
 }
 
 impl<'a> Material<'a> {
-    /// The run, to be written as `what`, where the format lets one choose.
-    pub fn new(run: &'a Run, what: What) -> Self {
+    /// The run, to be written as `what`, where the format lets one choose; `None` is its usual form.
+    pub fn new(run: &'a Run, what: Option<What>) -> Self {
         Self { run, what, analysis: OnceCell::new() }
     }
 
@@ -76,6 +105,61 @@ fn measured(analysis: &Analysis) -> impl Iterator<Item = (&Table, Vec<&Row>)> {
         let rows: Vec<&Row> = table.rows.iter().filter(with).collect();
         (!rows.is_empty()).then_some((table, rows))
     })
+}
+
+/// Says of a run without figures that it has none, for formats that hold nothing else.
+fn has_figures(material: &Material) -> Result<(), String> {
+    match measured(material.analysis()).next() {
+        Some(_) => Ok(()),
+        None => Err("the run has no figures; `knee show` says why".to_owned()),
+    }
+}
+
+/// A name for a point of a series that is the same in every run, by which other programs follow it:
+/// `poll/epoll-level/loop active=1 object=pipe watched=100`.
+fn series(table: &Table, row: &Row, point: u64) -> String {
+    let mut name = format!("{}/{}/{}", table.workload, row.subject, table.metric.name);
+    for (condition, value) in &table.conditions {
+        // Writing to a String can't fail.
+        let _ = write!(name, " {condition}={value}");
+    }
+    let axis = if table.axis_condition.is_empty() { &table.axis } else { &table.axis_condition };
+    let _ = write!(name, " {axis}={point}");
+    one_line(&name)
+}
+
+/// The cells as tables have them: by workload, conditions, subject, point and round.
+fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
+    let workloads = &run.plan.workloads;
+    let placed = |cell: &Cell| {
+        let workload = workloads.iter().position(|info| info.name == cell.key.workload);
+        let subjects = workload.map(|place| &workloads[place].subjects);
+        let subject =
+            subjects.and_then(|all| all.iter().position(|info| info.name == cell.key.subject));
+        (workload.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
+    };
+    let mut cells: Vec<((usize, usize), &Cell)> =
+        run.cells.iter().map(|cell| (placed(cell), cell)).collect();
+    cells.sort_by_key(|((workload, subject), cell)| {
+        (*workload, &cell.key.conditions, *subject, cell.key.point, cell.key.round)
+    });
+    cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
+}
+
+fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
+    let known = workload.and_then(|info| info.metrics.iter().find(|info| info.name == metric));
+    known.map_or("", |info| &info.unit)
+}
+
+/// Why a cell has no figures, or no more of them.
+fn missing(cell: &Cell) -> Option<String> {
+    match (&cell.outcome, &cell.short) {
+        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", one_line(reason))),
+        (_, Some(short)) => {
+            Some(format!("ended at {}: {}", short.reached, one_line(&short.because)))
+        }
+        _ => None,
+    }
 }
 
 /// Which run it is, when it was measured and by what: `run 7 (00000000a3f1…) of 2026-11-21…, knee
@@ -123,7 +207,11 @@ mod tests {
     #[test]
     fn names_are_words_of_a_command_line_and_each_is_there_once() {
         for (place, format) in TABLE.iter().enumerate() {
-            assert!(format.name.chars().all(|c| c.is_ascii_lowercase()), "{}", format.name);
+            assert!(
+                format.name.chars().all(|c| c == '-' || c.is_ascii_lowercase()),
+                "{}",
+                format.name
+            );
             assert!(!format.about.is_empty() && !format.head.is_empty(), "{}", format.name);
             let found = TABLE.iter().position(|other| other.name == format.name);
             assert_eq!(found, Some(place), "{}", format.name);

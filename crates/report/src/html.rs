@@ -9,13 +9,16 @@
 //! still image; none can be used from a keyboard, and none draws 100,000 samples behind medians
 //! without thinning them out.
 
+mod averages;
 mod data;
 mod findings;
 mod heatmap;
 pub(crate) mod machine;
 mod marked;
 mod marks;
+mod runs;
 mod table;
+mod waits;
 
 use crate::figures::whole;
 use crate::words;
@@ -45,27 +48,54 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// A run with what was concluded from it.
 type Analysed = (Run, Analysis);
 
+/// What stands before the findings of a page that is about more than its runs.
+pub(crate) struct Front {
+    /// Where the reader may skip to, and what it is called there.
+    pub(crate) anchor: (&'static str, &'static str),
+    /// What the page is called, after the names of its workloads.
+    pub(crate) title: &'static str,
+    /// What its section needs besides the page's own style.
+    pub(crate) style: &'static str,
+    /// The section.
+    pub(crate) section: Markup,
+}
+
+/// The head of a page, with what it needs besides the style of all pages.
+pub(crate) fn head(title: &str, style: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta http-equiv="Content-Security-Policy" content=(POLICY);
+            title { (title) " · knee" }
+            link rel="icon" href=(ICON);
+            style { (PreEscaped(STYLE)) (PreEscaped(style)) }
+        }
+    }
+}
+
 /// The page for one run, or for several that are laid over each other in the same plots.
 pub fn page(runs: &[(Run, Analysis)]) -> String {
+    page_with(runs, None)
+}
+
+/// The same, with a section before the findings.
+pub(crate) fn page_with(runs: &[(Run, Analysis)], front: Option<&Front>) -> String {
     let workloads = workloads(runs);
     let names: Vec<String> = workloads.iter().map(|info| info.name.clone()).collect();
-    let title = if names.is_empty() { "Nothing measured".to_owned() } else { words::list(&names) };
+    let names = if names.is_empty() { "Nothing measured".to_owned() } else { words::list(&names) };
+    let title = front.map_or_else(|| names.clone(), |of| format!("{names}{}", of.title));
+    let (anchor, skip) = front.map_or(("findings", "the findings"), |of| of.anchor);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                title { (title) " · knee" }
-                link rel="icon" href=(ICON);
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(&title, front.map_or("", |of| of.style)))
             body {
-                a.skip href="#findings" { "Skip to the findings" }
+                a.skip href={ "#" (anchor) } { "Skip to " (skip) }
                 (header(runs, &workloads, &title))
                 main {
+                    @if let Some(of) = front { (of.section) }
                     (findings::section(runs))
                     @for (index, info) in workloads.iter().enumerate() {
                         (workload(runs, info, index, workloads.len() > 1))
@@ -93,28 +123,28 @@ fn workloads(runs: &[Analysed]) -> Vec<&WorkloadInfo> {
     found
 }
 
-/// What a run is called where there are several.
-fn run_name(run: &Run) -> String {
-    let host = machine::fact(&run.host_before, &["host.name", "hostname"]);
-    let place = host.map(|name| format!(" on {name}")).unwrap_or_default();
-    let id: String = run.summary.id.chars().take(6).collect();
-    match run.summary.number {
-        0 => format!("run {id}{place}"),
-        number => format!("run {number}{place}"),
+/// What stands first on every page.
+pub(crate) fn brand() -> Markup {
+    html! {
+        p.brand {
+            span.mark aria-hidden="true" { (PreEscaped(MARK)) }
+            "knee"
+            span.brand-what { "where a system stops scaling" }
+        }
     }
 }
 
 fn header(runs: &[Analysed], workloads: &[&WorkloadInfo], title: &str) -> Markup {
     html! {
         header.masthead {
-            p.brand {
-                span.mark aria-hidden="true" { (PreEscaped(MARK)) }
-                "knee"
-                span.brand-what { "where a system stops scaling" }
-            }
+            (brand())
             h1 { (title) }
             @if let [only] = workloads { p.question { (only.question) } }
-            @for (run, analysis) in runs { (dateline(run, analysis, runs.len() > 1)) }
+            @for (run, analysis) in runs {
+                @let name = (runs.len() > 1).then(|| runs::name(runs, run));
+                (dateline(run, analysis, name.as_deref()))
+            }
+            (runs::banner(runs))
         }
     }
 }
@@ -124,17 +154,21 @@ const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 
     stroke-linejoin='round'/></svg>";
 
 /// Machine, date and state of one run, in one block.
-fn dateline(run: &Run, analysis: &Analysis, named: bool) -> Markup {
+fn dateline(run: &Run, analysis: &Analysis, name: Option<&str>) -> Markup {
     let summary = &run.summary;
     let caveats = analysis.caveats.len() + usize::from(words::unfinished(run).is_some());
-    let void: u64 = run.cells.iter().map(|cell| u64::from(is_void(cell))).sum();
+    let void = run.cells.iter().filter(|cell| is_void(cell) && !words::is_control(run, cell));
+    let void = void.count() as u64;
     html! {
         dl.dateline {
-            @if named { div { dt { "Run" } dd { (run_name(run)) } } }
+            @if let Some(name) = name { div { dt { "Run" } dd { (name) } } }
             @if let Some(table) = words::source(run).filter(|_| words::is_foreign(run)) {
                 div { dt { "From" } dd { "a table, " code { (table) } } }
             } @else {
-                div { dt { "Machine" } dd { (machine::name(run)) } }
+                div {
+                    dt { @if analysis::is_predicted(run) { "Model" } @else { "Machine" } }
+                    dd { (machine::name(run)) }
+                }
             }
             div {
                 dt { @if words::is_foreign(run) { "Figures of" } @else { "Date" } }
@@ -144,7 +178,7 @@ fn dateline(run: &Run, analysis: &Analysis, named: bool) -> Markup {
                 dt { "State" }
                 dd {
                     (words::state(summary.state)) ", " (whole(summary.cells_ended)) " of "
-                    (whole(summary.cells_planned)) " cells"
+                    (whole(words::cells_planned(run))) " cells"
                     @if void > 0 { ", " (whole(void)) " void" }
                 }
             }
@@ -163,7 +197,7 @@ fn is_void(cell: &record::Cell) -> bool {
 }
 
 /// `2026-11-21T14:02:11+00:00` → `2026-11-21 14:02`, its zone as it was recorded.
-fn moment(rfc3339: &str) -> String {
+pub(crate) fn moment(rfc3339: &str) -> String {
     let zone = rfc3339.get(19..).unwrap_or_default();
     let zone = zone.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
     let zone = if ["+00:00", "Z", "z"].contains(&zone) { "UTC" } else { zone };
@@ -183,20 +217,38 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool)
             @if several { p.lead { (info.question) } }
             p { (info.operation) }
             (not_measured(info))
-            figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) } {
-                noscript { p.note {
-                    "The plot needs JavaScript. Its figures stand in the tables below."
-                } }
-            }
-            script type="application/json" id={ "plot-data-" (index) } {
-                (PreEscaped(data::json(runs, info, &views)))
-            }
-            (heatmap::of_workload(runs, info, index, &data::subjects(&views)))
-            @for (number, view) in views.iter().enumerate() {
-                (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
+            (averages::of_workload(runs, info, &id))
+            @if !info.averages || grows(&views) { (plot(runs, info, index, &views)) }
+            @if !info.averages {
+                @for (number, view) in views.iter().enumerate() {
+                    (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
+                }
+                (waits::of_workload(runs, info, index, &data::subjects(&views)))
             }
         }
     }
+}
+
+/// The plot of a workload, and its maps.
+fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[data::View]) -> Markup {
+    html! {
+        figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) } {
+            noscript { p.note {
+                "The plot needs JavaScript. Its figures stand in the tables below."
+            } }
+        }
+        script type="application/json" id={ "plot-data-" (index) } {
+            (PreEscaped(data::json(runs, info, views)))
+        }
+        (heatmap::of_workload(runs, info, index, &data::subjects(views)))
+    }
+}
+
+/// Whether anything was measured at more than one point: of averages at a single one their own drawing
+/// says more than a plot.
+fn grows(views: &[data::View]) -> bool {
+    let mut tables = views.iter().flat_map(|view| &view.tables);
+    tables.any(|(_, table)| table.points.len() > 1)
 }
 
 /// What a reader could take the figures for and they are not.
@@ -216,7 +268,7 @@ fn caveats(runs: &[Analysed]) -> Markup {
         section #caveats aria-labelledby="caveats-head" {
             h2 #caveats-head { "Caveats" }
             @for (run, analysis) in runs {
-                @if runs.len() > 1 { h3 { (run_name(run)) } }
+                @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @let void = words::void(run);
                 @let unfinished = words::unfinished(run);
                 @if analysis.caveats.is_empty() && void.is_empty() && unfinished.is_none() {
@@ -270,6 +322,10 @@ fn planned(run: &Run) -> String {
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
         return first.unwrap_or_default() + letters.as_str();
     }
+    if analysis::is_predicted(run) {
+        let time = whole(plan.measure_ms);
+        return format!("Seed {}, {rounds}, {time} ms of the model's time a cell", plan.seed);
+    }
     let cpus: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
     let pinned = if cpus.is_empty() {
         String::new()
@@ -292,7 +348,7 @@ fn footer(runs: &[Analysed]) -> Markup {
     html! {
         footer {
             p {
-                @if read { "Read" } @else { "Measured" } " by knee " (words::list(&versions)) ". "
+                (runs::deed(runs)) " by knee " (words::list(&versions)) ". "
                 @if read { "Every figure of the table is drawn, none is removed." }
                 @else {
                     "Medians stand with their 95 % interval; every sample is drawn, none is removed."

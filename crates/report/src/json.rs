@@ -12,17 +12,27 @@
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
-//! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `contests` |
+//! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `contests`, `distributions` |
+//! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | sentences with kind, workload, conditions, metric and subjects |
 //! | `caveats` | `what` and `remedy` |
 //!
 //! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
-//! `samples`, in the metric's unit, and `positions`. A figure that is not finite is `null`.
+//! `samples`, in the metric's unit, `positions`, and `histogram` where the record keeps one: every single
+//! operation in nanoseconds, as an `HdrHistogram` (V2, deflated, base 64). A figure that is not finite is `null`.
+//!
+//! `docs/schema/run-1.schema.json` says the same to programs, one file for each [`SCHEMA`]; [`read`] gives back
+//! the run that was written.
+
+mod plain;
+mod read;
 
 use analysis::Analysis;
 use record::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
+
+pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};
 
 /// Raised when a key changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
@@ -50,6 +60,7 @@ pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
         "warnings": warnings,
         "cells": cells,
         "tables": analysis.tables,
+        "means": analysis.averages,
         "maps": analysis.maps,
         "findings": analysis.findings,
         "caveats": analysis.caveats,
@@ -80,6 +91,9 @@ fn metric(metric: &Metric, samples: Samples) -> Value {
     if samples == Samples::Include {
         value["samples"] = json!(metric.samples);
         value["positions"] = json!(metric.positions);
+        if !metric.histogram.is_empty() {
+            value["histogram"] = json!(metric.histogram);
+        }
     }
     value
 }

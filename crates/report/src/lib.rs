@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+mod averages;
+pub mod comparison;
 pub mod export;
 mod figures;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod terminal;

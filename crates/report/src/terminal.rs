@@ -4,9 +4,11 @@
 //! A table that is too wide for the terminal is split between its columns, never squeezed; what is
 //! said about a row stands behind it where there is room, and below it where there is none.
 
+mod averages;
 mod down;
+mod waits;
 
-use crate::figures::{NONE, Unit, whole};
+use crate::figures::{NONE, Unit, share, whole};
 use crate::words::{self, Mark, Tone, Verdict};
 use analysis::{Analysis, Finding, Row, Table};
 use anstyle::{AnsiColor, Effects, Style as Paint};
@@ -34,9 +36,9 @@ pub enum Detail {
 }
 
 const WIDTH_MIN: usize = 40;
-const INDENT: usize = 2;
+pub(crate) const INDENT: usize = 2;
 /// Between two columns of figures; the mark of the left one stands in it.
-const GAP: usize = 3;
+pub(crate) const GAP: usize = 3;
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
 fn sign(mark: Mark) -> char {
     match mark {
@@ -47,30 +49,36 @@ fn sign(mark: Mark) -> char {
 
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
 pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
-    let pen = Pen { colour: style.colour, width: style.width.max(WIDTH_MIN) };
+    let pen = Pen::of(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
-    for table in analysis.tables.iter().filter(|table| all || table.headline) {
+    for averages in &analysis.averages {
+        pen.averages(&mut out, averages);
+        out.push('\n');
+    }
+    for table in words::tables(analysis).filter(|table| all || table.headline) {
         pen.table(&mut out, run, table);
         if all {
             pen.facts(&mut out, table);
+            pen.waits(&mut out, table);
+            pen.scaling(&mut out, table);
         }
         out.push('\n');
     }
     let shown: Vec<&Finding> =
         words::arranged(analysis.findings.iter().filter(|finding| all || finding.headline));
-    pen.findings(&mut out, &shown);
+    pen.findings(&mut out, analysis, &shown);
     pen.caveats(&mut out, &analysis.caveats);
     if !all {
-        pen.rest(&mut out, analysis);
+        pen.rest(&mut out, run, analysis);
     }
     out
 }
 
 /// Writes within a width, with or without colour.
-struct Pen {
-    colour: bool,
-    width: usize,
+pub(crate) struct Pen {
+    pub(crate) colour: bool,
+    pub(crate) width: usize,
 }
 
 /// One row as text, before it is laid out.
@@ -91,6 +99,8 @@ struct Part {
 /// Everything that the parts of one table have in common.
 struct Layout<'a> {
     head: Vec<String>,
+    /// A second line of the head: what the points are as multiples, after the word for it.
+    shares: Option<(String, Vec<String>)>,
     lines: Vec<Line<'a>>,
     label_width: usize,
     widths: Vec<usize>,
@@ -99,6 +109,10 @@ struct Layout<'a> {
 }
 
 impl Pen {
+    pub(crate) fn of(style: &Style) -> Self {
+        Self { colour: style.colour, width: style.width.max(WIDTH_MIN) }
+    }
+
     fn table(&self, out: &mut String, run: &Run, table: &Table) {
         let unit = words::unit(table);
         let title = [
@@ -154,7 +168,7 @@ impl Pen {
     }
 
     /// Something that is said below a table.
-    fn aside(&self, out: &mut String, text: &str) {
+    pub(crate) fn aside(&self, out: &mut String, text: &str) {
         for line in wrapped(text, self.width, INDENT, 2 * INDENT) {
             self.line(out, &self.paint(DIM, &line));
         }
@@ -193,6 +207,13 @@ impl Pen {
             head.push_str("growth");
         }
         self.line(out, &self.paint(DIM, &head));
+        if let Some((word, shares)) = layout.shares.as_ref().filter(|_| !part.points.is_empty()) {
+            let mut beside = format!("{:INDENT$}{word:<width$}", "", width = layout.label_width);
+            for column in part.points.clone() {
+                beside.push_str(&self.cell(&shares[column], layout.widths[column], None));
+            }
+            self.line(out, &self.paint(DIM, &beside));
+        }
         for line in &layout.lines {
             if part.growth || line.row.unavailable.is_none() {
                 self.row(out, layout, part, line);
@@ -265,10 +286,10 @@ impl Pen {
         }
     }
 
-    fn findings(&self, out: &mut String, findings: &[&Finding]) {
+    fn findings(&self, out: &mut String, analysis: &Analysis, findings: &[&Finding]) {
         self.heading(out, "Findings");
         if findings.is_empty() {
-            out.push_str("  None: too little was measured.\n");
+            self.line(out, &format!("{:INDENT$}{}", "", words::nothing_found(analysis)));
         }
         let mut under = None;
         let several = findings.iter().any(|f| {
@@ -287,7 +308,7 @@ impl Pen {
         }
     }
 
-    fn caveats(&self, out: &mut String, caveats: &[Warning]) {
+    pub(crate) fn caveats(&self, out: &mut String, caveats: &[Warning]) {
         if caveats.is_empty() {
             return;
         }
@@ -303,31 +324,32 @@ impl Pen {
     }
 
     /// Names what [`Detail::Headline`] leaves out.
-    fn rest(&self, out: &mut String, analysis: &Analysis) {
+    fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
         let mut names: Vec<String> = Vec::new();
-        for table in analysis.tables.iter().filter(|table| !table.headline) {
+        for table in words::tables(analysis).filter(|table| !table.headline) {
             if !names.contains(&table.metric.name) {
                 names.push(table.metric.name.clone());
             }
         }
         if !names.is_empty() {
-            let text = format!("Also measured, not shown here: {}.", words::list(&names));
+            let done = if ::analysis::is_predicted(run) { "predicted" } else { "measured" };
+            let text = format!("Also {done}, not shown here: {}.", words::list(&names));
             for line in wrapped(&text, self.width, 0, INDENT) {
                 self.line(out, &self.paint(DIM, &line));
             }
         }
     }
 
-    fn heading(&self, out: &mut String, text: &str) {
+    pub(crate) fn heading(&self, out: &mut String, text: &str) {
         self.line(out, &self.paint(BOLD, text));
     }
 
-    fn line(&self, out: &mut String, text: &str) {
+    pub(crate) fn line(&self, out: &mut String, text: &str) {
         out.push_str(if self.colour { text } else { text.trim_end() });
         out.push('\n');
     }
 
-    fn paint(&self, paint: Paint, text: &str) -> String {
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
         if self.colour && !text.is_empty() && paint != PLAIN {
             format!("{paint}{text}{paint:#}")
         } else {
@@ -336,10 +358,10 @@ impl Pen {
     }
 }
 
-const PLAIN: Paint = Paint::new();
-const BOLD: Paint = Paint::new().effects(Effects::BOLD);
-const DIM: Paint = Paint::new().effects(Effects::DIMMED);
-const BEST: Paint = AnsiColor::Green.on_default();
+pub(crate) const PLAIN: Paint = Paint::new();
+pub(crate) const BOLD: Paint = Paint::new().effects(Effects::BOLD);
+pub(crate) const DIM: Paint = Paint::new().effects(Effects::DIMMED);
+pub(crate) const BEST: Paint = AnsiColor::Green.on_default();
 
 /// Only what grows fast or collapses stands out, and what is not known steps back.
 const fn tone_paint(tone: Tone) -> Paint {
@@ -352,24 +374,30 @@ const fn tone_paint(tone: Tone) -> Paint {
 
 fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let head: Vec<String> = table.points.iter().copied().map(whole).collect();
+    let shares = table.shares.as_ref().filter(|shares| shares.multiple).map(|shares| {
+        let told = shares.values.iter().map(|&value| share(value, true));
+        (shares.word.clone(), told.collect::<Vec<String>>())
+    });
     let lines: Vec<Line> = words::rows(table).map(|row| text_of(table, row, unit)).collect();
     let label_width = lines
         .iter()
         .map(|line| textwrap::core::display_width(&line.row.label))
         .chain(["subject".len()])
+        .chain(shares.as_ref().map(|(word, _)| word.chars().count()))
         .max()
         .unwrap_or_default();
     let widths = (0..head.len())
         .map(|column| {
             let cells = lines.iter().map(|line| line.cells[column].chars().count());
-            cells.chain([head[column].len()]).max().unwrap_or_default() + GAP
+            let shares = shares.iter().map(|(_, shares)| shares[column].len());
+            cells.chain([head[column].len()]).chain(shares).max().unwrap_or_default() + GAP
         })
         .collect();
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
     let verdicts = || lines.iter().filter_map(|line| line.verdict.as_ref());
     let class_width = longest(&mut verdicts().map(|verdict| verdict.word.len() + 2));
     let factor_width = longest(&mut verdicts().map(|verdict| verdict.by.chars().count()));
-    Layout { head, lines, label_width, widths, class_width, factor_width }
+    Layout { head, shares, lines, label_width, widths, class_width, factor_width }
 }
 
 fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
@@ -397,7 +425,7 @@ fn place_of(finding: &Finding) -> String {
 }
 
 /// Right-aligned in `width` columns, counted in characters.
-fn right(text: &str, width: usize) -> String {
+pub(crate) fn right(text: &str, width: usize) -> String {
     format!("{text:>width$}")
 }
 
@@ -412,7 +440,7 @@ pub fn folded(line: &str, width: usize) -> Vec<String> {
     wrapped(text, width, indent, indent + INDENT)
 }
 
-fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
     let (first, others) = (" ".repeat(first), " ".repeat(others));
     let options = textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&others);
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()

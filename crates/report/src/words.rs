@@ -1,8 +1,11 @@
 //! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
 
-use crate::figures::{Unit, divided, factor, ratio, whole};
-use analysis::{Basis, Class, Course, Finding, FindingKind, Growth, Lead, Rate, Row, Table};
-use record::{Conditions, MetricInfo, Outcome, Run, RunState, WorkloadInfo};
+use crate::figures::{Unit, divided, factor, ratio, share, whole};
+use analysis::{
+    Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead, Rate, Row,
+    Table,
+};
+use record::{Cell, Conditions, MetricInfo, Outcome, Ratio, Run, RunState, WorkloadInfo};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
 pub(crate) use analysis::words::{class, course, list};
@@ -95,7 +98,7 @@ pub(crate) fn conditions(run: &Run, workload: &str, held: &Conditions) -> String
 
 /// The condition that is a ratio's other half is told with what grows; `object` names what the axis
 /// counts; the others follow as they are.
-fn read(held: &Conditions, info: &WorkloadInfo) -> String {
+pub(crate) fn read(held: &Conditions, info: &WorkloadInfo) -> String {
     let axis = info.axis.as_str();
     let counted = match (held.get("object"), axis.strip_suffix("descriptors")) {
         (Some(object), Some(before)) => format!("{before}{}", plural(object)),
@@ -112,11 +115,8 @@ fn read(held: &Conditions, info: &WorkloadInfo) -> String {
         axis if axis == whole => part,
         _ => "",
     };
-    let one = |value: &str, name: &str| match (value, name.strip_suffix('s')) {
-        ("1", Some(single)) => format!("1 {single}"),
-        _ => format!("{value} {name}"),
-    };
     let grows = match held.get(beside).map(|held| value(held)) {
+        Some(value) if many(info).is_some() => multiplied(info, &value),
         Some(value) if beside == whole => format!("N {counted} in {}", one(&value, whole)),
         Some(value) if is_of(word) && value.ends_with('%') => {
             format!("N {counted}, {value} as many {part}")
@@ -134,6 +134,53 @@ fn read(held: &Conditions, info: &WorkloadInfo) -> String {
     let mut parts = vec![grows];
     parts.extend(spelled(held, &told));
     parts.join(" · ")
+}
+
+/// `1 token`, `2 tokens`.
+pub(crate) fn one(value: &str, name: &str) -> String {
+    match (value, name.strip_suffix('s')) {
+        ("1", Some(single)) => format!("1 {single}"),
+        _ => format!("{value} {name}"),
+    }
+}
+
+/// The ratio of a workload, where it is told as a multiple.
+pub(crate) fn many(info: &WorkloadInfo) -> Option<&Ratio> {
+    info.ratio.as_ref().filter(|ratio| ratio.multiple)
+}
+
+/// What a multiple is of, in the plural: `CPUs` for `per CPU`.
+pub(crate) fn wholes(ratio: &Ratio) -> String {
+    plural(ratio.word.strip_prefix("per ").unwrap_or(&ratio.whole))
+}
+
+/// `N threads on 2 CPUs`, `4 threads on N CPUs`, `4 threads per CPU on N CPUs`: whichever half of the
+/// ratio grows, and the `value` that the other one is held at.
+fn multiplied(info: &WorkloadInfo, value: &str) -> String {
+    let Some(ratio) = many(info) else { return format!("N {}", info.axis) };
+    let wholes = wholes(ratio);
+    if info.axis_condition == ratio.part {
+        return format!("N {} on {}", info.axis, one(value, &wholes));
+    }
+    match value.strip_suffix('x') {
+        Some(times) => format!("{} {} on N {wholes}", one(times, &ratio.part), ratio.word),
+        None => format!("{} on N {wholes}", one(value, &ratio.part)),
+    }
+}
+
+/// A place on the axis as a multiple, where its table tells them so: `1.2 per CPU`. Between points there
+/// is one only where the part grows.
+pub(crate) fn multiple_at(table: &Table, at: f64) -> Option<String> {
+    let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
+    let known = table.points.iter().position(|&point| (point as f64 - at).abs() < 1e-9);
+    let value = match known {
+        Some(index) => *shares.values.get(index)?,
+        None if table.axis_condition == shares.part => {
+            *shares.values.first()? * at / *table.points.first()? as f64
+        }
+        None => return None,
+    };
+    value.is_finite().then(|| format!("{} {}", share(value, true), shares.word))
 }
 
 /// Whether the word for a ratio says only what it is a share of: `of pipes`, where another is
@@ -167,7 +214,12 @@ fn plural(object: &str) -> String {
 
 /// What one figure of the table is: `µs per write + wait + dispatch`, `k tokens/s`.
 pub(crate) fn measure(table: &Table, unit: &Unit) -> String {
-    let (metric, sign) = (&table.metric, &unit.symbol);
+    measure_of(&table.metric, unit)
+}
+
+/// See [`measure`].
+pub(crate) fn measure_of(metric: &MetricInfo, unit: &Unit) -> String {
+    let sign = &unit.symbol;
     let about = if metric.about.is_empty() { &metric.name } else { &metric.about };
     if metric.unit == "ns" {
         format!("{sign} per {about}")
@@ -204,10 +256,13 @@ pub(crate) fn measured(run: &Run, table: &Table, unit: &Unit) -> String {
 /// What the medians of a table are of: `median of 5 rounds`; along a trajectory no two samples have
 /// one place.
 pub(crate) fn medians(run: &Run, table: &Table) -> String {
-    let most = rounds_of(run, &table.workload);
+    let (least, most) = rounds_of(run, &table.workload);
     match (table.trajectory, most) {
-        (false, _) => rounds_in_words(run, most, most),
+        (false, _) => rounds_in_words(run, least, most),
         (true, 1) => "median of the samples near each place in 1 round".to_owned(),
+        (true, _) if least < most => {
+            format!("median of the samples near each place in {least} to {most} rounds")
+        }
         (true, rounds) => format!("median of the samples near each place in {rounds} rounds"),
     }
 }
@@ -215,11 +270,16 @@ pub(crate) fn medians(run: &Run, table: &Table) -> String {
 /// How many rounds the medians of a run stand on: `median of 5 rounds`.
 pub(crate) fn rounds(run: &Run) -> String {
     let each = run.plan.workloads.iter().map(|workload| rounds_of(run, &workload.name));
-    let (least, most) = each.fold((u32::MAX, 0), |(a, b), of| (a.min(of), b.max(of)));
+    let (least, most) = each.fold((u32::MAX, 0), |(a, b), of| (a.min(of.0), b.max(of.1)));
     rounds_in_words(run, least, most)
 }
 
 fn rounds_in_words(run: &Run, least: u32, most: u32) -> String {
+    let told = rounds_counted(run, least, most);
+    if analysis::is_predicted(run) { format!("predicted by a model, {told}") } else { told }
+}
+
+fn rounds_counted(run: &Run, least: u32, most: u32) -> String {
     match (least, most) {
         (_, 1) if is_foreign(run) => "single figures".to_owned(),
         (_, 1) => "median of 1 round".to_owned(),
@@ -228,10 +288,23 @@ fn rounds_in_words(run: &Run, least: u32, most: u32) -> String {
     }
 }
 
-/// How many rounds were planned for the cells of a workload.
-fn rounds_of(run: &Run, workload: &str) -> u32 {
+/// How many rounds the cells of a workload have, least and most: as many as were planned, or what a budget
+/// made of them.
+fn rounds_of(run: &Run, workload: &str) -> (u32, u32) {
+    if run.plan.budget.is_some() {
+        return analysis::widths::rounds(run, Some(workload));
+    }
     let cells = run.plan.cells.iter().filter(|cell| cell.workload == workload);
-    cells.map(|cell| cell.round + 1).max().unwrap_or(run.plan.rounds)
+    let rounds = cells.map(|cell| cell.round + 1).max().unwrap_or(run.plan.rounds);
+    (rounds, rounds)
+}
+
+/// How many cells were planned; of a run that a budget ended, how many there were to be in the end.
+pub(crate) fn cells_planned(run: &Run) -> u64 {
+    match run.summary.state {
+        RunState::Complete => run.summary.cells_ended,
+        RunState::Open | RunState::Interrupted => run.summary.cells_planned,
+    }
 }
 
 /// Whether the figures were taken from somebody's table: then nothing is known of clock and machine.
@@ -242,6 +315,11 @@ pub(crate) fn is_foreign(run: &Run) -> bool {
 /// The file that the figures of a foreign run were read from.
 pub(crate) fn source(run: &Run) -> Option<&str> {
     let words = &run.summary.command;
+    if let [_, command, file, ..] = words.as_slice()
+        && command == "import"
+    {
+        return Some(file);
+    }
     let after = words.iter().skip_while(|word| *word != "--csv").nth(1);
     after.map(String::as_str).or_else(|| words.iter().find_map(|word| word.strip_prefix("--csv=")))
 }
@@ -251,6 +329,69 @@ pub(crate) fn unit(table: &Table) -> Unit {
     let medians = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let medians: Vec<f64> = medians.map(|cell| cell.median.value).collect();
     Unit::for_table(&table.metric.unit, &medians)
+}
+
+/// The tables that are shown as such: of a workload that is told in averages, those are.
+pub(crate) fn tables(analysis: &Analysis) -> impl Iterator<Item = &Table> {
+    let told = |name: &str| analysis.averages.iter().any(|averages| averages.workload == name);
+    analysis.tables.iter().filter(move |table| !told(&table.workload))
+}
+
+/// A time by itself, in the unit that suits it: what spans from nanoseconds to seconds has no common
+/// one.
+pub(crate) fn quantity(metric: &MetricInfo, recorded: f64) -> String {
+    Unit::for_table(&metric.unit, &[recorded]).with_symbol(recorded).trim_end().to_owned()
+}
+
+/// The points of a table's distributions, each with what it is called: `4 threads (2 per CPU)`.
+pub(crate) fn distributed(table: &Table) -> Vec<(u64, String)> {
+    let mut points: Vec<u64> = table.distributions.iter().map(|of| of.point).collect();
+    points.sort_unstable();
+    points.dedup();
+    let told = |point: u64| {
+        let multiple = multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+        format!("{}{}", one(&whole(point), &table.axis), multiple.unwrap_or_default())
+    };
+    points.into_iter().map(|point| (point, told(point))).collect()
+}
+
+/// The place of a subject among all at a point of a table with rankings, and what is told of it besides:
+/// `3 of 14`, `×7.1 behind byte-block`.
+pub(crate) fn placed(table: &Table, point: u64, subject: &str) -> Option<(String, String)> {
+    let ranking = table.rankings.iter().find(|ranking| ranking.point == point)?;
+    let placed = ranking.places.iter().find(|placed| placed.subject == subject)?;
+    let of = ranking.places.len() + ranking.unfinished.len();
+    let label = |subject: &String| {
+        let row = table.rows.iter().find(|row| row.subject == *subject);
+        row.map_or(subject, |row| &row.label).clone()
+    };
+    let beside: Vec<String> = placed.beside.iter().map(label).collect();
+    let first = ranking.places.first().filter(|first| first.subject != subject);
+    let behind = first
+        .map(|first| format!("{} behind {}", factor(placed.behind.value), label(&first.subject)));
+    let close = match beside.len() {
+        0 => None,
+        1..=3 => Some(format!("too close to call with {}", list(&beside))),
+        many => Some(format!("too close to call with {many} others")),
+    };
+    let more: Vec<String> = behind.into_iter().chain(close).collect();
+    Some((format!("{} of {of}", placed.rank), more.join(", ")))
+}
+
+/// The heads of a table of distributions, and the figures of one as they stand under them.
+pub(crate) const QUANTILES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "longest", "operations"];
+
+/// See [`QUANTILES`].
+pub(crate) fn quantiles(metric: &MetricInfo, of: &Distribution) -> [String; 6] {
+    let [p50, p90, p99, p99_9, max] =
+        [of.p50, of.p90, of.p99, of.p99_9, of.max].map(|value| quantity(metric, value));
+    [p50, p90, p99, p99_9, max, whole(of.count)]
+}
+
+/// Why the law of scaling does not apply to a row.
+pub(crate) fn unscaled(row: &Row) -> Option<String> {
+    let scaling = row.scaling.as_ref().filter(|scaling| !scaling.because.is_empty())?;
+    Some(format!("the Universal Scalability Law does not apply: {}", scaling.because))
 }
 
 /// The rows as reports list them: those with figures first, each group in the workload's order.
@@ -374,7 +515,7 @@ pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
 }
 
 /// Findings as they are told: what is about one table stands together, of each subject its growth
-/// first and then its modes, steps and drift; pairs come last.
+/// first and then its modes, steps and drift; after them the rankings, and pairs come last.
 pub(crate) fn arranged<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<&'a Finding> {
     let mut tables = Vec::new();
     let mut subjects: Vec<&[String]> = Vec::new();
@@ -383,14 +524,23 @@ pub(crate) fn arranged<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<&
             let table = (&told.workload, &told.conditions, &told.metric);
             let table = place_in(&mut tables, table);
             let subject = place_in(&mut subjects, told.subjects.as_slice());
-            let is_pair = told.kind == FindingKind::Crossover;
-            // Pairs keep their order.
-            let one = if is_pair { (0, 0) } else { (subject, rank(told.kind)) };
-            ((table, is_pair, one), told)
+            let (part, place) = rank(told.kind);
+            // Those about several keep their order.
+            let one = if part == About::One { (subject, place) } else { (0, 0) };
+            ((table, part, one), told)
         })
         .collect();
     keyed.sort_by_key(|(key, _)| *key);
     keyed.into_iter().map(|(_, told)| told).collect()
+}
+
+/// What is said where there are no findings: averages are compared by whoever reads them.
+pub(crate) fn nothing_found(analysis: &Analysis) -> &'static str {
+    if analysis.averages.is_empty() {
+        "None: too little was measured."
+    } else {
+        "None: from averages of so few runs nothing is concluded."
+    }
 }
 
 /// The place of an item among those that were seen, behind them if it is new.
@@ -401,14 +551,26 @@ fn place_in<T: PartialEq>(seen: &mut Vec<T>, item: T) -> usize {
     })
 }
 
-/// The order in which findings about one subject are told.
-const fn rank(kind: FindingKind) -> u8 {
+/// How many subjects a finding is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum About {
+    One,
+    All,
+    Two,
+}
+
+/// How many a kind of finding is about, and the order in which those about one subject are told.
+const fn rank(kind: FindingKind) -> (About, u8) {
     match kind {
-        FindingKind::Growth | FindingKind::Rate | FindingKind::Control => 0,
-        FindingKind::Mode => 1,
-        FindingKind::Step => 2,
-        FindingKind::Drift => 3,
-        FindingKind::Crossover => 4,
+        FindingKind::Growth | FindingKind::Rate | FindingKind::Control => (About::One, 0),
+        FindingKind::Unfinished => (About::One, 1),
+        FindingKind::Scaling => (About::One, 2),
+        FindingKind::Fairness => (About::One, 3),
+        FindingKind::Mode => (About::One, 4),
+        FindingKind::Step => (About::One, 5),
+        FindingKind::Drift => (About::One, 6),
+        FindingKind::Ranking => (About::All, 0),
+        FindingKind::Crossover | FindingKind::Trade | FindingKind::Difference => (About::Two, 0),
     }
 }
 
@@ -476,11 +638,19 @@ pub(crate) struct Void {
     pub detail: String,
 }
 
-/// The void cells of a run, those with one subject and reason joined.
+/// Whether a cell is of a subject that is wrong on purpose: it has to be void, and a finding says
+/// whether it was.
+pub(crate) fn is_control(run: &Run, cell: &Cell) -> bool {
+    let info = run.plan.workloads.iter().find(|info| info.name == cell.key.workload);
+    let mut subjects = info.into_iter().flat_map(|info| &info.subjects);
+    subjects.any(|subject| subject.control && subject.name == cell.key.subject)
+}
+
+/// The void cells of a run, those with one subject and reason joined. Those of controls are none.
 pub(crate) fn void(run: &Run) -> Vec<Void> {
     type Group<'a> = (&'a str, &'a str, &'a str, &'a str, Vec<u64>, usize);
     let mut groups: Vec<Group> = Vec::new();
-    for cell in &run.cells {
+    for cell in run.cells.iter().filter(|cell| !is_control(run, cell)) {
         let Outcome::Void { reason, detail } = &cell.outcome else { continue };
         let (workload, subject) = (cell.key.workload.as_str(), cell.key.subject.as_str());
         let same = |group: &&mut Group| (group.0, group.1, group.2) == (workload, subject, reason);
@@ -556,6 +726,7 @@ mod tests {
                 part: part.to_owned(),
                 whole: whole.to_owned(),
                 word: word.to_owned(),
+                ..Ratio::default()
             }),
             ..WorkloadInfo::default()
         }
@@ -592,6 +763,25 @@ mod tests {
         let pipes = growing("pipes", "pipes", Some(["tokens", "pipes", "of pipes"]));
         assert_eq!(read(&held, &pipes), "N pipes, 10 % as many tokens · spread tail");
         assert_eq!(read(&given(&[("tokens", "1")]), &pipes), "1 token in N pipes");
+    }
+
+    #[test]
+    fn a_multiple_is_told_of_whichever_half_grows() {
+        let per_cpu = |axis: &str, condition: &str| {
+            let mut info = growing(axis, condition, Some(["threads", "cpus", "per CPU"]));
+            info.ratio.as_mut().expect("a ratio").multiple = true;
+            info
+        };
+        let held = |cpus: &str| given(&[("cpus", cpus), ("mode", "time")]);
+        let threads = per_cpu("threads", "threads");
+        assert_eq!(read(&held("2"), &threads), "N threads on 2 CPUs · mode time");
+        assert_eq!(read(&held("1"), &threads), "N threads on 1 CPU · mode time");
+        let cpus = per_cpu("CPUs", "cpus");
+        assert_eq!(read(&given(&[("threads", "4x")]), &cpus), "4 threads per CPU on N CPUs");
+        assert_eq!(read(&given(&[("threads", "1")]), &cpus), "1 thread on N CPUs");
+        let held_for = per_cpu("ns held", "held");
+        let both = given(&[("cpus", "2"), ("threads", "4")]);
+        assert_eq!(read(&both, &held_for), "N ns held · cpus 2 · threads 4");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{dead, pipetest, realistic};
+use fixture::{build, dead, locks, pipetest, realistic};
 use record::Run;
 use report::export::{Format, Material, TABLE, What, find};
 use report::json::Samples;
@@ -15,9 +15,10 @@ use std::process::Command;
 /// Text that means something in each of the formats.
 const AWKWARD: &str = "a|b, \"c\" 'd' `touch made-by-a-title` {x}_y^z @e \\ <i>&amp;\n# EOF";
 
-fn written(run: &Run, format: &str, what: What) -> String {
+fn written(run: &Run, format: &str, what: impl Into<Option<What>>) -> String {
     let mut bytes = Vec::new();
     let format = find(format).expect("a format");
+    let what = what.into().filter(|what| format.choices.contains(what));
     (format.write)(&Material::new(run, what), &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
     assert!(text.starts_with(format.head), "{}: {:?}", format.name, text.lines().next());
@@ -303,7 +304,8 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
 
 #[test]
 fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
-    for (run, analysis) in [realistic(2), pipetest::pipetest(2), dead::dead(2)] {
+    let runs = [realistic(2), pipetest::pipetest(2), dead::dead(2), locks::locks(3)];
+    for (run, analysis) in runs.into_iter().chain([build::build(&[2]), build::build(&[1, 2])]) {
         let folder = tempfile::tempdir().unwrap();
         let script = written(&run, "gnuplot", What::Samples);
         for (terminal, ending) in [("pngcairo", ".png"), ("svg", ".svg"), ("dumb", ".txt")] {
@@ -366,6 +368,47 @@ fn markdown_and_csv_tell_rates_from_zero_on() {
 }
 
 #[test]
+fn markdown_has_averages_multiples_and_waiting_times() {
+    let text = written(&build::build(&[1, 2]).0, "markdown", What::Samples);
+    assert!(text.contains("|  | half -j 3 | optimal -j 4 | maximal |"), "{text}");
+    let elapsed: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("| Elapsed Time, s |")).collect();
+    assert_eq!(elapsed.len(), 2, "a table for each number of CPUs: {text}");
+    assert!(elapsed[0].ends_with("| aborted after 30 min |"), "{elapsed:?}");
+    assert!(text.contains("- maximal: aborted after 30 min: make (waits), cc1 ×4 (running)"));
+    // The averages are the tables: medians do not stand beside them.
+    assert!(!text.contains("Also measured"), "{text}");
+
+    let text = written(&locks::locks(3).0, "markdown", What::Samples);
+    assert!(
+        text.contains("| subject | 1 (0.5 per CPU) | 2 (1 per CPU) | 4 (2 per CPU) |"),
+        "{text}"
+    );
+    assert!(text.contains("#### waiting at 32 threads (16 per CPU)"), "{text}");
+    assert!(!text.contains("| broken"), "{text}");
+}
+
+#[test]
+fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
+    let (run, _) = locks::locks(2);
+    let rows = read(&written(&run, "csv", What::Samples));
+    let units = |metric: &str| {
+        let of: BTreeSet<&str> =
+            rows.iter().filter(|row| row["metric"] == metric).map(|row| &*row["unit"]).collect();
+        of.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!((units("fairness"), units("acquisitions")), (vec![""], vec!["acquisitions/s"]));
+    let void = rows.iter().filter(|row| row["subject"] == "ticket" && row["position"] == "32");
+    let told: Vec<&str> = void.map(|row| &*row["missing"]).collect();
+    assert!(told.len() == 2 && told[0].starts_with("void: did not finish within 10 s"), "{told:?}");
+    let medians = read(&written(&run, "csv", What::Medians));
+    let gap = medians.iter().find(|row| row["subject"] == "ticket" && row["point"] == "32");
+    assert!(gap.unwrap()["missing"].contains("did not finish"), "{gap:?}");
+    let builds = read(&written(&build::build(&[2]).0, "csv", What::Samples));
+    assert!(builds.iter().any(|row| row["metric"] == "percent cpu" && row["unit"] == "%"));
+}
+
+#[test]
 fn no_title_runs_a_program_or_ends_a_string() {
     let folder = tempfile::tempdir().unwrap();
     let script = written(&awkward(), "gnuplot", What::Samples);
@@ -390,7 +433,11 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
     gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
     run.cells.clear();
     for format in TABLE {
-        let _ = written(&run, format.name, What::Medians);
+        // Those that hold figures and nothing else say that there are none.
+        match (format.check)(&Material::new(&run, None)) {
+            Ok(()) => drop(written(&run, format.name, What::Medians)),
+            Err(why) => assert!(why.starts_with("the run has no "), "{}: {why}", format.name),
+        }
     }
     gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
     let (mut run, _) = realistic(1);
@@ -406,6 +453,6 @@ fn a_format_that_can_choose_gives_two_forms_and_others_one() {
         written(&run, format.name, What::Samples) != written(&run, format.name, What::Medians)
     };
     for format in TABLE {
-        assert_eq!(differs(format), format.chooses, "{}", format.name);
+        assert_eq!(differs(format), format.choices.contains(&What::Medians), "{}", format.name);
     }
 }

@@ -4,9 +4,9 @@
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{pipetest, realistic};
+use fixture::{build, locks, pipetest, realistic};
 use record::Run;
-use report::export::{Material, What, find};
+use report::export::{Material, find};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A family of metrics, as the text declares it.
@@ -147,7 +147,7 @@ fn check(name: &str, family: &Family) {
 fn written(run: &Run) -> String {
     let mut bytes = Vec::new();
     let format = find("openmetrics").expect("the format");
-    (format.write)(&Material::new(run, What::Samples), &mut bytes).expect("written");
+    (format.write)(&Material::new(run, None), &mut bytes).expect("written");
     String::from_utf8(bytes).expect("UTF-8")
 }
 
@@ -156,6 +156,44 @@ fn the_text_is_what_the_specification_says() {
     for (run, _) in [realistic(3), trajectory::before(Size::SMALL), pipetest::pipetest(2)] {
         assert!(read(&written(&run)).len() >= 3);
     }
+}
+
+#[test]
+fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary() {
+    let (run, analysis) = locks::locks(3);
+    let families = read(&written(&run));
+    let family = |name: &str| {
+        let found = families.iter().find(|(known, _)| known == name);
+        &found.unwrap_or_else(|| panic!("{name} is not there")).1
+    };
+    assert_eq!(family("knee_lock_fairness").unit, None);
+    let single = family("knee_lock_waiting_single_seconds");
+    let table = analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
+    let of = table.distributions.iter().find(|of| of.subject == "mcs" && of.point == 8).unwrap();
+    let is_it = |sample: &&Sample| {
+        sample.labels["subject"] == "mcs"
+            && sample.labels["point"] == "8"
+            && sample.labels.get("quantile").is_some_and(|of| of == "0.999")
+    };
+    let told = single.samples.iter().find(is_it).expect("a quantile");
+    assert!((told.value * 1e9 / of.p99_9 - 1.0).abs() < 1e-12, "{}", told.value);
+    // What was not measured at a point has no figure there, and a control none at all.
+    let rates = family("knee_lock_acquisitions_acquisitions_per_second");
+    let has = |subject: &str, point: &str| {
+        let at = |of: &Sample| of.labels["subject"] == subject && of.labels["point"] == point;
+        rates.samples.iter().any(at)
+    };
+    assert!(has("ticket", "16") && !has("ticket", "32") && !has("broken", "32"));
+
+    let (run, analysis) = build::build(&[1, 2]);
+    let families = read(&written(&run));
+    let (_, means) =
+        families.iter().find(|(name, _)| name == "knee_build_percent_cpu_mean_ratio").unwrap();
+    assert_eq!((means.kind.as_str(), means.unit.as_deref()), ("gauge", Some("ratio")));
+    let mean = analysis.averages[0].rows[3].figures[0].as_ref().unwrap().mean;
+    assert!((means.samples[0].value * 100.0 / mean - 1.0).abs() < 1e-12);
+    // Three loads on one and on two CPUs, of which one never ended.
+    assert_eq!(means.samples.len(), 5);
 }
 
 #[test]

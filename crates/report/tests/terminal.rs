@@ -3,7 +3,7 @@
 mod fixture;
 
 use fixture::trajectory::{Size, after, before};
-use fixture::{dead, pipetest, realistic};
+use fixture::{build, dead, locks, pipetest, realistic};
 use report::terminal::{Detail, Style, tables};
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
@@ -41,6 +41,8 @@ fn no_line_is_wider_than_the_terminal() {
     let calls = before(Size::SMALL);
     for (run, analysis) in
         [realistic(20), pipetest::pipetest(20), with_long_names(), calls, dead::dead(4)]
+            .into_iter()
+            .chain([locks::locks(5), locks::predicted(3), build::build(&[1, 2])])
     {
         for width in [40, 41, 47, 60, 80, 97, 120, 200] {
             for detail in [Detail::Headline, Detail::All] {
@@ -236,6 +238,70 @@ fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
         assert!(text.contains("collapses  ÷8.21") && text.contains("holds      ×0.98"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
     }
+}
+
+#[test]
+fn threads_on_cpus_are_told_as_multiples_and_a_control_has_no_row() {
+    let (run, analysis) = locks::locks(5);
+    let text = tables(&run, &analysis, &PLAIN);
+    insta::assert_snapshot!("lock", text);
+    let (table, findings) = text.split_once("Findings").expect("findings");
+    assert!(!table.contains("broken") && findings.contains("broken"), "{text}");
+    // Nothing is a share where there are more threads than CPUs.
+    assert!(!table.replace("97 % of 400 samples", "").contains('%'), "{table}");
+    let narrow = tables(&run, &analysis, &Style { width: 60, ..PLAIN });
+    let heads: Vec<&str> =
+        narrow.lines().filter(|line| line.starts_with("  per CPU ")).map(str::trim_end).collect();
+    assert_eq!(heads.len(), 2, "a head for each part of the table: {narrow}");
+    let multiples = heads.iter().flat_map(|head| head.split_whitespace().skip(2));
+    assert_eq!(multiples.collect::<Vec<_>>(), ["0.5", "1", "2", "4", "8", "16"]);
+    let mut down = analysis.clone();
+    down.tables.truncate(1);
+    down.tables[0].points_down = true;
+    down.findings.clear();
+    insta::assert_snapshot!("lock_down", tables(&run, &down, &PLAIN));
+}
+
+#[test]
+fn how_long_single_ones_waited_is_told_with_every_table() {
+    let (run, mut analysis) = locks::locks(5);
+    analysis.tables.retain(|table| table.metric.name == "waiting");
+    analysis.findings.clear();
+    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    insta::assert_snapshot!("waits", all);
+    let narrow = tables(&run, &analysis, &Style { detail: Detail::All, width: 40, ..PLAIN });
+    for word in ["p50", "p99.9", "longest", "operations"] {
+        assert_eq!(all.matches(word).count(), 6, "{word} once a point: {all}");
+        assert_eq!(narrow.matches(word).count(), 6, "{word} once a point: {narrow}");
+    }
+}
+
+#[test]
+fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
+    let (run, analysis) = build::build(&[1, 2]);
+    let text = tables(&run, &analysis, &PLAIN);
+    insta::assert_snapshot!("averages", text);
+    insta::assert_snapshot!(
+        "averages_narrow",
+        tables(&run, &analysis, &Style { width: 40, ..PLAIN })
+    );
+    let column = |of: usize| &analysis.averages[of].columns[2];
+    assert_eq!((column(0).runs, column(0).void), (0, 5));
+    assert_eq!((column(1).runs, column(1).void), (4, 1));
+    // Each mean is that of the samples.
+    let row = &analysis.averages[1].rows[0];
+    let first = row.figures[0].as_ref().expect("figures");
+    let mean = first.samples.iter().sum::<f64>() / first.samples.len() as f64 / 1e9;
+    assert!(text.contains(&format!("{mean:.2} (")), "{mean} is not in {text}");
+}
+
+#[test]
+fn a_prediction_is_never_told_as_a_measurement() {
+    let (run, analysis) = locks::predicted(3);
+    let text = tables(&run, &analysis, &PLAIN);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("(predicted by a model, median of 3 rounds)"), "{text}");
+    assert!(text.contains("Nothing here was measured"), "{text}");
 }
 
 #[test]

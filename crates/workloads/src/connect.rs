@@ -6,15 +6,16 @@
 //! what a client measures by it says nothing of the server. What it can't see, that the connection is
 //! accepted, watched and answered, is in the reply.
 //!
-//! Both are on one CPU, unless `--cpus any` lets the scheduler place them: then waking an idle CPU is
+//! Both are on one CPU, unless `--cpus all` lets the scheduler place them: then waking an idle CPU is
 //! part of each figure. On one CPU the server may be woken in the middle of the call of `connect` and
 //! accept before it returns; that is its second mode.
 //!
 //! It does not measure a network, several clients that connect at once, nor connections that are active:
 //! `dead` has those.
 
-use crate::client::{Client, reset};
-use crate::served::{self, CPUS, Scene, connections_fit};
+use crate::client::Client;
+use crate::cpus;
+use crate::served::{self, connections_fit};
 use engine::{
     About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Print, Probe, Subject,
     Sweep, Usual, Values, Workload,
@@ -56,7 +57,7 @@ static ABOUT: About = About {
         "several clients that connect at once",
         "what open connections cost the server's other work: that is `dead`",
     ],
-    conditions: &[CONNECTIONS, CPUS],
+    conditions: &[CONNECTIONS, cpus::ONE],
     axis: CONNECTIONS.name,
     rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
     trajectory: true,
@@ -67,14 +68,14 @@ static ABOUT: About = About {
                    request over each connection",
         subjects: &["epoll-level", "poll", "nginx"],
         points: &["10k"],
-        conditions: &[("cpus", "any")],
+        conditions: &[("cpus", "all")],
         rounds: Some(1),
         print: Print::Calls(&[("connect", "connect"), ("connect", "answer")]),
         also: &[],
         hides: &[
             "the first column ends when the kernel has shaken hands: the server may not know yet, and \
              would not have to accept at all",
-            "where the scheduler puts client and server (--cpus one)",
+            "where the scheduler puts client and server (--cpus 1)",
             "the original went on to ask over every i-th connection again: that is `request`",
         ],
     }],
@@ -101,14 +102,9 @@ impl Workload for Connect {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
-        let cpus = served::together(cell)?;
-        let mut scene = Scene::open(cell, probe, FILE_BYTES, 1, &cpus)?;
-        let mut open = Vec::with_capacity(count as usize);
-        let outcome = scene.client().and_then(|client| connect(client, count, &mut open, probe));
-        let outcome = scene.judged(outcome);
-        reset(open);
-        // A failure that was met first says more than how the server ended.
-        outcome.and(scene.close().map(drop))
+        served::with_connections(cell, probe, FILE_BYTES, |client, open, probe| {
+            connect(client, count, open, probe)
+        })
     }
 }
 

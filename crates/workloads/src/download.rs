@@ -16,8 +16,9 @@ mod file;
 mod slow;
 
 use crate::client;
+use crate::cpus::stay_on;
 use crate::folder;
-use crate::served::{self, Places, stay_on};
+use crate::served::{self, Places};
 use crate::servers::{Running, Server, Setup};
 use engine::{
     About, Cell, Condition, Defaults, Failure, Fit, Kind, MetricAbout, Probe, Says, Subject, Sweep,
@@ -213,7 +214,7 @@ fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Fail
     }
     let mut taking = Taking { stream, taken: body.len(), buffer: vec![0; 256 << 10] };
     probe.trajectory("throughput", count, |n| taking.up_to(n))?;
-    let spent_ns = cpu_ns()? - before;
+    let spent_ns = cpu_ns()?.saturating_sub(before);
     probe.given("cpu", &[spent_ns as f64 / count as f64], count);
     Ok(())
 }

@@ -11,7 +11,7 @@ use engine::{
     About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Parking, Probe, Subject, Sweep,
     Workload,
 };
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 use std::hint::black_box;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -47,14 +47,11 @@ const FAULTS: &[(&str, &str, Misbehave)] = &[
             std::thread::park();
         }
     }),
-    ("spins", "never ends, and uses its CPU", |_| {
-        loop {
-            black_box(());
-        }
-    }),
+    ("spins", "never ends, and uses its CPU", |_| spin()),
     ("fails", "reports a failure", |_| Err(Failure::new("a failure, as it was asked for"))),
     ("panics", "panics", |_| panic!("a panic, as it was asked for")),
     ("is-killed", "dies by SIGKILL", |_| die(Signal::KILL)),
+    ("segfaults", "dies by SIGSEGV", |_| segfault()),
     ("exits", "exits before it replied", |_| std::process::exit(7)),
     ("leaks-descriptors", "leaves descriptors open", leak_descriptors),
     ("prints-garbage", "writes to the standard output that replies go through", print_garbage),
@@ -93,8 +90,27 @@ impl Workload for Fault {
     }
 }
 
+/// Not inlined, so that it is found by its name.
+#[inline(never)]
+fn spin() -> ! {
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
 fn die(signal: Signal) -> Result<(), Failure> {
     kill_process(getpid(), signal).map_err(|error| Failure::doing("killing itself", error))
+}
+
+/// A handler that takes the first such signal for an overflow of the stack hands on the second.
+fn segfault() -> Result<(), Failure> {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    // Nobody wants its memory on the disk.
+    setrlimit(Resource::Core, none)
+        .map_err(|error| Failure::doing("forgoing a core file", error))?;
+    loop {
+        die(Signal::SEGV)?;
+    }
 }
 
 fn leak_descriptors(_: &mut Probe) -> Result<(), Failure> {

@@ -9,13 +9,14 @@
 //! has more maps that fork has to copy. The others are ways of the static one: *vfork* with execve and
 //! *`posix_spawn`* start the same program anew, *clone3* copies like fork and gives a pidfd.
 //!
-//! Parent and child run on one CPU, unless `--cpus any` lets the scheduler place them: then its choice is
+//! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
 //!
 //! It does not measure the end of a process (`reap` does), what a child that is a copy pays for each
 //! page that it writes to later, nor a shell or a program that does more than our few lines.
 
-use crate::processes::{self, CPUS, Linked, PARENT, PROCESSES, Row};
+use crate::cpus;
+use crate::processes::{self, Linked, PARENT, PROCESSES, Row};
 use engine::{
     About, Cell, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
 };
@@ -34,7 +35,7 @@ static ABOUT: About = About {
         "what a child that is a copy pays later, for each page that it writes to",
         "threads, or descriptors to copy: the parent has one thread and a handful of descriptors",
     ],
-    conditions: &[PROCESSES, PARENT, CPUS],
+    conditions: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
     rivals: &[("static", "vfork")],
     trajectory: true,
@@ -45,13 +46,13 @@ static ABOUT: About = About {
                    times; with -c 5000, to go past the 4,000 processes of his page",
         subjects: &["dynamic", "static"],
         points: &["5k"],
-        conditions: &[("parent", "0"), ("cpus", "any")],
+        conditions: &[("parent", "0"), ("cpus", "all")],
         rounds: Some(5),
         print: Print::Calls(&[("fork", "fork"), ("reap", "reap")]),
         also: &[],
         hides: &[
             "where the scheduler puts parent and child: on several CPUs it decides more than anything \
-             else (--cpus one)",
+             else (--cpus 1)",
             "one figure for the fork, the child's turn on a CPU and the byte through the pipe",
             "the second column runs backwards: its n-th line ends the n-th child, while all later ones \
              are alive",

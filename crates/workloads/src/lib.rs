@@ -4,6 +4,7 @@
 use engine::Workload;
 
 mod client;
+mod cpus;
 mod files;
 mod folder;
 mod mechanisms;
@@ -14,6 +15,9 @@ mod served;
 pub mod servers;
 mod shortage;
 mod tcp;
+mod turns;
+
+pub use known::SLOWER;
 
 /// Declares each module and puts its `WORKLOAD` into the table, in this order.
 macro_rules! table {
@@ -40,12 +44,15 @@ table! {
     fork,
     reap,
     thread,
+    lock,
     connect,
     request,
     dead,
     download,
+    build,
     null,
     fault,
+    known,
 }
 
 #[cfg(test)]

@@ -65,5 +65,6 @@ fn subject(row: &'static Mechanism) -> Subject {
         summary: row.summary,
         note: duty.into(),
         available: (row.available)().map_err(|why| why.0),
+        control: false,
     }
 }

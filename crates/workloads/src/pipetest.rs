@@ -104,8 +104,7 @@ static ABOUT: About = About {
         TIMEOUT,
     ],
     axis: "tokens",
-    ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes" }),
-    trajectory: false,
+    ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes", multiple: false }),
     points_down: true,
     rivals: &[("poll", "epoll-level")],
     likes: &[Like {
@@ -132,12 +131,12 @@ static ABOUT: About = About {
     }],
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
     usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
-    told: &[],
     metrics: &[
         MetricAbout { name: "passes", about: "token passes", says: Says::Rate("tokens/s") },
         MetricAbout::time("user", "token pass, user CPU"),
         MetricAbout::time("system", "token pass, system CPU"),
     ],
+    ..About::PLAIN
 };
 
 impl Workload for Pipetest {

@@ -87,7 +87,7 @@ static ABOUT: About = About {
         Condition { default: Defaults::always(&["0"]), ..TIMEOUT },
     ],
     axis: "watched",
-    ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active" }),
+    ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
     rivals: &[("poll", "epoll-level")],
     likes: &[Like {
         name: "poller-bench",

@@ -6,10 +6,10 @@
 
 pub(crate) mod limits;
 
+use crate::cpus;
 use engine::{Cell, Condition, Defaults, Failure, Fit, Probe, Stamp, Subject, Sweep, Values};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
@@ -37,32 +37,6 @@ pub(crate) const PARENT: Condition = Condition {
         points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
     }),
 };
-
-/// Where they run. On two CPUs a figure is also one of where the scheduler put the child, which a round
-/// keeps to: it scatters by half of itself.
-pub(crate) const CPUS: Condition = Condition {
-    name: "cpus",
-    about: "where they run: on one CPU together, or on any, as the scheduler likes",
-    values: Values::OneOf(&["one", "any"]),
-    default: Defaults::always(&["one"]),
-    sweep: None,
-};
-
-/// Takes this process, and what it starts from now on, to where the cell wants them: to the last of
-/// the CPUs that it may use, since the first ones serve most interrupts.
-pub(crate) fn place(cell: &Cell) -> Result<(), Failure> {
-    if cell.condition(CPUS.name)? == "any" {
-        return Ok(());
-    }
-    let moved = || -> rustix::io::Result<()> {
-        let allowed = sched_getaffinity(None)?;
-        let last = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu));
-        let mut one = CpuSet::new();
-        one.set(last.unwrap_or(0));
-        sched_setaffinity(None, &one)
-    };
-    moved().map_err(|error| Failure::doing("staying on one CPU", error))
-}
 
 /// How the forker is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +79,7 @@ impl Row {
             summary: self.summary,
             note: String::new(),
             available: self.available(),
+            control: false,
         }
     }
 
@@ -151,7 +126,7 @@ pub(crate) struct Course {
 /// Makes as many processes as the cell wants, and ends them.
 pub(crate) fn course(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<Course, Failure> {
     let wanted = cell.number(PROCESSES.name)?;
-    place(cell)?;
+    cpus::place(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
     let (made, errno, words) = forker.made()?;
     forker.state(probe);

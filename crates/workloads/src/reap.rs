@@ -5,13 +5,14 @@
 //! first: SIGKILL, and the wait until it is gone. The sample that finds n alive stands at n, so the
 //! axis is read from its far end.
 //!
-//! Parent and child run on one CPU, unless `--cpus any` lets the scheduler place them: then its choice is
+//! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
 //!
 //! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
 //! It does not measure a process that ends by itself, nor one that has files or connections to close.
 
-use crate::processes::{self, CPUS, Linked, PARENT, PROCESSES, Row};
+use crate::cpus;
+use crate::processes::{self, Linked, PARENT, PROCESSES, Row};
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
@@ -27,7 +28,7 @@ static ABOUT: About = About {
         "a process that ends by itself",
         "files, connections and memory of its own that a larger process would give back",
     ],
-    conditions: &[PROCESSES, PARENT, CPUS],
+    conditions: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

@@ -4,15 +4,16 @@
 //! every so many, some requests are sent over connections that are drawn from those that are open, one
 //! at a time. One operation is such a request, until its whole reply is there.
 //!
-//! Both are on one CPU, unless `--cpus any` lets the scheduler place them. The requests of new
+//! Both are on one CPU, unless `--cpus all` lets the scheduler place them. The requests of new
 //! connections come several at a time and are not timed: `connect` times each.
 //!
 //! It does not measure several requests at once, which let poll and select look at all connections once
 //! for many of them: `dead` does.
 
-use crate::client::{Client, reset};
+use crate::client::Client;
 use crate::connect::{CONNECTIONS, FILE_BYTES, USUAL};
-use crate::served::{self, CPUS, Scene, connections_fit};
+use crate::cpus;
+use crate::served::{self, connections_fit};
 use engine::{
     About, Cell, Condition, Defaults, Failure, Fit, Kind, MetricAbout, Probe, Subject, Values,
     Workload,
@@ -50,7 +51,7 @@ static ABOUT: About = About {
         "several requests at once: that is `dead`",
         "opening the connections: that is `connect`",
     ],
-    conditions: &[CONNECTIONS, EVERY, REQUESTS, CPUS],
+    conditions: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
     axis: CONNECTIONS.name,
     rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
     trajectory: true,
@@ -75,19 +76,14 @@ impl Workload for Request {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
         let places = places(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
-        let cpus = served::together(cell)?;
-        let mut scene = Scene::open(cell, probe, FILE_BYTES, 1, &cpus)?;
-        let mut open = Open { streams: Vec::new(), random: fastrand::Rng::with_seed(cell.seed) };
-        let outcome = scene.client().and_then(|mut client| {
+        let mut random = fastrand::Rng::with_seed(cell.seed);
+        served::with_connections(cell, probe, FILE_BYTES, |mut client, open, probe| {
             probe.trajectory_at(&places, &["request"], None, |place, laps| {
-                open.up_to(place, &mut client)?;
-                let one = open.random.usize(..open.streams.len());
-                laps.time(0, || client.ask(&mut open.streams[one]))
+                up_to(place, open, &mut client)?;
+                let one = random.usize(..open.len());
+                laps.time(0, || client.ask(&mut open[one]))
             })
-        });
-        let outcome = scene.judged(outcome);
-        reset(open.streams);
-        outcome.and(scene.close().map(drop))
+        })
     }
 }
 
@@ -97,25 +93,17 @@ fn places(count: u64, every: u64, requests: u64) -> Vec<u64> {
     looks.flat_map(|place| (0..requests).map(move |_| place)).collect()
 }
 
-/// The connections that are open, and what one of them is drawn by.
-struct Open {
-    streams: Vec<TcpStream>,
-    random: fastrand::Rng,
-}
-
-impl Open {
-    /// Opens more, until there are so many. Their requests are all sent before any reply is waited for:
-    /// a server that looks at every connection looks once for many of them.
-    fn up_to(&mut self, count: u64, client: &mut Client) -> Result<(), Failure> {
-        let before = self.streams.len();
-        for _ in before as u64..count {
-            let mut stream = client.socket()?;
-            client.connect_it(&stream)?;
-            client.send(&mut stream)?;
-            self.streams.push(stream);
-        }
-        self.streams[before..].iter_mut().try_for_each(|stream| client.receive(stream))
+/// Opens more, until there are so many. Their requests are all sent before any reply is waited for: a
+/// server that looks at every connection looks once for many of them.
+fn up_to(count: u64, open: &mut Vec<TcpStream>, client: &mut Client) -> Result<(), Failure> {
+    let before = open.len();
+    for _ in before as u64..count {
+        let mut stream = client.socket()?;
+        client.connect_it(&stream)?;
+        client.send(&mut stream)?;
+        open.push(stream);
     }
+    open[before..].iter_mut().try_for_each(|stream| client.receive(stream))
 }
 
 #[cfg(test)]

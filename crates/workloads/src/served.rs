@@ -1,25 +1,14 @@
 //! What the workloads over servers share: servers as subjects, a file to serve, and who runs where.
 
-use crate::client::Client;
+use crate::client::{Client, reset};
+use crate::cpus::{self, allowed};
 use crate::folder;
 use crate::mechanisms::{OWN_DESCRIPTORS, at_most};
 use crate::servers::{self, Counted, Running, Server, Setup};
 use crate::shortage;
-use engine::{
-    Cell, Condition, Defaults, Failure, Fit, Probe, Scratch, Subject, Values, Warning,
-    descriptors_max,
-};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use engine::{Cell, Failure, Fit, Probe, Scratch, Subject, Warning, descriptors_max};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-
-/// Where client and server run.
-pub(crate) const CPUS: Condition = Condition {
-    name: "cpus",
-    about: "where they run: on one CPU together, or on any, as the scheduler likes",
-    values: Values::OneOf(&["one", "any"]),
-    default: Defaults::always(&["one"]),
-    sweep: None,
-};
 
 /// The name of the file that is served.
 pub(crate) const FILE: &str = "file.txt";
@@ -36,6 +25,7 @@ fn subject(server: &Server) -> Subject {
         summary: server.summary,
         note: server.note.into(),
         available: server.available.clone(),
+        control: false,
     }
 }
 
@@ -131,6 +121,25 @@ impl Scene {
     }
 }
 
+/// What `act` measures at a server of one worker, on one CPU with its clients unless the cell says
+/// otherwise: it gets a client that has asked once, and a place for the connections that stay open. These
+/// are reset in the end.
+pub(crate) fn with_connections(
+    cell: &Cell,
+    probe: &mut Probe,
+    bytes: u64,
+    act: impl FnOnce(Client, &mut Vec<TcpStream>, &mut Probe) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let cpus = cpus::place(cell)?;
+    let mut scene = Scene::open(cell, probe, bytes, 1, &cpus)?;
+    let mut open = Vec::new();
+    let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
+    let outcome = scene.judged(outcome);
+    reset(open);
+    // A failure that was met first says more than how the server ended.
+    outcome.and(scene.close().map(drop))
+}
+
 /// The folder to serve, beside those of the servers.
 pub(crate) fn site(scratch: &Scratch) -> Result<PathBuf, Failure> {
     // Beneath the scratch, which others may reach by a link: the server is to see the same path.
@@ -172,33 +181,6 @@ impl Places {
         probe.fact("CPUs of the server", list(&self.server));
         probe.fact("CPUs of the clients", list(&self.clients));
     }
-}
-
-/// The CPUs that this process may run on.
-fn allowed() -> Result<Vec<usize>, Failure> {
-    let set =
-        sched_getaffinity(None).map_err(|error| Failure::doing("sched_getaffinity", error))?;
-    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
-}
-
-/// The CPUs for the server where both are on one, or on any; takes this process there.
-pub(crate) fn together(cell: &Cell) -> Result<Vec<usize>, Failure> {
-    if cell.condition(CPUS.name)? == "any" {
-        return Ok(Vec::new());
-    }
-    // The last one: the first ones serve most interrupts.
-    let last: Vec<usize> = allowed()?.last().copied().into_iter().collect();
-    stay_on(&last)?;
-    Ok(last)
-}
-
-/// Keeps this thread to these CPUs.
-pub(crate) fn stay_on(cpus: &[usize]) -> Result<(), Failure> {
-    let mut set = CpuSet::new();
-    for &cpu in cpus {
-        set.set(cpu);
-    }
-    sched_setaffinity(None, &set).map_err(|error| Failure::doing("staying on a CPU", error))
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@
 //! and joined one by one, the oldest first: that is the metric *join*, whose sample with n threads
 //! alive stands at n.
 //!
-//! All of them run on one CPU, unless `--cpus any` lets the scheduler place them.
+//! All of them run on one CPU, unless `--cpus all` lets the scheduler place them.
 //!
 //! A thread is Rust's: besides clone, its spawn maps the stack with a guard page and allocates
 //! a handle, and the thread maps a stack for signals before it runs. It does not measure a pool of threads,
 //! nor what they cost the scheduler while they run: all but one sleep.
 
-use crate::processes::{self, CPUS, limits};
+use crate::cpus;
+use crate::processes::limits;
 use engine::{
     About, Cell, Condition, Defaults, Failure, Fit, MetricAbout, Probe, Subject, Sweep, Usual,
     Values, Workload,
@@ -56,7 +57,7 @@ static ABOUT: About = About {
             default: Defaults::always(&["64"]),
             sweep: None,
         },
-        CPUS,
+        cpus::ONE,
     ],
     axis: "threads",
     trajectory: true,
@@ -84,7 +85,7 @@ impl Workload for Thread {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let wanted = cell.number("threads")?;
-        processes::place(cell)?;
+        cpus::place(cell)?;
         let mut crowd = Crowd::new(wanted, cell.number("stack")? as usize * 1024)?;
         let spawned = probe.trajectory("thread", wanted, |n| crowd.add(n));
         let joined = probe.countdown("join", crowd.sleeping.len() as u64, |_| crowd.end_one());

@@ -91,7 +91,7 @@ impl Row {
     }
 
     /// The ratio of the fastest batches of all runs.
-    fn ratio_fastest(&self) -> f64 {
+    pub fn ratio_fastest(&self) -> f64 {
         let best = |pick: fn(&(Figures, Figures)) -> f64| {
             self.limit.best(self.pairs.iter().map(pick)).unwrap_or(f64::NAN)
         };

@@ -2,7 +2,7 @@
 
 /// One row of a table, in one file, and where knee must know of it.
 pub struct Toy {
-    /// `mechanism` or `workload`.
+    /// `mechanism`, `lock` or `workload`.
     pub what: &'static str,
     /// The new file.
     pub file: &'static str,
@@ -10,24 +10,78 @@ pub struct Toy {
     pub text: &'static str,
     /// The file whose table gets one line more.
     pub table: &'static str,
+    /// That line.
+    pub row: &'static str,
     /// Arguments of knee, and the word that its output must hold then.
     pub uses: &'static [(&'static [&'static str], &'static str)],
 }
 
-/// Every toy. The mechanism is called `toy`, the workload `toy-work`.
-pub const ALL: &[&Toy] = &[&MECHANISM, &WORKLOAD];
+/// Every toy. The mechanism is called `toy`, the lock `toy-lock`, the workload `toy-work`.
+pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD];
 
-/// The mechanism once more, as one that never opens.
-pub fn broken_mechanism() -> String {
-    let open = "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super";
-    MECHANISM.text.replace("..super", open)
+/// A contract test that a toy is held to.
+pub struct Contract {
+    pub toy: &'static Toy,
+    /// The crate that holds the test, and the part of the test that is run.
+    pub package: &'static str,
+    pub part: &'static str,
+    /// What is right in the toy, and what breaks it in its place.
+    pub mistake: (&'static str, &'static str),
+    /// What the test says of it then.
+    pub complaint: &'static str,
 }
 
-/// What the contract test says of the broken mechanism.
-pub const COMPLAINT: &str = "toy: open: it never opens";
+/// The contract tests: of mechanisms, and of locks.
+pub const CONTRACTS: &[Contract] = &[
+    Contract {
+        toy: &MECHANISM,
+        package: "readiness",
+        part: "basics",
+        mistake: ("..super", "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super"),
+        complaint: "toy: open: it never opens",
+    },
+    Contract {
+        toy: &LOCK,
+        package: "locks",
+        part: "nobody_comes_in",
+        mistake: ("super::byte::Byte", "super::broken::Broken"),
+        complaint: "toy-lock: two were inside at once",
+    },
+];
 
-/// The mechanism.
-pub const MECHANISM: Toy = Toy {
+const LOCK: Toy = Toy {
+    what: "lock",
+    file: "crates/locks/src/algorithms/toy.rs",
+    text: r#"//! A toy: the byte lock under another name, and as bad.
+
+use crate::{Algorithm, Order, Waiting};
+
+/// The row.
+pub static ALGORITHM: Algorithm = Algorithm {
+    name: "toy-lock",
+    summary: "a toy",
+    order: Order::Any,
+    waiting: Waiting::Spins,
+    control: false,
+    limits: &[],
+    available: || Ok(()),
+};
+
+/// The lock.
+pub type Toy = super::byte::Byte;
+"#,
+    table: "crates/locks/src/algorithms.rs",
+    row: "toy::Toy",
+    uses: &[
+        (&["list"], "toy-lock"),
+        (&["list", "locks"], "toy-lock"),
+        (&["list", "locks", "--json"], "toy-lock"),
+        (&["completions", "bash"], "toy-lock"),
+        (&["run", "lock", "--subjects", "toy-lock", "--points", "1x", "--rounds", "1"], "toy-lock"),
+    ],
+};
+
+const MECHANISM: Toy = Toy {
     what: "mechanism",
     file: "crates/readiness/src/mechanisms/toy.rs",
     text: r#"//! A toy: `poll(2)` under another name.
@@ -38,6 +92,7 @@ pub(crate) const MECHANISM: Mechanism =
     Mechanism { name: "toy", label: "toy", summary: "a toy", ..super::poll::MECHANISM };
 "#,
     table: "crates/readiness/src/mechanisms.rs",
+    row: "toy",
     uses: &[
         (&["list"], "toy"),
         (&["list", "mechanisms"], "toy"),
@@ -100,8 +155,7 @@ impl Workload for Toy {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let (name, summary) = ("plus", "adds one");
-        vec![Subject { name, label: name, summary, note: String::new(), available: Ok(()) }]
+        vec![Subject::plain("plus", "adds one")]
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
@@ -115,6 +169,7 @@ impl Workload for Toy {
 }
 "#,
     table: "crates/workloads/src/lib.rs",
+    row: "toy",
     uses: &[
         (&["list"], "toy-work"),
         (&["list", "workloads"], "toy-work"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A name anywhere in the parent's code counts, not only after `mod`: the tables declare their
 /// modules inside a macro.
 pub fn reachable(tree: &Tree) -> Vec<String> {
-    let apart = roots_apart(tree);
+    let apart = [roots_apart(tree), named_by_path(tree)].concat();
     let roots: Vec<&PathBuf> = tree
         .crates
         .iter()
@@ -41,6 +41,27 @@ fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
         roots.extend(named.map(|name| folder.join(format!("{name}.rs"))));
     }
     roots
+}
+
+/// Files that a module is given by `#[path = "….rs"]`: their own parent may be in another package.
+fn named_by_path(tree: &Tree) -> Vec<PathBuf> {
+    let mut named = Vec::new();
+    for file in tree.rust() {
+        let Some(folder) = file.path.parent() else { continue };
+        let given = file.text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \""));
+        for path in given.filter_map(|rest| rest.strip_suffix("\"]")) {
+            let mut whole = folder.to_path_buf();
+            for part in Path::new(path) {
+                if part == ".." {
+                    whole.pop();
+                } else {
+                    whole.push(part);
+                }
+            }
+            named.push(whole);
+        }
+    }
+    named
 }
 
 /// A module's name, and the folder that its parent's children are in.
@@ -84,7 +105,8 @@ mod tests {
                 "a/fuzz/Cargo.toml",
                 "[[bin]]\nname = \"target\"\npath = \"fuzz_targets/target.rs\"\n",
             ),
-            ("a/fuzz/fuzz_targets/target.rs", ""),
+            ("a/fuzz/fuzz_targets/target.rs", "#[path = \"../shared.rs\"]\nmod shared;"),
+            ("a/fuzz/shared.rs", ""),
         ]);
         tree.crates.push(Crate {
             roots: vec!["a/src/lib.rs".into()],

@@ -14,6 +14,8 @@ pub fn complete_run(plan: Plan, cells: Vec<Cell>) -> Run {
         version: "0.1.0".into(),
         cells_ended: cells.len() as u64,
         cells_planned: cells.len() as u64,
+        labels: std::collections::BTreeMap::new(),
+        origin: String::new(),
     };
     Run {
         summary,

@@ -63,8 +63,8 @@ pub(super) fn open(station: Station) -> Result<Box<dyn Driver>, Error> {
         ring.watch(bell.rings())?;
         Ok(ring)
     };
-    let ring = open().map_err(|error| Error(format!("{COMPLETION}: {error}")))?;
-    let sending = (way.open)().map_err(|error| Error(format!("{}: {error}", way.name)))?;
+    let ring = open().map_err(|error| Error::Failed(format!("{COMPLETION}: {error}")))?;
+    let sending = (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
     Ok(Box::new(Worker {
         ring,
         links: Slab::new(),
@@ -124,7 +124,7 @@ struct Worker {
 
 impl Driver for Worker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
-        self.serve().map_err(|error| Error(format!("{COMPLETION}: {error}")))
+        self.serve().map_err(|error| Error::Failed(format!("{COMPLETION}: {error}")))
     }
 }
 

@@ -78,11 +78,11 @@ struct Worker {
 pub(super) fn open(row: &'static Mechanism, station: Station) -> Result<Box<dyn Driver>, Error> {
     let Station { bell, desk, listener, config, way } = station;
     let pace = Pace::new(config.limits);
-    let failed = |error: io::Error| Error(format!("{}: {error}", row.name));
+    let failed = |error: io::Error| Error::Failed(format!("{}: {error}", row.name));
     let mut watcher = (row.open)(pace.capacity().saturating_add(2)).map_err(failed)?;
     watcher.add(bell.rings(), BELL, Interest::Readable).map_err(failed)?;
     watcher.add(listener.as_fd(), LISTENER, Interest::Readable).map_err(failed)?;
-    let sending = (way.open)().map_err(|error| Error(format!("{}: {error}", way.name)))?;
+    let sending = (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
     let tools = Tools { desk, input: vec![0; INPUT_BYTES], out: Vec::new(), sending, row };
     Ok(Box::new(Worker {
         watcher,
@@ -102,7 +102,7 @@ pub(super) fn open(row: &'static Mechanism, station: Station) -> Result<Box<dyn 
 impl Driver for Worker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
         let row = self.tools.row.name;
-        self.serve().map_err(|error| Error(format!("{row}: {error}")))
+        self.serve().map_err(|error| Error::Failed(format!("{row}: {error}")))
     }
 }
 

@@ -13,8 +13,18 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         report::check(page, None)?;
     }
-    let run = foreign::run(ask, words)?;
+    let asked = foreign::Ask {
+        table: ask.table.clone(),
+        sd: ask.sd.clone(),
+        n: ask.n,
+        ..foreign::Ask::default()
+    };
+    let input = foreign::Input::open(&ask.file)?;
+    let foreign::Foreign { run, words } = foreign::read(&asked, input, words)?;
     let mut analysis = analysis::analyse(&run);
+    if let Some(words) = words {
+        words.compare(&run, &mut analysis);
+    }
     reword(&mut analysis);
     let analysed = [(run, analysis)];
     if let Some(file) = &ask.output {
@@ -32,20 +42,12 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Says of a table what analysis says of a run: there is no plan in which something was left out,
-/// and no flag of `knee run` that could mend it.
+/// Says of a table what analysis says of a run: there is no plan in which something was left out.
 fn reword(analysis: &mut Analysis) {
     let rows = analysis.tables.iter_mut().flat_map(|table| &mut table.rows);
     for (_, reason) in rows.flat_map(|row| &mut row.missing) {
         if reason == "not planned" {
             foreign::NO_ROW.clone_into(reason);
-        }
-    }
-    for caveat in &mut analysis.caveats {
-        if caveat.remedy.contains("--rounds") {
-            caveat.remedy = "a row for each repetition of the measurement".into();
-        } else if caveat.remedy.contains("--points") {
-            caveat.remedy = "figures at five points or more".into();
         }
     }
 }

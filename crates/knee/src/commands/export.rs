@@ -23,7 +23,9 @@ pub struct Export {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// One row a sample, or one a point (of csv) [default: samples]
+    /// What of it, or in which form: of csv samples or medians [default: samples]; of
+    /// github-action-benchmark figures of which smaller or bigger is better [default: where the run has
+    /// one sort only, that]
     #[arg(long, value_name = "WHAT")]
     pub what: Option<What>,
     #[command(flatten)]
@@ -32,9 +34,12 @@ pub struct Export {
 
 /// What `knee help export` says below its flags.
 const MORE: &str = "\
+The keys of json are in docs/export.md, and for programs in docs/schema/run-1.schema.json.
+
 Examples:
   knee export --format csv --what medians -o medians.csv
   knee export 7 --format gnuplot | gnuplot
+  knee export --format jsonl | jq -c '[.subject, .point, (.samples | length)]'
   knee export --format openmetrics -o /var/lib/node_exporter/textfile/knee.prom";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -43,6 +48,21 @@ pub enum What {
     Samples,
     /// One row a point of each series
     Medians,
+    /// Figures of which less is better
+    Smaller,
+    /// Figures of which more is better
+    Bigger,
+}
+
+impl From<What> for export::What {
+    fn from(what: What) -> export::What {
+        match what {
+            What::Samples => export::What::Samples,
+            What::Medians => export::What::Medians,
+            What::Smaller => export::What::Smaller,
+            What::Bigger => export::What::Bigger,
+        }
+    }
 }
 
 fn formats() -> PossibleValuesParser {
@@ -54,13 +74,8 @@ fn formats() -> PossibleValuesParser {
 pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     // The parser takes no other names.
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
-    if ask.what.is_some() && !format.chooses {
-        return Err(Trouble::usage(format!(
-            "--what is for --format {}; {} has one form only",
-            choosing(),
-            format.name
-        )));
-    }
+    let what = ask.what.map(export::What::from);
+    check_choice(format, what)?;
     let kind = Kind { name: "such export", head: format.head };
     let records = records(ask);
     let records: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
@@ -68,11 +83,9 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
         files::check(file, &kind, &records)?;
     }
     let run = read(&ask.run, &ask.place)?;
-    let what = match ask.what {
-        Some(What::Medians) => export::What::Medians,
-        Some(What::Samples) | None => export::What::Samples,
-    };
     let material = Material::new(&run, what);
+    (format.check)(&material)
+        .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
     match &ask.output {
         Some(file) => files::write(file, |out| (format.write)(&material, out))?,
         None => stream(|out| (format.write)(&material, out))?,
@@ -80,10 +93,18 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// The formats that can be had as samples or as medians.
-fn choosing() -> String {
-    let names = export::TABLE.iter().filter(|format| format.chooses).map(|format| format.name);
-    names.collect::<Vec<_>>().join(" and ")
+/// Whether the format can be had as what was asked for.
+fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Trouble> {
+    let Some(what) = what.filter(|what| !format.choices.contains(what)) else { return Ok(()) };
+    let having = export::TABLE.iter().filter(|other| other.choices.contains(&what));
+    let having: Vec<&str> = having.map(|other| other.name).collect();
+    let own: Vec<&str> = format.choices.iter().map(|own| own.name()).collect();
+    let of = match own.as_slice() {
+        [] => "has one form only".to_owned(),
+        own => format!("has --what {}", own.join(" and --what ")),
+    };
+    let (what, having) = (what.name(), having.join(" and "));
+    Err(Trouble::usage(format!("--what {what} is for --format {having}; {} {of}", format.name)))
 }
 
 /// The record in use, and the one that the run is in.

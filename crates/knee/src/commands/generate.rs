@@ -2,14 +2,14 @@
 
 use crate::args;
 use crate::exit::{Exit, Trouble};
-use crate::output::print;
+use crate::output::print_exactly;
 use std::path::Path;
 
 /// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Trouble> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut args::command(), "knee", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+    print_exactly(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }
 
@@ -24,6 +24,6 @@ pub fn man(folder: Option<&Path>) -> Result<Exit, Trouble> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(args::command()).render(&mut page);
     rendered.map_err(|error| Trouble::failed(format!("the manual page: {error}")))?;
-    print(&String::from_utf8_lossy(&page))?;
+    print_exactly(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Done)
 }

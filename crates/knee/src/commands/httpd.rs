@@ -83,15 +83,16 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     if let Some(why) = unavailable.and_then(|row| row.unavailable) {
         return Err(Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism)));
     }
+    engine::pinnable(&ask.pin)?;
     raise_descriptors();
     // Before anybody can know of the server, so that no signal ends it in the middle.
     let mut signals = Signals::new([SIGINT, SIGTERM])
         .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
-    let failed = |error: http::Error| Trouble::failed(error.to_string());
-    let wrong = |error: http::Error| {
-        if ask.root.is_dir() { failed(error) } else { Trouble::usage(error.to_string()) }
+    let trouble = |error: http::Error| match error {
+        http::Error::Asked(what) => Trouble::usage(what),
+        http::Error::Failed(what) => Trouble::failed(what),
     };
-    let server = Server::start(config(ask)).map_err(wrong)?;
+    let server = Server::start(config(ask)).map_err(trouble)?;
     server.remarks().iter().for_each(|remark| complain(&format!("knee: {remark}")));
     print(&listening(ask, &server))?;
     let (stopper, handle) = (server.stopper(), signals.handle());
@@ -104,7 +105,7 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     handle.close();
     // It has no more to do, and nothing to say.
     let _ = waits.join();
-    print(&served(ask, ended.map_err(failed)?))?;
+    print(&served(ask, ended.map_err(trouble)?))?;
     Ok(Exit::Done)
 }
 
@@ -218,8 +219,8 @@ fn more() -> String {
         let _ = writeln!(text, "  {:<20} {}", way.name, way.summary);
     }
     text.push_str(
-        "\n`knee list mechanisms` says which are available here. Each worker has a limit on descriptors of \
-         its\nown; where they run out, accepting pauses until a connection closes.\n\nExample:\n  knee \
+        "\n`knee list mechanisms` says which are available here; io_uring-completion needs Linux 6.1. Each \
+         worker\nhas a limit on descriptors of its own; where they run out, accepting pauses until a connection closes.\n\nExample:\n  knee \
          httpd public --port 0 --mechanism io_uring-completion --workers 2 --pin 0,1\n",
     );
     text

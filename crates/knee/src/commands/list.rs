@@ -1,59 +1,75 @@
 //! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
 
 use crate::args::{List, What};
+use crate::config;
 use crate::exit::{Exit, Trouble};
 use crate::like;
 use crate::output::{print, print_json};
 use engine::{About, Kind, Like, Workload};
+use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Lists the tables.
 pub fn list(ask: &List) -> Result<Exit, Trouble> {
-    let workloads = matches!(ask.what, What::All | What::Workloads);
-    let mechanisms = matches!(ask.what, What::All | What::Mechanisms);
-    let likes = matches!(ask.what, What::All | What::Likes);
+    let wanted =
+        SECTIONS.iter().filter(|section| ask.what == What::All || ask.what == section.what);
     if ask.json {
-        let mut all = serde_json::Map::new();
-        if workloads {
-            all.insert(
-                "workloads".into(),
-                workloads::TABLE.iter().map(|&w| of_workload(w)).collect(),
-            );
-        }
-        if mechanisms {
-            all.insert(
-                "mechanisms".into(),
-                readiness::TABLE.iter().map(|m| of_mechanism(m)).collect(),
-            );
-        }
-        if likes {
-            all.insert("likes".into(), like::all().map(of_like).collect());
-        }
+        let all: serde_json::Map<String, Value> =
+            wanted.map(|section| (section.name.to_lowercase(), (section.json)())).collect();
         print_json(&all.into())?;
         return Ok(Exit::Done);
     }
     let mut text = String::new();
-    if workloads {
-        text.push_str("Workloads\n");
-        for &workload in workloads::TABLE {
-            describe(&mut text, workload);
+    for section in wanted {
+        if !text.is_empty() {
+            text.push('\n');
         }
-    }
-    if mechanisms {
-        text.push_str(if workloads { "\nMechanisms\n" } else { "Mechanisms\n" });
-        for mechanism in readiness::TABLE {
-            row(&mut text, mechanism);
-        }
-    }
-    if likes {
-        text.push_str(if text.is_empty() { "Likes\n" } else { "\nLikes\n" });
-        like::all().for_each(|like| describe_like(&mut text, like));
+        text.push_str(section.name);
+        text.push('\n');
+        (section.text)(&mut text);
     }
     print(&text)?;
     Ok(Exit::Done)
 }
+
+/// One table, as text and as JSON.
+struct Section {
+    what: What,
+    /// Its heading, and in small letters its key.
+    name: &'static str,
+    text: fn(&mut String),
+    json: fn() -> Value,
+}
+
+const SECTIONS: [Section; 5] = [
+    Section {
+        what: What::Workloads,
+        name: "Workloads",
+        text: |text| workloads::TABLE.iter().for_each(|&workload| describe(text, workload)),
+        json: || workloads::TABLE.iter().map(|&workload| of_workload(workload)).collect(),
+    },
+    Section {
+        what: What::Mechanisms,
+        name: "Mechanisms",
+        text: |text| readiness::TABLE.iter().for_each(|mechanism| row(text, mechanism)),
+        json: || readiness::TABLE.iter().map(|mechanism| of_mechanism(mechanism)).collect(),
+    },
+    Section {
+        what: What::Locks,
+        name: "Locks",
+        text: |text| locks::TABLE.iter().for_each(|lock| describe_lock(text, lock)),
+        json: || locks::TABLE.iter().map(|lock| of_lock(lock)).collect(),
+    },
+    Section {
+        what: What::Likes,
+        name: "Likes",
+        text: |text| like::all().for_each(|like| describe_like(text, like)),
+        json: || like::all().map(of_like).collect(),
+    },
+    Section { what: What::Suites, name: "Suites", text: describe_suites, json: of_suites },
+];
 
 // Writing to a String can't fail: the results below are dropped for that reason.
 
@@ -84,12 +100,88 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     }
 }
 
+/// Name, who comes next, what those do that wait, and what it is.
+fn describe_lock(text: &mut String, lock: &Algorithm) {
+    let summary = match (lock.available)() {
+        Ok(()) => lock.summary.to_owned(),
+        Err(why) => format!("unavailable here: {why}"),
+    };
+    let (order, waiting) = (order(lock), waiting(lock));
+    let control = if lock.control { "  (control: proves the instrument)" } else { "" };
+    let _ = writeln!(text, "  {:<19} {order:<5} {waiting:<18} {summary}{control}", lock.name);
+    for limit in lock.limits {
+        let _ = writeln!(text, "  {:<44} limit: {limit}", "");
+    }
+}
+
+/// Who comes next.
+fn order(lock: &Algorithm) -> &'static str {
+    match lock.order {
+        Order::Fifo => "FIFO",
+        Order::Any => "any",
+    }
+}
+
+/// What a thread does that waits.
+fn waiting(lock: &Algorithm) -> &'static str {
+    match lock.waiting {
+        Waiting::Spins => "spins",
+        Waiting::SpinsThenBlocks => "spins, then blocks",
+        Waiting::Blocks => "blocks",
+    }
+}
+
+fn of_lock(lock: &Algorithm) -> Value {
+    json!({
+        "name": lock.name,
+        "summary": lock.summary,
+        "order": order(lock),
+        "waiting": waiting(lock),
+        "control": lock.control,
+        "limits": lock.limits,
+        "unavailable": (lock.available)().err().map(|why| why.0),
+    })
+}
+
 fn describe_like(text: &mut String, (about, like): (&About, &Like)) {
     let _ = writeln!(text, "  {:<12} {}", like.name, like.original);
     let _ = writeln!(text, "  {:<12} is `{}`", "", like::command(about, like));
     for what in like.hides {
         let _ = writeln!(text, "  {:<12} hides: {what}", "");
     }
+}
+
+/// The suites of the nearest knee.toml. What is wrong with it is all that there is to list of it.
+fn describe_suites(text: &mut String) {
+    match config::suites(None) {
+        Err(trouble) => {
+            let _ = writeln!(text, "  {trouble}");
+        }
+        Ok(None) => text.push_str("  none: there is no knee.toml in this folder or above it\n"),
+        Ok(Some((file, suites))) => {
+            let _ = writeln!(text, "  of {}", file.display());
+            for (name, suite) in suites {
+                let names: Vec<&str> = suite.workloads.iter().map(|of| of.name.as_str()).collect();
+                let _ = writeln!(text, "  {name:<12} {}", names.join(", "));
+                if !suite.about.is_empty() {
+                    let _ = writeln!(text, "  {:<12} {}", "", suite.about);
+                }
+            }
+        }
+    }
+}
+
+fn of_suites() -> Value {
+    let (file, suites) = match config::suites(None) {
+        Err(trouble) => return json!({ "wrong": trouble.to_string() }),
+        Ok(None) => return json!({ "file": null, "suites": [] }),
+        Ok(Some(found)) => found,
+    };
+    let of = |(name, suite): (&String, &suites::Suite)| {
+        let names: Vec<&str> = suite.workloads.iter().map(|of| of.name.as_str()).collect();
+        json!({ "name": name, "about": suite.about, "workloads": names })
+    };
+    json!({ "file": file.display().to_string(), "suites": suites.iter().map(of).collect::<Vec<_>>() })
 }
 
 fn of_like((about, like): (&About, &Like)) -> Value {
@@ -139,6 +231,7 @@ fn of_workload(workload: &dyn Workload) -> Value {
     let names: Vec<&str> = about.conditions.iter().map(|condition| condition.name).collect();
     json!({
         "name": about.name,
+        "version": about.version,
         "question": about.question,
         "operation": about.operation,
         "axis": about.axis,

@@ -1,17 +1,22 @@
 //! `knee run`: from what was asked for to a plan, to cells in the record, to tables and findings.
 
+mod outline;
+mod planned;
+
+pub use planned::{planned, planned_in_turns};
+
 use crate::args::Run as Asked;
-use crate::commands::{Claim, place, report};
+use crate::commands::{Claim, nothing_yet, place, report};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::like;
 use crate::output::{print, print_json, style};
 use crate::progress::Progress;
-use ::record::{Archive, Outcome, Run, RunState, SqliteArchive};
+use ::record::{Archive, Outcome, Run, RunState, RunSummary, SqliteArchive};
 use ::report::json::Samples;
 use analysis::Analysis;
-use engine::{Ask, AskError, Calibrated, Settings, Stop, Unsaved};
+use engine::{Calibrated, Settings, Stop, Unsaved};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A run that is measured by this process and no other.
 pub struct Sitting {
@@ -25,6 +30,9 @@ pub struct Sitting {
 /// Measures what was asked for, or completes what was interrupted, and reports it.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     let asked = &like::filled(asked);
+    if asked.plan {
+        return outline::print(asked, &place(&asked.place)?);
+    }
     let (sitting, unsaved) = measured(asked, command)?;
     conclude(asked, &place(&asked.place)?, sitting, unsaved.as_ref())
 }
@@ -44,13 +52,14 @@ pub fn measured(
     }
     let settings = Settings::new(engine::calibrate(), stop);
     let mut sitting = match &asked.resume {
-        Some(name) => resumed(&file, name)?,
+        Some(name) => resumed(&file, name, asked.place.file.is_some())?,
         None => begun(asked, command, &file, &settings.clock)?,
     };
 
-    let mut progress = Progress::new(sitting.run.plan.cells.len() as u64);
+    let mut progress = Progress::of(&sitting.run.plan);
     let archive = sitting.archive.as_mut().map(|archive| archive as &mut dyn Archive);
-    let unsaved = engine::run(&mut sitting.run, archive, &settings, &mut progress);
+    let judge = |run: &Run| analysis::widths::by_place(run);
+    let unsaved = engine::run_by(&mut sitting.run, archive, &settings, &mut progress, Some(&judge));
     progress.done();
     Ok((sitting, unsaved))
 }
@@ -63,7 +72,8 @@ fn begun(
     file: &Path,
     clock: &Calibrated,
 ) -> Result<Sitting, Trouble> {
-    let plan = engine::plan(&ask(asked)?, workloads::TABLE)?;
+    let labels = labels(&asked.labels)?;
+    let plan = planned(asked)?;
     let opened = SqliteArchive::open(file);
     if let Err(error) = &opened
         && names_the_wrong_thing(error)
@@ -71,6 +81,7 @@ fn begun(
         return Err(Trouble::usage(error.to_string()));
     }
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
+    run.summary.labels = labels;
     let claim = Claim::of(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
@@ -86,25 +97,24 @@ fn begun(
     Ok(Sitting { run, archive, _claim: claim })
 }
 
-/// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.
-fn resumed(file: &Path, name: &str) -> Result<Sitting, Trouble> {
-    drop(SqliteArchive::open_read_only(file)?);
-    let mut archive = SqliteArchive::open(file)?;
-    let runs = archive.runs()?;
-    let number = (!name.is_empty()).then(|| archive.resolve(name)).transpose()?;
-    let mut candidates: Vec<_> = runs
-        .iter()
-        .rev()
-        .filter(|run| number.map_or(run.state != RunState::Complete, |n| n == run.number))
-        .map(|run| (run.number, Claim::of(&run.id)))
-        .collect();
-    let free = candidates.iter().position(|(_, claim)| claim.is_ok()).unwrap_or(0);
-    if candidates.is_empty() {
-        let what = format!("{}: every run is complete already", file.display());
-        return Err(Trouble::failed(what));
+/// Labels by their keys, each of which is said once.
+pub fn labels(typed: &[(String, String)]) -> Result<BTreeMap<String, String>, Trouble> {
+    let mut labels = BTreeMap::new();
+    for (key, value) in typed {
+        if labels.insert(key.clone(), value.clone()).is_some() {
+            let what = format!("--label {key} is said twice, and a run has each label once");
+            return Err(Trouble::usage(what));
+        }
     }
-    let (number, claim) = candidates.swap_remove(free);
-    let claim = claim?;
+    Ok(labels)
+}
+
+/// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.
+fn resumed(file: &Path, name: &str, named: bool) -> Result<Sitting, Trouble> {
+    // Opening it to write would make one where there is none.
+    drop(SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?);
+    let mut archive = SqliteArchive::open(file)?;
+    let (number, claim) = claimed(&archive, name)?;
     same_conditions(&archive.load(number)?)?;
     archive.reopen(number)?;
     // Another process may have added cells before this one claimed the run.
@@ -112,15 +122,62 @@ fn resumed(file: &Path, name: &str) -> Result<Sitting, Trouble> {
     Ok(Sitting { run, archive: Some(archive), _claim: claim })
 }
 
+/// The number of the run that is meant, and the claim to it.
+fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble> {
+    let runs = archive.runs()?;
+    let number = (!name.is_empty()).then(|| archive.resolve(name)).transpose()?;
+    let mut taken = None;
+    for run in runs.iter().rev() {
+        let meant = match number {
+            Some(number) => number == run.number,
+            None => goes_on(archive, run),
+        };
+        if !meant {
+            continue;
+        }
+        match Claim::of(&run.id) {
+            Ok(claim) => return Ok((run.number, claim)),
+            Err(trouble) => taken = taken.or(Some(trouble)),
+        }
+    }
+    let path = archive.path().display();
+    let none = || Trouble::failed(format!("{path}: every run that can go on is complete already"));
+    Err(taken.unwrap_or_else(none))
+}
+
+/// Whether a run that nobody named is one to go on with: cut off, begun here, and with cells that did not
+/// take turns with those of another.
+fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
+    if run.state == RunState::Complete || !run.origin.is_empty() {
+        return false;
+    }
+    match archive.load(run.number) {
+        Ok(run) => run.plan.beside.is_empty(),
+        Err(error) => {
+            complain(&format!("knee: run {} is passed over: {error}", run.number));
+            false
+        }
+    }
+}
+
 /// Facts that make a machine another one when they change.
 pub const MACHINE: [&str; 3] = ["kernel.release", "cpu.model", "cpu.count"];
 
-/// A run goes on only where its first part was measured, and with workloads that measure the same.
+/// A run goes on only where it began and its first part was measured, and with workloads that measure the same.
 fn same_conditions(run: &Run) -> Result<(), Trouble> {
     let number = run.summary.number;
     let refused = |what: String| {
         Err(Trouble::failed(format!("run {number} can't go on: {what}; begin a new one")))
     };
+    if !run.summary.origin.is_empty() {
+        // What its plan says is done by workers, a command of a stranger's included.
+        return refused(
+            "it began elsewhere, and a plan of elsewhere is not carried out".to_owned(),
+        );
+    }
+    if !run.plan.beside.is_empty() {
+        return refused(format!("its cells took turns with those of run {}", run.plan.beside));
+    }
     for workload in &run.plan.workloads {
         let here = workloads::TABLE.iter().map(|row| row.about());
         let same = here.into_iter().find(|about| about.name == workload.name);
@@ -229,38 +286,6 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let beside = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
     let folder = beside.unwrap_or_else(std::env::temp_dir);
     folder.join(format!("{names}-{day}-{id}.html"))
-}
-
-/// What was asked for, resolved: every default filled in.
-fn ask(asked: &Asked) -> Result<Ask, AskError> {
-    let quick = asked.quick || (asked.workloads.is_empty() && !asked.full);
-    let (rounds, time) = match (quick, asked.full) {
-        (true, _) => (None, Duration::from_millis(30)),
-        (_, true) => (Some(10), Duration::from_millis(250)),
-        _ => (None, usual_time(&asked.workloads)),
-    };
-    let asked_rounds = asked.rounds.as_deref().map(Ask::read_rounds).transpose()?;
-    let time = asked.time.unwrap_or(time);
-    Ok(Ask {
-        workloads: asked.workloads.clone(),
-        subjects: asked.subjects.clone(),
-        axis: asked.axis.clone(),
-        points: asked.points.clone(),
-        conditions: asked.conditions.clone(),
-        rounds: asked_rounds.or(rounds),
-        quick,
-        measure_ms: time.as_millis() as u64,
-        deadline_ms: asked.deadline.map(|deadline| deadline.as_millis() as u64),
-        pinned_cpus: asked.pin.clone(),
-        seed: asked.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
-    })
-}
-
-/// The time that is usual for the workloads of that name: the most of each.
-fn usual_time(names: &[String]) -> Duration {
-    let all = workloads::TABLE.iter().map(|row| row.about());
-    let usual = all.filter(|about| names.iter().any(|name| name == about.name));
-    Duration::from_millis(usual.map(|about| about.usual.measure_ms).max().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -1,34 +1,36 @@
 //! A run of the rows of a table: what it would have been, had it been measured here.
 
 use super::columns::Columns;
+use super::flags::Better;
 use super::numbers::{Figure, Point};
 use super::rows::{Row, Taken};
-use super::source::{Source, hashed};
+use super::source::Source;
 use super::unit::{Unit, spaced};
-use super::{NO_ROW, listed};
-use crate::args::{Analyse, Better};
+use super::{Ask, Foreign, NO_FIGURE, NO_ROW, Words, listed};
 use crate::exit::Trouble;
 use jiff::{Timestamp, Unit as TimeUnit};
 use record::{
     Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Ratio, Run,
     RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The run.
-pub fn run(
-    ask: &Analyse,
+/// The run, and what its words are compared by.
+pub fn foreign(
+    ask: &Ask,
     words: Vec<String>,
     source: &Source,
     columns: &Columns,
     rows: Taken,
-) -> Result<Run, Trouble> {
-    let unit = Unit::of(columns.name(columns.y), ask.unit.as_deref());
-    let axis = Axis::of(&rows.rows, source, columns)?;
+) -> Result<Foreign, Trouble> {
+    let unit = Unit::of(columns.name(columns.y), ask.table.unit.as_deref());
+    let axis = Axis::of(&rows, source, columns)?;
+    check_figures(source, columns, &rows, &unit)?;
     let workload = workload(ask, source, columns, &rows, &unit, &axis);
     let warnings = warnings(ask, columns, &rows, &unit);
     let unavailable = unavailable(&workload.name, &rows);
     let cells = cells(&workload, columns, &rows, &unit, &axis);
+    let compared = Words::of(&rows, columns, &unit, ask.n);
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {
@@ -40,33 +42,35 @@ pub fn run(
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
         ..Plan::default()
     };
-    let started = started(source);
-    Ok(Run {
-        summary: summary(words, content, &started, cells.len() as u64),
+    let started = ask.started.clone().unwrap_or_else(|| started(source));
+    // No facts: that is how reports know figures from elsewhere.
+    let host = Host { taken: started, facts: BTreeMap::new() };
+    let identity = ask.identity(content, &plan.workloads[0].name);
+    let run = Run {
+        summary: summary(words, identity, &host.taken, ask, cells.len() as u64),
         plan,
         clock: Clock::default(),
-        // No facts: that is how reports know figures from elsewhere.
-        host_before: Host { taken: started, facts: BTreeMap::new() },
-        host_after: None,
+        host_before: host.clone(),
+        host_after: Some(host),
         warnings,
         cells,
-    })
+    };
+    Ok(Foreign { run, words: compared })
 }
 
-fn summary(command: Vec<String>, content: u64, started: &str, cells: u64) -> RunSummary {
-    // Without the program's own name, which differs from place to place.
-    let id =
-        command.iter().skip(1).fold(content, |id, word| hashed(hashed(id, word.as_bytes()), &[0]));
+fn summary(command: Vec<String>, id: u64, moment: &str, ask: &Ask, cells: u64) -> RunSummary {
     RunSummary {
         number: 0,
         id: format!("{id:016x}"),
-        started: started.to_owned(),
-        ended: None,
+        started: moment.to_owned(),
+        ended: Some(moment.to_owned()),
         state: RunState::Complete,
         command,
         version: env!("CARGO_PKG_VERSION").into(),
         cells_ended: cells,
         cells_planned: cells,
+        labels: ask.labels.clone(),
+        origin: String::new(),
     }
 }
 
@@ -100,7 +104,11 @@ const PARTS: [[&str; 2]; 10] = [
 const POINT_MAX: u64 = 1 << 53;
 
 impl Axis {
-    fn of(rows: &[Row], source: &Source, columns: &Columns) -> Result<Axis, Trouble> {
+    fn of(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Trouble> {
+        if !taken.words.is_empty() {
+            return Ok(Axis { decimals: 0, name: legend(columns.name(columns.x), &taken.words) });
+        }
+        let rows = &taken.rows;
         let decimals = rows.iter().map(|row| row.point.decimals).max().unwrap_or(0);
         let percent = rows.iter().any(|row| row.point.percent);
         let x = columns.name(columns.x);
@@ -122,8 +130,14 @@ impl Axis {
     }
 }
 
+/// What the points of an axis of words stand for: `load: 1 half (-j 3), 2 optimal (-j 16)`.
+fn legend(x: &str, words: &[String]) -> String {
+    let each = words.iter().enumerate().map(|(place, word)| format!("{} {word}", place + 1));
+    format!("{}: {}", spaced(x), each.collect::<Vec<String>>().join(", "))
+}
+
 fn workload(
-    ask: &Analyse,
+    ask: &Ask,
     source: &Source,
     columns: &Columns,
     rows: &Taken,
@@ -138,7 +152,7 @@ fn workload(
         _ => Vec::new(),
     };
     WorkloadInfo {
-        name: source.stem.clone(),
+        name: ask.name.clone().unwrap_or_else(|| source.stem.clone()),
         question: format!("What does the table in {} say?", source.name),
         operation: format!("A row of the table: {y} at {x}, for each {}.", listed(&by)),
         not_measured: vec![format!(
@@ -151,6 +165,7 @@ fn workload(
             part: x.to_owned(),
             whole: columns.name(of).to_owned(),
             word: format!("of {}", spaced(columns.name(of))),
+            ..Ratio::default()
         }),
         points_down: points.len() > rows.subjects.len(),
         rivals,
@@ -158,7 +173,7 @@ fn workload(
             name: y.to_owned(),
             about: unit.about.clone(),
             unit: unit.symbol.clone(),
-            lower_is_better: ask.better.map_or(!unit.rate, |better| better == Better::Lower),
+            lower_is_better: ask.table.better.map_or(!unit.rate, |better| better == Better::Lower),
         }],
         subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
         ..WorkloadInfo::default()
@@ -166,11 +181,16 @@ fn workload(
 }
 
 fn subject(name: &str) -> SubjectInfo {
-    SubjectInfo { name: name.to_owned(), label: name.to_owned(), note: String::new() }
+    SubjectInfo {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        note: String::new(),
+        ..SubjectInfo::default()
+    }
 }
 
 /// What was taken for granted, each with the flag that says otherwise.
-fn warnings(ask: &Analyse, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
+fn warnings(ask: &Ask, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !rows.pooled.is_empty() {
         let names: Vec<&str> = rows.pooled.iter().map(|&column| columns.name(column)).collect();
@@ -182,13 +202,13 @@ fn warnings(ask: &Analyse, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<
             remedy: format!("--per {}, or --where {}=…", names.join(","), names[0]),
         });
     }
-    if ask.better.is_none() && unit.rate {
+    if ask.table.better.is_none() && unit.rate {
         warnings.push(Warning {
             what: format!("More was taken as better, since {} is a rate", unit.symbol),
             remedy: "--better lower if less is".into(),
         });
     }
-    if ask.better.is_none() && unit.is_unknown() {
+    if ask.table.better.is_none() && unit.is_unknown() {
         warnings.push(Warning {
             what: format!("Less {} was taken as better, since nothing says otherwise", unit.about),
             remedy: "--better higher if more is; --unit names what is counted".into(),
@@ -227,8 +247,9 @@ fn cells(
         .iter()
         .map(|values| names.iter().cloned().zip(values.iter().cloned()).collect())
         .collect();
-    let cell = |(sequence, row): (usize, &Row)| {
-        let (outcome, metrics) = outcome(workload, unit, &row.figure);
+    let cell = |(sequence, taken): (usize, Vec<&Row>)| {
+        let (row, figures) = (taken[0], taken.iter().map(|row| &row.figure));
+        let (outcome, metrics) = outcome(workload, unit, figures);
         Cell {
             key: CellKey {
                 workload: workload.name.clone(),
@@ -247,19 +268,62 @@ fn cells(
             facts: BTreeMap::new(),
         }
     };
-    rows.rows.iter().enumerate().map(cell).collect()
+    rounds(&rows.rows).into_iter().enumerate().map(cell).collect()
 }
 
-/// A figure, or why there is none.
-fn outcome(workload: &WorkloadInfo, unit: &Unit, figure: &Figure) -> (Outcome, Vec<Metric>) {
-    let void = |reason: &str| Outcome::Void { reason: reason.to_owned(), detail: String::new() };
-    match figure {
-        Figure::Of(value) => {
-            let name = workload.metrics[0].name.clone();
-            let samples = vec![value * unit.factor];
-            (Outcome::Measured, vec![Metric { name, samples, operations: 1, ..Metric::default() }])
+/// The rows of each round of each table, subject and point, in order of appearance.
+fn rounds(rows: &[Row]) -> Vec<Vec<&Row>> {
+    let mut places = HashMap::new();
+    let mut all: Vec<Vec<&Row>> = Vec::new();
+    for row in rows {
+        let place = places.entry((row.table, row.subject, row.point, row.round));
+        let place = *place.or_insert(all.len());
+        match all.get_mut(place) {
+            Some(round) => round.push(row),
+            None => all.push(vec![row]),
         }
-        Figure::None => (void("the table has no figure there"), Vec::new()),
-        Figure::Words(words) => (void(words), Vec::new()),
     }
+    all
+}
+
+/// Refuses a figure that leaves the numbers there are once it is in the record's unit.
+fn check_figures(
+    source: &Source,
+    columns: &Columns,
+    rows: &Taken,
+    unit: &Unit,
+) -> Result<(), Trouble> {
+    let too_large =
+        |row: &&Row| matches!(row.figure, Figure::Of(value) if !(value * unit.factor).is_finite());
+    match rows.rows.iter().find(too_large) {
+        None => Ok(()),
+        Some(row) => {
+            let (y, symbol) = (columns.name(columns.y), &unit.symbol);
+            let what = format!("{y} is too large to be told in {symbol}; is it in another unit?");
+            Err(source.wrong(row.line, &what))
+        }
+    }
+}
+
+/// Figures, or why there are none.
+fn outcome<'a>(
+    workload: &WorkloadInfo,
+    unit: &Unit,
+    figures: impl Iterator<Item = &'a Figure>,
+) -> (Outcome, Vec<Metric>) {
+    let (mut samples, mut why) = (Vec::new(), None);
+    for figure in figures {
+        match figure {
+            Figure::Of(value) => samples.push(value * unit.factor),
+            Figure::None => why = why.or(Some(NO_FIGURE)),
+            Figure::Words(words) => why = why.or(Some(words.as_str())),
+        }
+    }
+    if samples.is_empty() {
+        let (reason, detail) = (why.unwrap_or(NO_FIGURE).to_owned(), String::new());
+        return (Outcome::Void { reason, detail }, Vec::new());
+    }
+    let name = workload.metrics[0].name.clone();
+    let operations = samples.len() as u64;
+    (Outcome::Measured, vec![Metric { name, samples, operations, ..Metric::default() }])
 }

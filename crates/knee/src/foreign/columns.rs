@@ -1,7 +1,6 @@
 //! Which column is what: the names that were typed, found in the table's first line.
 
-use super::{listed, nearest, numbers, told};
-use crate::args::Analyse;
+use super::{Ask, listed, nearest, numbers, told};
 use crate::exit::Trouble;
 
 /// The columns of a table, by what they are for.
@@ -19,6 +18,10 @@ pub struct Columns {
     pub conditions: Vec<usize>,
     /// What x is a part of.
     pub of: Option<usize>,
+    /// What tells rounds apart.
+    pub round: Option<usize>,
+    /// The figures' standard deviations.
+    pub sd: Option<usize>,
     /// Which rows are taken.
     pub wheres: Vec<Where>,
     /// Columns that are named for nothing that tells figures apart: rows that differ in these only
@@ -38,17 +41,31 @@ const NUMBER_REPETITIONS: [&str; 8] =
 
 impl Columns {
     /// Finds what `ask` names in the first line of `file`.
-    pub fn find(ask: &Analyse, header: &[String], file: &str) -> Result<Columns, Trouble> {
+    pub fn find(ask: &Ask, header: &[String], file: &str) -> Result<Columns, Trouble> {
+        let table = &ask.table;
         let header = Header { names: names(header, file)?, file };
-        header.are_names(ask)?;
-        let x = header.find("--x", &ask.x)?;
-        let y = header.find("--y", &ask.y)?;
-        let by = header.find_all("--by", &ask.by)?;
-        let per = header.find_all("--per", &ask.per)?;
-        let of = ask.of.as_ref().map(|name| header.find("--of", name)).transpose()?;
-        header.only_once(&[("--x", &[x]), ("--y", &[y]), ("--by", &by), ("--per", &per)])?;
+        let (x, y) = ask.columns(&header.names, file)?;
+        header.are_names(&[&[x, y], texts(&table.by).as_slice()].concat())?;
+        let (x, y) = (header.find("--x", x)?, header.find("--y", y)?);
+        let by = header.find_all("--by", &table.by)?;
+        let per = header.find_all("--per", &table.per)?;
+        let one = |flag: &str, name: &Option<String>| {
+            name.as_ref().map(|name| header.find(flag, name)).transpose()
+        };
+        let (of, round, sd) =
+            (one("--of", &table.of)?, one("--round", &table.round)?, one("--sd", &ask.sd)?);
+        let lists = [round, sd].map(|column| column.into_iter().collect::<Vec<usize>>());
+        let given: [(&str, &[usize]); 6] = [
+            ("--x", &[x]),
+            ("--y", &[y]),
+            ("--by", &by),
+            ("--per", &per),
+            ("--round", &lists[0]),
+            ("--sd", &lists[1]),
+        ];
+        header.only_once(&given)?;
 
-        let wheres = header.wheres(&ask.wheres)?;
+        let wheres = header.wheres(&table.wheres)?;
         let single = wheres.iter().filter(|one| one.values.len() == 1).map(|one| one.column);
         let mut conditions = per;
         for column in single.filter(|column| ![x, y].contains(column)) {
@@ -64,18 +81,24 @@ impl Columns {
             NUMBER_REPETITIONS.contains(&name.as_str())
         };
         let told_apart = |column: &usize| {
-            [x, y].contains(column) || by.contains(column) || conditions.contains(column)
+            let named = [x, y].contains(column) || [round, sd].contains(&Some(*column));
+            named || by.contains(column) || conditions.contains(column)
         };
         let others = (0..header.names.len())
             .filter(|column| !told_apart(column) && !numbers_repetitions(*column))
             .collect();
-        Ok(Columns { names: header.names, x, y, by, conditions, of, wheres, others })
+        let names = header.names;
+        Ok(Columns { names, x, y, by, conditions, of, round, sd, wheres, others })
     }
 
     /// A column's name.
     pub fn name(&self, column: usize) -> &str {
         &self.names[column]
     }
+}
+
+fn texts(typed: &[String]) -> Vec<&str> {
+    typed.iter().map(String::as_str).collect()
 }
 
 /// The names of all columns. One that has none is called by its place.
@@ -126,9 +149,9 @@ impl Header<'_> {
     }
 
     /// A line that has figures, and no column that is asked for, is no line of names.
-    fn are_names(&self, ask: &Analyse) -> Result<(), Trouble> {
-        let asked = [&ask.x, &ask.y].into_iter().chain(&ask.by);
-        let found = asked.flat_map(|name| name.split(',')).any(|name| self.place(name).is_some());
+    fn are_names(&self, asked: &[&str]) -> Result<(), Trouble> {
+        let found =
+            asked.iter().flat_map(|name| name.split(',')).any(|name| self.place(name).is_some());
         let number = self.names.iter().find(|name| numbers::point(name, false).is_ok());
         match number.filter(|_| !found) {
             None => Ok(()),

@@ -63,10 +63,19 @@ pub fn point(text: &str, semicolons: bool) -> Result<Point, String> {
     }
 }
 
+/// Whether it is words, and no number that has something wrong with it.
+pub fn is_words(text: &str) -> bool {
+    let bare = text.trim_end_matches('%').trim_end();
+    let finite = !NOT_FINITE.contains(&text.to_lowercase().trim_start_matches(['+', '-', '−']));
+    finite && Number::read(bare).is_none() && text.chars().any(char::is_alphabetic)
+}
+
+/// What is written for what is no finite number.
+const NOT_FINITE: [&str; 4] = ["nan", "inf", "infinity", "∞"];
+
 /// Reads a figure: `52794.72`, `12,345`, `1.2e6`. Otherwise says what is wrong with it.
 pub fn figure(text: &str, semicolons: bool) -> Result<Figure, String> {
     const NOTHING: [&str; 7] = ["", "-", "–", "—", "n/a", "na", "n.a."];
-    const NOT_FINITE: [&str; 4] = ["nan", "inf", "infinity", "∞"];
     let lower = text.to_lowercase();
     let wrong = |why: &str| Err(format!("`{}` {why}", told(text)));
     if NOTHING.contains(&lower.as_str()) {
@@ -193,6 +202,16 @@ mod tests {
         for (text, why) in cases {
             let said = point(text, false).unwrap_err();
             assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn words_are_no_numbers_with_something_wrong() {
+        for text in ["half (-j 3)", "optimal", "1O0"] {
+            assert!(is_words(text), "{text}");
+        }
+        for text in ["10k", "1e40", "1e-10", "-5", "10 %", "", "?", "NaN", "-inf", "1,00"] {
+            assert!(!is_words(text), "{text}");
         }
     }
 

@@ -13,6 +13,10 @@ const FIGURES_MAX: usize = 1_000_000;
 const SUBJECTS_MAX: usize = 100;
 const TABLES_MAX: usize = 1_000;
 const POINTS_MAX: usize = 300;
+/// More words than these are no things that one compares at.
+const WORDS_MAX: usize = 30;
+/// More fields than these, of columns that nothing was said of, are not compared with each other.
+const FIELDS_MAX: usize = 50_000_000;
 /// Values of a column that a message may list.
 const VALUES_KEPT: usize = 50;
 
@@ -22,6 +26,9 @@ pub struct Taken {
     pub tables: Vec<Vec<String>>,
     /// What is compared, in order of appearance.
     pub subjects: Vec<String>,
+    /// The words that x is, in order of appearance: a point is the place of one of them, counted from 1.
+    /// Empty where x is numbers.
+    pub words: Vec<String>,
     /// Every row that is asked for, in order.
     pub rows: Vec<Row>,
     /// Columns in which rows differ that were taken as repetitions.
@@ -30,12 +37,17 @@ pub struct Taken {
 
 /// One row.
 pub struct Row {
+    /// Its number in the file, counted from 1.
+    pub line: u64,
     pub table: usize,
     pub subject: usize,
     pub point: Point,
-    /// Counted from 0 among the rows of one table, subject and point.
+    /// Counted from 0: among the rows of one table, subject and point, or the place of the round that is
+    /// named among those of the file.
     pub round: u32,
     pub figure: Figure,
+    /// The standard deviation of what the figure is a mean of.
+    pub deviation: Option<f64>,
 }
 
 impl Taken {
@@ -89,6 +101,10 @@ struct Reader<'a> {
     tables: Numbered<Vec<String>>,
     subjects: Numbered<String>,
     points: Numbered<Point>,
+    rounds: Numbered<String>,
+    words: Numbered<String>,
+    /// The first words that x is, or the first number, with its line.
+    first_x: Option<(u64, String)>,
     groups: HashMap<(usize, usize, Point), Group>,
     /// For each of the other columns, whether rows of one group differ in it.
     differs: Vec<bool>,
@@ -108,6 +124,9 @@ impl<'a> Reader<'a> {
             tables: Numbered::new(),
             subjects: Numbered::new(),
             points: Numbered::new(),
+            rounds: Numbered::new(),
+            words: Numbered::new(),
+            first_x: None,
             groups: HashMap::new(),
             differs: vec![false; columns.others.len()],
             kinds: [None, None],
@@ -132,14 +151,17 @@ impl<'a> Reader<'a> {
         let of_column =
             |column: usize, why: String| format!("{}: {why}", self.columns.name(column));
         let (x, y) = (self.columns.x, self.columns.y);
-        let point = numbers::point(&line.fields[x], semicolons).map_err(|why| of_column(x, why))?;
+        let point = self.point(line, semicolons).map_err(|why| of_column(x, why))?;
         let figure =
             numbers::figure(&line.fields[y], semicolons).map_err(|why| of_column(y, why))?;
+        let deviation = self.deviation(line, semicolons)?;
         self.one_kind(line, point)?;
         self.within_whole(line, point)?;
         self.points.number(point);
         within(self.points.all.len(), POINTS_MAX, self.columns.name(x), "--x")?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
+        let fields = self.groups.len() * self.columns.others.len();
+        within(fields, FIELDS_MAX, "this table", "--where fields")?;
         match &figure {
             Figure::Of(_) => self.figures += 1,
             Figure::Words(words) if self.first_words.is_none() => {
@@ -147,9 +169,60 @@ impl<'a> Reader<'a> {
             }
             Figure::Words(_) | Figure::None => {}
         }
-        let round = self.round((table, subject, point), line);
-        self.rows.push(Row { table, subject, point, round, figure });
+        let repetition = self.repetition((table, subject, point), line);
+        let round = self.round(line).unwrap_or(repetition);
+        if repetition > 0 && self.columns.sd.is_some() {
+            return Err(
+                "--sd says that a row is a mean, and an earlier one is of the same; tell them \
+                        apart with --per or --where"
+                    .into(),
+            );
+        }
+        self.rows.push(Row { line: line.number, table, subject, point, round, figure, deviation });
         Ok(())
+    }
+
+    /// The point of a line: a number, or the place of its words among those that came before.
+    fn point(&mut self, line: &Line, semicolons: bool) -> Result<Point, String> {
+        let text = told(&line.fields[self.columns.x]);
+        let number = numbers::point(&line.fields[self.columns.x], semicolons);
+        let is_words = numbers::is_words(&text);
+        let (_, first) = self.first_x.get_or_insert_with(|| (line.number, text.clone()));
+        if text == *first && is_words && self.columns.of.is_none() {
+            self.words.number(first.clone());
+        }
+        if self.words.all.is_empty() {
+            return number;
+        }
+        if !is_words {
+            let (number, first) = self.first_x.as_ref().map_or((0, ""), |(n, text)| (*n, text));
+            return Err(format!(
+                "`{text}` where line {number} has `{first}`; write all as numbers, or all as words"
+            ));
+        }
+        let place = self.words.number(text);
+        within(self.words.all.len(), WORDS_MAX, "this column", "--x words")?;
+        Ok(Point { digits: place as u64 + 1, decimals: 0, percent: false })
+    }
+
+    fn deviation(&self, line: &Line, semicolons: bool) -> Result<Option<f64>, String> {
+        let Some(column) = self.columns.sd else { return Ok(None) };
+        if self.words.all.is_empty() {
+            let (x, sd) = (self.columns.name(self.columns.x), self.columns.name(column));
+            return Err(format!(
+                "{sd}: intervals come of deviations where --x is words, and {x} is numbers; leave \
+                 --sd away"
+            ));
+        }
+        let name = self.columns.name(column);
+        match numbers::figure(&line.fields[column], semicolons) {
+            Ok(Figure::Of(deviation)) if deviation < 0.0 => {
+                Err(format!("{name}: `{}` is below zero", told(&line.fields[column])))
+            }
+            Ok(Figure::Of(deviation)) => Ok(Some(deviation)),
+            Ok(Figure::None | Figure::Words(_)) => Ok(None),
+            Err(why) => Err(format!("{name}: {why}")),
+        }
     }
 
     fn table(&mut self, line: &Line) -> Result<usize, String> {
@@ -218,8 +291,14 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// The round of the next row of a group; and which other columns its rows differ in.
-    fn round(&mut self, place: (usize, usize, Point), line: &Line) -> u32 {
+    /// The round that a line names, by its place among those that came before.
+    fn round(&mut self, line: &Line) -> Option<u32> {
+        let named = told(&line.fields[self.columns.round?]);
+        Some(self.rounds.number(named) as u32)
+    }
+
+    /// How many rows of its group came before; and which other columns its rows differ in.
+    fn repetition(&mut self, place: (usize, usize, Point), line: &Line) -> u32 {
         let hash = |column: &usize| hashed(HASH_OF_NOTHING, line.fields[*column].as_bytes());
         let others = self.columns.others.iter().map(hash);
         let Some(group) = self.groups.get_mut(&place) else {
@@ -261,7 +340,7 @@ impl<'a> Reader<'a> {
         let others = self.columns.others.iter().zip(&self.differs);
         let pooled = others.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect();
         let (tables, subjects) = (self.tables.all, self.subjects.all);
-        Ok(Taken { tables, subjects, rows: self.rows, pooled })
+        Ok(Taken { tables, subjects, words: self.words.all, rows: self.rows, pooled })
     }
 }
 
@@ -281,7 +360,13 @@ fn within(count: usize, most: usize, of: &str, flag: &str) -> Result<(), String>
     let most = analysis::words::count(most as u64);
     Err(match flag {
         "--where" => format!("more than {most} figures; take a part of them with --where"),
+        "--where fields" => {
+            format!("more than {most} fields; take a part of the rows with --where")
+        }
         "--per" => format!("more than {most} tables; give --per a column with fewer values"),
+        "--x words" => {
+            format!("{of} has more than {most} different words; is it the right one for --x?")
+        }
         "--x" => format!("{of} has more than {most} values; round them, or take a part of them"),
         _ => format!("{of} has more than {most} values; is it the right column for {flag}?"),
     })

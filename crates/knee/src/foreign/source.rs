@@ -36,27 +36,61 @@ pub struct Line {
     pub fields: Vec<String>,
 }
 
-impl Source {
+/// What is to be read, and what is known of it.
+pub struct Input {
+    /// What it is called in messages: its name as typed, or `standard input`.
+    pub name: String,
+    /// The file's name without its ending.
+    stem: String,
+    modified: Option<SystemTime>,
+    bytes: BufReader<Box<dyn Read>>,
+}
+
+impl Input {
     /// Opens `file`, or standard input for `-`.
-    pub fn open(file: &Path) -> Result<Source, Trouble> {
-        let standard = file.as_os_str() == "-";
-        let name = if standard { "standard input".into() } else { told(&file.to_string_lossy()) };
+    pub fn open(file: &Path) -> Result<Input, Trouble> {
+        if file.as_os_str() == "-" {
+            return Ok(Input::of("standard input", Box::new(io::stdin())));
+        }
+        let name = told(&file.to_string_lossy());
+        let opened = open(file).map_err(|why| Trouble::usage(format!("{name}: {why}")))?;
         let stem = file.file_stem().map(|stem| told(&stem.to_string_lossy())).unwrap_or_default();
+        let modified = metadata(file).and_then(|m| m.modified()).ok();
+        Ok(Input { stem, modified, ..Input::of(&name, Box::new(opened)) })
+    }
+
+    /// What is no file, by the name that messages give it.
+    pub fn of(name: &str, bytes: Box<dyn Read>) -> Input {
+        let bytes = BufReader::new(bytes);
+        Input { name: name.to_owned(), stem: String::new(), modified: None, bytes }
+    }
+
+    /// Whether it begins as a JSON object does, and so as no table.
+    pub fn is_json(&mut self) -> Result<bool, Trouble> {
+        let head = self.bytes.fill_buf().map_err(|error| unreadable(&self.name, &error))?;
+        Ok(head.trim_ascii_start().starts_with(b"{"))
+    }
+
+    /// All of it, but no more than one byte beyond `most`.
+    pub fn whole(self, most: usize) -> Result<Vec<u8>, Trouble> {
+        let mut all = Vec::new();
+        let mut bytes = self.bytes.take(most as u64 + 1);
+        bytes.read_to_end(&mut all).map_err(|error| unreadable(&self.name, &error))?;
+        Ok(all)
+    }
+}
+
+impl Source {
+    /// A table that is about to be read.
+    pub fn of(input: Input) -> Result<Source, Trouble> {
+        let Input { name, stem, modified, mut bytes } = input;
         let stem = match stem.as_str() {
             "-" | "" => "table".to_owned(),
             // A workload of that name would be taken for the harness's control.
             analysis::findings::NULL => format!("{stem}.csv"),
             _ => stem,
         };
-        let opened: Box<dyn Read> = if standard {
-            Box::new(io::stdin())
-        } else {
-            Box::new(open(file).map_err(|why| Trouble::usage(format!("{name}: {why}")))?)
-        };
-        let modified = if standard { None } else { metadata(file).and_then(|m| m.modified()).ok() };
-
-        let mut input = BufReader::new(opened);
-        let head = first_line(&mut input).map_err(|error| unreadable(&name, &error))?;
+        let head = first_line(&mut bytes).map_err(|error| unreadable(&name, &error))?;
         if head.is_empty() {
             return Err(Trouble::usage(format!(
                 "{name} is empty; it needs a line of column names"
@@ -64,7 +98,7 @@ impl Source {
         }
         let separator = separator(&head);
         let seen = Rc::new(RefCell::new(Seen::default()));
-        let input = Watched { input: Cursor::new(head).chain(input), seen: Rc::clone(&seen) };
+        let input = Watched { input: Cursor::new(head).chain(bytes), seen: Rc::clone(&seen) };
         let rows = ReaderBuilder::new()
             .delimiter(separator)
             .has_headers(false)

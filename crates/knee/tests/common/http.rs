@@ -62,9 +62,15 @@ impl Httpd {
 
     /// How many descriptors it has open, in the table of every thread.
     pub fn descriptors(&self) -> usize {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
-        let tables = tasks.flatten().map(|task| task.path().join("fd"));
-        tables.map(|table| std::fs::read_dir(table).map_or(0, Iterator::count)).sum()
+        let count = |table: PathBuf| std::fs::read_dir(table).map_or(0, Iterator::count);
+        let process = PathBuf::from(format!("/proc/{}", self.pid()));
+        // Workers have tables of their own. Another thread shares the first one's, and may come late.
+        let tasks = std::fs::read_dir(process.join("task")).unwrap().flatten();
+        let is_worker = |task: &PathBuf| {
+            std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.starts_with("httpd-"))
+        };
+        let workers = tasks.map(|task| task.path()).filter(is_worker);
+        count(process.join("fd")) + workers.map(|task| count(task.join("fd"))).sum::<usize>()
     }
 
     /// A figure of `/proc/PID/status`, in kilobytes: `VmRSS`, `VmHWM`.

@@ -4,13 +4,25 @@
 
 pub mod http;
 
+use record::{Archive, Cell, Ending, Run, RunState, SqliteArchive};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Long enough for the slowest machine: a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Nobody waits for this to be over: it leaves the CPU to those who are waited for.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+
+/// Held by tests of a run with one and the same id: knee works on a run in one process at a time, whichever
+/// record it is in.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The program, with a data folder of its own and a mark by which its processes are known.
 pub struct Knee {
@@ -33,9 +45,32 @@ impl Knee {
         Knee { folder, mark }
     }
 
+    /// Puts a complete run, which ended at that moment, into its record.
+    pub fn keep(&self, run: &Run, cells: &[Cell], ended: &str) {
+        std::fs::create_dir_all(self.record().parent().unwrap()).unwrap();
+        let mut archive = SqliteArchive::open(self.record()).unwrap();
+        let number = archive.begin(run).unwrap();
+        for cell in cells {
+            archive.commit(number, cell).unwrap();
+        }
+        let ending = Ending {
+            state: RunState::Complete,
+            ended: ended.to_owned(),
+            host_after: run.host_before.clone(),
+            warnings: Vec::new(),
+        };
+        archive.finish(number, &ending).unwrap();
+    }
+
     /// The record that this knee uses when none is named.
     pub fn record(&self) -> PathBuf {
         self.folder.path().join("knee/knee.db")
+    }
+
+    /// The last run of that record.
+    pub fn last_run(&self) -> Run {
+        let archive = SqliteArchive::open_read_only(self.record()).unwrap();
+        archive.load(archive.resolve("last").unwrap()).unwrap()
     }
 
     /// Through a shell, in which `$KNEE` is the program.
@@ -94,7 +129,7 @@ impl Knee {
                 return;
             }
             assert!(start.elapsed() < PATIENCE, "left behind: {left:?}");
-            std::thread::yield_now();
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 
@@ -144,6 +179,6 @@ pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
         assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
-        std::thread::yield_now();
+        std::thread::sleep(BETWEEN_LOOKS);
     }
 }

@@ -8,11 +8,13 @@ use std::path::Path;
 /// The names of the files that [`write_into`] writes, as docs/published.md names them.
 pub const PIPETEST: &str = "mattheij-pipetest.csv";
 pub const POLLER_BENCH: &str = "kegel-poller-bench.csv";
+pub const KERNBENCH: &str = "fitzhardinge-kernbench.csv";
 
-/// Writes both tables into a folder.
+/// Writes all tables into a folder.
 pub fn write_into(folder: &Path) {
     write(folder.join(PIPETEST), pipetest()).unwrap();
     write(folder.join(POLLER_BENCH), poller_bench()).unwrap();
+    write(folder.join(KERNBENCH), KERNBENCH_TABLE).unwrap();
 }
 
 /// Jacques Mattheij, "Poll vs Epoll, once again" (2010), first table: 10,000 pipes. Threads, then
@@ -101,3 +103,19 @@ fn poller_bench() -> String {
     }
     text
 }
+
+/// Jeremy Fitzhardinge, "Some initial measurements comparing spinlock algorithms" (xen-devel, July 2008):
+/// kernbench -M, means and standard deviations of five runs.
+const KERNBENCH_TABLE: &str = "\
+lock,load,elapsed_s,elapsed_sd,user_s,user_sd,system_s,system_sd,percent_cpu,percent_cpu_sd,\
+context_switches,context_switches_sd,sleeps,sleeps_sd
+ticket,half (-j 3),503.002,19.3737,563.494,0.562699,146.404,6.94372,141,4.63681,54069.4,458.201,49098.4,\
+367.281
+ticket,optimal (-j 16),aborted after about 6 hours,,,,,,,,,,,
+byte,half (-j 3),410.686,2.49314,564.596,0.710408,130.2,0.519856,168.6,1.34164,53195.8,599.579,49026,568.152
+byte,optimal (-j 16),326.226,0.158367,552.268,13.0477,117.686,13.2014,182.9,15.103,68198.8,15849.9,\
+51708.1,2857.7
+xen-pv,half (-j 3),338.98,0.932121,567.326,0.416569,132.802,1.56383,206,0,50225,499.58,48687.6,542.278
+xen-pv,optimal (-j 16),323.176,0.251555,555.099,12.898,117.882,15.7619,202.7,3.49761,67133.4,17837.1,\
+51669.8,3210.78
+";

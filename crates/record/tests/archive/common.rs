@@ -56,6 +56,8 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
             version: "0.1.0".into(),
             cells_ended: 0,
             cells_planned,
+            labels: BTreeMap::new(),
+            origin: String::new(),
         },
         plan: Plan {
             seed: u64::MAX,
@@ -101,6 +103,7 @@ pub fn cell(sequence: u64) -> Cell {
         },
         operations: 1000 * samples as u64,
         usage: Usage { user_ns: 1, system_ns: 2, faults_minor: sequence, ..Usage::default() },
+        histogram: if name == "loop" { "HISTFAAAAC".into() } else { String::new() },
     };
     Cell {
         key: CellKey {

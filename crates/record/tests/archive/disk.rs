@@ -1,5 +1,6 @@
 //! Disks that are full or can't be written: real ones, small file systems in a private namespace.
 
+use crate::aged;
 use crate::common::{
     RECORD, arguments, assert_child_passed, cell, cells, contents, ending, integrity, make_record,
     record_of_child, run,
@@ -138,6 +139,74 @@ fn child_opens_on_a_full_disk() {
 }
 
 #[test]
+fn an_old_record_on_a_full_disk_stays_the_old_record_until_there_is_room() {
+    on_a_small_disk("disk::child_migrates_on_a_full_disk");
+}
+
+#[test]
+#[ignore = "the child's part of another test"]
+fn child_migrates_on_a_full_disk() {
+    let Some(path) = record_of_child() else { return };
+    for schema in 1..=aged::NEWEST {
+        aged::make(&path, schema, &[("0123456789abcdef", 12, RunState::Complete)]);
+        let before = fs::read(&path).unwrap();
+        let wanted: Vec<_> = (0..12).map(|sequence| aged::cell(schema, sequence)).collect();
+        let ballast = fill(&path);
+        let error = SqliteArchive::open(&path).unwrap_err();
+        assert!(matches!(error, Error::DiskFull { .. }), "from {schema}: {error}");
+        // To be read it is brought up to date elsewhere.
+        assert!(SqliteArchive::open_read_only(&path).unwrap().load(1).unwrap().cells == wanted);
+        assert!(fs::read(&path).unwrap() == before, "from {schema}: changed");
+        // Another client reads what knee can't bring up to date.
+        let plain = rusqlite::Connection::open(&path).unwrap();
+        let count = plain.query_row("SELECT count(*) FROM v_cell", [], |row| row.get::<_, i64>(0));
+        assert_eq!(count.unwrap_or(12), 12);
+        drop(plain);
+        fs::remove_file(ballast).unwrap();
+        assert!(SqliteArchive::open(&path).unwrap().load(1).unwrap().cells == wanted);
+        assert_eq!(integrity(&path), "ok");
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_can_not_be_closed_stays_open_and_is_closed_later() {
+    on_a_small_disk("disk::child_finishes_on_a_full_disk");
+}
+
+#[test]
+#[ignore = "the child's part of another test"]
+fn child_finishes_on_a_full_disk() {
+    let Some(path) = record_of_child() else { return };
+    let mut archive = SqliteArchive::open(&path).unwrap();
+    let number = archive.begin(&run("0123456789abcdef", 9)).unwrap();
+    for cell in cells(9) {
+        archive.commit(number, &cell).unwrap();
+    }
+    let ballast = fill(&path);
+    // What is left of the journal's last block may hold a little more.
+    let refused = loop {
+        match archive.finish(number, &ending(RunState::Interrupted)) {
+            Ok(()) => archive.reopen(number),
+            Err(error) => break error,
+        }
+        .unwrap_or_else(|error| assert!(matches!(error, Error::DiskFull { .. }), "{error}"));
+        if archive.runs().unwrap()[0].state == RunState::Interrupted {
+            break Error::DiskFull { path: path.clone() };
+        }
+    };
+    assert!(matches!(refused, Error::DiskFull { .. }), "{refused}");
+    assert!(archive.load(number).unwrap().cells == cells(9));
+    fs::remove_file(ballast).unwrap();
+    archive.reopen(number).unwrap();
+    archive.finish(number, &ending(RunState::Complete)).unwrap();
+    let whole = archive.load(number).unwrap();
+    assert!(whole.summary.state == RunState::Complete && whole.cells == cells(9));
+    drop(archive);
+    assert_eq!(integrity(&path), "ok");
+}
+
+#[test]
 fn a_read_only_medium_can_be_read() {
     on_a_small_disk("disk::child_reads_a_read_only_medium");
 }
@@ -147,6 +216,10 @@ fn a_read_only_medium_can_be_read() {
 fn child_reads_a_read_only_medium() {
     let Some(path) = record_of_child() else { return };
     make_record(&path, 4);
+    let old = |schema: usize| path.with_file_name(format!("old-{schema}.db"));
+    for schema in 1..=aged::NEWEST {
+        aged::make(&old(schema), schema, &[("0123456789abcdef", 12, RunState::Complete)]);
+    }
     let before = contents(path.parent().unwrap());
     remount(&path, "ro");
     let error = SqliteArchive::open(&path).unwrap_err();
@@ -160,6 +233,11 @@ fn child_reads_a_read_only_medium() {
     let mut reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(1).unwrap().cells == cells(4));
     assert!(matches!(reader.delete(1), Err(Error::ReadOnly { .. })));
+    for schema in 1..=aged::NEWEST {
+        let reader = SqliteArchive::open_read_only(old(schema)).unwrap();
+        let wanted: Vec<_> = (0..12).map(|sequence| aged::cell(schema, sequence)).collect();
+        assert!(reader.load(1).unwrap().cells == wanted, "schema {schema}");
+    }
     assert!(contents(path.parent().unwrap()) == before);
 }
 

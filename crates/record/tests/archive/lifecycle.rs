@@ -216,3 +216,21 @@ fn child_shows_the_default_path() {
         println!("default: {}", default_path().unwrap().display());
     }
 }
+
+#[test]
+fn a_baseline_is_one_run_until_another_takes_its_name_or_it_is_deleted() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("knee.db");
+    let mut archive = SqliteArchive::open(&path).unwrap();
+    let first = archive.begin(&run("0123456789abcdef", 4)).unwrap();
+    let second = archive.begin(&run("fedcba9876543210", 4)).unwrap();
+    assert_eq!(archive.baselines().unwrap(), []);
+    archive.set_baseline("release", first).unwrap();
+    archive.set_baseline("main", first).unwrap();
+    archive.set_baseline("main", second).unwrap();
+    let named = [("main".to_owned(), second), ("release".to_owned(), first)];
+    assert_eq!(SqliteArchive::open_read_only(&path).unwrap().baselines().unwrap(), named);
+    assert!(matches!(archive.set_baseline("x", 99), Err(Error::NoSuchRun { .. })));
+    archive.delete(first).unwrap();
+    assert_eq!(archive.baselines().unwrap(), [("main".to_owned(), second)]);
+}

@@ -1,10 +1,16 @@
 //! The archive, from outside: what it keeps, what it refuses, and what it survives.
 
+mod aged;
 mod common;
+mod copies;
+mod damage;
+mod damaged;
 mod disk;
 mod files;
 mod kill;
 mod lifecycle;
+mod merge;
+mod migration;
 mod permission;
 mod round_trip;
 mod schema_document;

@@ -4,9 +4,9 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan, Ratio,
-    Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo, Unavailable, Usage, Warning,
-    WorkloadInfo,
+    Archive, Budget, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan,
+    Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo, Unavailable, Usage,
+    Warning, WorkloadInfo,
 };
 use tempfile::tempdir;
 
@@ -43,8 +43,9 @@ prop_compose! {
         ],
         operations in count(),
         usage in usage(),
+        histogram in ".{0,8}",
     ) -> Metric {
-        Metric { name, samples, positions, operations, usage }
+        Metric { name, samples, positions, operations, usage, histogram }
     }
 }
 
@@ -92,22 +93,22 @@ prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
         version in any::<u32>(),
-        [points_down, trajectory] in any::<[bool; 2]>(),
+        [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         rivals in vec((".{0,9}", ".{0,9}"), 0..3),
         [not_measured, told] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
-        subjects in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..4),
+        subjects in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
     ) -> WorkloadInfo {
         let [name, question, operation, axis, axis_condition] = words;
-        let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word });
+        let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word, multiple });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better }
         });
         let subjects = subjects.into_iter()
-            .map(|(name, label, note)| SubjectInfo { name, label, note });
+            .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            axis_condition, ratio, trajectory, points_down, rivals, told,
+            axis_condition, ratio, trajectory, points_down, rivals, told, averages,
             metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }
@@ -123,11 +124,14 @@ prop_compose! {
         unavailable in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..3),
         warnings in vec(warning(), 0..3),
         cells in vec(key(), 0..4),
+        budget in prop::option::of((any::<u64>(), float())),
+        beside in ".{0,9}",
     ) -> Plan {
         let unavailable = unavailable.into_iter()
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
+        let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, cells }
+            unavailable: unavailable.collect(), warnings, budget, beside, cells }
     }
 }
 
@@ -141,6 +145,7 @@ prop_compose! {
         clock in (".{0,9}", float(), float()),
         host_before in any_host(),
         warnings in vec(warning(), 0..3),
+        labels in btree_map(".{0,9}", ".{0,9}", 0..3),
     ) -> Run {
         let (source, resolution_ns, overhead_ns) = clock;
         Run {
@@ -154,6 +159,8 @@ prop_compose! {
                 version,
                 cells_ended: 0,
                 cells_planned,
+                labels,
+                origin: String::new(),
             },
             plan,
             clock: Clock { source, resolution_ns, overhead_ns },

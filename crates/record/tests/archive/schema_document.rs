@@ -123,7 +123,7 @@ fn every_column_of_every_view_is_described() {
         .unwrap();
     let views: Vec<String> =
         views.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(views, ["v_cell", "v_metric", "v_run", "v_sample"]);
+    assert_eq!(views, ["v_baseline", "v_cell", "v_metric", "v_run", "v_sample"]);
     for view in views {
         let mut columns = connection.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
         let actual: BTreeSet<String> =

@@ -3,10 +3,10 @@
 //! The columns are those of the record's view `v_sample`, but that each condition has one of its
 //! own. What is missing has a row without a figure, with the reason in the last column.
 
-use super::{Format, Material, What, one_line};
+use super::{Format, Material, What, in_order, missing, one_line, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
-use record::{Cell, Conditions, Outcome, Run, WorkloadInfo};
+use record::{Conditions, Run};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -14,7 +14,8 @@ pub(super) const FORMAT: Format = Format {
     name: "csv",
     about: "a table for spreadsheets and statistics, every sample or the medians",
     head: "run,workload,subject,",
-    chooses: true,
+    choices: &[What::Samples, What::Medians],
+    check: |_| Ok(()),
     write,
 };
 
@@ -46,8 +47,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let columns = Columns::of(material.run);
     match material.what {
-        What::Samples => samples(material.run, &columns, &mut out)?,
-        What::Medians => medians(material, &columns, &mut out)?,
+        Some(What::Medians) => medians(material, &columns, &mut out)?,
+        _ => samples(material.run, &columns, &mut out)?,
     }
     out.flush()
 }
@@ -162,40 +163,6 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The cells as tables have them: by workload, conditions, subject, point and round.
-fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
-    let workloads = &run.plan.workloads;
-    let placed = |cell: &Cell| {
-        let workload = workloads.iter().position(|info| info.name == cell.key.workload);
-        let subjects = workload.map(|place| &workloads[place].subjects);
-        let subject =
-            subjects.and_then(|all| all.iter().position(|info| info.name == cell.key.subject));
-        (workload.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
-    };
-    let mut cells: Vec<((usize, usize), &Cell)> =
-        run.cells.iter().map(|cell| (placed(cell), cell)).collect();
-    cells.sort_by_key(|((workload, subject), cell)| {
-        (*workload, &cell.key.conditions, *subject, cell.key.point, cell.key.round)
-    });
-    cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
-}
-
-fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
-    let known = workload.and_then(|info| info.metrics.iter().find(|info| info.name == metric));
-    known.map_or("", |info| &info.unit)
-}
-
-/// Why a cell has no figures, or no more of them.
-fn missing(cell: &Cell) -> Option<String> {
-    match (&cell.outcome, &cell.short) {
-        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", one_line(reason))),
-        (_, Some(short)) => {
-            Some(format!("ended at {}: {}", short.reached, one_line(&short.because)))
-        }
-        _ => None,
-    }
 }
 
 fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<()> {

@@ -17,7 +17,8 @@ pub(super) const FORMAT: Format = Format {
     name: "gnuplot",
     about: "one script with its data that draws every call as a dot, or medians with intervals",
     head: "# A gnuplot script of knee's.\n",
-    chooses: false,
+    choices: &[],
+    check: |_| Ok(()),
     write,
 };
 
@@ -35,7 +36,8 @@ const LOGARITHMIC_FROM: f64 = 8.0;
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, analysis) = (material.run, material.analysis());
     out.write_all(FORMAT.head.as_bytes())?;
-    let told = [format!("Of {}.", identity(run)), format!("Measured on {}.", place(run))];
+    let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
+    let told = [format!("Of {}.", identity(run)), format!("{how} {}.", place(run))];
     let caveats = caveats(analysis).map(|line| format!("Mind: {line}"));
     for line in told.into_iter().chain(caveats) {
         writeln!(out, "# {}", comment(&line))?;

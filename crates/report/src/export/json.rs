@@ -8,7 +8,8 @@ pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
     head: "{\n  \"caveats\":",
-    chooses: false,
+    choices: &[],
+    check: |_| Ok(()),
     write,
 };
 

@@ -4,9 +4,10 @@
 //! folded away, so that nothing is left out and nothing is in the way.
 
 use super::{Format, Material, caveats, identity, one_line, place};
+use crate::averages;
 use crate::figures::{NONE, Unit, whole};
 use crate::words::{self, Mark};
-use analysis::{Estimate, Finding, Row, Table};
+use analysis::{Averages, Estimate, Finding, Row, Table};
 use record::Run;
 use std::io::{self, Write};
 
@@ -14,7 +15,8 @@ pub(super) const FORMAT: Format = Format {
     name: "markdown",
     about: "tables, findings, caveats and the machine, to paste into an issue",
     head: "**knee** ",
-    chooses: false,
+    choices: &[],
+    check: |_| Ok(()),
     write,
 };
 
@@ -26,7 +28,10 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "**knee** {}\\", escaped(&identity(run)))?;
     writeln!(out, "{}\\", escaped(&place(run)))?;
     writeln!(out, "{}", code(&words::command(run)))?;
-    for table in analysis.tables.iter().filter(|table| table.headline) {
+    for averages in &analysis.averages {
+        self::averages(out, averages)?;
+    }
+    for table in words::tables(analysis).filter(|table| table.headline) {
         self::table(out, run, table)?;
     }
     let (headline, others): (Vec<&Finding>, Vec<&Finding>) =
@@ -34,7 +39,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     findings(out, "Findings", &headline)?;
     let caveats: Vec<String> = caveats(analysis).map(|line| escaped(&line)).collect();
     list(out, "Caveats", &caveats)?;
-    let rest: Vec<&Table> = analysis.tables.iter().filter(|table| !table.headline).collect();
+    let rest: Vec<&Table> = words::tables(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
         return Ok(());
     }
@@ -48,6 +53,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n<details><summary>Also measured: {}</summary>", words::list(&names))?;
     for table in rest {
         self::table(out, run, table)?;
+        waits(out, table)?;
     }
     findings(out, "Their findings", &others)?;
     writeln!(out, "\n</details>")
@@ -66,9 +72,51 @@ fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
     notes(out, table)
 }
 
+/// Means with their deviations: metrics down, subjects across.
+fn averages(out: &mut dyn Write, of: &Averages) -> io::Result<()> {
+    writeln!(out, "\n### {} · {}\n", escaped(&averages::title(of)), averages::measure(of))?;
+    let heads = averages::shown(of).map(|(_, column)| escaped(&averages::head(column)));
+    row(out, [String::new()].into_iter().chain(heads))?;
+    rule(out, averages::shown(of).count(), false)?;
+    for (place, line) in of.rows.iter().enumerate() {
+        let unit = averages::unit(line);
+        let cells = averages::shown(of).map(|(at, column)| {
+            let average = line.figures.get(at).and_then(Option::as_ref);
+            let came_to = averages::came_to(column).filter(|_| place == 0);
+            let none = || came_to.unwrap_or_else(|| NONE.to_owned());
+            average.map_or_else(none, |average| averages::told(line, average, &unit))
+        });
+        let label = escaped(&averages::label(line, &unit));
+        row(out, [label].into_iter().chain(cells))?;
+    }
+    writeln!(out)?;
+    averages::beneath(of).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
+}
+
+/// How single operations are distributed, a table for each point.
+fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+    for (point, told) in words::distributed(table) {
+        writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&told))?;
+        let heads = words::QUANTILES.map(str::to_owned);
+        row(out, ["subject".to_owned()].into_iter().chain(heads))?;
+        rule(out, words::QUANTILES.len(), false)?;
+        for of in table.distributions.iter().filter(|of| of.point == point) {
+            let figures = words::quantiles(&table.metric, of);
+            row(out, [escaped(&of.label)].into_iter().chain(figures))?;
+        }
+    }
+    Ok(())
+}
+
+/// A point with what it is as a multiple, where its table tells them so: `4 (2 per CPU)`.
+fn point(table: &Table, point: u64) -> String {
+    let multiple = words::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+    escaped(&format!("{}{}", whole(point), multiple.unwrap_or_default()))
+}
+
 /// Subjects down, points across.
 fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
-    let points = table.points.iter().copied().map(whole);
+    let points = table.points.iter().map(|&at| point(table, at));
     let grows = words::has_verdicts(table);
     let head = grows.then(|| "growth".to_owned());
     row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
@@ -87,9 +135,9 @@ fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     let labels = rows.iter().map(|row| escaped(&row.label));
     row(out, [escaped(&table.axis)].into_iter().chain(labels))?;
     rule(out, rows.len(), false)?;
-    for (column, &point) in table.points.iter().enumerate() {
+    for (column, &at) in table.points.iter().enumerate() {
         let cells = rows.iter().map(|row| cell(table, row, column, unit));
-        row(out, [whole(point)].into_iter().chain(cells))?;
+        row(out, [point(table, at)].into_iter().chain(cells))?;
     }
     if words::has_verdicts(table) {
         let cells = rows.iter().map(|row| growth(row));
@@ -99,13 +147,13 @@ fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
 }
 
 /// One line of a table.
-fn row(out: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
+pub(crate) fn row(out: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
     let cells: Vec<String> = cells.collect();
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
 /// The line below the heads: figures stand to the right.
-fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Result<()> {
+pub(crate) fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Result<()> {
     let figures = std::iter::repeat_n("---:".to_owned(), figures);
     let growth = growth.then(|| "---".to_owned());
     row(out, ["---".to_owned()].into_iter().chain(figures).chain(growth))
@@ -194,7 +242,7 @@ fn list(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
 }
 
 /// Text that Markdown takes as it is: no table cell, emphasis, link, tag or entity comes of it.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let line = one_line(text);
     let letters: Vec<char> = line.chars().collect();
     let inside = |place: usize| {
@@ -216,7 +264,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Text between backticks, of which it may have some itself.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let line = one_line(text);
     let runs = line.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0) + 1);

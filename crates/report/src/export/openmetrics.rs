@@ -1,12 +1,14 @@
 //! The text of `OpenMetrics` 1.0, which Prometheus reads as its own: for its textfile collector.
 //!
 //! A metric of a workload is a summary, its quantiles those of all samples at a point; the two ends
-//! of the median's interval are gauges beside it. Times are seconds, as the specification wants.
+//! of the median's interval are gauges beside it. Where the record keeps every single operation, these have
+//! a summary of their own; where a workload is told in averages, mean and deviation are gauges. Times are
+//! seconds and percentages ratios, as the specification wants.
 
 use super::{Format, Material, measured, one_line};
 use crate::html::machine;
-use analysis::{PointSummary, Row, Table};
-use record::{Outcome, Run};
+use analysis::{Averages, Distribution, PointSummary, Row, Table};
+use record::{Conditions, MetricInfo, Outcome, Run};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -14,7 +16,8 @@ pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
     about: "medians and quantiles for Prometheus and what reads its text format",
     head: "# TYPE knee_",
-    chooses: false,
+    choices: &[],
+    check: |_| Ok(()),
     write,
 };
 
@@ -40,6 +43,12 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         for row in rows {
             series(&mut families, run, table, row);
         }
+        for of in &table.distributions {
+            single(&mut families, run, table, of);
+        }
+    }
+    for averages in &analysis.averages {
+        means(&mut families, run, averages);
     }
     for (name, family) in &families {
         writeln!(out, "# TYPE {name} {}", family.kind)?;
@@ -70,8 +79,11 @@ fn about(families: &mut Families, run: &Run) {
     family.lines.push(format!("knee_run{} 1", labels(&told)));
     let help = "Cells of the run: planned, ended, and of these void, whose figures do not count.";
     let family = families.entry("knee_run_cells".to_owned()).or_insert(gauge(help));
-    let counts =
-        [("planned", summary.cells_planned), ("ended", summary.cells_ended), ("void", void as u64)];
+    let counts = [
+        ("planned", crate::words::cells_planned(run)),
+        ("ended", summary.cells_ended),
+        ("void", void as u64),
+    ];
     for (state, count) in counts {
         let labels = labels(&[("run", summary.id.as_str()), ("state", state)]);
         family.lines.push(format!("knee_run_cells{labels} {count}"));
@@ -87,6 +99,7 @@ fn base(unit: &str) -> (String, f64) {
     match unit {
         "ns" => ("seconds".to_owned(), 1e9),
         "" => (String::new(), 1.0),
+        "%" => ("ratio".to_owned(), 100.0),
         rate => match rate.strip_suffix("/s") {
             Some(counted) => (format!("{}_per_second", name(counted)), 1.0),
             None => (name(rate), 1.0),
@@ -94,22 +107,27 @@ fn base(unit: &str) -> (String, f64) {
     }
 }
 
+/// The name of a family: the metric, what of it, and the unit, which is not said twice.
+fn full(workload: &str, metric: &MetricInfo, what: &str) -> String {
+    let (unit, _) = base(&metric.unit);
+    let mut full = format!("knee_{}_{}", name(workload), name(&metric.name));
+    for part in [what, &unit] {
+        if !part.is_empty() && !full.ends_with(&format!("_{part}")) {
+            full = format!("{full}_{part}");
+        }
+    }
+    full
+}
+
+/// What a figure is of, for the help of a family.
+fn about_metric(metric: &MetricInfo, workload: &str, axis: &str) -> String {
+    let about = if metric.about.is_empty() { &metric.name } else { &metric.about };
+    one_line(&format!("{about} of the workload {workload}, by {axis}"))
+}
+
 fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
     let (unit, per) = base(&table.metric.unit);
-    let stem = format!("knee_{}_{}", name(&table.workload), name(&table.metric.name));
-    let full = |what: &str| {
-        [stem.as_str(), what, &unit]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("_")
-    };
-    let about = one_line(&format!(
-        "{} of the workload {}, by {}",
-        if table.metric.about.is_empty() { &table.metric.name } else { &table.metric.about },
-        table.workload,
-        table.axis
-    ));
+    let about = about_metric(&table.metric, &table.workload, &table.axis);
     let helps = [
         (
             "",
@@ -120,16 +138,66 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
         ("median_high", "gauge", format!("{about}: upper end of the median's 95 % interval.")),
     ];
     for (what, kind, help) in helps {
-        let name = full(what);
+        let name = full(&table.workload, &table.metric, what);
         let unit = unit.clone();
         let family = Family { kind, unit, help, lines: Vec::new() };
         let family = families.entry(name.clone()).or_insert(family);
         for at in row.cells.iter().flatten() {
-            let labels = of_point(run, table, row, at);
+            let place = (row.subject.as_str(), at.point);
+            let labels = of_point(run, &table.workload, &table.conditions, place);
             match what {
                 "median_low" => gauge_line(family, &name, &labels, at.median.low / per),
                 "median_high" => gauge_line(family, &name, &labels, at.median.high / per),
-                _ => summary_lines(family, &name, &labels, at, per),
+                _ => {
+                    summary_lines(family, &name, &labels, (&quantiles(at), at.samples), per);
+                }
+            }
+        }
+    }
+}
+
+/// How the single operations of a subject at a point are distributed.
+fn single(families: &mut Families, run: &Run, table: &Table, of: &Distribution) {
+    let (unit, per) = base(&table.metric.unit);
+    let name = full(&table.workload, &table.metric, "single");
+    let help = format!(
+        "{}: every single operation of all rounds.",
+        about_metric(&table.metric, &table.workload, &table.axis)
+    );
+    let family = Family { kind: "summary", unit, help, lines: Vec::new() };
+    let family = families.entry(name.clone()).or_insert(family);
+    let labels = of_point(run, &table.workload, &table.conditions, (&of.subject, of.point));
+    let quantiles = [
+        ("0.0", of.min),
+        ("0.5", of.p50),
+        ("0.9", of.p90),
+        ("0.99", of.p99),
+        ("0.999", of.p99_9),
+        ("1.0", of.max),
+    ];
+    summary_lines(family, &name, &labels, (&quantiles, of.count), per);
+}
+
+/// Means with their deviations.
+fn means(families: &mut Families, run: &Run, averages: &Averages) {
+    for row in &averages.rows {
+        let (unit, per) = base(&row.metric.unit);
+        let about = about_metric(&row.metric, &averages.workload, &averages.axis);
+        for (column, average) in averages.columns.iter().zip(&row.figures) {
+            let Some(average) = average else { continue };
+            let place = (column.subject.as_str(), averages.point);
+            let labels = of_point(run, &averages.workload, &averages.conditions, place);
+            let told = [
+                ("mean", "arithmetic mean of all runs", Some(average.mean)),
+                ("deviation", "standard deviation of all runs", average.deviation),
+            ];
+            for (what, help, value) in told {
+                let Some(value) = value else { continue };
+                let name = full(&averages.workload, &row.metric, what);
+                let help = format!("{about}: {help}.");
+                let family = Family { kind: "gauge", unit: unit.clone(), help, lines: Vec::new() };
+                let family = families.entry(name.clone()).or_insert(family);
+                gauge_line(family, &name, &labels, value / per);
             }
         }
     }
@@ -137,16 +205,21 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
 
 type Labels = Vec<(String, String)>;
 
-fn of_point(run: &Run, table: &Table, row: &Row, at: &PointSummary) -> Labels {
+fn of_point(
+    run: &Run,
+    workload: &str,
+    conditions: &Conditions,
+    (subject, point): (&str, u64),
+) -> Labels {
     let own = [
         ("run", run.summary.id.clone()),
-        ("workload", table.workload.clone()),
-        ("subject", row.subject.clone()),
-        ("point", at.point.to_string()),
+        ("workload", workload.to_owned()),
+        ("subject", subject.to_owned()),
+        ("point", point.to_string()),
     ];
     let mut labels: Labels =
         own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    for (condition, value) in &table.conditions {
+    for (condition, value) in conditions {
         let mut name = name(condition);
         while OWN.contains(&name.as_str()) || labels.iter().any(|(known, _)| *known == name) {
             name.insert_str(0, "condition_");
@@ -160,8 +233,8 @@ fn gauge_line(family: &mut Family, name: &str, of: &Labels, value: f64) {
     family.lines.push(format!("{name}{} {}", labels(of), number(value)));
 }
 
-fn summary_lines(family: &mut Family, name: &str, of: &Labels, at: &PointSummary, per: f64) {
-    let quantiles = [
+fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
+    [
         ("0.0", at.min),
         ("0.1", at.p10),
         ("0.25", at.p25),
@@ -170,15 +243,24 @@ fn summary_lines(family: &mut Family, name: &str, of: &Labels, at: &PointSummary
         ("0.9", at.p90),
         ("0.99", at.p99),
         ("1.0", at.max),
-    ];
-    for (quantile, value) in quantiles {
+    ]
+}
+
+fn summary_lines(
+    family: &mut Family,
+    name: &str,
+    of: &Labels,
+    (quantiles, count): (&[(&str, f64)], u64),
+    per: f64,
+) {
+    for &(quantile, value) in quantiles {
         // A call that took less than the clock's cost, which is taken off, may be below zero, and no
         // quantile may.
         let mut of = of.clone();
         of.push(("quantile".to_owned(), quantile.to_owned()));
         family.lines.push(format!("{name}{} {}", labels(&of), number((value / per).max(0.0))));
     }
-    family.lines.push(format!("{name}_count{} {}", labels(of), at.samples));
+    family.lines.push(format!("{name}_count{} {}", labels(of), count));
 }
 
 /// `text` as a name of a metric, a unit or a label may be: letters, digits and single underscores.
@@ -222,6 +304,26 @@ mod tests {
         }
         assert_eq!(base("ns"), ("seconds".to_owned(), 1e9));
         assert_eq!(base("tokens/s").0, "tokens_per_second");
+        assert_eq!(base("%"), ("ratio".to_owned(), 100.0));
+    }
+
+    #[test]
+    fn a_name_ends_with_its_unit_and_says_it_once() {
+        let metric = |name: &str, unit: &str| MetricInfo {
+            name: name.to_owned(),
+            about: String::new(),
+            unit: unit.to_owned(),
+            lower_is_better: true,
+        };
+        let named = [
+            (metric("context switches", "switches"), "", "knee_build_context_switches"),
+            (metric("sleeps", "sleeps"), "mean", "knee_build_sleeps_mean_sleeps"),
+            (metric("percent cpu", "%"), "", "knee_build_percent_cpu_ratio"),
+            (metric("fairness", ""), "median_low", "knee_build_fairness_median_low"),
+        ];
+        for (metric, what, name) in named {
+            assert_eq!(full("build", &metric, what), name);
+        }
     }
 
     #[test]

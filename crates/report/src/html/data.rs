@@ -13,10 +13,12 @@ use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use record::{Cell, Conditions, Metric, Run, WorkloadInfo};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.
 const STEPS: f64 = 2048.0;
+/// A series without samples, as they are packed.
+pub(super) const NO_SAMPLES: &str = "AA==";
 /// Lifts the smallest size that is told from zero, 2⁻³², above zero.
 const LIFT: f64 = 32.0 * STEPS;
 
@@ -47,7 +49,8 @@ pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'
 
 /// The data of one workload's plot, safe to stand inside a `script` element.
 pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| super::run_name(run)).collect();
+    let names: Vec<String> = runs.iter().map(|(run, _)| super::runs::name(runs, run)).collect();
+    let brief: Vec<String> = runs.iter().map(|(run, _)| super::runs::brief(runs, run)).collect();
     let subjects = subjects(views);
     let looks: Vec<Value> = (0..subjects.len())
         .map(marks::look)
@@ -57,9 +60,14 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
     let value = json!({
         "workload": info.name,
         "axis": info.axis,
+        "percentiles": false,
+        "choosers": ["Metric", "Conditions"],
+        "first": 0,
         "trajectory": info.trajectory,
         "rounds": rounds,
         "runs": names,
+        "brief": brief,
+        "lines": super::runs::lines(runs),
         "apart": apart(runs),
         "subjects": subjects,
         "looks": looks,
@@ -88,7 +96,9 @@ fn apart(runs: &[Analysed]) -> Vec<&str> {
         .iter()
         .map(|(run, _)| machine::fact(&run.host_before, &["kernel.release"]).unwrap_or_default())
         .collect();
-    if kernels.windows(2).all(|pair| pair[0] == pair[1]) {
+    // A model has no kernel, and its name says what it is.
+    let predicted = runs.iter().any(|(run, _)| analysis::is_predicted(run));
+    if predicted || kernels.windows(2).all(|pair| pair[0] == pair[1]) {
         return vec![""; runs.len()];
     }
     kernels
@@ -110,9 +120,32 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         "unit": table.metric.unit,
         "upwards": upwards(table),
         "conditions": words::conditions(run, &table.workload, &table.conditions),
+        "multiples": multiples(view),
+        "one": one(table),
         "series": series.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
     })
+}
+
+/// What the points are as multiples, by point: `2 per CPU`; empty where they are told otherwise.
+fn multiples(view: &View) -> Value {
+    let tables = view.tables.iter().map(|(_, table)| table);
+    let points = tables.flat_map(|table| {
+        let told = |point: &u64| Some((*point, words::multiple_at(table, *point as f64)?));
+        table.points.iter().filter_map(told).collect::<Vec<_>>()
+    });
+    points.map(|(point, told)| (point.to_string(), told.into())).collect::<Map<_, _>>().into()
+}
+
+/// The place on the axis with one for each of the whole, and what is said there: a rule in the plot. There
+/// is one only where the part grows, of a whole that stays.
+fn one(table: &Table) -> Option<Value> {
+    let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
+    if table.axis_condition != shares.part {
+        return None;
+    }
+    let at = *table.points.first()? as f64 / *shares.values.first()?;
+    at.is_finite().then(|| json!({ "at": at, "said": format!("1 {}", shares.word) }))
 }
 
 /// What stands at the upper end of the axis that goes up: the unit that its ticks leave out, and
@@ -133,7 +166,7 @@ fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     json!({
         "run": index,
         "label": row.label,
-        "points": row.cells.iter().flatten().map(of_point).collect::<Vec<_>>(),
+        "points": row.cells.iter().flatten().map(|at| of_point(table, row, at)).collect::<Vec<_>>(),
         "samples": STANDARD.encode(packed(cells, &table.metric.name)),
     })
 }
@@ -143,13 +176,16 @@ fn within(table: &Conditions, cell: &Conditions) -> bool {
     table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }
 
-/// Point, rounds, samples; median with its interval; minimum, percentiles, maximum.
-fn of_point(at: &PointSummary) -> Value {
+/// Point, rounds, samples; median with its interval; minimum, percentiles, maximum; its rank, if any.
+fn of_point(table: &Table, row: &Row, at: &PointSummary) -> Value {
     let mut figures = vec![json!(at.point), json!(at.rounds), json!(at.samples)];
     let Estimates { median, low, high } =
         Estimates { median: at.median.value, low: at.median.low, high: at.median.high };
     let spread = [at.min, at.p10, at.p25, at.p75, at.p90, at.p99, at.max];
     figures.extend([median, low, high].into_iter().chain(spread).map(short));
+    if let Some((rank, _)) = words::placed(table, at.point, &row.subject) {
+        figures.push(rank.into());
+    }
     Value::Array(figures)
 }
 
@@ -248,6 +284,11 @@ fn push(bytes: &mut Vec<u8>, mut number: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_samples_are_packed_as_none() {
+        assert_eq!(STANDARD.encode(packed(std::iter::empty(), "loop")), NO_SAMPLES);
+    }
 
     #[test]
     fn numbers_are_packed_seven_bits_a_byte() {

@@ -1,6 +1,6 @@
 //! The findings: sentences under what they hold under, with a tag for the eye that runs down.
 
-use super::{Analysed, run_name};
+use super::{Analysed, runs};
 use crate::words;
 use crate::words::{Tone, Verdict};
 use analysis::{Analysis, Contest, Finding, FindingKind, Row, Standing, Table};
@@ -13,12 +13,12 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
         section #findings aria-labelledby="findings-head" tabindex="-1" {
             h2 #findings-head { "Findings" }
             @for (run, analysis) in runs {
-                @if runs.len() > 1 { h3 { (run_name(run)) } }
+                @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
                     words::arranged(analysis.findings.iter())
                         .into_iter()
                         .partition(|finding| finding.headline);
-                @if headline.is_empty() { p { "None: too little was measured." } }
+                @if headline.is_empty() { p { (words::nothing_found(analysis)) } }
                 (grouped(run, analysis, &headline))
                 @if !rest.is_empty() {
                     details {
@@ -59,8 +59,8 @@ fn heading(run: &Run, finding: &Finding) -> String {
 /// runs down the list, since the sentence says the same.
 fn sentence(analysis: &Analysis, finding: &Finding) -> Markup {
     let table = analysis.tables.iter().find(|table| is_about(finding, table));
-    let labels: Vec<&str> = match (table, finding.kind) {
-        (Some(table), FindingKind::Crossover) => {
+    let labels: Vec<&str> = match table {
+        Some(table) if finding.subjects.len() > 1 => {
             let subjects = finding.subjects.iter();
             subjects.filter_map(|subject| label(table, subject)).collect()
         }
@@ -68,13 +68,13 @@ fn sentence(analysis: &Analysis, finding: &Finding) -> Markup {
     };
     html! {
         @if let Some(tag) = tag_of(analysis, finding) { span.tags aria-hidden="true" { (tag) } }
-        span.sentence { (set_off(&finding.sentence, &labels, finding.kind)) }
+        span.sentence { (set_off(&finding.sentence, &labels)) }
     }
 }
 
-/// The text with names in it set off: that of a growth stands first, those of a pair anywhere.
-fn set_off(text: &str, labels: &[&str], kind: FindingKind) -> Markup {
-    if kind != FindingKind::Crossover {
+/// The text with names in it set off: a single one stands first, those of several anywhere.
+fn set_off(text: &str, labels: &[&str]) -> Markup {
+    if let [] | [_] = labels {
         let label = labels.first().copied().unwrap_or_default();
         let rest = text.strip_prefix(label).filter(|_| !label.is_empty());
         return html! { @if let Some(rest) = rest { strong { (label) } (rest) } @else { (text) } };
@@ -147,7 +147,13 @@ fn tag_of(analysis: &Analysis, finding: &Finding) -> Option<Markup> {
         FindingKind::Mode => Some(quiet("cross", "modes")),
         FindingKind::Step => Some(quiet("cross", "step")),
         FindingKind::Drift => Some(quiet("open", "drift")),
-        FindingKind::Control => None,
+        FindingKind::Unfinished => Some(quiet("high", "did not finish")),
+        FindingKind::Scaling => Some(quiet("cross", "scaling")),
+        FindingKind::Fairness => Some(quiet("middle", "fairness")),
+        FindingKind::Ranking => Some(quiet("cross", "ranking")),
+        FindingKind::Trade => Some(quiet("cross", "beside")),
+        FindingKind::Difference => Some(quiet("cross", "difference")),
+        FindingKind::Control => Some(quiet("open", "control")),
     }
 }
 
@@ -162,6 +168,12 @@ pub(super) fn is_told_by(finding: &Finding, contest: &Contest) -> bool {
 /// Whether some finding of `analysis` tells how a contest of `table` ends.
 pub(super) fn tells(analysis: &Analysis, table: &Table, contest: &Contest) -> bool {
     analysis.findings.iter().any(|told| is_about(told, table) && is_told_by(told, contest))
+}
+
+/// Whether some finding of `analysis` tells that `row` did not finish.
+pub(super) fn tells_end(analysis: &Analysis, table: &Table, row: &Row) -> bool {
+    let ends = analysis.findings.iter().filter(|told| told.kind == FindingKind::Unfinished);
+    ends.into_iter().any(|told| is_about(told, table) && told.subjects == [row.subject.as_str()])
 }
 
 /// How a contest ends as a quiet tag.

@@ -4,12 +4,12 @@
 //! leads there by shape and colour, and how clearly by its figure and the strength of the colour:
 //! nothing is said by a hue alone.
 
-use super::{Analysed, marks, run_name};
-use crate::figures::{NONE, factor, percent, whole};
+use super::{Analysed, marks, runs};
+use crate::figures::{NONE, factor, share, whole};
 use crate::words;
 use analysis::{Lead, Map};
 use maud::{Markup, html};
-use record::{Run, WorkloadInfo};
+use record::{Ratio, Run, WorkloadInfo};
 
 /// Margins from which the colour is a step stronger.
 const STEPS: [f64; 3] = [1.1, 1.25, 2.0];
@@ -22,9 +22,11 @@ struct Sheet<'a> {
     /// The labels of the plot's subjects: colours and shapes follow it.
     known: &'a [String],
     /// What there is a number of in all: `pipes`, `watched descriptors`.
-    counted: &'a str,
+    counted: String,
     /// What there is a number of in part, where the word for its share does not say it: `tokens`.
     part: Option<&'a str>,
+    /// Whether its columns are multiples: `4 per CPU`.
+    multiple: bool,
     /// `fastest`.
     best: &'static str,
 }
@@ -44,19 +46,29 @@ pub(super) fn of_workload(
     let maps: Vec<(&Run, &Map)> = maps.collect();
     html! {
         @for (index, (run, map)) in maps.iter().enumerate() {
-            @let counted = if info.axis_condition == map.whole { &info.axis } else { &map.whole };
             @let best = words::superlative(&map.metric);
-            @let sheet = Sheet { map, known, counted, part: part(info, map), best };
-            @let name = (runs.len() > 1).then(|| run_name(run));
+            @let multiple = words::many(info).is_some_and(|ratio| ratio.whole == map.whole);
+            @let (counted, part) = (counted(info, map), part(info, map));
+            @let sheet = Sheet { map, known, counted, part, multiple, best };
+            @let name = (runs.len() > 1).then(|| runs::name(runs, run));
             (sheet.figure(&format!("map-{number}-{index}"), name.as_deref()))
         }
     }
 }
 
-/// What the columns count, where their word (`of pipes`) says only what it is a share of.
+/// What the rows count.
+fn counted(info: &WorkloadInfo, map: &Map) -> String {
+    if info.axis_condition == map.whole {
+        return info.axis.clone();
+    }
+    words::many(info).map_or_else(|| map.whole.clone(), words::wholes)
+}
+
+/// What the columns count, where their word (`of pipes`, `per CPU`) says only what it is a share of.
 fn part<'a>(info: &'a WorkloadInfo, map: &Map) -> Option<&'a str> {
-    let ratio = info.ratio.as_ref().filter(|ratio| ratio.whole == map.whole)?;
-    words::is_of(&map.word).then_some(ratio.part.as_str())
+    let of_map = |ratio: &&Ratio| ratio.whole == map.whole;
+    let ratio = info.ratio.as_ref().filter(of_map)?;
+    (ratio.multiple || words::is_of(&map.word)).then_some(ratio.part.as_str())
 }
 
 impl Sheet<'_> {
@@ -90,9 +102,10 @@ impl Sheet<'_> {
 
     fn how_to_read(&self) -> String {
         let Map { word, metric, .. } = self.map;
-        let (best, counted) = (self.best, self.counted);
+        let (best, counted) = (self.best, &self.counted);
         let more = if best == "fastest" { "as fast" } else { "as good" };
         let column = match self.part {
+            Some(part) if self.multiple => format!("a number of {part} {word}"),
             Some(part) => format!("a number of {part}, as a share {word}"),
             None => format!("the share of them ({word})"),
         };
@@ -125,11 +138,13 @@ impl Sheet<'_> {
                 tr {
                     th.number scope="col" rowspan="2" { (self.counted) }
                     th.across scope="colgroup" colspan=(shares.len()) {
-                        @if let Some(part) = self.part { (part) ", share " }
+                        @if let Some(part) = self.part {
+                            (part) @if self.multiple { " " } @else { ", share " }
+                        }
                         (word)
                     }
                 }
-                tr { @for share in shares { th scope="col" { (percent(*share)) } } }
+                tr { @for &of in shares { th scope="col" { (share(of, self.multiple)) } } }
             }
         }
     }
@@ -223,8 +238,8 @@ impl Sheet<'_> {
                     } }
                     thead { tr {
                         th.number scope="col" { (self.counted) }
-                        @for share in shares {
-                            th scope="col" { (percent(*share)) " " (word) }
+                        @for &of in shares {
+                            th scope="col" { (share(of, self.multiple)) " " (word) }
                         }
                     } }
                     tbody {

@@ -1,6 +1,6 @@
 //! The machine behind the figures: what it is called, and all that was recorded of its state.
 
-use super::{Analysed, run_name};
+use super::{Analysed, runs};
 use crate::figures::figure;
 use crate::words;
 use maud::{Markup, html};
@@ -15,6 +15,10 @@ pub(super) fn fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {
 /// CPU, their number, kernel: as far as they are known.
 pub(crate) fn name(run: &Run) -> String {
     let host = &run.host_before;
+    if analysis::is_predicted(run) {
+        let cpus = fact(host, &["cpu.count"]).map(|cpus| words::one(cpus, "CPUs"));
+        return cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}"));
+    }
     let cpus =
         fact(host, &["cpu.count", "cpu.online", "cpus"]).map(|count| format!("{count} CPUs"));
     let kernel = fact(host, &["kernel.release"]).map(|release| format!("Linux {release}"));
@@ -35,7 +39,7 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
         section #machine aria-labelledby="machine-head" {
             h2 #machine-head { "The machine" }
             @for (run, _) in runs {
-                @if runs.len() > 1 { h3 { (run_name(run)) } }
+                @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @if words::is_foreign(run) { (unknown(run)) } @else { (known(run)) }
             }
         }
@@ -44,11 +48,16 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
 
 fn known(run: &Run) -> Markup {
     html! {
-        p {
+        @if analysis::is_predicted(run) {
+            p {
+                "None: the figures are those of " (name(run)) ". What it supposes of a machine stands \
+                 below."
+            }
+        } @else { p {
             (name(run)) ". Clock: " (run.clock.source) ", resolution "
             (figure(run.clock.resolution_ns)) " ns, overhead "
             (figure(run.clock.overhead_ns)) " ns a reading."
-        }
+        } }
         details {
             summary { "Everything that was recorded of it" }
             (facts(run))

@@ -1,13 +1,14 @@
-//! The marks of a plot: where one series overtakes another, the modes of one, where one steps, and where
-//! a rate has fallen to half. Each has a sentence for the list below the plot, and figures for the
+//! The marks of a plot: where one series overtakes another, the modes of one, where one steps, where a
+//! rate has fallen to half, and where one did not finish. Each has a sentence for the list below the plot, and figures for the
 //! read-out.
 
 use super::findings;
 use super::table::short;
-use crate::figures::{factor, percent, place, whole};
+use crate::figures::{self, factor, percent, place, whole};
 use crate::words;
 use analysis::{
     Analysis, Crossover, Division, Estimate, Mode, Modes, Rate, Row, Standing, Step, Table,
+    Unfinished,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +21,11 @@ pub(super) fn of_table(run: usize, analysis: &Analysis, table: &Table) -> Vec<Va
     let rows = table.rows.iter().flat_map(|row| {
         let modes = row.modes.iter().flat_map(|modes| of_modes(table, row, modes));
         let steps = row.steps.iter().map(|step| of_step(table, row, step));
-        modes.chain(steps).chain(row.rate.iter().filter_map(|rate| of_half(table, row, rate)))
+        let halves = row.rate.iter().filter_map(|rate| of_half(table, row, rate));
+        let is_told = findings::tells_end(analysis, table, row);
+        let ends = row.unfinished.iter().filter(move |_| is_told);
+        let ends = ends.map(|of| of_unfinished(table, row, of));
+        modes.chain(steps).chain(halves).chain(ends)
     });
     let mut marks: Vec<Value> = crossovers.chain(rows).collect();
     for mark in &mut marks {
@@ -47,9 +52,10 @@ fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
     let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
     let mut pairs = interval(crossover.at, place);
     if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let mut said = format!("{} {}", percent(share.value), shares.word);
+        let told = |value: f64| figures::share(value, shares.multiple);
+        let mut said = format!("{} {}", told(share.value), shares.word);
         if share.low < share.high {
-            said = format!("{said} ({} to {})", percent(share.low), percent(share.high));
+            said = format!("{said} ({} to {})", told(share.low), told(share.high));
         }
         pairs.push(("ratio".to_owned(), said));
     }
@@ -109,16 +115,40 @@ fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
         format!("{} of that at {from}", factor(rate.factor.value)),
     ));
     let label = &row.label;
+    let multiple = words::multiple_at(table, value).map(|told| format!(" ({told})"));
     Some(json!({
         "kind": "half",
         "subjects": [label],
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "said": format!("{label} has halved at {} {}", place(value), table.axis),
+        "said": format!(
+            "{label} has halved at {} {}{}",
+            place(value),
+            table.axis,
+            multiple.unwrap_or_default()
+        ),
         "brief": brief,
         "pairs": pairs,
     }))
+}
+
+/// Where cells of a row did not finish: beside its line, as high as that ends.
+fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
+    let (label, point) = (&row.label, of.point);
+    let multiple = words::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+    let at = words::one(&whole(point), &table.axis);
+    let cells = format!("{} of {}", of.cells, of.of);
+    json!({
+        "kind": "unfinished",
+        "subjects": [label],
+        "at": point,
+        "low": point,
+        "high": point,
+        "said": format!("{label} did not finish at {at}{}", multiple.unwrap_or_default()),
+        "brief": format!("{cells} cells"),
+        "pairs": [["cells", cells], ["what was seen", of.because]],
+    })
 }
 
 /// One mark for each mode of a row.

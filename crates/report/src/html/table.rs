@@ -1,8 +1,8 @@
 //! The tables of the page: the same medians that the plot draws, for eyes, ears and paper.
 
 use super::findings::tag;
-use super::{Analysed, data::View, run_name};
-use crate::figures::{NONE, Unit, figure, percent, place, ratio, whole};
+use super::{Analysed, data::View, runs};
+use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
 use crate::words::{self, Mark};
 use analysis::words::exponent_of;
 use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
@@ -22,7 +22,7 @@ pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -
     html! {
         div.view data-view=(number) {
             @for (index, table) in &view.tables {
-                @let name = (runs.len() > 1).then(|| run_name(&runs[*index].0));
+                @let name = (runs.len() > 1).then(|| runs::name(runs, &runs[*index].0));
                 (of_run(&runs[*index].0, table, &format!("{id}-{index}"), name.as_deref()))
             }
         }
@@ -91,11 +91,23 @@ fn across(table: &Table, unit: &Unit) -> Markup {
     html! {
         thead { tr {
             th scope="col" { "subject" }
-            @for point in &table.points { th.number scope="col" { (whole(*point)) } }
+            @for (column, point) in table.points.iter().enumerate() {
+                th.number scope="col" { (whole(*point)) (multiple(table, column)) }
+            }
             @if grows { th scope="col" { "growth" } }
         } }
         tbody {
             @for row in words::rows(table) { (line(table, row, grows, unit)) }
+        }
+    }
+}
+
+/// What a point is as a multiple, where its table tells them so: `2 per CPU`.
+fn multiple(table: &Table, column: usize) -> Markup {
+    let shares = table.shares.as_ref().filter(|shares| shares.multiple);
+    html! {
+        @if let Some(shares) = shares {
+            span.interval { (share(shares.values[column], true)) " " (shares.word) }
         }
     }
 }
@@ -128,7 +140,7 @@ fn down(table: &Table, unit: &Unit) -> Markup {
                 tr {
                     th.number scope="row" { (whole(*point)) }
                     @if let Some(shares) = &table.shares {
-                        td.number.share { (percent(shares.values[column])) }
+                        td.number.share { (share(shares.values[column], shares.multiple)) }
                     }
                     @for row in &rows { (cell(table, row, column, unit)) }
                 }
@@ -149,8 +161,13 @@ fn down(table: &Table, unit: &Unit) -> Markup {
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> Markup {
     let mark = words::mark(table, column, &row.subject);
     let figure = row.cells[column].as_ref();
+    let placed = words::placed(table, table.points[column], &row.subject);
+    let placed = placed.map(|(rank, more)| match more.as_str() {
+        "" => format!("rank {rank}"),
+        more => format!("rank {rank}: {more}"),
+    });
     html! {
-        td.number.best[mark == Some(Mark::Best)] {
+        td.number.best[mark == Some(Mark::Best)] title=[placed] {
             (median(row, table.points[column], figure, (unit, mark)))
             @if let Some(mark) = mark {
                 span.unseen {
@@ -191,13 +208,23 @@ fn grown(row: &Row) -> Markup {
     }
 }
 
+/// Less than this is told as what it is divided by.
+const LITTLE: f64 = 0.1;
+
 /// What is left of a rate, with its interval, and where it had halved.
 fn left(rate: &Rate) -> Markup {
     let Estimate { value, low, high } = rate.factor;
     let of = whole(rate.from);
     let figures = if rate.course == Course::Holds { ratio } else { figure };
+    // A share with more zeros than digits tells nobody anything.
+    let little = value > 0.0 && value < LITTLE;
     html! {
-        @if low < high {
+        @if low < high && little {
+            span.interval {
+                "÷" (figure(1.0 / value)) " from that at " (of)
+                ", 95 % " (figure(1.0 / high)) " to " (figure(1.0 / low))
+            }
+        } @else if low < high {
             span.interval {
                 "×" (figures(value)) " of that at " (of)
                 ", 95 % " (figures(low)) " to " (figures(high))

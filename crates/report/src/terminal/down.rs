@@ -2,7 +2,7 @@
 //! each subject, the best at each point marked.
 
 use super::{DIM, GAP, INDENT, Pen, right, sign, text_of, tone_paint, wrapped};
-use crate::figures::{Unit, percent, whole};
+use crate::figures::{Unit, share, whole};
 use crate::words::{self, Mark, Verdict};
 use analysis::{Row, Table};
 use std::ops::Range;
@@ -142,7 +142,8 @@ fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
         let lines = points.iter().map(|point| right(point, INDENT + width)).collect();
         return Stub { head: axis, lines, width: INDENT + width };
     };
-    let percents: Vec<String> = shares.values.iter().map(|share| percent(*share)).collect();
+    let percents: Vec<String> =
+        shares.values.iter().map(|&value| share(value, shares.multiple)).collect();
     let beside = widest(percents.iter().chain([&shares.word])) + GAP - 1;
     let line = |(point, share): (&String, &String)| {
         format!("{}{}", right(point, INDENT + width), right(share, beside))

@@ -1,12 +1,15 @@
-//! One browser with one tab, driven by the `DevTools` protocol: JSON texts with a NUL after each.
+//! One browser with one tab at a time, driven by the `DevTools` protocol: JSON texts with a NUL
+//! after each.
 
 use crate::program;
 use serde_json::{Value, json};
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::mem;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -16,63 +19,95 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// A browser that was asked to close and hasn't is killed after this long.
 const CLOSING: Duration = Duration::from_secs(20);
 
+/// Browsers that wait for the next test. They end with the test program, since their pipes close.
+static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
+
 /// A browser that ends with this value, also when a test fails.
 pub struct Browser {
     child: Child,
     commands: Option<ChildStdin>,
     messages: Receiver<Value>,
-    session: Option<String>,
     last: u64,
+    tab: Tab,
+    /// What it says, also after its folder is gone.
+    said: File,
+}
+
+/// A tab, and what is known of it.
+#[derive(Default)]
+struct Tab {
+    session: Option<String>,
+    /// What the tab shares with no other: storage, cookies, cache.
+    context: Value,
     /// Names of events that came while something else was waited for.
     events: Vec<String>,
     /// The one address that may be asked for.
     allowed: String,
     complaints: Vec<String>,
-    folder: TempDir,
 }
 
 impl Browser {
-    /// Starts it and attaches to a tab of its own.
-    pub fn start() -> Self {
+    /// Takes a browser that another test has left, or starts one, and opens a tab in it that knows
+    /// of no tab before it.
+    pub fn take() -> Self {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut browser = idle.unwrap_or_else(Self::start);
+        browser.open_tab();
+        browser
+    }
+
+    /// Closes the tab and leaves the browser to the next test. A test that fails doesn't come here:
+    /// its browser, of which nothing is known then, ends with it.
+    pub fn give_back(mut self) {
+        self.close_tab();
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    }
+
+    fn start() -> Self {
         let folder = TempDir::new().expect("a folder for the browser's profile");
         let mut child = program::start(folder.path());
+        let said = File::open(folder.path().join("said")).expect("what the browser says");
+        // It goes when the browser has ended, which may be after this program.
+        let _ = folder.keep();
         let commands = child.stdin.take();
         let messages = listen(child.stdout.take().expect("a pipe from the browser"));
-        let mut browser = Self {
-            child,
-            commands,
-            messages,
-            session: None,
-            last: 0,
-            events: Vec::new(),
-            allowed: String::new(),
-            complaints: Vec::new(),
-            folder,
-        };
-        let tab = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
+        Self { child, commands, messages, last: 0, tab: Tab::default(), said }
+    }
+
+    fn open_tab(&mut self) {
+        let context = self.call("Target.createBrowserContext", &json!({}));
+        let context = &context["browserContextId"];
+        let wanted = json!({ "url": "about:blank", "browserContextId": context });
+        let tab = self.call("Target.createTarget", &wanted);
         let attach = json!({ "targetId": tab["targetId"], "flatten": true });
-        let attached = browser.call("Target.attachToTarget", &attach);
-        browser.session = attached["sessionId"].as_str().map(str::to_owned);
+        let attached = self.call("Target.attachToTarget", &attach);
+        let session = attached["sessionId"].as_str().map(str::to_owned);
+        self.tab = Tab { session, context: context.clone(), ..Tab::default() };
         for domain in ["Page", "Runtime", "Log", "Network", "Inspector"] {
-            browser.call(&format!("{domain}.enable"), &json!({}));
+            self.call(&format!("{domain}.enable"), &json!({}));
         }
         // A tab counts as in use, so that frames and focus are as in front of a reader.
-        browser.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
-        browser
+        self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
+    }
+
+    fn close_tab(&mut self) {
+        let tab = mem::take(&mut self.tab);
+        let context = json!({ "browserContextId": tab.context });
+        self.call("Target.disposeBrowserContext", &context);
     }
 
     /// Opens a file and waits until it has loaded.
     pub fn open(&mut self, file: &Path) {
-        self.allowed = format!("file://{}", file.display());
-        self.events.clear();
-        let opened = self.call("Page.navigate", &json!({ "url": self.allowed }));
-        assert!(opened["errorText"].is_null(), "{} did not open: {opened}", self.allowed);
+        self.tab.allowed = format!("file://{}", file.display());
+        self.tab.events.clear();
+        let opened = self.call("Page.navigate", &json!({ "url": self.tab.allowed }));
+        assert!(opened["errorText"].is_null(), "{} did not open: {opened}", self.tab.allowed);
         self.wait_for("Page.loadEventFired");
     }
 
     /// Loads the page again.
     pub fn reload(&mut self) {
-        self.events.clear();
+        self.tab.events.clear();
         self.call("Page.reload", &json!({}));
         self.wait_for("Page.loadEventFired");
     }
@@ -87,7 +122,7 @@ impl Browser {
 
     /// Errors, warnings and requests so far.
     pub fn complaints(&self) -> &[String] {
-        &self.complaints
+        &self.tab.complaints
     }
 
     /// The value of an expression in the page; promises are waited for.
@@ -113,7 +148,7 @@ impl Browser {
     pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.last += 1;
         let mut command = json!({ "id": self.last, "method": method, "params": parameters });
-        if let Some(session) = &self.session {
+        if let Some(session) = &self.tab.session {
             command["sessionId"] = json!(session);
         }
         self.send(&command);
@@ -138,11 +173,11 @@ impl Browser {
 
     fn wait_for(&mut self, event: &str) {
         let until = Instant::now() + DEADLINE;
-        while !self.events.iter().any(|known| known == event) {
+        while !self.tab.events.iter().any(|known| known == event) {
             let message = self.next(until, event);
             self.note(&message);
         }
-        self.events.retain(|known| known != event);
+        self.tab.events.retain(|known| known != event);
     }
 
     fn next(&self, until: Instant, what: &str) -> Value {
@@ -157,13 +192,19 @@ impl Browser {
     }
 
     fn note(&mut self, message: &Value) {
+        // A closed tab may have had something left to say.
+        if message["sessionId"].as_str() != self.tab.session.as_deref() {
+            return;
+        }
         let Some(event) = message["method"].as_str() else { return };
-        self.complaints.extend(complaint(event, &message["params"], &self.allowed));
-        self.events.push(event.to_owned());
+        self.tab.complaints.extend(complaint(event, &message["params"], &self.tab.allowed));
+        self.tab.events.push(event.to_owned());
     }
 
     fn said(&self) -> String {
-        fs::read_to_string(self.folder.path().join("said")).unwrap_or_default()
+        let mut said = String::new();
+        let _ = (&self.said).read_to_string(&mut said);
+        said
     }
 }
 
@@ -240,4 +281,30 @@ fn complaint(event: &str, about: &Value, allowed: &str) -> Option<String> {
 fn described(thrown: &Value) -> String {
     let exception = thrown["exception"]["description"].as_str();
     exception.or(thrown["text"].as_str()).unwrap_or("something").to_owned()
+}
+
+#[test]
+fn a_tab_knows_nothing_of_the_one_before_it() {
+    if program::skipped() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder for the page");
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, "<!doctype html><p>Nothing").expect("the page is written");
+    let mut browser = Browser::take();
+    let look = "[localStorage.length, innerWidth, matchMedia('print').matches]";
+    browser.open(&file);
+    browser.resize(400, 300);
+    browser.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
+    browser.evaluate("localStorage.setItem('left', 'behind'); console.error('left behind')");
+    assert_eq!(browser.evaluate(look), json!([1, 400, true]));
+    assert_eq!(browser.complaints().len(), 1, "{:?}", browser.complaints());
+    browser.close_tab();
+    browser.open_tab();
+    browser.open(&file);
+    let found = browser.evaluate(look);
+    assert_eq!((&found[0], &found[2]), (&json!(0), &json!(false)));
+    assert_ne!(found[1], 400);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    browser.give_back();
 }

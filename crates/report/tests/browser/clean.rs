@@ -1,12 +1,12 @@
 //! The page asks nobody for anything, and stands without its script.
 
-use crate::page::{FOREIGN, ONE, PIPES, Runs, complaints_of, with};
+use crate::page::{BUILDS, FOREIGN, LOCKS_MODEL, ONE, PIPES, Runs, complaints_of, with};
 use analysis::Analysis;
 use serde_json::json;
 
 #[test]
 fn nothing_in_the_page_names_a_place_outside_it() {
-    for runs in [&*ONE, &*PIPES, &*FOREIGN] {
+    for runs in [&*ONE, &*PIPES, &*FOREIGN, &*LOCKS_MODEL, &*BUILDS] {
         with(runs, |page| {
             let named: Vec<String> = page.get(
                 "[...document.querySelectorAll('[src], [href], [srcset], [data], [action]')]

@@ -1,7 +1,10 @@
 //! Light and dark, wide and narrow, on paper.
 
 use crate::input::Held;
-use crate::page::{CALLS, CALLS_TWO, FOREIGN, ONE, PIPES, PIPES_TWO, Page, TWO, with};
+use crate::page::{
+    BUILDS, CALLS, CALLS_TWO, FOREIGN, LOCKS_MODEL, ONE, PIPES, PIPES_TWO, Page, TWO, with,
+};
+use serde::Deserialize;
 use serde_json::json;
 
 /// Shows every part that the page can fold away, so that all of it is looked at.
@@ -39,18 +42,25 @@ fn the_systems_colour_scheme_is_followed_on_the_page_and_in_the_plot() {
     });
 }
 
+/// How many texts and markers were looked at, and which of them are hard to see.
+#[derive(Deserialize)]
+struct Contrasts {
+    looked: usize,
+    faint: Vec<String>,
+}
+
 #[test]
 fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
-    for (runs, least) in [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100), (&*CALLS_TWO, 150)] {
+    let pages = [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100), (&*CALLS_TWO, 150)];
+    for (runs, least) in pages.into_iter().chain([(&*LOCKS_MODEL, 500), (&*BUILDS, 150)]) {
         with(runs, |page| {
             unfold(page);
             page.press("document.querySelector('[data-subject]')", Held::Nothing);
             for name in ["light", "dark"] {
                 scheme(page, name);
-                let faint: Vec<String> = page.get("probe.faint(4.5)");
+                let Contrasts { looked, faint } = page.get("probe.faint(4.5)");
                 assert!(faint.is_empty(), "{name}: {faint:#?}");
-                let bound: usize = page.get("probe.faint(21.1).length");
-                assert!(bound > least, "only {bound} texts were looked at");
+                assert!(looked > least, "only {looked} texts were looked at");
             }
         });
     }
@@ -69,8 +79,10 @@ fn every_colour_of_a_map_can_be_read_on_at_every_strength() {
                             spot.className = 'spot {step}';
                             spot.style.setProperty('--hue', 'var(--series-{colour})'); }})"
                     ));
-                    let faint: Vec<String> = page.get("probe.faint(4.5)");
+                    let Contrasts { looked, faint } =
+                        page.get("probe.faint(4.5, document.querySelector('table.heat'))");
                     assert!(faint.is_empty(), "{name}, {colour}, {step}: {faint:#?}");
+                    assert!(looked > 40, "only {looked} of them were looked at");
                 }
             }
         }
@@ -101,7 +113,8 @@ fn the_button_turns_dark_and_back_whatever_the_system_says() {
 
 #[test]
 fn nothing_is_wider_than_the_window() {
-    for runs in [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN, &*CALLS_TWO] {
+    let pages = [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN, &*CALLS_TWO];
+    for runs in pages.into_iter().chain([&*LOCKS_MODEL, &*BUILDS]) {
         with(runs, |page| {
             unfold(page);
             for width in [1280, 768, 390, 360] {
@@ -125,7 +138,7 @@ fn nothing_is_wider_than_the_window() {
 
 #[test]
 fn a_finger_finds_every_button_on_a_phone() {
-    for runs in [&*ONE, &*PIPES, &*CALLS] {
+    for runs in [&*ONE, &*PIPES, &*CALLS, &*LOCKS_MODEL, &*BUILDS] {
         with(runs, |page| {
             page.resize(390, 800);
             page.settle();
@@ -160,7 +173,7 @@ fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
 
 #[test]
 fn whatever_can_be_used_has_a_name_for_a_screen_reader() {
-    for runs in [&*TWO, &*PIPES_TWO, &*CALLS_TWO] {
+    for runs in [&*TWO, &*PIPES_TWO, &*CALLS_TWO, &*LOCKS_MODEL, &*BUILDS] {
         with(runs, |page| {
             page.evaluate(
                 "document.querySelectorAll('details').forEach((d) => { d.open = true; })",

@@ -1,10 +1,12 @@
 //! The page in a real browser: a headless Chromium opens it, looks, points, drags and types.
 //!
-//! Every test opens its own page in its own browser by [`page::with`], which also holds that the
-//! page raised no error, wrote nothing on the console and asked nobody for anything.
+//! Every test opens its own page in its own tab by [`page::with`], which also holds that the page
+//! raised no error, wrote nothing on the console and asked nobody for anything. A test that passes
+//! leaves its browser to the next one; of its tab nothing remains.
 //! `KNEE_NO_BROWSER=1` skips them all, aloud.
 
 mod browser;
+mod builds;
 mod choosing;
 mod clean;
 mod controls;
@@ -16,6 +18,7 @@ mod gestures;
 mod heavy;
 mod hover;
 mod input;
+mod locks;
 mod looks;
 mod map;
 mod odd;

@@ -35,6 +35,13 @@ pub static CALLS_TWO: LazyLock<Runs> = LazyLock::new(|| {
 });
 /// Dead connections: an axis that begins at zero.
 pub static DEAD: LazyLock<Runs> = LazyLock::new(|| vec![fixture::dead::dead(12)]);
+/// Locks: threads as multiples of CPUs, waiting times, one that did not finish, a control.
+pub static LOCKS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::locks::locks(5)]);
+/// The same with a model's prediction laid over it.
+pub static LOCKS_MODEL: LazyLock<Runs> =
+    LazyLock::new(|| vec![fixture::locks::locks(5), fixture::locks::predicted(5)]);
+/// Builds on one CPU and on two: averages.
+pub static BUILDS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::build::build(&[1, 2])]);
 /// A table of somebody else.
 pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
 
@@ -66,10 +73,12 @@ pub fn complaints_of(text: &str, what: impl FnOnce(&mut Page)) -> Option<Vec<Str
     if program::skipped() {
         return None;
     }
-    let mut page = Page::open(text, Browser::start());
+    let mut page = Page::open(text, Browser::take());
     what(&mut page);
     page.settle();
-    Some(page.complaints().to_vec())
+    let complaints = page.complaints().to_vec();
+    page.browser.give_back();
+    Some(complaints)
 }
 
 impl Page {

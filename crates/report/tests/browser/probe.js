@@ -127,12 +127,22 @@ globalThis.probe = {
     return written;
   },
 
-  /** Every visible text with less than `least` of contrast to what is behind it. */
-  faint(least) {
+  /**
+   * How many visible texts and markers in `within` have a contrast to what is behind them, which is
+   * 21 at most, and those that have less than `least`. Each mixture of colours is painted once: a
+   * page has few.
+   */
+  faint(least, within = document.body) {
     const canvas = document.createElement('canvas');
     [canvas.width, canvas.height] = [1, 1];
     const context = canvas.getContext('2d', { willReadFrequently: true });
+    const mixed = new Map();
     const painted = (colours) => {
+      const key = colours.join();
+      if (!mixed.has(key)) mixed.set(key, paint(colours));
+      return mixed.get(key);
+    };
+    const paint = (colours) => {
       for (const colour of colours) {
         context.fillStyle = colour;
         context.fillRect(0, 0, 1, 1);
@@ -146,12 +156,17 @@ globalThis.probe = {
       });
       return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     };
+    const known = new Map();
+    const layers = (element) => {
+      if (!element) return [];
+      if (!known.has(element)) {
+        known.set(element, [...layers(element.parentElement), getComputedStyle(element).backgroundColor]);
+      }
+      return known.get(element);
+    };
     // A hatching is as hard to read on as the worst of its colours.
     const papers = (element) => {
-      const behind = [];
-      for (let up = element; up; up = up.parentElement) {
-        behind.unshift(getComputedStyle(up).backgroundColor);
-      }
+      const behind = layers(element);
       const hatched = getComputedStyle(element.closest('.close, .shared') ?? element)
         .backgroundImage.match(/rgba?\([^)]*\)|color\([^)]*\)/g) ?? [];
       return [behind, ...hatched.map((colour) => [...behind, colour])];
@@ -162,19 +177,22 @@ globalThis.probe = {
       return (Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05);
     }));
     const faint = [];
-    for (const shape of document.querySelectorAll('svg.shape')) {
+    let looked = 0;
+    for (const shape of within.querySelectorAll('svg.shape')) {
       const found = contrast(shape, getComputedStyle(shape).fill);
+      if (found < 21.1) looked++;
       if (found < least) faint.push(`a marker in ${shape.parentElement.className}: ${found.toFixed(2)}`);
     }
-    for (const element of document.querySelectorAll('body *')) {
+    for (const element of within.querySelectorAll('*')) {
       const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
       if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
       const found = contrast(element, getComputedStyle(element).color);
+      if (found < 21.1) looked++;
       if (found < least) {
         faint.push(`${element.tagName} ${element.className}: ${found.toFixed(2)} "${element.textContent.trim().slice(0, 40)}"`);
       }
     }
-    return faint;
+    return { looked, faint };
   },
 
   /** The paper's colour in the plot, as the brightness of its red. */

@@ -8,13 +8,24 @@ use std::process::{Child, Command, Stdio};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// The browser speaks on descriptors 3 and 4. The shell makes them of the pipes on 0 and 1.
-const ON_THREE_AND_FOUR: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
+/// The browser speaks on descriptors 3 and 4. The shell makes them of the pipes on 0 and 1, and
+/// becomes the browser, so that who kills its process kills that. On 5 the browser holds a pipe, which
+/// closes however it ends; its folder goes then, also when the tests are long gone. What the browser
+/// had started ends a little later, and may put a file into a folder that is on its way out.
+const START: &str = r#"
+mkfifo "$0/ended" || exit
+(cat "$0/ended"; rm -rf "$0" || rm -rf "$0" || rm -rf "$0") </dev/null >/dev/null 2>&1 &
+exec "$@" 3<&0 4>&1 5>"$0/ended" 0</dev/null 1>/dev/null
+"#;
 
-const FLAGS: [&str; 13] = [
+const FLAGS: [&str; 16] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    // Fewer processes to start: none of the graphics, no renderer in reserve, none to mind crashes.
+    "--in-process-gpu",
+    "--disable-features=SpareRendererForSitePerProcess",
+    "--disable-breakpad",
     "--disable-quic",
     "--disable-dev-shm-usage",
     "--no-first-run",
@@ -71,13 +82,17 @@ fn in_path(name: &Path) -> Option<PathBuf> {
     env::split_paths(&folders).chain(usual).map(|folder| folder.join(name)).find(|p| p.is_file())
 }
 
-/// Starts it with a fresh profile in `folder`; its own talk goes to `folder/said`.
+/// Starts it with a fresh profile in `folder`, which is removed when it has ended; its own talk goes
+/// to `folder/said`.
 pub fn start(folder: &Path) -> Child {
     let said = File::create(folder.join("said")).expect("a file for what the browser says");
     Command::new("sh")
-        .args(["-c", ON_THREE_AND_FOUR])
+        .args(["-c", START])
+        .arg(folder)
         .arg(program())
         .args(FLAGS)
+        // What it makes in passing goes with the folder too.
+        .env("TMPDIR", folder)
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg("about:blank")
         .stdin(Stdio::piped())

@@ -1,0 +1,131 @@
+//! Means with their deviations, as kernbench told its builds.
+
+use crate::gather::Gathered;
+use crate::{Average, AverageColumn, AverageRow, Averages};
+use record::{Cell, Conditions, Run, SubjectInfo, WorkloadInfo};
+use std::collections::BTreeMap;
+
+/// The arithmetic mean of `samples` and their sample standard deviation (n − 1), which one sample has not;
+/// `None` without samples.
+pub fn average(samples: &[f64]) -> Option<Average> {
+    if samples.is_empty() {
+        return None;
+    }
+    let count = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / count;
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    let deviation = (samples.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+    Some(Average { mean, deviation, samples: samples.to_vec() })
+}
+
+/// Those of the workloads of `run` that are told in them.
+pub(crate) fn averages(run: &Run) -> Vec<Averages> {
+    let mut all = Vec::new();
+    for workload in run.plan.workloads.iter().filter(|workload| workload.averages) {
+        let gathered = Gathered::of(run, &workload.name);
+        for conditions in gathered.in_order() {
+            for point in gathered.points(conditions) {
+                let context = Context { run, workload, gathered: &gathered, conditions, point };
+                all.push(context.averages());
+            }
+        }
+    }
+    all
+}
+
+/// What averages at one point are made from.
+struct Context<'a> {
+    run: &'a Run,
+    workload: &'a WorkloadInfo,
+    gathered: &'a Gathered<'a>,
+    conditions: &'a Conditions,
+    point: u64,
+}
+
+impl<'a> Context<'a> {
+    fn averages(&self) -> Averages {
+        let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
+        let columns: Vec<AverageColumn> =
+            subjects.map(|subject| self.column(subject)).filter(Self::is_told).collect();
+        let row = |metric: &record::MetricInfo| AverageRow {
+            metric: metric.clone(),
+            figures: columns
+                .iter()
+                .map(|column| average(&self.samples(&column.subject, &metric.name)))
+                .collect(),
+        };
+        Averages {
+            workload: self.workload.name.clone(),
+            conditions: self.conditions.clone(),
+            axis: self.workload.axis.clone(),
+            axis_condition: self.workload.axis_condition.clone(),
+            point: self.point,
+            rows: self.workload.metrics.iter().map(row).collect(),
+            columns,
+        }
+    }
+
+    /// Nobody asked for the others.
+    fn is_told(column: &AverageColumn) -> bool {
+        column.runs + column.void > 0 || column.unavailable.is_some()
+    }
+
+    /// The measured cells of `subject`, round by round.
+    fn cells(&self, subject: &str) -> Vec<&'a Cell> {
+        let (conditions, point) = (self.conditions, self.point);
+        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, conditions, point).collect();
+        cells.sort_by_key(|cell| cell.key.round);
+        cells
+    }
+
+    fn column(&self, subject: &SubjectInfo) -> AverageColumn {
+        let cells = self.cells(&subject.name);
+        let void = self.gathered.void_at(&subject.name, self.conditions, self.point);
+        let unavailable = self.run.plan.unavailable.iter().find(|unavailable| {
+            unavailable.workload == self.workload.name && unavailable.subject == subject.name
+        });
+        AverageColumn {
+            subject: subject.name.clone(),
+            label: subject.label.clone(),
+            note: subject.note.clone(),
+            runs: cells.len() as u32,
+            void: void.len() as u32,
+            because: void.first().map(|reason| (*reason).to_owned()),
+            unavailable: unavailable.map(|unavailable| unavailable.reason.clone()),
+            facts: agreed(&cells),
+        }
+    }
+
+    fn samples(&self, subject: &str, metric: &str) -> Vec<f64> {
+        let metrics = self.cells(subject).into_iter().flat_map(|cell| &cell.metrics);
+        let samples = metrics.filter(|of| of.name == metric).flat_map(|of| &of.samples);
+        samples.copied().filter(|sample| sample.is_finite()).collect()
+    }
+}
+
+/// What all cells state alike.
+fn agreed(cells: &[&Cell]) -> BTreeMap<String, String> {
+    let Some((first, others)) = cells.split_first() else { return BTreeMap::new() };
+    let same = |(name, value): &(&String, &String)| {
+        others.iter().all(|cell| cell.facts.get(*name) == Some(*value))
+    };
+    let facts = first.facts.iter().filter(same);
+    facts.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sample standard deviation of 2, 4, 4, 4, 5, 5, 7, 9 is √(32/7); that of the population, 2, is
+    /// another thing. kernbench's awk divides by n − 1 as well.
+    #[test]
+    fn deviations_are_those_of_a_sample() {
+        let found = average(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((found.mean - 5.0).abs() < 1e-12);
+        assert!((found.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
+        let alone = average(&[3.0]).unwrap();
+        assert_eq!((alone.mean.to_bits(), alone.deviation), (3.0_f64.to_bits(), None));
+        assert_eq!(average(&[]), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What was not the same when two runs were measured, the weightiest first.
+
+use super::Difference;
+use record::{Run, RunState};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Beginnings of facts' keys, the weightiest first: what is not named comes after all of them.
+const WEIGHTY: [&str; 22] = [
+    "kernel.release",
+    "kernel.version",
+    "vulnerability.",
+    "cpu.governor",
+    "cpu.driver",
+    "cpu.turbo.",
+    "cpu.smt",
+    "cpu.model",
+    "cpu.count",
+    "cpu.microcode",
+    "cpu.",
+    "hypervisor.",
+    "container.",
+    "machine",
+    "memory.thp",
+    "memory.total",
+    "limit.",
+    "sysctl.",
+    "knee",
+    "clock.",
+    "simulated",
+    "label.",
+];
+/// Facts that are never twice the same: disturbances are told by [`busy`].
+const FLEETING: [&str; 5] = ["load.", "cpu.ticks.", "busiest.", "memory.available", "uptime"];
+/// From this load for each CPU on a machine is busy with something else.
+const BUSY: f64 = 0.5;
+
+/// All that differs.
+pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
+    let [then, now] = [base, new].map(conditions);
+    let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let differing = keys.into_iter().filter(|key| then.get(*key) != now.get(*key));
+    let mut all: Vec<Difference> = differing
+        .map(|key| Difference {
+            what: key.clone(),
+            base: then.get(key).cloned(),
+            new: now.get(key).cloned(),
+        })
+        .collect();
+    all.sort_by_key(|difference| weight(&difference.what));
+    all
+}
+
+fn weight(key: &str) -> usize {
+    WEIGHTY.iter().position(|head| key.starts_with(head)).unwrap_or(WEIGHTY.len())
+}
+
+/// What a run was measured under.
+fn conditions(run: &Run) -> BTreeMap<String, String> {
+    let lasting = |key: &&String| !FLEETING.iter().any(|head| key.starts_with(head));
+    let facts = run.host_before.facts.iter();
+    let mut all: BTreeMap<String, String> = facts
+        .filter(|(key, _)| lasting(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let plan = &run.plan;
+    let pinned: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
+    let pinned = if pinned.is_empty() { "none".to_owned() } else { pinned.join(",") };
+    let mut add = |key: &str, value: String| all.insert(key.to_owned(), value);
+    add("knee", run.summary.version.clone());
+    add("clock.timed", run.clock.source.clone());
+    add("pinned CPUs", pinned);
+    add("time per figure", format!("{} ms", plan.measure_ms));
+    add("rounds", plan.rounds.to_string());
+    if run.summary.state != RunState::Complete {
+        add("state", run.summary.state.name().to_owned());
+    }
+    if let Some(load) = busy(run) {
+        add("load", load);
+    }
+    for (key, value) in &run.summary.labels {
+        add(&format!("label.{key}"), value.clone());
+    }
+    all
+}
+
+/// That the machine was busy before the first cell, where it was: a word, since the figure is never
+/// twice the same.
+fn busy(run: &Run) -> Option<String> {
+    let fact = |key: &str| run.host_before.facts.get(key)?.parse::<f64>().ok();
+    let (load, cpus) = (fact("load.1m")?, fact("cpu.count")?);
+    Some(if load > BUSY * cpus { "busy" } else { "quiet" }.to_owned())
+}

@@ -1,0 +1,239 @@
+//! How two runs of a series differ, with standard errors: whole rounds are resampled.
+
+use super::levels::{Level, Levels};
+use crate::is_predicted;
+use crate::quantiles::{median_of, quantile, sort};
+use fastrand::Rng;
+use record::Run;
+
+/// Resamplings: enough for a standard deviation to two digits.
+const REPLICATES: usize = 300;
+/// The quantile of rounds that is the edge of a series: one disturbed round more or less, or one lucky
+/// one, does not move it.
+const EDGE: f64 = 0.2;
+/// By how much rounds differ, as a logarithm, where there is a single one that can't show it; known as
+/// well as from [`ASSUMED_FREEDOM`] and one more.
+const ASSUMED: f64 = 0.1;
+const ASSUMED_FREEDOM: usize = 4;
+
+/// How two runs were made, and so what they may be off by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// One after the other: by all that changes from run to run.
+    Apart,
+    /// Cell by cell in turns: what disturbed one disturbed the other.
+    Turns,
+    /// Both were computed by a model, in which nothing is off by chance but what it draws itself.
+    Predicted,
+}
+
+impl Made {
+    pub(super) fn of(base: &Run, new: &Run) -> Self {
+        let names = |one: &Run, other: &Run| {
+            !one.plan.beside.is_empty() && one.plan.beside == other.summary.id
+        };
+        if names(base, new) || names(new, base) {
+            Self::Turns
+        } else if is_predicted(base) && is_predicted(new) {
+            Self::Predicted
+        } else {
+            Self::Apart
+        }
+    }
+}
+
+/// A difference of logarithms, with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) value: f64,
+    pub(super) error: f64,
+}
+
+/// How new differs from base, somewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Effect {
+    /// By medians.
+    pub(super) middle: Part,
+    /// By what rounds are when nothing disturbs them.
+    pub(super) edge: Part,
+    /// Degrees of freedom of the errors.
+    pub(super) freedom: usize,
+    /// What both may be off by beside each other since the clock was calibrated anew for each.
+    pub(super) offset: f64,
+}
+
+/// How new differs from base along a series.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Effects {
+    /// At each point.
+    pub(super) points: Vec<Option<Effect>>,
+    /// Over all points that count: the mean.
+    pub(super) overall: Option<Effect>,
+    /// How much more at the last point that counts than at the first.
+    pub(super) bend: Option<Effect>,
+}
+
+/// One drawing of rounds: for each point the difference of the middles and that of the edges.
+type Drawn = Vec<Option<Level>>;
+
+impl Effects {
+    /// Allows for what the clock's calibrations differ by, given at each point as a logarithm.
+    pub(super) fn allow(&mut self, offsets: &[f64], count: &[bool]) {
+        let mut counting = Vec::new();
+        for (index, effect) in self.points.iter_mut().enumerate() {
+            let Some(effect) = effect else { continue };
+            effect.offset = offsets[index];
+            if count[index] {
+                counting.push(offsets[index]);
+            }
+        }
+        if let Some(overall) = &mut self.overall {
+            overall.offset = counting.iter().sum::<f64>() / counting.len().max(1) as f64;
+        }
+        if let (Some(bend), [first, .., last]) = (&mut self.bend, counting.as_slice()) {
+            bend.offset = (first - last).abs();
+        }
+    }
+}
+
+/// How `new` differs from `base`, of which the points that `count` make the whole.
+pub(super) fn effects(
+    base: &Levels,
+    new: &Levels,
+    count: &[bool],
+    made: Made,
+    random: &mut Rng,
+) -> Effects {
+    let paired = made == Made::Turns;
+    let draw = |random: Option<&mut Rng>| {
+        let mut drawn: Drawn =
+            if paired { turns(base, new, count.len(), random) } else { apart(base, new, random) };
+        // A run that has no round of it has no points either.
+        drawn.resize(count.len(), None);
+        drawn
+    };
+    let found = draw(None);
+    let draws: Vec<Drawn> = (0..REPLICATES).map(|_| draw(Some(&mut *random))).collect();
+    let rounds = |index: usize| {
+        // In turns only a round that both have says anything.
+        if paired {
+            [base.rounds_common(new, index); 2]
+        } else {
+            [base.rounds_at(index), new.rounds_at(index)]
+        }
+    };
+    let at = |index: usize| {
+        let drawn: Vec<Level> = draws.iter().filter_map(|drawn| drawn[index]).collect();
+        Some(effect(found[index]?, &drawn, rounds(index), made))
+    };
+    let counting: Vec<usize> =
+        (0..count.len()).filter(|&index| count[index] && found[index].is_some()).collect();
+    let fewest = counting.iter().map(|&index| rounds(index)).min_by_key(|of| of[0].min(of[1]));
+    let over = |sum: &dyn Fn(&Drawn) -> Option<Level>| {
+        let drawn: Vec<Level> = draws.iter().filter_map(sum).collect();
+        Some(effect(sum(&found)?, &drawn, fewest?, made))
+    };
+    let ends = counting.first().zip(counting.last()).filter(|(first, last)| first < last);
+    Effects {
+        points: (0..count.len()).map(at).collect(),
+        overall: over(&|drawn| mean(drawn, &counting)),
+        bend: ends.and_then(|(&first, &last)| over(&|drawn| between(drawn, first, last))),
+    }
+}
+
+/// What was found, with the errors that drawings show, from so many rounds of base and of new.
+fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], made: Made) -> Effect {
+    let few = rounds[0].min(rounds[1]);
+    let all = if made == Made::Turns { few } else { rounds[0] + rounds[1] - 1 };
+    // Drawing with replacement from a few makes them look more alike than those they stand for.
+    let by = (few as f64 / (few as f64 - 1.0).max(0.5)).sqrt();
+    let assumed = if few < 2 && made != Made::Predicted { ASSUMED } else { 0.0 };
+    let part = |value: f64, of: fn(&Level) -> f64| {
+        let error = by * deviation(drawn.iter().map(of)).hypot(assumed);
+        Part { value, error }
+    };
+    Effect {
+        middle: part(value.middle, |level| level.middle),
+        edge: part(value.edge, |level| level.edge),
+        freedom: if few < 2 { ASSUMED_FREEDOM } else { (all - 1).max(1) },
+        offset: 0.0,
+    }
+}
+
+/// The differences of two runs that know nothing of each other, as they are, or of rounds drawn at
+/// random: of each run its own, but the same for all points.
+fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
+    let [base, new] = [base, new].map(|levels| {
+        let rows: Vec<&Vec<Option<Level>>> = levels.rounds.values().collect();
+        of_rows(&drawn_from(&rows, random.as_deref_mut()), levels.lower_is_better)
+    });
+    let both = base.iter().zip(&new);
+    both.map(|(base, new)| Some(less(new.as_ref()?, base.as_ref()?))).collect()
+}
+
+/// The same of two runs whose rounds took turns: the median of what rounds differ by, of their middles and
+/// of their edges.
+fn turns(base: &Levels, new: &Levels, points: usize, random: Option<&mut Rng>) -> Drawn {
+    type Row = Vec<Option<Level>>;
+    let rounds = base.rounds.iter();
+    let common: Vec<(&Row, &Row)> =
+        rounds.filter_map(|(round, row)| Some((row, new.rounds.get(round)?))).collect();
+    let drawn = drawn_from(&common, random);
+    let at = |index: usize| {
+        let both = drawn.iter().filter_map(|(base, new)| Some((base[index]?, new[index]?)));
+        let differ: Vec<Level> = both.map(|(base, new)| less(&new, &base)).collect();
+        let of =
+            |part: fn(&Level) -> f64| median_of(&mut differ.iter().map(part).collect::<Vec<f64>>());
+        Some(Level { middle: of(|level| level.middle)?, edge: of(|level| level.edge)? })
+    };
+    (0..points).map(at).collect()
+}
+
+/// `rows` themselves, or as many of them at random.
+fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T> {
+    match random {
+        Some(random) if !rows.is_empty() => {
+            rows.iter().map(|_| rows[random.usize(..rows.len())]).collect()
+        }
+        _ => rows.to_vec(),
+    }
+}
+
+/// The median of rounds, and their edge, at each point.
+fn of_rows(rows: &[&Vec<Option<Level>>], lower_is_better: bool) -> Vec<Option<Level>> {
+    let edge = if lower_is_better { EDGE } else { 1.0 - EDGE };
+    let points = rows.first().map_or(0, |row| row.len());
+    let at = |index: usize| {
+        let here: Vec<Level> = rows.iter().filter_map(|row| row[index]).collect();
+        let mut middles: Vec<f64> = here.iter().map(|level| level.middle).collect();
+        let mut edges: Vec<f64> = here.iter().map(|level| level.edge).collect();
+        sort(&mut edges);
+        Some(Level { middle: median_of(&mut middles)?, edge: quantile(&edges, edge)? })
+    };
+    (0..points).map(at).collect()
+}
+
+fn less(new: &Level, base: &Level) -> Level {
+    Level { middle: new.middle - base.middle, edge: new.edge - base.edge }
+}
+
+fn mean(drawn: &Drawn, over: &[usize]) -> Option<Level> {
+    let there: Vec<Level> = over.iter().filter_map(|&index| drawn[index]).collect();
+    let count = there.len() as f64;
+    let of = |part: fn(&Level) -> f64| there.iter().map(part).sum::<f64>() / count;
+    let all = there.len() == over.len() && !over.is_empty();
+    all.then(|| Level { middle: of(|level| level.middle), edge: of(|level| level.edge) })
+}
+
+fn between(drawn: &Drawn, first: usize, last: usize) -> Option<Level> {
+    Some(less(drawn[last].as_ref()?, drawn[first].as_ref()?))
+}
+
+fn deviation(figures: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = figures.clone().count() as f64;
+    if count < 2.0 {
+        return 0.0;
+    }
+    let mean = figures.clone().sum::<f64>() / count;
+    (figures.map(|figure| (figure - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
+}

@@ -1,0 +1,203 @@
+//! From effects to ratios with intervals that hold all at once, and to verdicts.
+
+use super::effects::{Effect, Effects, Made, Part};
+use super::levels::Levels;
+use super::{Ratio, Verdict};
+use crate::Estimate;
+use crate::quantiles::{median_of, sort};
+use crate::student::exceeded_with;
+
+/// The confidence that all intervals of a comparison have together, and what is left.
+const DOUBT: f64 = 0.05;
+/// The share of it that goes to whole series; points, which are many more, have the rest.
+const FOR_SERIES: f64 = 0.8;
+/// What a run as a whole is off by and no round of it shows, as a logarithm: where the program and its
+/// pages came to lie, another tenant's cache. Measured: see the parent's comment.
+pub(super) const FLOOR: f64 = 0.01;
+/// Errors to either side of what the undisturbed part of the rounds says.
+const EDGE_ERRORS: f64 = 3.0;
+/// A drift that goes on changes twice as much from the middle of a run to that of the next as from the middle
+/// of its first half to that of its second.
+const GOES_ON: f64 = 2.0;
+/// No interval is wider than from a millionth to a million times.
+const WIDEST: f64 = 13.8;
+
+/// What is the same for all ratios of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Family {
+    /// How many series are judged as a whole.
+    pub(super) series: usize,
+    /// How many points are judged by themselves.
+    pub(super) points: usize,
+    /// What the intervals are widened by on either side: see [`FLOOR`].
+    pub(super) floor: f64,
+    /// Whether the undisturbed part of the rounds has to bear witness: where one run alone can have had a
+    /// neighbour.
+    pub(super) witness: bool,
+    /// See [`super::Terms::margin`].
+    pub(super) margin: f64,
+}
+
+/// The errors that a table's series are held to, where their own are less by luck.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usual {
+    /// Of whole series: middle and edge.
+    whole: [f64; 2],
+    /// What changed from the first half of the rounds to the second in all series alike, of both runs.
+    drift: f64,
+}
+
+impl Usual {
+    /// That of a table's series, of which `levels` are those of both runs.
+    pub(super) fn of(effects: &[&Effects], levels: &[&[Levels]; 2], made: Made) -> Self {
+        let overall = || effects.iter().filter_map(|effects| effects.overall);
+        let drift = if made == Made::Apart {
+            GOES_ON * levels.iter().map(|of_run| common_drift(of_run)).fold(0.0, f64::hypot)
+        } else {
+            0.0
+        };
+        Self {
+            whole: [
+                usual(overall().map(|effect| effect.middle.error)),
+                usual(overall().map(|effect| effect.edge.error)),
+            ],
+            drift,
+        }
+    }
+}
+
+/// With fewer errors than this none of them is the usual one.
+const USUAL_OF: usize = 3;
+
+/// The lower median: one that scatters widely says nothing of the others.
+fn usual(errors: impl Iterator<Item = f64>) -> f64 {
+    let mut errors: Vec<f64> = errors.collect();
+    sort(&mut errors);
+    if errors.len() < USUAL_OF { 0.0 } else { errors[(errors.len() - 1) / 2] }
+}
+
+/// The ratios of a series: as a whole, and at each of its points.
+pub(super) fn ratios(
+    effects: &Effects,
+    usual: Usual,
+    family: Family,
+    lower_is_better: bool,
+) -> (Option<Ratio>, Vec<Option<Ratio>>) {
+    let known = || effects.points.iter().flatten();
+    // Points of a series scatter alike, also where there are two: series need not.
+    let median = |errors: &mut Vec<f64>| median_of(errors).unwrap_or(0.0);
+    let at_points = [
+        median(&mut known().map(|effect| effect.middle.error).collect()),
+        median(&mut known().map(|effect| effect.edge.error).collect()),
+    ];
+    let points = effects.points.iter().map(|effect| {
+        let share = DOUBT * (1.0 - FOR_SERIES) / family.points.max(1) as f64;
+        let interval = interval((*effect)?, at_points, usual.drift, share, family);
+        Some(judged(interval, family.margin, lower_is_better))
+    });
+    let overall = effects.overall.map(|effect| {
+        let interval = interval(effect, usual.whole, usual.drift, for_series(family), family);
+        judged(interval, family.margin, lower_is_better)
+    });
+    (overall, points.collect())
+}
+
+/// The ratio of the middles by themselves, where they are clear of the margin with their whole interval and
+/// it is only the best tenth that does not say so.
+pub(super) fn part(
+    effects: &Effects,
+    usual: Usual,
+    family: Family,
+    lower_is_better: bool,
+) -> Option<Ratio> {
+    let effect = effects.overall.filter(|_| family.witness)?;
+    let by = |family: Family| {
+        let found = interval(effect, usual.whole, usual.drift, for_series(family), family);
+        judged(found, family.margin, lower_is_better)
+    };
+    let middles = by(Family { witness: false, ..family });
+    let margin = 1.0 + family.margin;
+    let clear = middles.ratio.low > margin || middles.ratio.high < 1.0 / margin;
+    (clear && by(family).verdict == Verdict::Undecided).then_some(middles)
+}
+
+/// Whether the ratio is another one at the far end than at the near one: what a change of growth
+/// needs beside its name.
+pub(super) fn bends(effects: &Effects, family: Family) -> bool {
+    // Two points are compared, each with an error of its own; what all series share falls out.
+    effects.bend.is_some_and(|bend| {
+        let found = interval(bend, [0.0, 0.0], 0.0, for_series(family), family);
+        found.low > 1.0 || found.high < 1.0
+    })
+}
+
+fn for_series(family: Family) -> f64 {
+    DOUBT * FOR_SERIES / family.series.max(1) as f64
+}
+
+/// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it
+/// holds what the undisturbed part of the rounds says. That is a second witness, which need not bear the
+/// correction for many: nobody is accused unless both agree. Runs in turns have no need of it: a neighbour
+/// disturbs both.
+fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
+    let ends = |part: Part, usual: f64, errors: f64| {
+        let half =
+            (errors * part.error.max(usual) + drift + family.floor + effect.offset).min(WIDEST);
+        [part.value - half, part.value + half]
+    };
+    let [low, high] = ends(effect.middle, usual[0], exceeded_with(share, effect.freedom));
+    let value = effect.middle.value;
+    let (low, high) = if family.witness {
+        let [edge_low, edge_high] = ends(effect.edge, usual[1], EDGE_ERRORS);
+        (low.min(edge_low), high.max(edge_high))
+    } else {
+        (low, high)
+    };
+    let [value, low, high] = [value, low, high].map(f64::exp);
+    Estimate { value, low, high }
+}
+
+/// The verdict on a ratio.
+fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
+    let within = ratio.low >= 1.0 / (1.0 + margin) && ratio.high <= 1.0 + margin;
+    let verdict = match (ratio.low > 1.0, ratio.high < 1.0) {
+        _ if within => Verdict::Same,
+        (true, _) if lower_is_better => Verdict::Slower,
+        (_, true) if lower_is_better => Verdict::Faster,
+        (true, _) => Verdict::Faster,
+        (_, true) => Verdict::Slower,
+        _ => Verdict::Undecided,
+    };
+    Ratio { ratio, verdict }
+}
+
+/// With fewer series than this their scatter says nothing of how well it is known what they share.
+const SHARED_BY: usize = 3;
+
+/// What changed in all series of a run alike from the first half of its rounds to the second, as far as
+/// it is more than the scatter of the series explains; with few series, all of it.
+fn common_drift(series: &[Levels]) -> f64 {
+    let mut each: Vec<f64> = series.iter().filter_map(drift).collect();
+    let count = each.len() as f64;
+    let Some(common) = median_of(&mut each) else { return 0.0 };
+    if each.len() < SHARED_BY {
+        return common.abs();
+    }
+    let squares: f64 = each.iter().map(|one| (one - common).powi(2)).sum();
+    // The error of a median is a quarter more than that of a mean.
+    let error = 1.25 * (squares / (count - 1.0) / count).sqrt();
+    (common.powi(2) - (2.0 * error).powi(2)).max(0.0).sqrt()
+}
+
+fn drift(levels: &Levels) -> Option<f64> {
+    let rows: Vec<_> = levels.rounds.values().collect();
+    let half = rows.len() / 2;
+    let points = rows.first()?.len();
+    let middle = |rows: &[&Vec<Option<super::levels::Level>>], index: usize| {
+        let mut all: Vec<f64> = rows.iter().filter_map(|row| Some(row[index]?.middle)).collect();
+        median_of(&mut all)
+    };
+    let (early, late) = (&rows[..half], &rows[rows.len() - half..]);
+    let at = |index: usize| Some(middle(late, index)? - middle(early, index)?);
+    median_of(&mut (0..points).filter_map(at).collect::<Vec<f64>>())
+}

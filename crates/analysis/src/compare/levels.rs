@@ -1,0 +1,96 @@
+//! What a comparison rests on: the logarithms of what each round of a series was at each point.
+
+use crate::gather::{Gathered, Samples};
+use crate::quantiles::{quantile, sorted};
+use record::{Conditions, MetricInfo};
+use std::collections::BTreeMap;
+
+/// The share of a round's samples that its edge leaves out.
+const EDGE: f64 = 0.1;
+
+/// One cell, as logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Level {
+    /// Its median.
+    pub(super) middle: f64,
+    /// Its best tenth's end: what it is when nothing disturbs it.
+    pub(super) edge: f64,
+}
+
+/// One series of one run: a row for each round, in each of which stands what it was at each of the
+/// points, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Levels {
+    /// Whether less is better: then the edge is below.
+    pub(super) lower_is_better: bool,
+    pub(super) rounds: BTreeMap<u32, Vec<Option<Level>>>,
+    /// At which of the points operations were timed one by one, in nanoseconds: what a reading of the clock
+    /// costs was taken off each.
+    pub(super) alone: Vec<bool>,
+}
+
+impl Levels {
+    /// Those of a series at `points`. A point where a median has no logarithm has no levels.
+    pub(super) fn of(
+        gathered: &Gathered<'_>,
+        subject: &str,
+        conditions: &Conditions,
+        metric: &MetricInfo,
+        points: &[u64],
+    ) -> Self {
+        let lower_is_better = metric.lower_is_better;
+        let alone = vec![false; points.len()];
+        let mut levels = Self { lower_is_better, rounds: BTreeMap::new(), alone };
+        let Some(series) = gathered.series(subject, conditions, &metric.name) else {
+            return levels;
+        };
+        for (index, point) in points.iter().enumerate() {
+            let Some(samples) = series.get(point) else { continue };
+            levels.alone[index] = metric.unit == "ns" && one_by_one(samples);
+            let here = of_point(samples, metric);
+            for (round, level) in here.unwrap_or_default() {
+                let row = levels.rounds.entry(round).or_insert_with(|| vec![None; points.len()]);
+                row[index] = Some(level);
+            }
+        }
+        levels
+    }
+
+    /// How many rounds have something at the point of this index.
+    pub(super) fn rounds_at(&self, index: usize) -> usize {
+        self.rounds.values().filter(|row| row[index].is_some()).count()
+    }
+
+    /// How many rounds have something there in both runs.
+    pub(super) fn rounds_common(&self, other: &Self, index: usize) -> usize {
+        let there = |row: &[Option<Level>]| row[index].is_some();
+        let both = |round: &u32| other.rounds.get(round).is_some_and(|row| there(row));
+        self.rounds.iter().filter(|(round, row)| there(row) && both(round)).count()
+    }
+}
+
+/// Whether there are no more operations than samples: no batches.
+fn one_by_one(samples: &Samples<'_>) -> bool {
+    let count: usize = samples.rounds.iter().map(|of_round| of_round.len()).sum();
+    samples.operations <= count as u64
+}
+
+/// The levels at one point, by round; `None` if one of them has none.
+fn of_point(samples: &Samples<'_>, metric: &MetricInfo) -> Option<Vec<(u32, Level)>> {
+    let mut levels = Vec::new();
+    for (round, of_round) in samples.numbers.iter().zip(&samples.rounds) {
+        if of_round.is_empty() {
+            continue;
+        }
+        let ascending = sorted(of_round);
+        let edge = if metric.lower_is_better { EDGE } else { 1.0 - EDGE };
+        let (middle, edge) = (quantile(&ascending, 0.5)?.ln(), quantile(&ascending, edge)?.ln());
+        if !middle.is_finite() {
+            return None;
+        }
+        // An edge at zero says nothing; the middle has to do.
+        let edge = if edge.is_finite() { edge } else { middle };
+        levels.push((*round, Level { middle, edge }));
+    }
+    Some(levels)
+}

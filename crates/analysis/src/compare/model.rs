@@ -1,0 +1,177 @@
+//! What a comparison of two runs hands to a report.
+
+use crate::Estimate;
+use record::{Conditions, MetricInfo, RunSummary, Warning};
+use serde::Serialize;
+
+/// How two runs are to be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Figures that differ by less than this share are the same for all practical purposes: 0.05 is 5 %.
+    pub margin: f64,
+    /// Whether runs of two machines may be compared.
+    pub across: bool,
+    /// Whether all metrics are compared, and not the headline metrics only.
+    pub all: bool,
+}
+
+/// Why two runs are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", because.join("; "))]
+pub struct Refused {
+    /// Each reason, as a part of one line with what mends it.
+    pub because: Vec<String>,
+}
+
+/// Two runs beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The run that is compared with.
+    pub base: RunSummary,
+    /// The run that is judged.
+    pub new: RunSummary,
+    /// See [`Terms::margin`].
+    pub margin: f64,
+    /// Whether their cells took turns, round by round: then what disturbed one disturbed the other.
+    pub paired: bool,
+    /// How many ratios were judged at once. All verdicts together are right with 95 % confidence.
+    pub judged: usize,
+    /// What was not the same when they were measured, the weightiest first.
+    pub differences: Vec<Difference>,
+    /// What is in one of them only, was not measured to its end, or can't be compared: a line each.
+    pub left_out: Vec<Warning>,
+    /// One for each table that both have.
+    pub tables: Vec<ComparedTable>,
+    /// What changed, in sentences: verdicts, growth, crossovers, modes; the headline metrics' first.
+    pub changes: Vec<Change>,
+}
+
+/// Something about the machine or the instrument that was not the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What, as a fact's key or a word: `kernel.release`, `knee`.
+    pub what: String,
+    /// What it was; absent where nothing is known.
+    pub base: Option<String>,
+    /// What it is; absent where nothing is known.
+    pub new: Option<String>,
+}
+
+/// One metric of one workload under one set of conditions, of two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedTable {
+    /// The workload.
+    pub workload: String,
+    /// The conditions that hold for the whole table.
+    pub conditions: Conditions,
+    /// The figure in it.
+    pub metric: MetricInfo,
+    /// Whether it is the workload's headline metric.
+    pub headline: bool,
+    /// The quantity that grows: `watched descriptors`.
+    pub axis: String,
+    /// The points that both have, ascending.
+    pub points: Vec<u64>,
+    /// The subjects that both have, in the workload's order.
+    pub rows: Vec<ComparedRow>,
+}
+
+/// One series of two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRow {
+    /// The subject's name.
+    pub subject: String,
+    /// Its name in reports.
+    pub label: String,
+    /// All its points together: the geometric mean of their ratios, with its interval.
+    pub overall: Ratio,
+    /// One for each point of the table; `None` where either has no figure, or one that is not above zero.
+    pub cells: Vec<Option<ComparedPoint>>,
+}
+
+/// One point of a series of two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// The median of the base run.
+    pub base: Estimate,
+    /// The median of the new run.
+    pub new: Estimate,
+    /// New over base.
+    pub ratio: Ratio,
+}
+
+/// A ratio with its interval and what is to be made of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// New over base: of the medians, or, where the runs took turns, the median of what it is in each
+    /// round. The interval is as wide as it has to be for all ratios of the comparison to be in
+    /// theirs with 95 % confidence.
+    pub ratio: Estimate,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// What is to be made of a ratio: the fixed vocabulary of comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Better, and not by less than the margin alone.
+    Faster,
+    /// Worse, and not by less than the margin alone.
+    Slower,
+    /// The whole interval is within the margin.
+    Same,
+    /// The interval is too wide to say.
+    Undecided,
+}
+
+/// Something that changed from one run to the other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// What sort of change it is.
+    pub kind: ChangeKind,
+    /// Whether it is for the worse or the better; absent where it is neither.
+    pub direction: Option<Direction>,
+    /// The workload it is about.
+    pub workload: String,
+    /// The conditions it holds under.
+    pub conditions: Conditions,
+    /// The metric it is about.
+    pub metric: String,
+    /// The subjects it is about.
+    pub subjects: Vec<String>,
+    /// The sentence: `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), most at 9,000 watched
+    /// descriptors.`
+    pub sentence: String,
+    /// Whether it is about the headline metric.
+    pub headline: bool,
+}
+
+/// Sorts of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    /// A series is faster or slower, as a whole or at some points.
+    Figure,
+    /// The medians of a series are others and its best tenth is not: a part of its operations changed, or a
+    /// neighbour disturbed one of the runs. Nothing is decided by it.
+    Part,
+    /// A series is of another order of growth, or its rate takes another course.
+    Growth,
+    /// One overtakes another elsewhere, or no longer, or now does.
+    Crossover,
+    /// A series has several modes that had one, or the other way round.
+    Modes,
+    /// Cells of a series that were measured are void, or the other way round.
+    Outcome,
+}
+
+/// Which way a change goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// For the better.
+    Better,
+    /// For the worse.
+    Worse,
+}

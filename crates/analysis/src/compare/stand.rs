@@ -1,0 +1,232 @@
+//! What each of two runs says of a series by itself, where they don't say the same.
+
+use super::Direction;
+use crate::growth::FEWEST_POINTS;
+use crate::quantiles::median_of;
+use crate::{
+    Class, Course, Division, Growth, Mode, Modes, PointSummary, Row, Standing, Table, overtakes,
+    shape_words, words,
+};
+
+/// With fewer rounds than this nobody looks for modes.
+const ROUNDS_FOR_MODES: u32 = 5;
+/// How seldom chance puts all rounds on an upper mode into one of the two runs, to be told.
+const BY_CHANCE: f64 = 0.005;
+/// The share of the samples above the lowest mode from which modes are told that the other run has not.
+const ABOVE: f64 = 0.25;
+
+/// `poll is linear, ×36.2 from 10 to 10,000 watched descriptors; in base it is constant, ×1.02.`
+pub(super) fn growth(
+    subject: &str,
+    table: &Table,
+    base: &Row,
+    new: &Row,
+) -> Option<(Direction, String)> {
+    let (before, after) = (base.growth.as_ref()?, new.growth.as_ref()?);
+    let decided = |growth: &Growth| growth.class != Class::Undecided;
+    let same_way = (before.from, before.to) == (after.from, after.to);
+    if !decided(before) || !decided(after) || !same_way || alike(before, after, [base, new]) {
+        return None;
+    }
+    let direction = if after.class > before.class { Direction::Worse } else { Direction::Better };
+    let told = |growth: &Growth| {
+        format!("{}, {}", words::class(growth.class), words::factor(growth.factor))
+    };
+    let (from, to) = (words::count(after.from), words::count(after.to));
+    let sentence = format!(
+        "{subject} is {} from {from} to {to} {}; in base it is {}.",
+        told(after),
+        table.axis,
+        told(before)
+    );
+    Some((direction, sentence))
+}
+
+/// Whether two orders of growth are one, as far as is known: of few points, and where it says so, linear
+/// stands for n log n too.
+fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
+    let line = |growth: &Growth| matches!(growth.class, Class::Linear | Class::Linearithmic);
+    let known = |growth: &Growth, row: &Row| {
+        growth.because.is_empty() && row.cells.iter().flatten().count() >= FEWEST_POINTS
+    };
+    let sure = known(before, rows[0]) && known(after, rows[1]);
+    before.class == after.class || (line(before) && line(after) && !sure)
+}
+
+/// `poll collapses; in base it holds.`
+pub(super) fn course(subject: &str, base: &Row, new: &Row) -> Option<(Direction, String)> {
+    let (before, after) = (base.rate.as_ref()?, new.rate.as_ref()?);
+    let undecided = [before, after].iter().any(|rate| rate.course == Course::Undecided);
+    if undecided || before.course == after.course || before.to != after.to {
+        return None;
+    }
+    let order = |course| match course {
+        Course::Rises => 4,
+        Course::Holds => 3,
+        Course::Peaks => 2,
+        Course::Falls => 1,
+        Course::Collapses | Course::Undecided => 0,
+    };
+    let better = order(after.course) > order(before.course);
+    let direction = if better { Direction::Better } else { Direction::Worse };
+    let (now, then) = (words::course(after.course), words::course(before.course));
+    Some((direction, format!("{subject} {now}; in base it {then}.")))
+}
+
+/// The pairs of which another overtakes, or elsewhere, each with its sentence: those that deserve one in
+/// either of the tables.
+pub(super) fn contests<'a>(
+    tables: [&'a Table; 2],
+    rivals: &[(String, String)],
+    qualifiers: &str,
+) -> Vec<([&'a str; 2], String)> {
+    let [told_before, told_after] = tables.map(|table| overtakes::worth_telling(table, rivals));
+    let mut found = Vec::new();
+    for after in &tables[1].contests {
+        let pair = [after.one.as_str(), after.other.as_str()];
+        let same = |contest: &&crate::Contest| [contest.one.as_str(), &contest.other] == pair;
+        let Some(before) = tables[0].contests.iter().find(same) else { continue };
+        let deserves = told_after.contains(&after) || told_before.contains(&before);
+        if deserves && is_another(&before.standing, &after.standing) {
+            let now = overtakes::sentence(tables[1], after, qualifiers);
+            let then = overtakes::sentence(tables[0], before, "");
+            found.push((pair, format!("{now} In base: {then}")));
+        }
+    }
+    found
+}
+
+/// Whether the lead changes elsewhere, no longer, or now does. Where either is not sure of it, nothing is
+/// said.
+fn is_another(before: &Standing, after: &Standing) -> bool {
+    match (before, after) {
+        (Standing::Crosses { crossovers: then }, Standing::Crosses { crossovers: now }) => {
+            let apart = then.iter().zip(now).any(|(then, now)| {
+                let known = then.at.low < then.at.high && now.at.low < now.at.high;
+                let moved = then.at.high < now.at.low || now.at.high < then.at.low;
+                then.overtakes != now.overtakes || (known && moved)
+            });
+            then.len() != now.len() || apart
+        }
+        (Standing::Crosses { .. }, Standing::Throughout { .. })
+        | (Standing::Throughout { .. }, Standing::Crosses { .. }) => true,
+        (Standing::Throughout { better: then, .. }, Standing::Throughout { better: now, .. }) => {
+            then != now
+        }
+        _ => false,
+    }
+}
+
+/// That a series has several modes in one of the two runs only.
+pub(super) fn modes(subject: &str, tables: [&Table; 2], base: &Row, new: &Row) -> Option<String> {
+    let rounds = [base, new]
+        .map(|row| row.cells.iter().flatten().map(|cell| cell.rounds).max().unwrap_or(0));
+    if rounds.iter().any(|&rounds| rounds < ROUNDS_FOR_MODES) {
+        return None;
+    }
+    match (&base.modes, &new.modes) {
+        (None, Some(modes)) if is_sure(modes, rounds[1], rounds[0], base) => {
+            let now = shape_words::modes(subject, tables[1], modes);
+            Some(format!("{now} In base it has one."))
+        }
+        (Some(modes), None) if is_sure(modes, rounds[0], rounds[1], new) => {
+            let then = shape_words::modes(subject, tables[0], modes);
+            Some(format!("{subject} has one mode. In base: {then}"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether modes of one run would have been seen in the `other`, if they were there: enough of the samples
+/// lie above the lowest, fewer than a tenth of those of the other do, and every round lies on all of
+/// them, or so many of its rounds on the upper that the other would have had one by chance. What is close to
+/// being told as a mode is so in one run and not in the next: a timer's ticks, a neighbour.
+fn is_sure(modes: &Modes, rounds: u32, others: u32, other: &Row) -> bool {
+    let [lowest, next, ..] = modes.modes.as_slice() else { return false };
+    if 1.0 - lowest.share < ABOVE || !lies_below(modes, lowest, next, other) {
+        return false;
+    }
+    if modes.division != Division::ByRound {
+        return true;
+    }
+    let upper = modes.modes.last().map_or(0, |mode| mode.rounds.len() as u32).min(rounds);
+    // The chance that all of the upper rounds of both runs fall into the one.
+    let all = rounds + others;
+    let chance: f64 =
+        (0..upper).map(|taken| f64::from(rounds - taken) / f64::from(all - taken)).product();
+    upper > 0 && chance < BY_CHANCE
+}
+
+/// Whether nine tenths of the samples of `row` are nearer to `lowest` than to `next`, wherever there are
+/// several modes in the other run.
+fn lies_below(modes: &Modes, lowest: &Mode, next: &Mode, row: &Row) -> bool {
+    let level =
+        |mode: &Mode| median_of(&mut mode.curve.iter().map(|knot| knot.1).collect::<Vec<f64>>());
+    let (Some(low), Some(high)) = (level(lowest), level(next)) else { return false };
+    let half_way = (high / low).sqrt();
+    let within = |cell: &&PointSummary| (modes.from..=modes.to).contains(&cell.point);
+    let mut there = row.cells.iter().flatten().filter(within).peekable();
+    there.peek().is_some() && there.all(|cell| cell.p90 < half_way * cell.median.value)
+}
+
+/// What was measured and is void, or the other way round, and what came less far.
+pub(super) fn outcomes(
+    subject: &str,
+    table: &Table,
+    base: &Row,
+    new: &Row,
+) -> Vec<(Direction, String)> {
+    let mut all = Vec::new();
+    let measured = |row: &Row| row.cells.iter().any(Option::is_some);
+    if let Some(reason) = new.unavailable.as_ref().filter(|_| measured(base)) {
+        let said = format!("{subject} is unavailable: {reason}; in base it was measured.");
+        all.push((Direction::Worse, said));
+    }
+    if let Some(reason) = base.unavailable.as_ref().filter(|_| measured(new)) {
+        let said = format!("{subject} is measured; in base it was unavailable: {reason}.");
+        all.push((Direction::Better, said));
+    }
+    if let Some((points, reason)) = void_where_measured(base, new) {
+        let said = format!("{subject} is {reason}; in base it was measured.");
+        let said = said.replacen("void", &format!("void at {}", table.places(&points)), 1);
+        all.push((Direction::Worse, said));
+    }
+    if let Some((points, reason)) = void_where_measured(new, base) {
+        let places = table.places(&points);
+        all.push((
+            Direction::Better,
+            format!("{subject} is measured at {places}; in base it was {reason}."),
+        ));
+    }
+    all.extend(shorter(subject, table, base, new));
+    all
+}
+
+/// The points at which `other` has figures and all cells of `row` are void, with the first reason: `void:
+/// did not finish within 10 s`.
+fn void_where_measured(other: &Row, row: &Row) -> Option<(Vec<u64>, String)> {
+    let void = row.missing.iter().filter(|(_, reason)| reason.starts_with("void: "));
+    let both: Vec<&(u64, String)> = void.filter(|(point, _)| other.at(*point).is_some()).collect();
+    let (_, reason) = both.first()?;
+    Some((both.iter().map(|(point, _)| *point).collect(), reason.clone()))
+}
+
+fn shorter(subject: &str, table: &Table, base: &Row, new: &Row) -> Option<(Direction, String)> {
+    let told = |row: &Row| {
+        let short = row.short.as_ref()?;
+        let (reached, of) = (words::count(short.reached), words::count(short.of));
+        Some(format!("{reached} of {of} {}: {}", table.axis, short.because))
+    };
+    let measured = |row: &Row| row.cells.iter().any(Option::is_some);
+    match (told(base), told(new)) {
+        (None, Some(now)) if measured(base) => Some((
+            Direction::Worse,
+            format!("{subject} reaches {now}; in base it came to the end."),
+        )),
+        (Some(then), None) if measured(new) => Some((
+            Direction::Better,
+            format!("{subject} comes to the end; in base it reached {then}."),
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,84 @@
+//! How single operations are distributed: the histograms of rounds, merged.
+
+use crate::Distribution;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use record::SubjectInfo;
+
+/// Steps of a curve in each half of what is left: 0, 10, …, 50 %, 55, …, 75 %, 77.5, ….
+const STEPS: u32 = 5;
+
+/// Histograms of several rounds, as one.
+pub(crate) struct Merged {
+    all: Histogram<u64>,
+    rounds: u32,
+}
+
+/// All that is in `kept`, one histogram for each round; `None` where nothing is. What can't be read is left
+/// out: [`unreadable`] counts it.
+pub(crate) fn merged<'a>(kept: impl Iterator<Item = &'a str>) -> Option<Merged> {
+    let mut merged: Option<Merged> = None;
+    for text in kept.filter(|text| !text.is_empty()) {
+        let Some(one) = read(text).filter(|one| !one.is_empty()) else { continue };
+        match &mut merged {
+            None => merged = Some(Merged { all: one, rounds: 1 }),
+            Some(merged) => {
+                // Those of other bounds grow into each other.
+                merged.all.auto(true);
+                if merged.all.add(&one).is_ok() {
+                    merged.rounds += 1;
+                }
+            }
+        }
+    }
+    merged
+}
+
+/// Whether there is a histogram that can't be read.
+pub(crate) fn unreadable(text: &str) -> bool {
+    !text.is_empty() && read(text).is_none()
+}
+
+fn read(text: &str) -> Option<Histogram<u64>> {
+    let bytes = STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
+impl Merged {
+    /// Its figures, as those of `subject` at `point`.
+    pub(crate) fn distribution(&self, subject: &SubjectInfo, point: u64) -> Distribution {
+        let at = |share: f64| self.all.value_at_quantile(share) as f64;
+        let shares = shares(self.all.len());
+        Distribution {
+            subject: subject.name.clone(),
+            label: subject.label.clone(),
+            point,
+            rounds: self.rounds,
+            count: self.all.len(),
+            min: self.all.min() as f64,
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            max: self.all.max() as f64,
+            curve: shares.into_iter().map(|share| (share, at(share))).collect(),
+        }
+    }
+}
+
+/// The shares at which a curve of `count` operations is told: as close together towards 1 as there are
+/// operations.
+fn shares(count: u64) -> Vec<f64> {
+    let mut shares = Vec::new();
+    let mut left = 1.0;
+    while left * count as f64 > 1.0 {
+        shares.extend(
+            (0..STEPS).map(|step| 1.0 - left * (1.0 - 0.5 * f64::from(step) / f64::from(STEPS))),
+        );
+        left *= 0.5;
+    }
+    shares.push(1.0);
+    shares
+}

@@ -1,0 +1,129 @@
+//! What of one run a history is made from: its medians, and what has to be known of it.
+
+use crate::bootstrap::{self, median_over_rounds};
+use crate::gather::Gathered;
+use crate::random::generator;
+use crate::{Estimate, is_predicted, widths};
+use record::{Conditions, MetricInfo, Run, RunSummary, WorkloadInfo};
+use std::collections::BTreeMap;
+
+/// Fewer than a table's: there are many runs, and weights need no second digit.
+const REPLICATES: usize = 200;
+
+/// The label that says how the workers of a run were started, and what it says of the knee at hand's own.
+pub(super) const WORKERS: &str = "workers";
+pub(super) const OWN: &str = "of this knee";
+
+/// One run's part of a history. The samples stay behind, so that a whole record can be gone through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// What identifies the run.
+    pub summary: RunSummary,
+    /// The workload, as it described itself then.
+    pub workload: WorkloadInfo,
+    /// What is known of the machine: facts by key.
+    pub machine: BTreeMap<String, String>,
+    /// How it was measured, in the same form: CPUs that workers were pinned to, the clock.
+    pub setting: BTreeMap<String, String>,
+    /// Whether a model computed the figures.
+    pub predicted: bool,
+    /// What started its workers, where it took turns with a run by workers of the knee at hand: `--interleave`.
+    pub workers: Option<String>,
+    /// The medians, in the order of tables.
+    pub figures: Vec<(Place, Estimate)>,
+}
+
+/// Where a figure stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The metric's name.
+    pub metric: String,
+    /// The conditions.
+    pub conditions: Conditions,
+    /// The subject's name.
+    pub subject: String,
+    /// The value on the axis.
+    pub point: u64,
+}
+
+/// Which figures are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of these subjects; of all where there are none.
+    pub subjects: Vec<String>,
+    /// At these points; at all where there are none.
+    pub points: Vec<u64>,
+    /// Of all metrics, and not of the headline metric alone.
+    pub all: bool,
+}
+
+/// What `run` adds to the history of `workload`; `None` where it has nothing of it.
+pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> {
+    let info = run.plan.workloads.iter().find(|info| info.name == workload)?;
+    let mut setting = BTreeMap::from([("clock".to_owned(), run.clock.source.clone())]);
+    let cpus: Vec<String> = run.plan.pinned_cpus.iter().map(usize::to_string).collect();
+    setting.insert("pinned to".to_owned(), cpus.join(","));
+    Some(Measured {
+        summary: run.summary.clone(),
+        workload: info.clone(),
+        machine: run.host_before.facts.clone(),
+        setting,
+        predicted: is_predicted(run),
+        workers: workers(run),
+        figures: figures(run, info, wanted),
+    })
+}
+
+/// See [`Measured::workers`]. A run that stands alone may have a label of that name, which says nothing here.
+fn workers(run: &Run) -> Option<String> {
+    let by = run.summary.labels.get(WORKERS).filter(|_| !run.plan.beside.is_empty())?;
+    (by != OWN).then(|| by.clone())
+}
+
+fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(Place, Estimate)> {
+    let gathered = Gathered::of(run, &info.name);
+    let subjects = info.subjects.iter().filter(|subject| {
+        let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
+        named && !subject.control
+    });
+    let subjects: Vec<&str> = subjects.map(|subject| subject.name.as_str()).collect();
+    let metrics: &[MetricInfo] =
+        if wanted.all { &info.metrics } else { &info.metrics[..info.metrics.len().min(1)] };
+    let mut all = Vec::new();
+    for metric in metrics {
+        for conditions in gathered.in_order() {
+            let axis = gathered.axis(conditions, &metric.name);
+            let asked = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
+            for &subject in &subjects {
+                let Some(series) = gathered.series(subject, conditions, &metric.name) else {
+                    continue;
+                };
+                for &point in axis.iter().filter(|point| asked(point)) {
+                    let Some(samples) = series.get(&point) else { continue };
+                    let place = Place {
+                        metric: metric.name.clone(),
+                        conditions: conditions.clone(),
+                        subject: subject.to_owned(),
+                        point,
+                    };
+                    let rounds: Vec<&[f64]> = samples.rounds.iter().map(AsRef::as_ref).collect();
+                    all.extend(median(run, &place, &rounds).map(|figure| (place, figure)));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The median with the interval that tables tell of it: of a run with a budget, the one that may be looked at
+/// again and again, whose ends are rare among replicates and need more of them.
+fn median(run: &Run, place: &Place, rounds: &[&[f64]]) -> Option<Estimate> {
+    let words = [place.subject.as_str(), place.metric.as_str(), &place.point.to_string()];
+    let mut random = generator(run.plan.seed, &words);
+    let replicates = if run.plan.budget.is_some() { bootstrap::REPLICATES } else { REPLICATES };
+    let found = median_over_rounds(rounds, replicates, &mut random)?;
+    if run.plan.budget.is_some() && !found.replicates.is_empty() {
+        return Some(widths::told(found.estimate.value, &found.replicates));
+    }
+    Some(found.estimate)
+}

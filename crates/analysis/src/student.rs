@@ -1,0 +1,116 @@
+//! Student's t: how likely a value at least as far from zero is.
+
+use std::f64::consts::FRAC_2_PI;
+
+/// How likely a value at least as far from zero as `t` is, to either side, at `freedom` degrees.
+///
+/// The finite series for whole degrees (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4). What is less likely
+/// than about one in 10¹⁴ comes out as zero, or not much above it.
+pub fn chance_of(t: f64, freedom: usize) -> f64 {
+    if !t.is_finite() {
+        return if t.is_nan() { 1.0 } else { 0.0 };
+    }
+    let freedom = freedom.max(1);
+    let angle = (t.abs() / (freedom as f64).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    let odd = freedom % 2 == 1;
+    // Of odd degrees the series begins at cos θ and takes 2/3, 4/5, …; of even ones at 1 and takes 1/2,
+    // 3/4, ….
+    let (mut term, first) = if odd { (cosine, 2) } else { (1.0, 1) };
+    let terms = if odd { (freedom - 1) / 2 } else { freedom / 2 };
+    let mut sum = 0.0;
+    for step in 0..terms {
+        sum += term;
+        let over = (first + 2 * step) as f64;
+        term *= cosine * cosine * over / (over + 1.0);
+    }
+    let within = if odd { FRAC_2_PI * (angle + sine * sum) } else { sine * sum };
+    (1.0 - within).clamp(0.0, 1.0)
+}
+
+/// The value that is exceeded to either side with this `chance`, the other way round of [`chance_of`].
+pub fn exceeded_with(chance: f64, freedom: usize) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while chance_of(high, freedom) > chance && high < 1e9 {
+        high *= 2.0;
+    }
+    for _ in 0..80 {
+        let middle = f64::midpoint(low, high);
+        if chance_of(middle, freedom) > chance {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Percentiles from the table of Abramowitz and Stegun (26.10), which has three to five digits.
+    #[test]
+    fn chances_are_those_of_the_printed_table() {
+        let table = [
+            (12.706, 1, 0.05),
+            (63.657, 1, 0.01),
+            (4.303, 2, 0.05),
+            (31.598, 2, 0.001),
+            (3.182, 3, 0.05),
+            (5.841, 3, 0.01),
+            (2.571, 5, 0.05),
+            (6.869, 5, 0.001),
+            (2.228, 10, 0.05),
+            (4.587, 10, 0.001),
+            (2.042, 30, 0.05),
+            (3.646, 30, 0.001),
+            (1.980, 120, 0.05),
+        ];
+        for (t, freedom, chance) in table {
+            let found = chance_of(t, freedom);
+            assert!((found / chance - 1.0).abs() < 3e-3, "{t} at {freedom}: {found}");
+            assert!((exceeded_with(chance, freedom) / t - 1.0).abs() < 1e-3, "{t} at {freedom}");
+        }
+    }
+
+    /// Closed forms: 1 − 2/π·atan t of one degree, 1 − t/√(2 + t²) of two.
+    #[test]
+    fn one_and_two_degrees_have_closed_forms() {
+        for t in [0.0_f64, 0.3, 1.0, 7.5, 250.0] {
+            let one = 1.0 - FRAC_2_PI * t.atan();
+            let two = 1.0 - t / (2.0 + t * t).sqrt();
+            assert!((chance_of(t, 1) - one).abs() < 1e-14, "{t}");
+            assert!((chance_of(-t, 2) - two).abs() < 1e-14, "{t}");
+        }
+        assert!(chance_of(f64::INFINITY, 5) <= 0.0 && chance_of(f64::NAN, 5) >= 1.0);
+    }
+
+    /// Tables of Student's t, two-sided: R's `qt(1 - share / 2, freedom)`.
+    #[test]
+    fn as_many_errors_as_the_tables_say() {
+        let table = [
+            (0.05, 1, 12.706_2),
+            (0.05, 2, 4.302_65),
+            (0.05, 8, 2.306_00),
+            (0.05, 16, 2.119_91),
+            (0.01, 5, 4.032_14),
+            (0.01, 10, 3.169_27),
+            (0.001, 8, 5.041_31),
+            (0.001, 16, 4.014_99),
+            (0.001, 30, 3.645_96),
+        ];
+        for (share, freedom, t) in table {
+            let found = exceeded_with(share, freedom);
+            assert!((found / t - 1.0).abs() < 1e-4, "{share} at {freedom}: {found}, not {t}");
+        }
+    }
+
+    #[test]
+    fn less_doubt_takes_more_errors() {
+        for freedom in [1, 2, 7, 16, 200] {
+            let asked = [0.2, 0.05, 1e-3, 1e-6].map(|share| exceeded_with(share, freedom));
+            assert!(asked.is_sorted(), "{freedom}: {asked:?}");
+        }
+    }
+}

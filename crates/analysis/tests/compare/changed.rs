@@ -1,0 +1,196 @@
+//! What else changes: orders of growth, crossovers, modes, outcomes; trajectories along their places.
+
+use crate::common::complete_run;
+use crate::drawn::{cell, terms, workload};
+use analysis::compare::{Change, ChangeKind, Comparison, Direction, Verdict, compare};
+use analysis::random::{generator, normal};
+use record::{Outcome, Plan, Run, Short};
+
+const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
+
+type Curve<'a> = &'a dyn Fn(f64) -> f64;
+
+/// A quiet run of these curves over the points, seven rounds.
+fn run(name: &str, curves: &[Curve<'_>]) -> Run {
+    let mut random = generator(3, &[name]);
+    let mut cells = Vec::new();
+    for round in 0..7 {
+        for (index, curve) in curves.iter().enumerate() {
+            for point in POINTS {
+                let level = curve(point as f64) * (0.01 * normal(&mut random)).exp();
+                let samples = (0..20).map(|_| level * (0.03 * normal(&mut random)).exp()).collect();
+                cells.push(cell(&format!("s{index}"), point, round, samples));
+            }
+        }
+    }
+    of_cells(cells, curves.len())
+}
+
+fn of_cells(cells: Vec<record::Cell>, subjects: usize) -> Run {
+    let plan = Plan {
+        rounds: 7,
+        workloads: vec![workload(subjects, true)],
+        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+        ..Plan::default()
+    };
+    complete_run(plan, cells)
+}
+
+fn compared(base: &Run, new: &Run) -> Comparison {
+    compare(base, new, &terms(0.05)).expect("comparable")
+}
+
+fn of_kind(found: &Comparison, kind: ChangeKind) -> Vec<&Change> {
+    found.changes.iter().filter(|change| change.kind == kind).collect()
+}
+
+#[test]
+fn another_order_of_growth_is_told() {
+    let base = run("base", &[&|_| 2000.0, &|n| 50.0 * n]);
+    let new = run("new", &[&|n| 200.0 + 50.0 * n, &|n| 50.0 * n]);
+    let found = compared(&base, &new);
+    let growth = of_kind(&found, ChangeKind::Growth);
+    assert_eq!(growth.len(), 1, "{growth:?}");
+    let change = growth[0];
+    assert_eq!((change.direction, change.subjects[0].as_str()), (Some(Direction::Worse), "s0"));
+    let said = &change.sentence;
+    assert!(said.starts_with("s0 is linear, ×7"), "{said}");
+    assert!(
+        said.contains("from 10 to 10,000 watched descriptors; in base it is constant"),
+        "{said}"
+    );
+    let back = compared(&new, &base);
+    assert_eq!(of_kind(&back, ChangeKind::Growth)[0].direction, Some(Direction::Better));
+}
+
+#[test]
+fn what_is_slower_where_it_is_so_is_said_in_a_sentence() {
+    let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
+    let new = run("new", &[&|_| 2300.0, &|n| if n > 2000.0 { 1500.0 } else { 1000.0 }]);
+    let found = compared(&base, &new);
+    let told: Vec<&str> = found.changes.iter().map(|change| change.sentence.as_str()).collect();
+    assert!(told[0].starts_with("s0 is slower: ×1.1") && told[0].contains(" (95 % 1."), "{told:?}");
+    assert!(told[1].starts_with("s1 is slower: ×1.1"), "{told:?}");
+    assert!(told[1].contains("), most at "), "{told:?}");
+    assert_eq!(found.changes[0].direction, Some(Direction::Worse));
+}
+
+#[test]
+fn a_crossover_that_moved_came_or_went_is_told() {
+    let flat: Curve<'_> = &|_| 5000.0;
+    let early = run("early", &[flat, &|n| 50.0 * n]);
+    let late = run("late", &[flat, &|n| 5.0 * n]);
+    let never = run("never", &[flat, &|n| 0.05 * n]);
+    let moved = compared(&early, &late);
+    let said = &of_kind(&moved, ChangeKind::Crossover)[0].sentence;
+    assert!(
+        said.starts_with("s0 overtakes s1 at ") && said.contains("In base: s0 overtakes"),
+        "{said}"
+    );
+    let gone = compared(&early, &never);
+    let said = &of_kind(&gone, ChangeKind::Crossover)[0].sentence;
+    assert!(said.contains("no crossover in range; s1 is better throughout"), "{said}");
+    let came = compared(&never, &early);
+    assert_eq!(of_kind(&came, ChangeKind::Crossover).len(), 1);
+    let again = run("again", &[flat, &|n| 50.0 * n]);
+    assert_eq!(of_kind(&compared(&early, &again), ChangeKind::Crossover), [] as [&Change; 0]);
+}
+
+/// A trajectory of `calls` in five rounds, on two modes with `share` of its calls on the upper.
+fn trajectory(name: &str, share: f64, factor: f64) -> Run {
+    let mut random = generator(9, &[name]);
+    let mut cells = Vec::new();
+    for round in 0..5 {
+        let draw = |random: &mut fastrand::Rng| {
+            let mode = if random.f64() < share { 1.6 } else { 1.0 };
+            2000.0 * factor * mode * (0.03 * normal(random)).exp()
+        };
+        let samples = (0..3000).map(|_| draw(&mut random)).collect();
+        let mut cell = cell("s0", 3000, round, samples);
+        cell.metrics[0].positions = (1..=3000).collect();
+        cells.push(cell);
+    }
+    let mut run = of_cells(cells, 1);
+    run.plan.workloads[0].trajectory = true;
+    run
+}
+
+#[test]
+fn a_trajectory_is_compared_at_its_places() {
+    let (base, new) = (trajectory("base", 0.0, 1.0), trajectory("new", 0.0, 1.2));
+    let found = compared(&base, &new);
+    let row = &found.tables[0].rows[0];
+    assert_eq!(row.overall.verdict, Verdict::Slower);
+    assert!((row.overall.ratio.value - 1.2).abs() < 0.03, "{row:?}");
+    assert_eq!(found.tables[0].points.last(), Some(&3000));
+    // What is nothing but first calls is compared nowhere, and that is said.
+    let [short, other] = [&base, &new].map(|run| {
+        let mut run = run.clone();
+        for cell in &mut run.cells {
+            cell.key.point = 9;
+            cell.metrics[0].samples.truncate(9);
+            cell.metrics[0].positions.truncate(9);
+        }
+        run.plan.cells.iter_mut().for_each(|key| key.point = 9);
+        run
+    });
+    let refused = compare(&short, &other, &terms(0.05)).expect_err("cold").to_string();
+    assert!(refused.contains("the first calls of a trajectory are cold"), "{refused}");
+    let same = compared(&base, &trajectory("again", 0.0, 1.0));
+    assert_eq!(same.tables[0].rows[0].overall.verdict, Verdict::Same);
+    assert_eq!(same.changes, []);
+}
+
+#[test]
+fn modes_that_came_or_went_are_told() {
+    let (one, two) = (trajectory("one", 0.0, 1.0), trajectory("two", 0.3, 1.0));
+    let came = compared(&one, &two);
+    let said = &of_kind(&came, ChangeKind::Modes)[0].sentence;
+    assert!(said.starts_with("s0 has two modes from"), "{said}");
+    assert!(said.ends_with("one and the same round lies on both. In base it has one."), "{said}");
+    let went = compared(&two, &one);
+    let said = &of_kind(&went, ChangeKind::Modes)[0].sentence;
+    assert!(said.starts_with("s0 has one mode. In base: s0 has two modes"), "{said}");
+    assert_eq!(of_kind(&compared(&two, &trajectory("more", 0.3, 1.0)), ChangeKind::Modes).len(), 0);
+}
+
+#[test]
+fn cells_that_are_void_where_they_were_measured_are_told() {
+    let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
+    let mut new = base.clone();
+    let of_late = |cell: &&mut record::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
+    for cell in new.cells.iter_mut().filter(of_late) {
+        let reason = "did not finish within 10 s".to_owned();
+        cell.outcome = Outcome::Void { reason, detail: String::new() };
+        cell.metrics.clear();
+    }
+    let worse = compared(&base, &new);
+    let change = of_kind(&worse, ChangeKind::Outcome)[0];
+    assert_eq!(
+        change.sentence,
+        "s1 is void at 3,000 and 10,000 watched descriptors: did not finish within 10 s; in base it \
+         was measured."
+    );
+    assert_eq!(change.direction, Some(Direction::Worse));
+    let better = compared(&new, &base);
+    assert_eq!(of_kind(&better, ChangeKind::Outcome)[0].direction, Some(Direction::Better));
+    // Only some rounds of a point are no change: what is left was measured.
+    let mut some = base.clone();
+    some.cells.retain(|cell| cell.key.round > 0);
+    assert_eq!(of_kind(&compared(&base, &some), ChangeKind::Outcome).len(), 0);
+}
+
+#[test]
+fn a_way_that_ends_earlier_is_told() {
+    let base = trajectory("base", 0.0, 1.0);
+    let mut new = base.clone();
+    for cell in &mut new.cells {
+        let because = "socket: Too many open files (EMFILE)".to_owned();
+        cell.short = Some(Short { reached: 1000, because, remedy: String::new() });
+        cell.metrics[0].samples.truncate(1000);
+        cell.metrics[0].positions.truncate(1000);
+    }
+    let found = compared(&base, &new);
+    let said = &of_kind(&found, ChangeKind::Outcome)[0].sentence;
+    assert!(said.starts_with("s0 reaches 1,000 of 3,000 watched descriptors: socket"), "{said}");
+}

@@ -1,0 +1,103 @@
+//! Comparisons of what is not the same: found at its size where the noise allows, never the wrong way
+//! round; and what is the same is said to be so on a quiet machine.
+
+use crate::drawn::{
+    Design, Noise, QUIET, REPETITIONS, ROUNDS, SHARED, Tally, USUAL, pair, tally, terms,
+};
+use analysis::compare::{ChangeKind, Comparison, Verdict, compare};
+use fastrand::Rng;
+
+/// Found in at least this share of the comparisons, and never the wrong way round; the interval holds the
+/// true ratio in 95 %.
+fn found(tally: Tally, share: f64) {
+    assert!(tally.found as f64 >= share * REPETITIONS as f64, "{tally:?}");
+    assert_eq!(tally.reversed, 0, "{tally:?}");
+    assert!(tally.held * 100 >= 95 * REPETITIONS, "{tally:?}");
+}
+
+#[test]
+fn a_tenth_is_found_on_a_quiet_machine() {
+    let nine = Design { rounds: 9, ..USUAL };
+    found(tally("10 %", &USUAL, &|_| 1.1), 0.95);
+    found(tally("10 % faster", &nine, &|_| 1.0 / 1.1), 0.95);
+    found(tally("10 % of a rate", &Design { lower_is_better: false, ..USUAL }, &|_| 0.9), 0.9);
+}
+
+#[test]
+fn a_twentieth_is_found_by_a_narrow_margin() {
+    found(tally("5 %", &Design { margin: 0.02, rounds: 9, ..USUAL }, &|_| 1.05), 0.8);
+}
+
+#[test]
+fn twice_as_slow_is_found_whatever_the_noise() {
+    for (name, noise, least) in [("rounds", ROUNDS, 0.99), ("shared", SHARED, 0.6)] {
+        let design = Design { noise, rounds: 9, ..USUAL };
+        found(tally(&format!("2× {name}"), &design, &|_| 2.0), least);
+    }
+}
+
+/// Rounds that scatter by a tenth hide 3 %, unless both runs share them.
+#[test]
+fn turns_find_what_runs_apart_can_not() {
+    let noise = Noise { round: 0.1, run: 0.0, ..QUIET };
+    let apart = Design { noise, rounds: 9, margin: 0.01, ..USUAL };
+    found(tally("3 % by turns", &Design { paired: true, ..apart }, &|_| 1.03), 0.8);
+    let tally = tally("3 % apart", &apart, &|_| 1.03);
+    assert!(tally.found * 20 <= REPETITIONS, "{tally:?}");
+}
+
+#[test]
+fn the_same_is_said_to_be_the_same() {
+    let tally = tally("same", &Design { rounds: 9, ..USUAL }, &|_| 1.0);
+    assert!(tally.same * 10 >= 8 * tally.alike, "{tally:?}");
+}
+
+/// 30 % at the far end alone is 14 % for the whole.
+#[test]
+fn one_end_alone_is_found_there() {
+    let factor = |point| if point == 1000 { 1.3 } else { 1.0 };
+    found(tally("one end", &USUAL, &factor), 0.9);
+}
+
+/// What comes of it where four fifths of the operations of the first subject take twice as long.
+fn most_twice_as_slow(paired: bool) -> Comparison {
+    let design = Design { paired, ..USUAL };
+    let [base, mut new] = pair(&design, &|_| 1.0, &mut Rng::with_seed(11));
+    for cell in new.cells.iter_mut().filter(|cell| cell.key.subject == "s0") {
+        // So many are as they were that no best tenth reaches beyond them.
+        cell.metrics[0].samples.iter_mut().skip(6).for_each(|sample| *sample *= 2.0);
+    }
+    compare(&base, &new, &terms(0.05)).expect("comparable")
+}
+
+#[test]
+fn what_is_slower_but_for_a_tenth_is_slower_in_turns_and_told_apart() {
+    let turns = most_twice_as_slow(true);
+    assert_eq!(turns.tables[0].rows[0].overall.verdict, Verdict::Slower, "{turns:?}");
+    let apart = most_twice_as_slow(false);
+    assert_eq!(apart.tables[0].rows[0].overall.verdict, Verdict::Undecided, "{apart:?}");
+    let part = |found: &Comparison| {
+        found.changes.iter().find(|change| change.kind == ChangeKind::Part).cloned()
+    };
+    let told = part(&apart).expect("a word about it");
+    assert_eq!((told.direction, told.subjects.as_slice()), (None, &["s0".to_owned()][..]));
+    let said = told.sentence;
+    assert!(said.starts_with("s0 is slower by its medians, ×") && said.contains("--interleave"));
+    assert_eq!(part(&turns), None);
+}
+
+/// Of two series one that scatters says nothing of the other.
+#[test]
+fn a_noisy_neighbour_of_two_hides_nothing() {
+    let two = Design { subjects: 2, rounds: 9, ..USUAL };
+    let [mut base, mut new] = pair(&two, &|_| 1.2, &mut Rng::with_seed(4));
+    for cell in base.cells.iter_mut().chain(&mut new.cells) {
+        if cell.key.subject == "s1" {
+            let by = if cell.key.round % 2 == 0 { 3.0 } else { 1.0 };
+            cell.metrics[0].samples.iter_mut().for_each(|sample| *sample *= by);
+        }
+    }
+    // They shared no drift: an even number of rounds on either side of the middle one.
+    let found = compare(&base, &new, &terms(0.05)).expect("comparable");
+    assert_eq!(found.tables[0].rows[0].overall.verdict, Verdict::Slower, "{found:?}");
+}

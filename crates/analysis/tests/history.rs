@@ -1,0 +1,515 @@
+//! Whole histories: what is joined and what is left out, and what is said of a change of known place and
+//! size.
+
+use analysis::Estimate;
+use analysis::compare::Direction;
+use analysis::history::{History, MARGIN, Measured, Place, Terms, Wanted, history, measured};
+use analysis::random::{generator, normal};
+use record::{
+    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Run, RunState,
+    RunSummary, SubjectInfo, Usage, WorkloadInfo,
+};
+use std::collections::BTreeMap;
+
+fn workload() -> WorkloadInfo {
+    let metric = |name: &str, unit: &str, lower_is_better| MetricInfo {
+        name: name.into(),
+        about: "call".into(),
+        unit: unit.into(),
+        lower_is_better,
+    };
+    let subject = |name: &str| SubjectInfo {
+        name: name.into(),
+        label: name.to_uppercase(),
+        ..SubjectInfo::default()
+    };
+    WorkloadInfo {
+        name: "made".into(),
+        version: 2,
+        axis: "things".into(),
+        axis_condition: "things".into(),
+        metrics: vec![metric("call", "ns", true), metric("rate", "calls/s", false)],
+        subjects: vec![subject("b"), subject("a")],
+        ..WorkloadInfo::default()
+    }
+}
+
+fn summary(number: i64) -> RunSummary {
+    RunSummary {
+        number,
+        id: format!("{number:016x}"),
+        started: format!("2026-11-{number:02}T12:00:00+00:00"),
+        ended: None,
+        state: RunState::Complete,
+        command: Vec::new(),
+        version: "0.1.0".into(),
+        cells_ended: 1,
+        cells_planned: 1,
+        labels: BTreeMap::new(),
+        origin: String::new(),
+    }
+}
+
+/// A run whose figures have these medians, each with an interval of 1 % to either side.
+fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
+    let figure = |&(metric, subject, point, value): &(&str, &str, u64, f64)| {
+        let place = Place {
+            metric: metric.into(),
+            conditions: Conditions::new(),
+            subject: subject.into(),
+            point,
+        };
+        (place, Estimate { value, low: value * 0.99, high: value * 1.01 })
+    };
+    Measured {
+        summary: summary(number),
+        workload: workload(),
+        machine: BTreeMap::from([
+            ("cpu.model".into(), "A CPU".into()),
+            ("cpu.count".into(), "2".into()),
+            ("kernel.release".into(), "6.18".into()),
+        ]),
+        setting: BTreeMap::new(),
+        predicted: false,
+        workers: None,
+        figures: figures.iter().map(figure).collect(),
+    }
+}
+
+const TERMS: Terms = Terms { margin: MARGIN, label: None };
+
+fn of(runs: Vec<Measured>) -> History {
+    history(runs, &TERMS).expect("there are runs")
+}
+
+/// A few per cent up and down, the same every time.
+fn wobble(number: i64) -> f64 {
+    [0.0, 0.006, -0.008, 0.003, -0.002, 0.009, -0.005][number as usize % 7]
+}
+
+/// So many runs in which `a` at 10 goes up by `by` with run `since`.
+fn with_a_step(count: i64, since: i64, by: f64) -> Vec<Measured> {
+    (1..=count)
+        .map(|number| {
+            let level = if number < since { 1_000.0 } else { 1_000.0 * by };
+            let noise = 1.0 + wobble(number);
+            run(number, &[("call", "a", 10, level * noise), ("call", "b", 10, 500.0 / noise)])
+        })
+        .collect()
+}
+
+#[test]
+fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
+    let mut runs = with_a_step(14, 9, 1.2);
+    for run in &mut runs {
+        let later = run.summary.number >= 9;
+        let commit = if later { "9cf01cb" } else { "3701d31" };
+        run.summary.labels.insert("commit".into(), commit.into());
+        if later {
+            run.machine.insert("kernel.release".into(), "6.19".into());
+            run.summary.version = "0.2.0".into();
+        }
+    }
+    let history = of(runs.clone());
+    assert_eq!((history.judged, history.told.len()), (2, 1));
+    let told = &history.told[0];
+    assert_eq!((told.at, told.direction, told.fresh), (8, Direction::Worse, false));
+    let said = "A at 10 things is slower since run 9 (2026-11-09, commit 3701d31 → 9cf01cb, kernel 6.18 → \
+                6.19, knee 0.1.0 → 0.2.0): ×1.20 (95 % 1.19 to 1.21).";
+    assert_eq!(told.sentence, said);
+    // The subjects are in the workload's order, and the other one did not change.
+    let names: Vec<&str> = history.lines.iter().map(|line| line.subject.as_str()).collect();
+    assert_eq!(names, ["b", "a"]);
+    assert!(!history.lines[0].has_changed());
+    let shift = &history.lines[1].shifts[0];
+    assert!(
+        (shift.before / 1_000.0 - 1.0).abs() < 0.01 && (shift.after / 1_200.0 - 1.0).abs() < 0.01
+    );
+    let only = Terms { label: Some("commit".into()), ..TERMS };
+    let only = analysis::history::history(runs, &only).expect("there are runs");
+    assert!(only.told[0].sentence.contains("(2026-11-09, commit 3701d31 → 9cf01cb):"));
+}
+
+#[test]
+fn where_more_is_better_less_is_slower() {
+    let runs = (1..=12)
+        .map(|number| {
+            let level = if number < 7 { 5_000.0 } else { 4_000.0 };
+            run(number, &[("rate", "a", 1, level * (1.0 + wobble(number)))])
+        })
+        .collect();
+    let history = of(runs);
+    assert_eq!(history.told[0].direction, Direction::Worse);
+    assert!(history.told[0].sentence.starts_with("A (rate) at 1 things is slower since run 7"));
+    assert!(history.told[0].sentence.contains("×0.80"), "{}", history.told[0].sentence);
+}
+
+/// A gate fails with the run that first shows a change, and not for ever after.
+#[test]
+fn a_change_is_fresh_with_the_run_that_brings_it_to_light() {
+    let fresh = |count: i64| -> Vec<bool> {
+        of(with_a_step(count, 9, 1.2)).told.iter().map(|told| told.fresh).collect()
+    };
+    assert_eq!(fresh(9), [false; 0], "one run is no level");
+    assert_eq!(fresh(10), [true]);
+    assert_eq!(fresh(11), [false]);
+}
+
+#[test]
+fn points_of_a_series_that_change_together_are_told_together() {
+    let runs = (1..=12)
+        .map(|number| {
+            let later = if number < 7 { 1.0 } else { 1.3 };
+            let noise = 1.0 + wobble(number);
+            let point = |point: u64, by: f64| ("call", "a", point, 100.0 * by * noise);
+            run(number, &[point(10, 1.0), point(100, later), point(1_000, later * later)])
+        })
+        .collect();
+    let history = of(runs);
+    assert_eq!(history.told.len(), 1);
+    assert_eq!(history.told[0].points, [100, 1_000]);
+    let said = &history.told[0].sentence;
+    let expected = "A is slower since run 7 (2026-11-07), at 2 of 3 points: ×1.30 to ×1.69, most at 1,000 things";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+/// Four subjects in twenty runs; the first `shared` of them become slower, each with the run that is given.
+fn shared(since: &[i64]) -> History {
+    let runs = (1..=20).map(|number| {
+        let subjects = (0u8..).zip(["a", "b", "c", "d"]);
+        let figures: Vec<_> = subjects
+            .map(|(place, subject)| {
+                let slower = since.get(usize::from(place)).is_some_and(|&since| number >= since);
+                let noise = 1.0 + wobble(number + i64::from(place));
+                ("call", subject, 10, if slower { 1_300.0 } else { 1_000.0 } * noise)
+            })
+            .collect();
+        let mut run = run(number, &figures);
+        if number >= 11 {
+            run.machine.insert("kernel.release".into(), "6.19".into());
+        }
+        run
+    });
+    of(runs.collect())
+}
+
+#[test]
+fn what_most_subjects_share_is_said_of_what_is_beneath_them() {
+    let said = |since: &[i64]| -> Vec<String> {
+        let history = shared(since);
+        assert_eq!(history.told.len(), since.len(), "each is told as well: {:?}", history.told);
+        history.together.into_iter().map(|together| together.sentence).collect()
+    };
+    let all = "All 4 subjects became slower with run 11 (kernel 6.18 → 6.19): ×1.30.";
+    assert_eq!(said(&[11, 11, 11, 11]), [all]);
+    // Noise moves a place by a run or two.
+    let most = "3 of 4 subjects became slower from run 13 to run 15: ×1.30.";
+    assert_eq!(said(&[14, 15, 13]), [most]);
+    assert_eq!(said(&[8, 12, 16, 18]), [""; 0], "one after the other");
+    assert_eq!(said(&[11, 11]), [""; 0], "half of them");
+}
+
+#[test]
+fn what_comes_and_goes_says_until_when() {
+    let runs = (1..=21)
+        .map(|number| {
+            let level = if (8..15).contains(&number) { 1_300.0 } else { 1_000.0 };
+            run(number, &[("call", "a", 1, level * (1.0 + wobble(number)))])
+        })
+        .collect();
+    let history = of(runs);
+    let said: Vec<&str> = history.told.iter().map(|told| told.sentence.as_str()).collect();
+    assert_eq!(said.len(), 2);
+    assert!(
+        said[0].starts_with("A at 1 things is faster since run 15 (2026-11-15): ×0.769"),
+        "{said:?}"
+    );
+    assert!(
+        said[1].starts_with("A at 1 things was slower from run 8 (2026-11-08) to run 14: ×1.30"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_drift_has_no_run_of_its_own() {
+    let runs = (1..=20)
+        .map(|number| {
+            let level = 1_000.0 * 1.01_f64.powi(number as i32);
+            run(number, &[("call", "a", 1, level * (1.0 + wobble(number) / 2.0))])
+        })
+        .collect();
+    let history = of(runs);
+    let line = &history.lines[0];
+    assert_eq!(line.shifts, []);
+    let drift = line.drift.expect("a drift");
+    assert!(drift.low < 1.208 && 1.208 < drift.high, "{drift:?}");
+    assert!(!history.told[0].fresh, "it was there before");
+    let said = &history.told[0].sentence;
+    let expected = "A at 1 things has become slower bit by bit from run 1 to run 20, and with no run in particular: ×1.2";
+    assert!(said.starts_with(expected), "{said}");
+}
+
+/// A drift that a run brings to light is new with that run, and with no later one.
+#[test]
+fn a_drift_is_fresh_once() {
+    let drifting = |count: i64| {
+        let runs = (1..=count).map(|number| {
+            let level = 1_000.0 * 1.01_f64.powi(number as i32);
+            run(number, &[("call", "a", 1, level * (1.0 + wobble(number) / 2.0))])
+        });
+        of(runs.collect())
+    };
+    let fresh: Vec<(i64, bool)> = (4..=24)
+        .flat_map(|count| drifting(count).told.into_iter().map(move |told| (count, told)))
+        .filter(|(_, told)| told.fresh)
+        .map(|(count, told)| (count, told.drift))
+        .collect();
+    assert_eq!(fresh, [(7, true)]);
+}
+
+/// Three runs at each of two levels whose own intervals are wide: nothing can be told, and nobody says that
+/// it would have been.
+#[test]
+fn what_would_have_been_seen_knows_the_errors_of_the_runs() {
+    let with = |wide: f64, by: f64| {
+        let mut runs: Vec<Measured> = (1..=6)
+            .map(|number| {
+                let level = if number > 3 { 1_000.0 * by } else { 1_000.0 };
+                run(number, &[("call", "a", 1, level * (1.0 + wobble(number) / 10.0))])
+            })
+            .collect();
+        for figure in runs.iter_mut().flat_map(|run| &mut run.figures) {
+            figure.1.low = figure.1.value / wide;
+            figure.1.high = figure.1.value * wide;
+        }
+        of(runs)
+    };
+    let unseen = with(1.3, 0.78);
+    assert_eq!(unseen.told, []);
+    let visible = unseen.lines[0].visible.expect("it was judged");
+    assert!(visible > 1.0 / 0.78, "{visible}");
+    for share in [0.95, 1.05] {
+        let by = (visible.ln() * share).exp();
+        assert_eq!(with(1.3, by).told.len(), usize::from(share > 1.0), "{by} and {visible}");
+    }
+}
+
+#[test]
+fn the_other_side_of_a_pair_is_left_out_and_an_interrupted_run_is_named() {
+    let mut runs = with_a_step(14, 20, 1.0);
+    for number in [4_usize, 8, 14] {
+        runs[number - 1].workers = Some("env X=1".into());
+        for figure in &mut runs[number - 1].figures {
+            figure.1.value *= 2.0;
+        }
+    }
+    runs[2].summary.labels.insert("workers".into(), "of this knee".into());
+    runs[4].summary.state = RunState::Interrupted;
+    let history = of(runs.clone());
+    let said: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
+    let expected = [
+        "Runs 4, 8 and 14 are left out: measured in turns by other workers (env X=1)",
+        "Run 5 did not end: what it measured is joined",
+    ];
+    assert_eq!(said, expected);
+    assert_eq!((history.runs.len(), history.told.len()), (11, 0));
+    // Who asks for them alone gets them.
+    runs.retain(|run| run.workers.is_some());
+    assert_eq!(of(runs).runs.len(), 3);
+}
+
+#[test]
+fn what_is_not_comparable_with_the_newest_is_left_out_with_the_reason() {
+    let mut runs = with_a_step(12, 7, 1.2);
+    runs[0].workload.version = 1;
+    runs[1].workload.version = 1;
+    runs[2].machine.insert("cpu.model".into(), "Another CPU".into());
+    runs[3].workload.axis_condition = "size".into();
+    runs[3].workload.axis = "sizes".into();
+    runs[4].predicted = true;
+    runs[5].workload.metrics[0].unit = "ms".into();
+    let history = of(runs);
+    let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
+    assert_eq!(numbers, [6, 7, 8, 9, 10, 11, 12]);
+    let said: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
+    let expected = [
+        "Runs 1 and 2 are left out: another version of made (1, the newest run has 2)",
+        "Run 3 is left out: another machine (Another CPU, 2 CPUs, and not A CPU, 2 CPUs)",
+        "Run 4 is left out: other axes (sizes, and not things)",
+        "Run 5 is left out: a model computed the figures",
+        "Run 6 is left out of call: its figures are in ms",
+    ];
+    assert_eq!(said, expected);
+    assert!(history.lines.iter().all(|line| line.figures[0].0 == 1), "run 6 has no figures left");
+}
+
+#[test]
+fn runs_that_measured_other_points_make_lines_of_their_own() {
+    let runs = (1..=6)
+        .map(|number| match number {
+            1 | 2 => run(number, &[("call", "a", 10, 1.0)]),
+            _ => run(number, &[("call", "a", 10, 1.0), ("call", "a", 20, 2.0)]),
+        })
+        .collect();
+    let history = of(runs);
+    let lengths: Vec<(u64, usize)> =
+        history.lines.iter().map(|line| (line.point, line.figures.len())).collect();
+    assert_eq!(lengths, [(10, 6), (20, 4)]);
+}
+
+#[test]
+fn few_runs_and_figures_without_a_ratio_are_said_and_not_judged() {
+    let history = of(with_a_step(3, 2, 2.0));
+    assert_eq!((history.judged, history.told.len()), (0, 0));
+    assert!(history.lines.iter().all(|line| line.has_too_few() && !line.is_judged()));
+    let zero = (1..=6)
+        .map(|number| run(number, &[("call", "a", 1, f64::from(u8::from(number > 3)))]))
+        .collect();
+    let history = of(zero);
+    assert_eq!(history.judged, 0);
+    assert!(
+        history.left_out[0].what.starts_with("The only line has figures that are not above zero")
+    );
+    assert_eq!(analysis::history::history(Vec::new(), &TERMS), None);
+}
+
+/// In how many of 200 histories of 60 lines that nothing happens to anything is told, by how many runs they
+/// have. Such a `share` of the figures is disturbed, and runs differ as a whole, too.
+fn alarms(share: f64) -> [(i64, usize); 4] {
+    let told = |count: i64| {
+        let with_alarms = (0..200).filter(|&repetition| {
+            let mut random = generator(repetition, &["nothing happens"]);
+            let runs = (1..=count).map(|number| {
+                let all = 0.02 * normal(&mut random);
+                let figures: Vec<(&str, &str, u64, f64)> = (0..60)
+                    .map(|point| {
+                        let far = if random.f64() < share { 6.0 } else { 1.0 };
+                        let off = all + 0.03 * far * normal(&mut random);
+                        ("call", "a", point, 1_000.0 * off.exp())
+                    })
+                    .collect();
+                run(number, &figures)
+            });
+            !of(runs.collect()).told.is_empty()
+        });
+        with_alarms.count()
+    };
+    [5, 10, 20, 28].map(|count| (count, told(count)))
+}
+
+/// At most 5 % are allowed; 18 of 200 come with a chance of 1 % at that rate.
+#[test]
+fn a_history_in_which_nothing_happens_tells_nothing() {
+    let counts = alarms(0.0);
+    println!("histories of so many runs, in so many of 200 of which anything is told: {counts:?}");
+    assert!(counts.iter().all(|(_, told)| *told <= 18), "{counts:?}");
+}
+
+/// Two disturbances one after the other look like a level. Where one figure in fifty is disturbed by six
+/// times what is usual, a t-test promises too much: how much, docs/history.md says.
+#[test]
+fn disturbed_figures_tell_little_that_is_not_there() {
+    let counts = alarms(0.02);
+    println!("the same, where one figure in fifty is disturbed: {counts:?}");
+    assert!(counts.iter().all(|(_, told)| *told <= 30), "{counts:?}");
+}
+
+/// A run of real cells: three rounds, of which one is disturbed.
+fn whole_run() -> Run {
+    let mut cells = Vec::new();
+    for (round, by) in [1.0, 3.0, 1.02].into_iter().enumerate() {
+        for (subject, base) in [("a", 100.0), ("b", 200.0)] {
+            for point in [10, 100] {
+                let samples = [0.99, 1.0, 1.01].map(|also| base * by * also).to_vec();
+                let metric = |name: &str| Metric {
+                    name: name.into(),
+                    samples: samples.clone(),
+                    operations: 3,
+                    ..Metric::default()
+                };
+                cells.push(Cell {
+                    key: CellKey {
+                        workload: "made".into(),
+                        subject: subject.into(),
+                        conditions: Conditions::new(),
+                        point,
+                        round: round as u32,
+                    },
+                    sequence: cells.len() as u64,
+                    outcome: Outcome::Measured,
+                    elapsed_ns: 1,
+                    short: None,
+                    usage: Usage::default(),
+                    metrics: vec![metric("call"), metric("rate")],
+                    facts: BTreeMap::new(),
+                });
+            }
+        }
+    }
+    Run {
+        summary: summary(1),
+        plan: Plan {
+            rounds: 3,
+            workloads: vec![workload()],
+            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+            pinned_cpus: vec![1],
+            ..Plan::default()
+        },
+        clock: Clock { source: "tsc".into(), ..Clock::default() },
+        host_before: Host::default(),
+        host_after: None,
+        warnings: Vec::new(),
+        cells,
+    }
+}
+
+#[test]
+fn of_a_run_the_medians_that_are_wanted_are_taken() {
+    let run = whole_run();
+    let places = |wanted: &Wanted| -> Vec<(String, String, u64, f64)> {
+        let part = measured(&run, "made", wanted).expect("it has that workload");
+        let figure = |(place, figure): (Place, Estimate)| {
+            (place.metric, place.subject, place.point, figure.value)
+        };
+        part.figures.into_iter().map(figure).collect()
+    };
+    let row = |metric: &str, subject: &str, point: u64, value: f64| {
+        (metric.to_owned(), subject.to_owned(), point, value)
+    };
+    let headline = [
+        row("call", "b", 10, 204.0),
+        row("call", "b", 100, 204.0),
+        row("call", "a", 10, 102.0),
+        row("call", "a", 100, 102.0),
+    ];
+    assert_eq!(places(&Wanted::default()), headline);
+    let narrow = Wanted { subjects: vec!["a".into()], points: vec![100], all: true };
+    assert_eq!(places(&narrow), [row("call", "a", 100, 102.0), row("rate", "a", 100, 102.0)]);
+    assert_eq!(measured(&run, "other", &Wanted::default()), None);
+    // The same run gives the same, intervals included.
+    assert_eq!(measured(&run, "made", &narrow), measured(&run, "made", &narrow));
+}
+
+#[test]
+fn a_run_says_whose_workers_measured_it_and_a_budget_what_its_intervals_hold() {
+    let mut run = whole_run();
+    let part = |run: &Run| measured(run, "made", &Wanted::default()).expect("it has that workload");
+    let workers = |run: &Run| part(run).workers;
+    run.summary.labels.insert("workers".into(), "env X=1".into());
+    assert_eq!(workers(&run), None, "it took turns with nobody");
+    run.plan.beside = "00000000a3f1b2c4".into();
+    assert_eq!(workers(&run).as_deref(), Some("env X=1"));
+    run.summary.labels.insert("workers".into(), "of this knee".into());
+    assert_eq!(workers(&run), None);
+
+    let width = |run: &Run| part(run).figures[0].1.high - part(run).figures[0].1.low;
+    for cell in &mut run.cells {
+        for metric in &mut cell.metrics {
+            let by = [0.9, 1.0, 1.1][cell.key.round as usize];
+            metric.samples = (0..9).map(|at| by * (100.0 + f64::from(at))).collect();
+        }
+    }
+    let plain = width(&run);
+    run.plan.budget = Some(record::Budget { time_ms: 0, precision: 0.02 });
+    assert!(width(&run) > plain, "{plain}");
+}

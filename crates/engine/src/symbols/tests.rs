@@ -1,0 +1,161 @@
+//! Addresses, names and files of known contents.
+
+use super::*;
+use object::read::ReadCache;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+/// A function to be found.
+#[inline(never)]
+fn landmark() -> u64 {
+    std::hint::black_box(4711)
+}
+
+fn own_maps() -> Maps {
+    Maps::parse(&fs::read_to_string("/proc/self/maps").unwrap())
+}
+
+fn offset_of(mapping: &Mapping, address: u64) -> u64 {
+    address - mapping.start + mapping.offset
+}
+
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+#[test]
+fn an_own_function_is_found_by_its_address() {
+    assert_eq!(landmark(), 4711);
+    let address = landmark as *const () as u64;
+    let maps = own_maps();
+    let mapping = maps.find(address).expect("the program's own instructions");
+    assert!(mapping.inode > 0, "{mapping:?}");
+    let cache = ReadCache::new(fs::File::open("/proc/self/exe").unwrap());
+    let offsets = [offset_of(mapping, address) + 1, offset_of(mapping, address), u64::MAX];
+    let found = in_file(&cache, &offsets).unwrap();
+    let wanted = "engine::symbols::tests::landmark".to_owned();
+    assert_eq!(found[0], Some(Symbol { name: wanted.clone(), offset: 1 }));
+    assert_eq!(found[1], Some(Symbol { name: wanted, offset: 0 }));
+    assert_eq!(found[2], None, "beyond the end of the file");
+}
+
+#[test]
+fn a_stripped_file_has_no_symbol_and_a_library_tells_what_it_offers() {
+    let folder = std::env::temp_dir().join(format!("knee-stripped-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let [source, program, library] =
+        ["a.c", "a.out", "a.so"].map(|name| folder.join(name).display().to_string());
+    fs::write(&source, "int offered(void) { return 7; }\nint main(void) { return offered(); }\n")
+        .unwrap();
+    let compile = |words: &[&str]| Command::new("cc").args(words).status();
+    let made = compile(&["-s", "-o", &program, &source])
+        .and_then(|_| compile(&["-s", "-shared", "-fPIC", "-o", &library, &source]));
+    if !made.is_ok_and(|status| status.success()) {
+        fs::remove_dir_all(&folder).unwrap();
+        return eprintln!("SKIPPED: there is no C compiler here");
+    }
+    let [program, library] = [program, library].map(|path| fs::read(path).unwrap());
+    fs::remove_dir_all(&folder).unwrap();
+
+    let entry = |bytes: &[u8], name: &str| {
+        let file = File::parse(bytes).unwrap();
+        let address = match name {
+            "" => file.entry(),
+            name => {
+                let mut symbols = file.dynamic_symbols();
+                symbols.find(|symbol| symbol.name() == Ok(name)).unwrap().address()
+            }
+        };
+        let holds = |segment: &_| ObjectSegment::address(segment) <= address;
+        let segment = file.segments().filter(holds).last().unwrap();
+        address - segment.address() + segment.file_range().0
+    };
+    let place = entry(&program, "");
+    assert_eq!(in_file(&program[..], &[place]).unwrap(), [None]);
+    let place = entry(&library, "offered");
+    let found = in_file(&library[..], &[place + 2, place]).unwrap();
+    assert_eq!(found[0], Some(Symbol { name: "offered".into(), offset: 2 }));
+    assert_eq!(found[1], Some(Symbol { name: "offered".into(), offset: 0 }));
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    assert!(in_file(&b"#!/bin/sh\n"[..], &[0]).is_err());
+    assert!(in_file(&b""[..], &[0]).is_err());
+    let whole = fs::read("/proc/self/exe").unwrap();
+    // Whatever is cut off, there is an answer.
+    for length in [20, 64, 1000, whole.len() / 2] {
+        let found = in_file(&whole[..length], &[16, 4096]);
+        assert!(found.is_err() || found.is_ok_and(|found| found.len() == 2), "{length}");
+    }
+}
+
+#[test]
+fn lines_of_maps_are_read_whatever_the_path() {
+    let text = "\
+55d0c0a00000-55d0c0b00000 r--p 00000000 fe:00 1311 /usr/bin/knee\n\
+55d0c0b00000-55d0c0c00000 r-xp 00100000 fe:00 1311                       /tmp/my knee (deleted)\n\
+7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n\
+7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n\
+nonsense\n\
+7f00-zz00 r-xp 00000000 00:00 0\n";
+    let maps = Maps::parse(text);
+    assert_eq!(maps.0.len(), 3, "{maps:?}");
+    assert_eq!(maps.find(0x55d0_c0a0_0010), None, "nothing that can't be executed");
+    let deleted = maps.find(0x55d0_c0b0_0010).unwrap();
+    assert_eq!((deleted.inode, deleted.offset), (1311, 0x10_0000));
+    assert_eq!(deleted.path, "/tmp/my knee (deleted)");
+    assert_eq!(deleted.module(), "my knee");
+    assert_eq!(maps.find(0x7f00_0000_0000).unwrap().module(), "memory without a file");
+    assert_eq!(maps.find(0x7ffd_0000_1fff).unwrap().module(), "[vdso]");
+    assert_eq!(maps.find(0x7ffd_0000_2000), None, "behind its end");
+    assert_eq!(maps.find(0), None);
+}
+
+#[test]
+fn the_kernels_function_is_the_nearest_below() {
+    let text = "\
+ffffffff81000000 T _stext\n\
+ffffffff81000100 t do_a\n\
+ffffffff81000180 d some_data\n\
+ffffffff81000200 T do_b\n\
+ffffffffc0000000 t in_a_module [nfs]\n\
+ffffffff81000150 t late\n";
+    let at = |addresses: &[u64]| in_kernel(text.as_bytes(), addresses, later());
+    let names = |found: Vec<Option<Symbol>>| -> Vec<String> {
+        let say = |symbol: Symbol| format!("{}+{}", symbol.name, symbol.offset);
+        found.into_iter().map(|symbol| symbol.map_or("none".into(), say)).collect()
+    };
+    let addresses = [0xffff_ffff_8100_0210, 0xffff_ffff_8100_0190, 0xffff_ffff_8100_0110];
+    assert_eq!(names(at(&addresses)), ["do_b+16", "late+64", "do_a+16"]);
+    assert_eq!(names(at(&[0xffff_ffff_8000_0000])), ["none"]);
+    let hidden = "0000000000000000 T _stext\n0000000000000000 t do_a\n";
+    assert_eq!(in_kernel(hidden.as_bytes(), &addresses, later()), [None, None, None]);
+    assert_eq!(in_kernel(text.as_bytes(), &addresses, Instant::now()), [None, None, None]);
+}
+
+#[test]
+fn names_are_readable() {
+    for (name, wanted) in [
+        ("_ZN5locks6ticket6Ticket4lock17h0123456789abcdefE", "locks::ticket::Ticket::lock"),
+        (
+            "_ZN67_$LT$locks..ticket..Ticket$u20$as$u20$lock_api..mutex..RawMutex$GT$4lock17h0123456789abcdefE",
+            "locks::ticket::Ticket::lock",
+        ),
+        ("<locks::Block<locks::byte::Byte> as lock_api::RawMutex>::lock", "locks::Block::lock"),
+        ("locks::contend::<locks::ticket::Ticket>::{closure#0}", "locks::contend::{closure#0}"),
+        ("core::ops::FnOnce<fn(u8) -> Option<u8>>::call", "core::ops::FnOnce::call"),
+        ("<&T as core::fmt::Debug>::fmt", "&T::fmt"),
+        ("<<a::B as c::D>::E as f::G>::h", "a::B::E::h"),
+        ("memcpy", "memcpy"),
+        ("operator<", "operator<"),
+        ("a <- b", "a <- b"),
+        ("", ""),
+    ] {
+        assert_eq!(readable(name), wanted, "{name}");
+    }
+    let long = readable(&"x::".repeat(100));
+    assert_eq!(long.chars().count(), NAME_CHARS_MAX);
+    assert!(long.starts_with('…') && long.ends_with("x::"), "{long}");
+}

@@ -1,0 +1,103 @@
+//! What strangers hand to knee: tables, runs as JSON, `knee.toml`. Shared by the fuzz targets and a test of
+//! their seeds.
+//!
+//! Whatever the bytes, nothing panics, what is refused is refused in one line, and what is taken can be kept.
+
+use crate::foreign::{Ask, Input, Table, read};
+use record::{Archive, Run, SqliteArchive, merge};
+use std::collections::HashSet;
+use std::io::Cursor;
+use tempfile::TempDir;
+
+/// Longer inputs find nothing that these don't.
+const BYTES_MAX: usize = 4096;
+
+/// A table. Its first byte says what is asked of it.
+pub fn table(input: &[u8]) {
+    let Some((&first, bytes)) = input.split_first() else { return };
+    let bytes = Cursor::new(bytes[..bytes.len().min(BYTES_MAX)].to_vec());
+    match read(&ask(first), Input::of("standard input", Box::new(bytes)), Vec::new()) {
+        Ok(foreign) => {
+            assert_planned(&foreign.run);
+            keep(&foreign.run);
+        }
+        Err(trouble) => assert_one_line(&trouble.to_string()),
+    }
+}
+
+fn ask(first: u8) -> Ask {
+    let text = |name: &str| Some(name.to_owned());
+    let mut table = Table { x: text("x"), y: text("y"), by: vec!["by".into()], ..Table::default() };
+    let (mut sd, mut n) = (None, None);
+    match first % 6 {
+        1 => table.per = vec!["per".into()],
+        2 => (table.of, table.per) = (text("of"), vec!["of".into()]),
+        3 => (sd, n) = (text("sd"), Some(3)),
+        4 => table.round = text("round"),
+        5 => table.wheres = vec!["per=a".into()],
+        _ => {}
+    }
+    Ask { table, sd, n, ..Ask::default() }
+}
+
+/// A run as JSON. What is read is a run that the record takes, whole.
+pub fn run(input: &[u8]) {
+    match report::json::read(input) {
+        Ok(run) => keep(&run),
+        Err(unreadable) => assert_one_line(&unreadable.to_string()),
+    }
+}
+
+/// A `knee.toml`. What is wrong is somewhere in it.
+pub fn suites(input: &[u8]) {
+    let text = String::from_utf8_lossy(&input[..input.len().min(BYTES_MAX)]);
+    match suites::read(&text, workloads::TABLE) {
+        Ok(suites) => {
+            let chosen = suites.values().flat_map(|suite| &suite.workloads);
+            let known = |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
+            chosen.for_each(|one| assert!(known(&one.name), "{}", one.name));
+        }
+        Err(wrong) => {
+            assert_one_line(&wrong.to_string());
+            let lines: Vec<&str> = text.split('\n').collect();
+            let line = wrong.place.line.checked_sub(1).and_then(|line| lines.get(line));
+            let line = line.unwrap_or_else(|| panic!("no such line: {wrong}"));
+            let column = wrong.place.column;
+            assert!((1..=line.chars().count() + 1).contains(&column), "no such column: {wrong}");
+        }
+    }
+}
+
+fn assert_one_line(said: &str) {
+    assert!(!said.is_empty() && !said.contains(char::is_control), "{said:?}");
+}
+
+/// Each cell once, and as planned.
+fn assert_planned(run: &Run) {
+    let places: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    assert_eq!(places.len(), run.cells.len(), "a cell is there twice");
+    for cell in &run.cells {
+        assert_eq!(run.plan.cells.get(cell.sequence as usize), Some(&cell.key));
+    }
+}
+
+thread_local! {
+    /// In memory, where there is such a folder.
+    static FOLDER: TempDir =
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+}
+
+/// Keeps it and looks whether it is the same.
+fn keep(run: &Run) {
+    FOLDER.with(|folder| {
+        let path = folder.path().join("knee.db");
+        let mut archive = SqliteArchive::open(&path).expect("a record of our own");
+        merge(&mut archive, run).unwrap_or_else(|error| panic!("taken and not kept: {error}"));
+        let mut copy = archive.load(1).expect("what was just kept");
+        copy.summary.number = run.summary.number;
+        assert_eq!(copy.plan, run.plan);
+        assert_eq!(copy.cells, run.cells);
+        drop(archive);
+        std::fs::remove_file(path).expect("a record of our own");
+    });
+}

@@ -1,0 +1,119 @@
+//! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
+
+use super::Compare;
+use crate::commands::{nothing_yet, place};
+use crate::exit::Trouble;
+use ::record::{Archive, Run, RunRef, SqliteArchive};
+use std::path::{Path, PathBuf};
+
+/// Whether this may be a name: something that a line can show.
+pub fn check(name: &str) -> Result<(), Trouble> {
+    let shown = !name.trim().is_empty() && name.trim() == name;
+    if shown && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!("{name:?} is no name for a baseline (such as main)")))
+}
+
+/// Names the run that is meant by `run`, and says so.
+pub fn save(ask: &Compare, name: &str, run: &str) -> Result<String, Trouble> {
+    let meant = RunRef::parse(run)?;
+    let named = meant.file.is_some() || ask.run.place.file.is_some();
+    let file = meant.file.map_or_else(|| place(&ask.run.place), Ok)?;
+    // Opening it to write would make one where there is none.
+    let number = SqliteArchive::open_read_only(&file)
+        .and_then(|archive| archive.resolve(&meant.run))
+        .map_err(|error| nothing_yet(error, named))?;
+    set(&file, name, number)
+}
+
+/// Names a run that was compared, in the record that holds it.
+pub fn save_number(ask: &Compare, name: &str, run: &Run) -> Result<String, Trouble> {
+    let file = holder(ask)?;
+    if run.summary.number == 0 {
+        return Err(Trouble::failed(format!(
+            "baseline {name} is not saved: the run is not recorded"
+        )));
+    }
+    set(&file, name, run.summary.number)
+}
+
+/// The record that the new run is in: that of its own name, or the one in use.
+fn holder(ask: &Compare) -> Result<PathBuf, Trouble> {
+    let named = ask.run.workloads.last().filter(|_| ask.interleave.is_none());
+    let given = ask.run.workloads.len() + usize::from(ask.baseline.is_some());
+    let meant = named.filter(|_| given == 2).map(|name| RunRef::parse(name)).transpose()?;
+    meant.and_then(|meant| meant.file).map_or_else(|| place(&ask.run.place), Ok)
+}
+
+fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
+    let mut archive = SqliteArchive::open(file)?;
+    let before = archive.baselines()?.into_iter().find(|(known, _)| known == name);
+    archive.set_baseline(name, number)?;
+    let was = match before {
+        Some((_, before)) if before != number => format!(" (it was run {before})"),
+        _ => String::new(),
+    };
+    Ok(format!("Baseline {name}: run {number}{was}    Record: {}\n", file.display()))
+}
+
+/// The number of the run that has this name in the record in use.
+pub fn run(ask: &Compare, name: &str) -> Result<String, Trouble> {
+    let file = place(&ask.run.place)?;
+    let named = ask.run.place.file.is_some();
+    let known = SqliteArchive::open_read_only(&file)
+        .and_then(|archive| archive.baselines())
+        .map_err(|error| nothing_yet(error, named))?;
+    match known.iter().find(|(other, _)| other == name) {
+        Some((_, number)) => Ok(number.to_string()),
+        None => Err(Trouble::usage(format!("{}: {}", file.display(), absent(name, &known)))),
+    }
+}
+
+/// What is said of a name that nobody saved: the nearest, and all there are.
+fn absent(name: &str, known: &[(String, i64)]) -> String {
+    if known.is_empty() {
+        return format!(
+            "no baseline is called `{name}`, nor is there any; `knee compare --save-baseline {name}` \
+             names the last run"
+        );
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let near = engine::nearest(name, &names);
+    let all: Vec<String> =
+        known.iter().map(|(name, number)| format!("{name} (run {number})")).collect();
+    let (all, near) = (all.join(", "), near.join(" or "));
+    if near.is_empty() {
+        return format!("no baseline is called `{name}`; there is {all}");
+    }
+    format!("no baseline is called `{name}`; did you mean {near}? There is {all}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_nobody_saved_brings_the_nearest_and_all() {
+        let known = [("main".to_owned(), 3), ("release-1".to_owned(), 7)];
+        assert_eq!(
+            absent("mian", &known),
+            "no baseline is called `mian`; did you mean main? There is main (run 3), release-1 (run 7)"
+        );
+        assert_eq!(
+            absent("xyzzy", &known),
+            "no baseline is called `xyzzy`; there is main (run 3), release-1 (run 7)"
+        );
+        assert!(absent("main", &[]).contains("--save-baseline main"));
+    }
+
+    #[test]
+    fn a_name_is_something_that_a_line_shows() {
+        for name in ["main", "release 1.2", "α"] {
+            assert!(check(name).is_ok(), "{name}");
+        }
+        for name in ["", " ", " main", "a\nb", "\u{1b}[0m"] {
+            assert!(check(name).is_err(), "{name:?}");
+        }
+    }
+}

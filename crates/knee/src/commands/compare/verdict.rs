@@ -1,0 +1,172 @@
+//! What a comparison means to a gate.
+
+use super::FailOn;
+use crate::exit::Exit;
+use ::report::comparison::Counts;
+use analysis::compare::{ChangeKind, Comparison, Direction};
+
+/// How the command ends: 3 where what was asked about was found, 4 where nothing could be decided.
+pub fn exit(fail_on: Option<FailOn>, of: &Comparison) -> Exit {
+    let found = match fail_on {
+        None => return Exit::Done,
+        Some(FailOn::Slower) => slower(of),
+        Some(FailOn::Changed) => changed(of),
+    };
+    match (found, decided(of)) {
+        (true, _) => Exit::Different,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Inconclusive,
+    }
+}
+
+/// Why the exit code is what it is, for those who see standard error only.
+pub fn why(fail_on: Option<FailOn>, exit: Exit, of: &Comparison) -> Option<String> {
+    let told = match (exit, fail_on) {
+        (Exit::Different, Some(FailOn::Slower)) => {
+            "the new run is slower (--fail-on slower, exit 3)"
+        }
+        (Exit::Different, _) => "something changed (--fail-on changed, exit 3)",
+        (Exit::Inconclusive, _) if of.paired => {
+            "nothing could be decided (exit 4); more rounds would tell more"
+        }
+        (Exit::Inconclusive, _) => {
+            "nothing could be decided (exit 4); more rounds or --interleave would tell more"
+        }
+        (Exit::Done, Some(_)) => return unseen(of),
+        _ => return None,
+    };
+    Some(told.to_owned())
+}
+
+/// What an open gate could not see: `passed; 2 of 3 series are undecided; left out: poll: s1 only in base`.
+fn unseen(of: &Comparison) -> Option<String> {
+    let series = Counts::of_series(of.tables.iter().filter(|table| table.headline));
+    let mut parts = vec!["passed".to_owned()];
+    if series.undecided > 0 {
+        let are = if series.undecided == 1 { "is" } else { "are" };
+        let (some, all) = (series.undecided, series.total());
+        parts.push(format!("{some} of {all} series {are} undecided"));
+    }
+    if let [first, rest @ ..] = of.left_out.as_slice() {
+        let more =
+            if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+        parts.push(format!("left out: {}{more}", first.what));
+    }
+    (parts.len() > 1).then(|| parts.join("; "))
+}
+
+/// Whether a headline series or point is slower, or a headline metric changed for the worse otherwise:
+/// it grows faster than it did, or its cells are void.
+fn slower(of: &Comparison) -> bool {
+    let headline = || of.tables.iter().filter(|table| table.headline);
+    let counted = [Counts::of_series(headline()), Counts::of_points(headline())];
+    let worse = of.changes.iter().filter(|change| change.headline);
+    counted.iter().any(|counts| counts.slower > 0)
+        || worse.into_iter().any(|change| change.direction == Some(Direction::Worse))
+}
+
+/// Whether anything changed, either way. What only may have, is no change.
+fn changed(of: &Comparison) -> bool {
+    let counted = [Counts::of_series(of.tables.iter()), Counts::of_points(of.tables.iter())];
+    counted.iter().any(|counts| counts.slower + counts.faster > 0)
+        || of.changes.iter().any(|change| change.kind != ChangeKind::Part)
+}
+
+/// Whether anything is known of a headline series as a whole: a point alone opens no gate.
+fn decided(of: &Comparison) -> bool {
+    let headline = || of.tables.iter().filter(|table| table.headline);
+    Counts::of_series(headline()).decided() > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Estimate;
+    use analysis::compare::{ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict};
+    use record::{MetricInfo, RunState, RunSummary, Warning};
+
+    fn summary() -> RunSummary {
+        RunSummary {
+            number: 1,
+            id: "00000000000000a1".to_owned(),
+            started: String::new(),
+            ended: None,
+            state: RunState::Complete,
+            command: Vec::new(),
+            version: String::new(),
+            cells_ended: 1,
+            cells_planned: 1,
+            labels: std::collections::BTreeMap::new(),
+            origin: String::new(),
+        }
+    }
+
+    /// A comparison of one series with one point.
+    fn of(overall: Verdict, point: Verdict) -> Comparison {
+        let estimate = Estimate { value: 1.0, low: 0.9, high: 1.1 };
+        let ratio = |verdict| Ratio { ratio: estimate, verdict };
+        let cell = ComparedPoint { base: estimate, new: estimate, ratio: ratio(point) };
+        let row = ComparedRow {
+            subject: "poll".to_owned(),
+            label: "poll".to_owned(),
+            overall: ratio(overall),
+            cells: vec![Some(cell)],
+        };
+        let table = ComparedTable {
+            workload: "poll".to_owned(),
+            conditions: record::Conditions::new(),
+            metric: MetricInfo {
+                name: "loop".to_owned(),
+                about: String::new(),
+                unit: "ns".to_owned(),
+                lower_is_better: true,
+            },
+            headline: true,
+            axis: String::new(),
+            points: vec![1],
+            rows: vec![row],
+        };
+        Comparison {
+            base: summary(),
+            new: summary(),
+            margin: 0.05,
+            paired: false,
+            judged: 2,
+            differences: Vec::new(),
+            left_out: Vec::new(),
+            tables: vec![table],
+            changes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_point_alone_opens_no_gate() {
+        let gate = |overall, point| exit(Some(FailOn::Slower), &of(overall, point));
+        assert_eq!(gate(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
+        assert_eq!(gate(Verdict::Same, Verdict::Undecided), Exit::Done);
+        assert_eq!(gate(Verdict::Undecided, Verdict::Slower), Exit::Different);
+    }
+
+    #[test]
+    fn turns_are_not_advised_to_who_took_turns() {
+        let mut of = of(Verdict::Undecided, Verdict::Undecided);
+        let why = |of: &Comparison| why(Some(FailOn::Slower), Exit::Inconclusive, of).unwrap();
+        assert!(why(&of).contains("--interleave"));
+        of.paired = true;
+        assert!(!why(&of).contains("--interleave"));
+    }
+
+    #[test]
+    fn an_open_gate_says_what_it_could_not_see() {
+        let why = |of: &Comparison| why(Some(FailOn::Slower), Exit::Done, of);
+        let mut of = of(Verdict::Same, Verdict::Same);
+        assert_eq!(why(&of), None);
+        of.left_out = ["poll: s1 only in base", "new is interrupted"]
+            .map(|what| Warning { what: what.to_owned(), remedy: String::new() })
+            .to_vec();
+        of.tables[0].rows[0].overall.verdict = Verdict::Undecided;
+        let told =
+            "passed; 1 of 1 series is undecided; left out: poll: s1 only in base, and 1 more";
+        assert_eq!(why(&of).as_deref(), Some(told));
+    }
+}

@@ -1,0 +1,238 @@
+//! `knee history`: the runs of a record over time, and where a level changed.
+
+use crate::args::Place;
+use crate::commands::{nothing_yet, place};
+use crate::exit::{Exit, Trouble, complain};
+use crate::files::{self, Kind};
+use crate::output::{print, print_json, style};
+use crate::usage;
+use ::record::{Archive, Run, RunSummary, SqliteArchive};
+use analysis::compare::Direction;
+use analysis::history::{History as Found, Measured, Terms, Wanted, history as joined, measured};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::path::{Path, PathBuf};
+
+#[derive(Args, Debug)]
+#[command(after_help = MORE)]
+pub struct History {
+    /// The workload: one that was measured, see `knee record list`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Only these subjects, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub subjects: Vec<String>,
+    /// Only these points, separated by commas: 100,1k
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = point)]
+    pub points: Vec<u64>,
+    /// Only the newest so many runs of the workload
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub last: Option<u32>,
+    /// Only runs from this day on: 2026-11-20
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    pub since: Option<Date>,
+    /// Only runs with this label, or with this value of it; where a level changes, it is named
+    #[arg(long, value_name = "KEY[=VALUE]", value_parser = wanted_label)]
+    pub label: Option<Label>,
+    /// Changes of less than this are not told
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = usage::percentage)]
+    pub margin: f64,
+    /// Exit with 3 where the newest run brought to light that something is slower; with 4 where there are
+    /// too few runs to tell. Each look may be wrong: see docs/history.md
+    #[arg(long, value_name = "WHAT")]
+    pub fail_on: Option<FailOn>,
+    /// All metrics, not the headline metric only, and the lines that did not change
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page, with every line drawn
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// What `knee help history` says below its flags.
+const MORE: &str = "\
+Runs are joined where they are comparable with the newest: the same version of the workload, along the
+same axis, on the same machine. What is left out is named. docs/history.md says how changes are found.
+
+Examples:
+  knee run poll --label commit=$(git rev-parse --short HEAD)
+  knee history poll -o poll.html
+  knee history poll --last 30 --label commit --fail-on slower";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A series is slower, or otherwise worse, which could not be told before the newest run
+    Slower,
+}
+
+/// A label that runs must have, and its value where one was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    key: String,
+    value: Option<String>,
+}
+
+/// Reads a label, or a key alone.
+fn wanted_label(typed: &str) -> Result<Label, String> {
+    if typed.contains('=') {
+        let (key, value) = usage::label(typed)?;
+        return Ok(Label { key, value: Some(value) });
+    }
+    let key = typed.trim();
+    if key.is_empty() {
+        return Err("an empty word is no label (such as commit or commit=3701d31)".to_owned());
+    }
+    Ok(Label { key: key.to_owned(), value: None })
+}
+
+/// Reads a point: `100`, `10k`, `1M`.
+fn point(typed: &str) -> Result<u64, String> {
+    let typed = typed.trim();
+    let (digits, scale) = match typed.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => typed.strip_suffix('M').map_or((typed, 1), |digits| (digits, 1_000_000)),
+    };
+    let read = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
+    read.ok_or_else(|| format!("`{typed}` is not a whole number (such as 100, 10k or 1M)"))
+}
+
+/// Reads a day.
+fn day(typed: &str) -> Result<Date, String> {
+    typed.trim().parse().map_err(|_| format!("`{typed}` is not a day (such as 2026-11-20)"))
+}
+
+/// What may be replaced by a page.
+const PAGE: Kind = Kind { name: "HTML page", head: "<!DOCTYPE html>" };
+
+/// Shows the history of a workload.
+pub fn history(ask: &History) -> Result<Exit, Trouble> {
+    let file = place(&ask.place)?;
+    let records: [&Path; 1] = [&file];
+    if let Some(page) = &ask.output {
+        files::check(page, &PAGE, &records)?;
+    }
+    let terms =
+        Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
+    let found = joined(runs(ask, &file)?, &terms);
+    let Some(found) = found.filter(|found| !found.lines.is_empty()) else {
+        return Err(nothing(ask));
+    };
+    if let Some(page) = &ask.output {
+        let text = report::history::html::page(&found);
+        files::write(page, |out| out.write_all(text.as_bytes()))?;
+    }
+    if ask.json {
+        print_json(&report::history::json::value(&found))?;
+    } else {
+        let mut text = report::history::terminal::text(&found, &style(ask.all));
+        if let Some(page) = &ask.output {
+            text.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
+        }
+        print(&text)?;
+    }
+    Ok(exit(ask.fail_on, &found))
+}
+
+/// What of each run counts, the oldest run first. One run at a time is in memory with its samples.
+fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
+    let named = ask.place.file.is_some();
+    let archive = SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?;
+    let mut summaries: Vec<RunSummary> = archive
+        .runs()?
+        .into_iter()
+        .filter(|run| run.cells_ended > 0 && is_wanted(ask, run))
+        .collect();
+    // Merged records are in no order of time; offsets differ from one place to another.
+    summaries.sort_by_cached_key(|run| (run.started.parse::<Timestamp>().ok(), run.number));
+    let wanted =
+        Wanted { subjects: ask.subjects.clone(), points: ask.points.clone(), all: ask.all };
+    let most = ask.last.map_or(usize::MAX, |last| last as usize);
+    let mut found = Vec::new();
+    for summary in summaries.iter().rev() {
+        if found.len() == most {
+            break;
+        }
+        let Some(run) = loaded(&archive, summary.number) else { continue };
+        let part = measured(&run, &ask.workload, &wanted);
+        found.extend(part.filter(|part| !part.figures.is_empty()));
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// One run; one that can't be read leaves the others as they are, and is named.
+fn loaded(archive: &SqliteArchive, number: i64) -> Option<Run> {
+    let run = archive.load(number);
+    run.inspect_err(|error| complain(&format!("knee: run {number} is left out: {error}"))).ok()
+}
+
+fn is_wanted(ask: &History, run: &RunSummary) -> bool {
+    let day = || run.started.get(..10)?.parse::<Date>().ok();
+    let labelled = |label: &Label| match (run.labels.get(&label.key), &label.value) {
+        (Some(known), Some(value)) => known == value,
+        (known, None) => known.is_some(),
+        (None, Some(_)) => false,
+    };
+    ask.since.is_none_or(|since| day().is_some_and(|day| day >= since))
+        && ask.label.as_ref().is_none_or(labelled)
+}
+
+/// Why there is nothing to show.
+fn nothing(ask: &History) -> Trouble {
+    let narrowed = !ask.subjects.is_empty()
+        || !ask.points.is_empty()
+        || ask.since.is_some()
+        || ask.label.is_some();
+    let name = &ask.workload;
+    if narrowed {
+        return Trouble::usage(format!(
+            "no run of {name} is like that; `knee history {name}` shows all that there is"
+        ));
+    }
+    if workloads::TABLE.iter().any(|row| row.about().name == *name) {
+        return Trouble::not_possible(format!(
+            "nothing of {name} is recorded; `knee run {name}` measures it"
+        ));
+    }
+    Trouble::usage(format!(
+        "nothing recorded is called `{name}`; `knee record list` shows what there is"
+    ))
+}
+
+fn exit(fail_on: Option<FailOn>, found: &Found) -> Exit {
+    let worse = |told: &analysis::history::Told| told.fresh && told.direction == Direction::Worse;
+    match fail_on {
+        Some(FailOn::Slower) if found.told.iter().any(worse) => Exit::Different,
+        Some(FailOn::Slower) if found.judged == 0 => Exit::Inconclusive,
+        _ => Exit::Done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_days_are_read_as_people_write_them() {
+        let label = |key: &str, value: Option<&str>| Label {
+            key: key.to_owned(),
+            value: value.map(str::to_owned),
+        };
+        assert_eq!(wanted_label("commit"), Ok(label("commit", None)));
+        assert_eq!(wanted_label("commit = 3701d31"), Ok(label("commit", Some("3701d31"))));
+        assert!(wanted_label("").is_err() && wanted_label("=x").is_err());
+        assert_eq!(point("10k"), Ok(10_000));
+        assert_eq!((point("0"), point(" 2M")), (Ok(0), Ok(2_000_000)));
+        for typed in ["", "k", "-1", "1.5", "1,000", "99999999999999999999", "99999999999999999k"] {
+            assert!(point(typed).is_err(), "{typed}");
+        }
+        assert_eq!(day("2026-11-20"), Ok(Date::constant(2026, 11, 20)));
+        assert!(day("20.11.2026").is_err() && day("soon").is_err());
+    }
+}

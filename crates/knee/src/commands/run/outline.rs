@@ -1,0 +1,248 @@
+//! `knee run --plan`: what a run would measure, and how long it would take. It measures and records nothing.
+
+use super::planned;
+use crate::args::Run as Asked;
+use crate::exit::{Exit, Trouble};
+use crate::output;
+use ::record::{Archive, CellKey, Conditions, Plan, SqliteArchive, WorkloadInfo};
+use analysis::widths::length;
+use analysis::words::{count, counted, percent};
+use engine::budget::place;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Earlier runs that are looked through for what cells took: each is read whole.
+const RUNS_MAX: usize = 8;
+/// What starting and ending a worker takes, where nothing is known of the cell, in milliseconds.
+const WORKER_MS: u64 = 20;
+/// What a call of a trajectory takes, where nothing is known of it, in milliseconds.
+const CALL_MS: f64 = 0.02;
+
+/// Prints the plan of what was asked for.
+pub fn print(asked: &Asked, file: &Path) -> Result<Exit, Trouble> {
+    // What a run would refuse is refused here too.
+    super::labels(&asked.labels)?;
+    let plan = planned(asked)?;
+    let estimate = Estimate::of(&plan, file);
+    if asked.json {
+        output::print_json(&json(&plan, &estimate))?;
+    } else {
+        output::print(&text(&plan, &estimate))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// How long the cells of a plan take.
+struct Estimate {
+    /// One round of all of them, in milliseconds.
+    round_ms: u64,
+    /// All that may be, in milliseconds.
+    all_ms: u64,
+    /// Places of which the record knows what a cell took.
+    recorded: usize,
+    /// Places that were judged by the time that is measured.
+    by_time: usize,
+    /// Workloads that measure something whole, and nobody knows how long it takes.
+    unknown: BTreeSet<String>,
+}
+
+impl Estimate {
+    fn of(plan: &Plan, file: &Path) -> Estimate {
+        let known = earlier(plan, file);
+        let mut estimate =
+            Estimate { round_ms: 0, all_ms: 0, recorded: 0, by_time: 0, unknown: BTreeSet::new() };
+        let mut took_ms: HashMap<CellKey, u64> = HashMap::new();
+        for key in plan.cells.iter().filter(|key| key.round == 0) {
+            let info = plan.workloads.iter().find(|info| info.name == key.workload);
+            let ms = match (known.get(key), info) {
+                (Some(&ms), _) => {
+                    estimate.recorded += 1;
+                    ms
+                }
+                (None, Some(info)) if info.averages => {
+                    estimate.unknown.insert(info.name.clone());
+                    0
+                }
+                (None, info) => {
+                    estimate.by_time += 1;
+                    by_time_ms(plan, key, info)
+                }
+            };
+            estimate.round_ms += ms;
+            took_ms.insert(key.clone(), ms);
+        }
+        let each = plan.cells.iter().filter_map(|key| took_ms.get(&place(key)));
+        estimate.all_ms = each.sum();
+        estimate
+    }
+}
+
+/// What a cell takes by the time that is measured.
+fn by_time_ms(plan: &Plan, key: &CellKey, info: Option<&WorkloadInfo>) -> u64 {
+    match info {
+        Some(info) if info.trajectory => WORKER_MS + (key.point as f64 * CALL_MS) as u64,
+        Some(info) => WORKER_MS + plan.measure_ms * info.metrics.len() as u64,
+        None => WORKER_MS,
+    }
+}
+
+/// What cells of the same places took in the latest runs of the record that have them, in milliseconds;
+/// nothing where there is no record that can be read: nothing is made or brought up to date for this.
+fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
+    let mut known: HashMap<CellKey, u64> = HashMap::new();
+    let Ok(archive) = SqliteArchive::open_untouched(file) else { return known };
+    let wanted: BTreeSet<&CellKey> = plan.cells.iter().filter(|key| key.round == 0).collect();
+    let runs = archive.runs().unwrap_or_default();
+    for summary in runs.iter().rev().take(RUNS_MAX) {
+        if known.len() == wanted.len() {
+            break;
+        }
+        let Ok(run) = archive.load(summary.number) else { continue };
+        let versions = |plan: &Plan, name: &str| {
+            plan.workloads.iter().find(|info| info.name == name).map(|info| info.version)
+        };
+        let mut took: HashMap<CellKey, (u64, u64)> = HashMap::new();
+        for cell in run.cells.iter().filter(|_| run.plan.measure_ms == plan.measure_ms) {
+            let key = place(&cell.key);
+            let same = versions(plan, &key.workload) == versions(&run.plan, &key.workload);
+            if same && wanted.contains(&key) {
+                let took = took.entry(key).or_default();
+                *took = (took.0 + 1, took.1 + cell.elapsed_ns);
+            }
+        }
+        for (key, (cells, sum_ns)) in took {
+            known.entry(key).or_insert(sum_ns / cells / 1_000_000);
+        }
+    }
+    known
+}
+
+fn json(plan: &Plan, estimate: &Estimate) -> Value {
+    json!({
+        "plan": plan,
+        "places": plan.cells.iter().filter(|key| key.round == 0).count(),
+        "estimate": {
+            "round_ms": estimate.round_ms,
+            "all_ms": estimate.all_ms,
+            "places_recorded": estimate.recorded,
+            "places_by_time": estimate.by_time,
+            "workloads_unknown": estimate.unknown,
+        },
+    })
+}
+
+// Writing to a String can't fail: the results below are dropped for that reason.
+
+fn text(plan: &Plan, estimate: &Estimate) -> String {
+    let mut text = String::new();
+    for info in &plan.workloads {
+        workload(&mut text, plan, info);
+    }
+    let pinned: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
+    let pinned = match pinned.as_slice() {
+        [] => String::new(),
+        cpus => format!(", pinned to CPU {}", cpus.join(",")),
+    };
+    let _ = writeln!(
+        text,
+        "Cells: {}, {} for each figure of a cell, deadline {}{pinned}, seed {}",
+        cells(plan),
+        length(plan.measure_ms),
+        length(plan.deadline_ms),
+        plan.seed
+    );
+    for warning in &plan.warnings {
+        let arrow = if warning.remedy.is_empty() {
+            String::new()
+        } else {
+            format!(" → {}", warning.remedy)
+        };
+        let _ = writeln!(text, "Changed: {}{arrow}", warning.what);
+    }
+    let _ = writeln!(text, "Time: {}", time(plan, estimate));
+    text.push_str("Nothing was measured or recorded.\n");
+    text
+}
+
+fn workload(text: &mut String, plan: &Plan, info: &WorkloadInfo) {
+    let cells = || plan.cells.iter().filter(|key| key.workload == info.name);
+    let points: BTreeSet<u64> = cells().map(|key| key.point).collect();
+    let points: Vec<String> = points.into_iter().map(count).collect();
+    let rounds = cells().map(|key| u64::from(key.round) + 1).max().unwrap_or(0);
+    let _ = writeln!(text, "{}: {} · {}", info.name, info.axis, points.join("  "));
+    let subjects = info.subjects.iter().map(|subject| subject.name.as_str());
+    let planned = subjects.filter(|name| cells().any(|key| key.subject == **name));
+    let _ = writeln!(text, "  compares {}", planned.collect::<Vec<&str>>().join(", "));
+    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let all: BTreeSet<&Conditions> = cells().map(|key| &key.conditions).collect();
+    for (name, value) in all.iter().flat_map(|conditions| conditions.iter()) {
+        values.entry(name).or_default().insert(value);
+    }
+    for (name, values) in values {
+        let values: Vec<&str> = values.into_iter().collect();
+        let _ = writeln!(text, "  {name} {}", values.join(", "));
+    }
+    let most = if plan.budget.is_some() { "at most " } else { "" };
+    let _ = writeln!(text, "  {most}{}", counted(&count(rounds), "rounds"));
+    for row in plan.unavailable.iter().filter(|row| row.workload == info.name) {
+        let _ = writeln!(text, "  unavailable: {}: {}", row.subject, row.reason);
+    }
+}
+
+/// `672 in 7 rounds of 96`, or what a budget makes of it.
+fn cells(plan: &Plan) -> String {
+    let places = plan.cells.iter().filter(|key| key.round == 0).count() as u64;
+    let all = plan.cells.len() as u64;
+    match plan.budget {
+        None => format!("{} of {}", count(all), counted(&count(places), "places")),
+        Some(_) => format!("{} a round, at most {}", count(places), count(all)),
+    }
+}
+
+/// How long it takes, and by what that is judged.
+fn time(plan: &Plan, estimate: &Estimate) -> String {
+    let about = |ms: u64| format!("about {}", length(ms.max(1_000) / 1_000 * 1_000));
+    let (round, all) = (about(estimate.round_ms), about(estimate.all_ms));
+    let told = match plan.budget {
+        None => all,
+        Some(budget) if budget.time_ms == 0 => {
+            let precision = percent(budget.precision);
+            format!("until ±{precision}, {all} at most; one round takes {round}")
+        }
+        Some(budget) if budget.time_ms < estimate.round_ms => format!(
+            "{round}: a budget of {} is shorter than one round, and one is measured",
+            length(budget.time_ms)
+        ),
+        Some(budget) if estimate.all_ms <= budget.time_ms && estimate.unknown.is_empty() => {
+            let time = length(budget.time_ms);
+            format!(
+                "{all} at most, which is less than the budget of {time}; one round takes {round}"
+            )
+        }
+        Some(budget) => format!("{} at most; one round takes {round}", length(budget.time_ms)),
+    };
+    let places = |number: usize| counted(&count(number as u64), "places");
+    let by = match (estimate.recorded, estimate.by_time) {
+        (0, 0) => String::new(),
+        (known, 0) => format!(", by what cells of the same {} took before", places(known)),
+        (0, judged) => {
+            format!(
+                ", by the measuring time alone: the record has no cells of these {}",
+                places(judged)
+            )
+        }
+        (known, judged) => format!(
+            ", by what cells of {} took before, and by the measuring time of {}",
+            places(known),
+            places(judged)
+        ),
+    };
+    let unknown: Vec<&str> = estimate.unknown.iter().map(String::as_str).collect();
+    let unknown = match unknown.as_slice() {
+        [] => String::new(),
+        names => format!("; without {}, which takes what it takes", names.join(" and ")),
+    };
+    format!("{told}{by}{unknown}")
+}

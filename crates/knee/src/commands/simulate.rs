@@ -1,0 +1,94 @@
+//! `knee simulate`: what a workload would come to on a machine that one does not have, by a model.
+
+mod flags;
+mod model;
+mod told;
+
+use crate::commands::report;
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json, style};
+use ::record::{Archive, Ending, Run, RunState, SqliteArchive};
+use ::report::json::Samples;
+use clap::{Args, Subcommand};
+pub use flags::Lock;
+use model::Model;
+use std::path::Path;
+
+/// Simulate a workload on a machine that one does not have
+///
+/// Nothing is measured: a model computes how threads and a lock get along.
+#[derive(Args, Debug)]
+pub struct Simulate {
+    #[command(subcommand)]
+    pub what: What,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Threads that take turns at a lock, on any number of CPUs
+    Lock(Box<Lock>),
+}
+
+/// Simulates what was asked for.
+pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
+    let What::Lock(lock) = &ask.what;
+    if let Some(page) = &lock.output {
+        report::check(page, lock.record.as_deref())?;
+    }
+    if let Some(file) = &lock.record
+        && file.exists()
+    {
+        // A file that is no record is refused before anything is computed.
+        drop(SqliteArchive::open_read_only(file)?);
+    }
+    let model = Model::of(lock)?;
+    let mut run = told::run(&model, model.cells()?, words);
+    if let Some(file) = &lock.record {
+        keep(&mut run, file)?;
+    }
+    conclude(lock, run)
+}
+
+/// Writes the page, and prints tables and findings.
+fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
+    let analysis = analysis::analyse(&run);
+    let analysed = [(run, analysis)];
+    if let Some(file) = &ask.output {
+        report::write(file, ask.record.as_deref(), &analysed)?;
+    }
+    let [(run, analysis)] = &analysed;
+    if ask.json {
+        print_json(&::report::json::run(run, analysis, Samples::Include))?;
+        return Ok(Exit::Done);
+    }
+    let mut places = Vec::new();
+    if let Some(file) = &ask.output {
+        places.push(format!("Report: {}", file.display()));
+    }
+    if let Some(file) = &ask.record {
+        places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
+    }
+    let tables = ::report::terminal::tables(run, analysis, &style(ask.all));
+    let places = if places.is_empty() { String::new() } else { places.join("    ") + "\n" };
+    print(&format!("{}\n\n{tables}{places}", told::HEAD))?;
+    Ok(Exit::Done)
+}
+
+/// Keeps what was simulated in a record, with a mark that tells it from what was measured.
+fn keep(run: &mut Run, file: &Path) -> Result<(), Trouble> {
+    let mut archive = SqliteArchive::open(file)?;
+    let cells = std::mem::take(&mut run.cells);
+    let number = archive.begin(run)?;
+    for cell in &cells {
+        archive.commit(number, cell)?;
+    }
+    let ending = Ending {
+        state: RunState::Complete,
+        ended: run.summary.ended.clone().unwrap_or_default(),
+        host_after: run.host_before.clone(),
+        warnings: run.warnings.clone(),
+    };
+    archive.finish(number, &ending)?;
+    (run.summary.number, run.cells) = (number, cells);
+    Ok(())
+}

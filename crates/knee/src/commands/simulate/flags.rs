@@ -1,0 +1,149 @@
+//! The flags of `knee simulate lock`, and how their values are read.
+
+use crate::usage;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Simulate threads that take turns at a lock
+///
+/// A model, and no measurement: threads are put on CPUs and preempted as Linux does it, and a lock is
+/// what its algorithm makes of that. It tells which locks hold and which collapse on machines that one
+/// does not have. Figures are given as `knee run lock` gives them.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = MORE)]
+pub struct Lock {
+    /// CPUs of the machine [default: as many as are here]
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    pub cpus: Option<String>,
+    /// Threads, separated by commas: numbers, or multiples of the CPUs such as 1/2x or 4x
+    #[arg(long, value_name = "T", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(default_value = "1/2x,1x,2x,4x,8x,16x")]
+    pub threads: Vec<String>,
+    /// Locks, separated by commas [default: all that can be simulated]
+    #[arg(long = "algorithm", alias = "algorithms", value_name = "NAMES", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    pub algorithms: Vec<String>,
+    /// How long a thread has a CPU while others wait for it
+    #[arg(long, value_name = "TIME", default_value = "3ms", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub slice: u64,
+    /// How long a thread has the lock each time: 100ns, 5us
+    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub held: u64,
+    /// How long it works outside in between
+    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub outside: u64,
+    /// Looks at the lock before a lock that spins first blocks
+    #[arg(long, value_name = "N", default_value = "1024", allow_hyphen_values = true)]
+    pub spins: String,
+    /// The time that each cell is simulated for, once every thread has had the lock
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = usage::duration)]
+    #[arg(allow_hyphen_values = true)]
+    pub time: Duration,
+    /// Passes over all cells, each with a seed of its own
+    #[arg(long, value_name = "N", default_value = "5", allow_hyphen_values = true)]
+    pub rounds: String,
+    /// Draw at random by this number: the same number gives the same figures
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Write the HTML report to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Keep it in this record, marked as simulated [default: it is printed and not kept]
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Show every table, not the headline metric's only
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with every figure
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub costs: Costs,
+}
+
+/// What things cost on the machine.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What things cost on that machine")]
+#[expect(clippy::struct_field_names, reason = "units stand last in names")]
+pub struct Costs {
+    /// A context switch
+    #[arg(long = "switch", value_name = "TIME", default_value = "1500ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub switch_ns: u64,
+    /// From a wake-up until a CPU that idles begins to run the thread
+    #[arg(long = "wake", value_name = "TIME", default_value = "5us", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub wake_ns: u64,
+    /// A system call that puts a thread to sleep or wakes one
+    #[arg(long = "call", value_name = "TIME", default_value = "1us", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub call_ns: u64,
+    /// Taking a lock that is free, and releasing it
+    #[arg(long = "atomic", value_name = "TIME", default_value = "25ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub atomic_ns: u64,
+    /// The way of a cache line from one CPU to another
+    #[arg(long = "transfer", value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub transfer_ns: u64,
+    /// A look at a lock that is not free, with the pause after it
+    #[arg(long = "look", value_name = "TIME", default_value = "20ns", value_parser = time_ns)]
+    #[arg(allow_hyphen_values = true)]
+    pub look_ns: u64,
+}
+
+/// What `knee help simulate lock` says below its flags.
+const MORE: &str = "\
+A measurement beside its prediction, on one page:
+  knee run lock --record both.db
+  knee simulate lock --record both.db
+  knee report both.db:1 both.db:2 -o both.html
+
+docs/simulate.md says what the model knows, and what it does not.";
+
+/// Every lock that may be named: those that can't be simulated as well, which is then said.
+fn names() -> Vec<&'static str> {
+    let simulated = simulate::TABLE.iter().map(|row| row.name);
+    simulated.chain(simulate::LEFT_OUT.iter().map(|(name, _)| *name)).collect()
+}
+
+/// Reads a short length of time: `100ns`, `1.5us`, `3ms`; a number alone is nanoseconds.
+fn time_ns(typed: &str) -> Result<u64, String> {
+    let typed = typed.trim();
+    if let Ok(ns) = typed.parse() {
+        return Ok(ns);
+    }
+    let wrong = || format!("`{typed}` is not a length of time (such as 100ns, 5us or 3ms)");
+    let span: jiff::SignedDuration = typed.parse().map_err(|_| wrong())?;
+    u64::try_from(span.as_nanos()).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_times_are_read_as_people_write_them() {
+        assert_eq!(time_ns("100ns"), Ok(100));
+        assert_eq!(time_ns("100"), Ok(100));
+        assert_eq!(time_ns("0"), Ok(0));
+        assert_eq!(time_ns("1.5us"), Ok(1_500));
+        assert_eq!(time_ns("3ms"), Ok(3_000_000));
+        for wrong in ["", "-1ns", "soon", "1.5", "99999999999999999999"] {
+            assert!(time_ns(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_lock_that_is_measured_is_simulated_or_left_out_with_a_reason() {
+        let measured: Vec<&str> = locks::TABLE.iter().map(|row| row.name).collect();
+        let mut known = names();
+        known.sort_by_key(|name| measured.iter().position(|other| other == name));
+        assert_eq!(known, measured);
+    }
+}

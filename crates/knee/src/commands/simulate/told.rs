@@ -1,0 +1,198 @@
+//! What was simulated as a run, so that it is analysed and told like one that was measured; and the
+//! marks that it was not.
+
+use super::model::{Model, Simulated};
+use ::record::{
+    Cell, Clock, Host, Metric, Outcome, Plan, Run, RunState, RunSummary, SubjectInfo, Unavailable,
+    Usage, Warning, WorkloadInfo,
+};
+use jiff::{Unit, Zoned};
+use simulate::{Figures, LEFT_OUT, Spread};
+use std::collections::BTreeMap;
+
+/// What stands above all that is printed.
+pub const HEAD: &str = "Simulated, not measured: what a model makes of these locks.";
+
+/// What the model does not know, a line each.
+const NOT_MODELLED: &[&str] = &[
+    "anything on a machine: these figures are computed by a model",
+    "caches of several levels or sockets: all CPUs are equally far from each other",
+    "several threads of one core, interrupts, other programs, clock frequencies",
+    "what the work touches, and its caches after a switch or a move to another CPU",
+];
+
+/// The run.
+pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Run {
+    let now = now();
+    let workload = workload(model);
+    let cells: Vec<Cell> = simulated
+        .into_iter()
+        .enumerate()
+        .map(|(sequence, of)| cell(&workload, model, sequence as u64, of))
+        .collect();
+    let unavailable = if model.all { left_out(&workload.name) } else { Vec::new() };
+    let plan = Plan {
+        seed: model.seed,
+        rounds: model.rounds,
+        measure_ms: model.work.time_ns / 1_000_000,
+        workloads: vec![workload],
+        unavailable,
+        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+        ..Plan::default()
+    };
+    let host = Host { taken: now.clone(), facts: facts(model) };
+    Run {
+        summary: summary(command, &now, cells.len() as u64),
+        plan,
+        clock: Clock { source: "simulated".into(), resolution_ns: 1.0, overhead_ns: 0.0 },
+        host_before: host.clone(),
+        // Nothing of a model changes while it is asked.
+        host_after: Some(host),
+        warnings: warnings(model),
+        cells,
+    }
+}
+
+/// The time of day, as measured runs have it.
+fn now() -> String {
+    let now = Zoned::now().round(Unit::Second).unwrap_or_else(|_| Zoned::now());
+    now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
+    RunSummary {
+        number: 0,
+        id: format!("{:016x}", fastrand::u64(..)),
+        started: now.to_owned(),
+        ended: Some(now.to_owned()),
+        state: RunState::Complete,
+        command,
+        version: env!("CARGO_PKG_VERSION").into(),
+        cells_ended: cells,
+        cells_planned: cells,
+        labels: BTreeMap::new(),
+        origin: String::new(),
+    }
+}
+
+/// The workload in its own words, with the locks that were simulated, and what the model lacks in place
+/// of what the workload does not measure.
+fn workload(model: &Model) -> WorkloadInfo {
+    let mut info = engine::info(model.workload, model.axis);
+    info.not_measured = NOT_MODELLED.iter().map(|&line| line.to_owned()).collect();
+    let is_known = |name: &str| {
+        model.algorithms.iter().any(|row| row.name == name)
+            || (model.all && LEFT_OUT.iter().any(|(other, _)| *other == name))
+    };
+    info.subjects.retain(|subject| is_known(&subject.name));
+    info.subjects =
+        info.subjects.into_iter().map(|of| SubjectInfo { control: false, ..of }).collect();
+    info.rivals.retain(|(one, other)| is_known(one) && is_known(other));
+    info
+}
+
+fn left_out(workload: &str) -> Vec<Unavailable> {
+    let each = LEFT_OUT.iter().map(|(name, reason)| Unavailable {
+        workload: workload.to_owned(),
+        subject: (*name).to_owned(),
+        reason: format!("not simulated: {reason}"),
+    });
+    each.collect()
+}
+
+/// The machine that there is not. `simulated` is the mark by which reports know it.
+fn facts(model: &Model) -> BTreeMap<String, String> {
+    let machine = &model.machine;
+    let words = [
+        ("simulated", "yes".to_owned()),
+        ("cpu.model", "none: a model".to_owned()),
+        ("cpu.count", machine.cpus.to_string()),
+        ("model.slice.ns", machine.slice_ns.to_string()),
+        ("model.switch.ns", machine.switch_ns.to_string()),
+        ("model.wake.ns", machine.wake_ns.to_string()),
+        ("model.call.ns", machine.call_ns.to_string()),
+        ("model.atomic.ns", machine.atomic_ns.to_string()),
+        ("model.transfer.ns", machine.transfer_ns.to_string()),
+        ("model.look.ns", machine.look_ns.to_string()),
+    ];
+    words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// What stands in every report of it.
+fn warnings(model: &Model) -> Vec<Warning> {
+    let cpus = match model.machine.cpus {
+        1 => "one CPU".to_owned(),
+        cpus => format!("{cpus} equal CPUs"),
+    };
+    let warning = |what: String, remedy: &str| Warning { what, remedy: remedy.to_owned() };
+    vec![
+        warning(
+            format!("Nothing here was measured: a model of {cpus} computed it"),
+            "knee run lock measures",
+        ),
+        warning(
+            "The model knows no sockets, no interrupts and no other programs: rely on who holds and \
+             who collapses, and not on digits"
+                .to_owned(),
+            "docs/simulate.md",
+        ),
+    ]
+}
+
+fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, of: Simulated) -> Cell {
+    let Simulated { key, figures } = of;
+    let is_void = figures.acquisitions == 0;
+    let outcome = if is_void {
+        let waited_s = figures.time_ns / 1_000_000_000;
+        let reason = format!("did not finish: nobody released the lock in {waited_s} s");
+        Outcome::Void { reason, detail: String::new() }
+    } else {
+        Outcome::Measured
+    };
+    let named = |name: &str| info.metrics.iter().any(|metric| metric.name == name);
+    let all = if is_void { Vec::new() } else { metrics(model, &figures) };
+    Cell {
+        key,
+        sequence,
+        outcome,
+        elapsed_ns: 0,
+        short: None,
+        usage: Usage::default(),
+        metrics: all.into_iter().filter(|metric| named(&metric.name)).collect(),
+        facts: BTreeMap::new(),
+    }
+}
+
+/// The figures by the names of the workload's metrics, in its units.
+fn metrics(model: &Model, figures: &Figures) -> Vec<Metric> {
+    let each = |of: u64| figures.each(of).unwrap_or_default();
+    let (waiting, hand_over) = (&figures.waiting, &figures.hand_over);
+    let mut all = vec![
+        metric("acquisitions", figures.per_s(), figures.acquisitions),
+        metric("cpu", each(figures.user_ns + figures.system_ns), figures.acquisitions),
+        metric("user", each(figures.user_ns), figures.acquisitions),
+        metric("system", each(figures.system_ns), figures.acquisitions),
+        metric("switches", 1e3 * each(figures.voluntary), figures.acquisitions),
+        metric("preemptions", 1e3 * each(figures.involuntary), figures.acquisitions),
+        spread("waiting", waiting),
+        metric("p99", waiting.p99_ns, waiting.count),
+        metric("longest", waiting.longest_ns, waiting.count),
+        metric("held", model.work.held_ns as f64, 1),
+        metric("outside", model.work.outside_ns as f64, 1),
+    ];
+    all.extend(figures.fairness.map(|of| metric("fairness", of, figures.acquisitions)));
+    // Where nobody had to wait, nothing was handed over.
+    if hand_over.count > 0 {
+        all.push(spread("hand-over", hand_over));
+    }
+    all
+}
+
+fn metric(name: &str, figure: f64, operations: u64) -> Metric {
+    Metric { name: name.to_owned(), samples: vec![figure], operations, ..Metric::default() }
+}
+
+/// The median, with all of them as a histogram.
+fn spread(name: &str, of: &Spread) -> Metric {
+    Metric { histogram: engine::packed(&of.histogram), ..metric(name, of.median_ns, of.count) }
+}

@@ -1,0 +1,125 @@
+//! Means with their deviations as kernbench logged them: a block for each load, six significant digits.
+
+use analysis::{Analysis, AverageColumn, AverageRow, Averages};
+use record::Run;
+use std::fmt::Write;
+
+/// When it began and on which kernel, then a block for each subject.
+pub fn blocks(out: &mut String, analysis: &Analysis, run: &Run) {
+    // Writing to a String can't fail.
+    let _ = writeln!(out, "{}", run.summary.started);
+    if let Some(release) = run.host_before.facts.get("kernel.release") {
+        let _ = writeln!(out, "{release}");
+    }
+    for of in &analysis.averages {
+        let several = analysis.averages.len() > 1;
+        if several {
+            let _ = writeln!(out, "{}:", which(of, &analysis.averages));
+        }
+        for (place, column) in of.columns.iter().enumerate() {
+            block(out, of, place, column);
+        }
+    }
+}
+
+/// Which of several this is, by what differs among them: `CPUs 2, files 48`.
+fn which(of: &Averages, all: &[Averages]) -> String {
+    let mut words = Vec::new();
+    if all.iter().any(|other| other.point != of.point) {
+        words.push(format!("{} {}", of.axis, of.point));
+    }
+    let differs =
+        |name: &str| all.iter().any(|o| o.conditions.get(name) != of.conditions.get(name));
+    let conditions = of.conditions.iter().filter(|(name, _)| differs(name));
+    words.extend(conditions.map(|(name, value)| format!("{name} {value}")));
+    words.join(", ")
+}
+
+fn block(out: &mut String, of: &Averages, place: usize, column: &AverageColumn) {
+    let load = load(column);
+    if let Some(why) = &column.unavailable {
+        let _ = writeln!(out, "({load}: unavailable: {why})\n");
+        return;
+    }
+    if let Some(why) = &column.because {
+        let all = column.runs + column.void;
+        let _ = writeln!(out, "({load}: {} of {all} runs: {why})", column.void);
+    }
+    if column.runs > 0 {
+        let _ = writeln!(out, "Average {load} Run (std deviation):");
+        for row in &of.rows {
+            if let Some(average) = row.figures.get(place).and_then(Option::as_ref) {
+                let per = if row.metric.unit == "ns" { 1e9 } else { 1.0 };
+                let _ = write!(out, "{} {}", name(row), six(average.mean / per));
+                let _ = match average.deviation {
+                    Some(deviation) => writeln!(out, " ({})", six(deviation / per)),
+                    None => writeln!(out),
+                };
+            }
+        }
+    }
+    out.push('\n');
+}
+
+/// `Half load -j 3`.
+fn load(column: &AverageColumn) -> String {
+    let mut letters = column.label.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    let jobs = column.facts.get("jobs").map(|jobs| format!(" {jobs}"));
+    format!("{}{} load{}", first.unwrap_or_default(), letters.as_str(), jobs.unwrap_or_default())
+}
+
+/// As kernbench called them: `Elapsed Time`, `Percent CPU`, `Context Switches`.
+fn name(row: &AverageRow) -> String {
+    let name = match row.metric.name.as_str() {
+        "percent cpu" => return "Percent CPU".to_owned(),
+        time if row.metric.unit == "ns" => format!("{time} time"),
+        other => other.to_owned(),
+    };
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + letters.as_str()
+    };
+    name.split(' ').map(capital).collect::<Vec<String>>().join(" ")
+}
+
+/// A figure as awk prints it: six significant digits, without zeros at the end.
+fn six(figure: f64) -> String {
+    let scientific = format!("{figure:.5e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let bare = |text: &str| {
+        let cut = text.trim_end_matches('0').trim_end_matches('.');
+        if text.contains('.') { cut.to_owned() } else { text.to_owned() }
+    };
+    if (-4..6).contains(&exponent) {
+        return bare(&format!("{figure:.decimals$}", decimals = (5 - exponent) as usize));
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", bare(digits), exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures of the published table, as kernbench printed them with awk.
+    #[test]
+    fn figures_are_printed_as_awk_prints_them() {
+        let cases = [
+            (503.002, "503.002"),
+            (19.373_70, "19.3737"),
+            (0.158_367_2, "0.158367"),
+            (141.0, "141"),
+            (0.0, "0"),
+            (54_069.4, "54069.4"),
+            (326_226.04, "326226"),
+            (999_999.7, "1e+06"),
+            (0.000_012_345_67, "1.23457e-05"),
+        ];
+        for (figure, text) in cases {
+            assert_eq!(six(figure), text);
+        }
+    }
+}

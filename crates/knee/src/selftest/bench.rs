@@ -1,0 +1,180 @@
+//! Where controls measure: a record in a folder of its own, which is removed, and nothing of the user's.
+
+use crate::commands::run::lost;
+use crate::exit::Trouble;
+use crate::output;
+use engine::{Ask, Calibrated, Outlook, Scratch, Settings, Side, Starter, Stop, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// The instrument, with what the controls measure by it.
+pub struct Bench {
+    /// Two ways to the same record: runs that take turns are written in turns.
+    archives: [SqliteArchive; 2],
+    settings: Settings,
+    shown: Shown,
+    /// Removed when all else is gone.
+    scratch: Scratch,
+}
+
+impl Bench {
+    pub fn new(controls: usize) -> Result<Bench, Trouble> {
+        let stop = Stop::on_signals()
+            .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+        engine::raise_descriptors_max();
+        let folder = std::env::temp_dir().join(format!("knee-selftest-{:016x}", fastrand::u64(..)));
+        let scratch = Scratch::new(&folder)
+            .map_err(|error| Trouble::failed(format!("making {}: {error}", folder.display())))?;
+        let file = folder.join("selftest.db");
+        let archives = [SqliteArchive::open(&file)?, SqliteArchive::open(&file)?];
+        let settings = Settings::new(engine::calibrate(), stop);
+        Ok(Bench { archives, settings, shown: Shown::new(controls), scratch })
+    }
+
+    /// Says which control is on.
+    pub fn title(&mut self, name: &'static str) {
+        self.shown.next(name);
+    }
+
+    /// A folder for files of the controls, which is removed.
+    pub fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    pub fn clock(&self) -> &Calibrated {
+        &self.settings.clock
+    }
+
+    /// Ends a control that somebody does not want to wait for.
+    pub fn go_on(&self) -> Result<(), Trouble> {
+        if self.settings.stop.asked() {
+            return Err(Trouble::interrupted("self-test interrupted"));
+        }
+        Ok(())
+    }
+
+    /// Measures, keeps in the record, and reads back from it.
+    pub fn measured(&mut self, ask: &Ask) -> Result<Run, Trouble> {
+        let mut run = self.begun(ask)?;
+        let [archive, _] = &mut self.archives;
+        run.summary.number = archive.begin(&run)?;
+        let unsaved = engine::run(&mut run, Some(archive), &self.settings, &mut self.shown);
+        self.read_back(&run, unsaved.as_ref())
+    }
+
+    /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
+    pub fn in_turns(&mut self, ask: &Ask, new: Starter) -> Result<[Run; 2], Trouble> {
+        let mut runs = [self.begun(ask)?, self.begun(ask)?];
+        runs[0].plan.beside.clone_from(&runs[1].summary.id);
+        runs[1].plan.beside.clone_from(&runs[0].summary.id);
+        for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
+            run.summary.number = archive.begin(run)?;
+        }
+        let [base, other] = &mut runs;
+        let [one, two] = &mut self.archives;
+        let sides = [
+            Side { run: base, archive: Some(one), starter: Starter::own() },
+            Side { run: other, archive: Some(two), starter: new },
+        ];
+        let [first, second] = engine::alternate(sides, &self.settings, &mut self.shown);
+        let base = self.read_back(&runs[0], first.as_ref())?;
+        Ok([base, self.read_back(&runs[1], second.as_ref())?])
+    }
+
+    fn begun(&self, ask: &Ask) -> Result<Run, Trouble> {
+        let plan = engine::plan(ask, workloads::TABLE)?;
+        let command = vec!["knee".to_owned(), "selftest".to_owned()];
+        Ok(engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &self.settings.clock))
+    }
+
+    fn read_back(&self, run: &Run, unsaved: Option<&engine::Unsaved>) -> Result<Run, Trouble> {
+        self.go_on()?;
+        if let Some(unsaved) = unsaved {
+            return Err(lost(unsaved));
+        }
+        if run.summary.state != RunState::Complete {
+            return Err(Trouble::interrupted("self-test interrupted"));
+        }
+        Ok(self.archives[0].load(run.summary.number)?)
+    }
+}
+
+/// What to measure: workloads, subjects, points, passes, and milliseconds for each figure.
+pub fn ask(workloads: &[&str], subjects: &[&str], points: &[&str], rounds: u32, ms: u64) -> Ask {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    Ask {
+        workloads: words(workloads),
+        subjects: words(subjects),
+        axis: None,
+        points: words(points),
+        conditions: BTreeMap::new(),
+        rounds: Some(rounds),
+        quick: true,
+        measure_ms: ms,
+        deadline_ms: None,
+        pinned_cpus: Vec::new(),
+        seed: fastrand::u64(..1 << 32),
+        own: BTreeMap::new(),
+        budget: None,
+    }
+}
+
+/// How it goes on, on a terminal: cells that are void are expected here, and not told.
+struct Shown {
+    /// Absent off a terminal.
+    bar: Option<ProgressBar>,
+    control: &'static str,
+    number: usize,
+    of: usize,
+}
+
+impl Shown {
+    fn new(of: usize) -> Shown {
+        let draws = std::io::stderr().is_terminal() && output::may_move();
+        let bar = draws.then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(5);
+            let bar = ProgressBar::with_draw_target(None, target);
+            // The template is ours: were it wrong, the default would do.
+            let style = ProgressStyle::with_template("{msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Shown { bar, control: "", number: 0, of }
+    }
+
+    fn next(&mut self, control: &'static str) {
+        self.control = control;
+        self.number += 1;
+        self.say("");
+    }
+
+    fn say(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!(
+                "control {} of {}: {}  {what}",
+                self.number, self.of, self.control
+            ));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Shown {
+    fn begins(&mut self, key: &CellKey, outlook: &Outlook) {
+        let (done, total) = (outlook.done, outlook.total);
+        let what = format!("{} {} at {}", key.workload, key.subject, key.point);
+        self.say(&format!("cell {} of {total}, {what}", done + 1));
+    }
+
+    fn ended(&mut self, _: &Cell, _: &Outlook) {}
+}

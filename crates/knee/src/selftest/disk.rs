@@ -1,0 +1,239 @@
+//! A record on a disk that fills up while knee measures: what is measured is printed, and nothing is
+//! claimed to be recorded that is not.
+//!
+//! The disk is a small one in memory that only a child of this process sees, and that goes with it. Where
+//! the kernel allows no such thing, a limit to the size of files stands for it.
+
+use super::{Bench, Control, Proof, State};
+use crate::args::{self, Command as Line};
+use crate::commands;
+use crate::exit::{Exit, Trouble};
+use record::{Archive, SqliteArchive};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fs::{File, create_dir};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub const CONTROL: Control = Control {
+    name: "full-disk",
+    proves: "on a full disk every cell that was measured is printed, and none is said to be recorded \
+             that is not",
+    prove,
+};
+
+/// The hidden subcommand under which the child measures onto a disk that is too small.
+pub const DISK_COMMAND: &str = "__selftest-disk";
+
+/// What stands for a full disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Means {
+    /// A file system of its own.
+    SmallDisk,
+    /// A limit to the size of files.
+    FileLimit,
+}
+
+impl Means {
+    fn told(self) -> &'static str {
+        match self {
+            Means::SmallDisk => "on a file system of 512 KiB in memory",
+            Means::FileLimit => "below a limit of 256 KiB to the size of files",
+        }
+    }
+}
+
+const FILE_BYTES_MAX: u64 = 256 << 10;
+/// More cells than fit either.
+const ROUNDS: u32 = 40;
+const POINTS: u32 = 2;
+/// A child that hangs has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What the child came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Came {
+    /// Why there is no such disk here; the rest says nothing then.
+    cannot: Option<String>,
+    /// Whether knee said that it failed.
+    failed: bool,
+    /// Its line.
+    line: String,
+    /// Cells in the record.
+    recorded: usize,
+    /// Of so many.
+    planned: usize,
+}
+
+fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
+    let mut cannot = Vec::new();
+    for means in [Means::SmallDisk, Means::FileLimit] {
+        let folder = bench.folder().join(format!("{means:?}"));
+        let (came, printed) = tried(bench, means, &folder)
+            .map_err(|error| Trouble::failed(format!("the control full-disk: {error}")))?;
+        bench.go_on()?;
+        match came {
+            Ok(Came { cannot: Some(why), .. }) => cannot.push(why),
+            Ok(came) => return Ok(judged(means, &came, &printed)),
+            Err(why) => return Ok(Proof::new(State::Failed, why, json!({}))),
+        }
+    }
+    Ok(Proof::not_possible(format!("no disk can be made small here: {}", cannot.join("; "))))
+}
+
+/// What the child said at its end, or why it said nothing; and what it printed.
+type Tried = (Result<Came, String>, String);
+
+fn tried(bench: &Bench, means: Means, folder: &Path) -> io::Result<Tried> {
+    create_dir(folder)?;
+    let [printed, told] = ["printed", "told"].map(|name| folder.with_extension(name));
+    let mut child = Command::new(engine::SELF)
+        .arg0("knee")
+        .arg(DISK_COMMAND)
+        .arg(folder)
+        .arg(serde_json::to_string(&means)?)
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::null())
+        .stdout(File::create(&printed)?)
+        .stderr(File::create(&told)?)
+        .spawn()?;
+    wait(bench, &mut child)?;
+    let text = std::fs::read_to_string(&printed)?;
+    let (text, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    let came = serde_json::from_str(last).map_err(|_| {
+        let told = std::fs::read_to_string(&told).unwrap_or_default();
+        format!("knee did not come to its end there: {}", told.trim())
+    });
+    Ok((came, text.to_owned()))
+}
+
+/// Waits for the child, but not for longer than somebody wants to wait.
+fn wait(bench: &Bench, child: &mut Child) -> io::Result<()> {
+    let start = Instant::now();
+    while child.try_wait()?.is_none() {
+        if bench.go_on().is_err() || start.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// What a run onto a full disk shows.
+fn judged(means: Means, came: &Came, printed: &str) -> Proof {
+    let mut amiss = Vec::new();
+    let lost = came.planned.saturating_sub(came.recorded);
+    let said = format!("{lost} cells were measured but not recorded");
+    if came.recorded == 0 || lost == 0 {
+        amiss.push("the disk was not too small for all, or too small for any".to_owned());
+    }
+    if !came.failed || !came.line.contains(&said) {
+        amiss.push(format!("knee said: {:?}", came.line));
+    }
+    if !printed.contains(&format!("median of {ROUNDS} rounds")) {
+        amiss.push("the table does not tell of all rounds".to_owned());
+    }
+    let state = if amiss.is_empty() { State::Proved } else { State::Failed };
+    let Came { recorded, planned, .. } = came;
+    let mut seen = format!(
+        "{}: {planned} cells measured and printed, {recorded} in the record; knee said that {lost} are not",
+        means.told()
+    );
+    for what in &amiss {
+        seen.push_str("; but ");
+        seen.push_str(what);
+    }
+    let figures = json!({
+        "means": format!("{means:?}"), "planned": planned, "recorded": recorded, "told_lost": came.line,
+    });
+    Proof::new(state, seen, figures)
+}
+
+/// The child: makes its disk small, measures onto it, and says what came of it in a last line.
+pub fn child_main(folder: &Path, means: &str, parent: &str) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if parent.parse().ok() != Some(std::os::unix::process::parent_id()) {
+        return Err(io::Error::other(engine::ORPHANED));
+    }
+    let means: Means = serde_json::from_str(means)?;
+    let came = match small(folder, means) {
+        Ok(()) => measured(&folder.join("full.db")),
+        Err(error) => {
+            let cannot = Some(format!("{}: {error}", means.told()));
+            Came { cannot, failed: false, line: String::new(), recorded: 0, planned: 0 }
+        }
+    };
+    println!("\n{}", serde_json::to_string(&came)?);
+    Ok(())
+}
+
+fn small(folder: &Path, means: Means) -> io::Result<()> {
+    if means == Means::FileLimit {
+        let limit = Rlimit { current: Some(FILE_BYTES_MAX), maximum: Some(FILE_BYTES_MAX) };
+        return Ok(setrlimit(Resource::Fsize, limit)?);
+    }
+    sys::mounts::make_own()?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    Ok(mount("none", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=512k")?)
+}
+
+/// `knee run` as a user types it.
+fn measured(file: &Path) -> Came {
+    let rounds = ROUNDS.to_string();
+    let record = file.to_string_lossy();
+    let words = ["knee", "run", "null", "--points", "1,2", "--time", "2ms", "--rounds", &rounds];
+    let words: Vec<String> =
+        words.iter().chain(&["--record", &record]).map(|&word| word.into()).collect();
+    let ended = match args::parse(&words) {
+        Ok(Line::Run(run)) => commands::run::run(&run, words),
+        Ok(_) => Err(Trouble::usage("these are the words of another command")),
+        Err(trouble) => Err(trouble),
+    };
+    let recorded = SqliteArchive::open_read_only(file)
+        .and_then(|archive| archive.load(archive.resolve("last")?))
+        .map_or(0, |run| run.cells.len());
+    let (failed, line) = match ended {
+        Ok(_) => (false, String::new()),
+        Err(trouble) => (trouble.exit == Exit::Failed, trouble.to_string()),
+    };
+    Came { cannot: None, failed, line, recorded, planned: (ROUNDS * POINTS) as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn came() -> (Came, String) {
+        let line = "50 cells were measured but not recorded: the disk is full".to_owned();
+        let came = Came { cannot: None, failed: true, line, recorded: 30, planned: 80 };
+        (came, "null · median of 40 rounds".to_owned())
+    }
+
+    #[test]
+    fn a_knee_that_loses_or_that_claims_too_much_is_found() {
+        let state = |came: &Came, printed: &str| judged(Means::SmallDisk, came, printed).state;
+        let (good, printed) = came();
+        assert_eq!(state(&good, &printed), State::Proved);
+        assert_eq!(state(&good, "null · median of 15 rounds"), State::Failed, "not printed");
+        for broken in [
+            Came { failed: false, ..good.clone() },
+            Came { recorded: 29, ..good.clone() },
+            Came { line: "50 cells were recorded".to_owned(), ..good.clone() },
+            Came {
+                recorded: 80,
+                line: "0 cells were measured but not recorded".to_owned(),
+                ..good
+            },
+        ] {
+            assert_eq!(state(&broken, &printed), State::Failed, "{broken:?}");
+        }
+    }
+}

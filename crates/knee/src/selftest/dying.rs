@@ -1,0 +1,144 @@
+//! Workers that die or hang: each costs its own cell, and nothing of it is left.
+
+use super::bench::ask;
+use super::{Bench, Control, Proof, State, twice};
+use crate::exit::Trouble;
+use engine::Ask;
+use record::{Outcome, Run};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+pub const CONTROL: Control = Control {
+    name: "dying-workers",
+    proves: "a worker that is killed, crashes or hangs voids its own cell, the run goes on, and nothing \
+             is left behind",
+    prove: |bench| twice(2, |rounds| prove(bench, rounds)),
+};
+
+/// What misbehaves, and how the reason of its cells begins; none where they have to be measured.
+const FAULTS: [(&str, Option<&str>); 5] = [
+    ("well-behaved", None),
+    ("is-killed", Some("it was killed by SIGKILL")),
+    ("segfaults", Some("it was killed by SIGSEGV")),
+    ("hangs", Some("did not finish within 0.4 s")),
+    ("leaves-orphans", Some("it left 1 process behind, now ended")),
+];
+const DEADLINE_MS: u64 = 400;
+
+fn prove(bench: &mut Bench, rounds: u32) -> Result<Proof, Trouble> {
+    let subjects = FAULTS.map(|(name, _)| name);
+    let ask =
+        Ask { deadline_ms: Some(DEADLINE_MS), ..ask(&["fault"], &subjects, &["1"], rounds, 1) };
+    let before = Around::now();
+    let run = bench.measured(&ask)?;
+    Ok(judged(&run, &before, &Around::now()))
+}
+
+/// What belongs to this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Around {
+    /// Children, by their ids: orphans of workers become children of this process.
+    children: BTreeSet<u32>,
+    descriptors: usize,
+}
+
+impl Around {
+    fn now() -> Around {
+        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let lists =
+            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        let children = lists.flat_map(|list| {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
+        });
+        let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        Around { children: children.collect(), descriptors }
+    }
+}
+
+/// What a run of workers that misbehave shows, and what belonged to this process before and after it.
+fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
+    let mut amiss = Vec::new();
+    let (mut void, mut measured) = (0_usize, 0_usize);
+    for (subject, wanted) in FAULTS {
+        let cells = run.cells.iter().filter(|cell| cell.key.subject == subject);
+        for cell in cells {
+            match (&cell.outcome, wanted) {
+                (Outcome::Measured, None) => measured += 1,
+                (Outcome::Void { reason, .. }, Some(wanted)) if reason.starts_with(wanted) => {
+                    void += 1;
+                }
+                (Outcome::Measured, _) => amiss.push(format!("{subject} was measured")),
+                (Outcome::Void { reason, .. }, _) => {
+                    amiss.push(format!("{subject} was void with another reason: {reason}"));
+                }
+            }
+        }
+    }
+    let rounds = run.plan.rounds as usize;
+    let expected = [FAULTS.len() - 1, 1].map(|subjects| subjects * rounds);
+    if [void, measured] != expected && amiss.is_empty() {
+        amiss.push(format!("{} void and {} measured were to be", expected[0], expected[1]));
+    }
+    if run.cells.len() != run.plan.cells.len() || run.cells.is_empty() {
+        amiss.push(format!("{} of {} cells ended", run.cells.len(), run.plan.cells.len()));
+    }
+    let left = after.children.difference(&before.children).count();
+    let open = after.descriptors.saturating_sub(before.descriptors);
+    if left > 0 || open > 0 {
+        amiss.push(format!("{left} processes and {open} descriptors were left behind"));
+    }
+    let state = if amiss.is_empty() { State::Proved } else { State::Failed };
+    let mut seen = format!(
+        "{void} cells void with the right reason (SIGKILL, SIGSEGV, a hang, an orphan), {measured} \
+         measured beside them; {left} processes and {open} descriptors left"
+    );
+    for what in &amiss {
+        seen.push_str("; ");
+        seen.push_str(what);
+    }
+    let figures = json!({
+        "void": void, "measured": measured, "processes_left": left, "descriptors_left": open,
+    });
+    Proof::new(state, seen, figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selftest::fake;
+
+    fn around(children: &[u32], descriptors: usize) -> Around {
+        Around { children: children.iter().copied().collect(), descriptors }
+    }
+
+    fn faults(odd: &'static str) -> Run {
+        let subjects = FAULTS.map(|(name, _)| name);
+        fake::run(&ask(&["fault"], &subjects, &["1"], 2, 1), |key| {
+            let fault = FAULTS.iter().find(|(name, _)| *name == key.subject);
+            match fault.and_then(|(_, reason)| *reason) {
+                Some(_) if key.subject == odd => Ok(1.0),
+                Some(reason) => Err(reason),
+                None if key.subject == odd => Err("it was killed by SIGKILL"),
+                None => Ok(1.0),
+            }
+        })
+    }
+
+    #[test]
+    fn a_worker_that_passes_for_sound_and_one_that_leaves_something_are_found() {
+        let before = around(&[7], 10);
+        assert_eq!(judged(&faults(""), &before, &before).state, State::Proved);
+        for odd in ["is-killed", "hangs", "well-behaved"] {
+            assert_eq!(judged(&faults(odd), &before, &before).state, State::Failed, "{odd}");
+        }
+        assert_eq!(judged(&faults(""), &before, &around(&[7, 8], 10)).state, State::Failed);
+        assert_eq!(judged(&faults(""), &before, &around(&[7], 11)).state, State::Failed);
+        let mut cut = faults("");
+        cut.cells.pop();
+        assert_eq!(judged(&cut, &before, &before).state, State::Failed);
+        let mut never_tried = faults("");
+        never_tried.cells.retain(|cell| cell.key.subject != "hangs");
+        never_tried.plan.cells.retain(|key| key.subject != "hangs");
+        assert_eq!(judged(&never_tried, &before, &before).state, State::Failed);
+    }
+}

@@ -1,0 +1,90 @@
+//! What the harness costs: an operation of nothing, measured as all others are, beside a bare loop.
+
+use super::bench::ask;
+use super::{Bench, Control, Proof, State, twice};
+use crate::exit::Trouble;
+use analysis::Estimate;
+use serde_json::json;
+use std::hint::black_box;
+use std::time::Instant;
+
+pub const CONTROL: Control = Control {
+    name: "harness",
+    proves: "an operation of nothing costs about what it does in a bare loop, timed by another clock",
+    prove,
+};
+
+/// What the harness may add to an operation, in nanoseconds: a hundredth of the shortest system call.
+const ADDED_NS_MAX: f64 = 1.0;
+/// Turns of the bare loop, so few that most trials are not interrupted.
+const TURNS: u64 = 200_000;
+const TRIALS: usize = 40;
+
+fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
+    if cfg!(debug_assertions) {
+        let why =
+            "this knee was built without optimisation, where a loop costs what its closures cost";
+        return Ok(Proof::not_possible(why));
+    }
+    twice(9, |rounds| {
+        let run = bench.measured(&ask(&["null"], &[], &["10"], rounds, 10))?;
+        let analysis = analysis::analyse(&run);
+        let mut tables = analysis.tables.iter().filter(|table| table.headline);
+        let cell = tables.next().and_then(|table| table.rows.first()?.cells.first()?.as_ref());
+        let Some(cell) = cell else {
+            return Ok(Proof::new(State::Failed, "nothing was measured of nothing", json!({})));
+        };
+        Ok(judged(cell.median, bare_ns()))
+    })
+}
+
+/// What a turn of a bare loop takes at the least, in nanoseconds.
+fn bare_ns() -> f64 {
+    let trial = |_| {
+        let mut done = 0_u64;
+        let start = Instant::now();
+        for _ in 0..TURNS {
+            done = black_box(done + 1);
+        }
+        black_box(done);
+        start.elapsed().as_nanos() as f64 / TURNS as f64
+    };
+    (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min)
+}
+
+/// What an operation of nothing in a worker, beside the least of a bare loop, shows.
+fn judged(nothing: Estimate, bare_ns: f64) -> Proof {
+    let added = nothing.value - bare_ns;
+    let state = match () {
+        // Less than the loop itself can't be: operations were invented, or time was lost.
+        () if nothing.high < 0.8 * bare_ns || nothing.low > bare_ns + ADDED_NS_MAX => State::Failed,
+        () if nothing.high > bare_ns + ADDED_NS_MAX || nothing.value < 0.8 * bare_ns => {
+            State::Undecided
+        }
+        () => State::Proved,
+    };
+    let Estimate { value, low, high } = nothing;
+    let seen = format!(
+        "{value:.3} ns per operation of nothing (95 % {low:.3} to {high:.3}), a bare loop {bare_ns:.3} ns: \
+         the harness adds {added:.3} ns ({ADDED_NS_MAX} allowed)"
+    );
+    let figures = json!({ "nothing_ns": nothing, "bare_ns": bare_ns, "allowed_ns": ADDED_NS_MAX });
+    Proof::new(state, seen, figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(value: f64, low: f64, high: f64) -> State {
+        judged(Estimate { value, low, high }, 0.5).state
+    }
+
+    #[test]
+    fn a_harness_that_costs_or_that_loses_time_is_found() {
+        assert_eq!(state(0.52, 0.5, 0.6), State::Proved);
+        assert_eq!(state(3.0, 2.9, 3.1), State::Failed);
+        assert_eq!(state(0.1, 0.1, 0.1), State::Failed);
+        assert_eq!(state(0.6, 0.5, 4.0), State::Undecided);
+    }
+}

@@ -1,0 +1,131 @@
+//! The same beside the same: a comparison that finds a difference there cries wolf.
+
+use super::bench::ask;
+use super::{Control, Proof, State, twice};
+use analysis::compare::{Comparison, Terms, Verdict, compare};
+use engine::{Ask, Starter};
+use record::Run;
+use serde_json::json;
+
+pub const IN_TURNS: Control = Control {
+    name: "same-in-turns",
+    proves: "of three workloads measured twice in turns nothing is called different: no comparison cries \
+             wolf",
+    prove: |bench| {
+        twice(9, |rounds| {
+            let [base, new] = bench.in_turns(&three(rounds), Starter::own())?;
+            Ok(of(&base, &new))
+        })
+    },
+};
+
+pub const ONE_AFTER_THE_OTHER: Control = Control {
+    name: "same-after",
+    proves: "the same of two runs one after the other, between which the machine goes its own way",
+    prove: |bench| {
+        twice(9, |rounds| {
+            let ask = three(rounds);
+            let base = bench.measured(&ask)?;
+            Ok(of(&base, &bench.measured(&ask)?))
+        })
+    },
+};
+
+/// Figures that differ by less are the same.
+const TERMS: Terms = Terms { margin: 0.05, across: false, all: false };
+
+/// A loop without system calls, one with them, and a trajectory.
+fn three(rounds: u32) -> Ask {
+    let subjects = ["empty", "poll", "epoll-level", "ipv4"];
+    ask(&["null", "poll", "socket"], &subjects, &["10", "100", "1000"], rounds, 6)
+}
+
+/// What two runs of the same show.
+fn of(base: &Run, new: &Run) -> Proof {
+    match compare(base, new, &TERMS) {
+        Ok(comparison) => judged(&comparison),
+        Err(refused) => {
+            let seen = format!("two runs of one plan are not compared: {refused}");
+            Proof::new(State::Failed, seen, json!({}))
+        }
+    }
+}
+
+/// Every verdict of a comparison, of series and of points.
+fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
+    let rows = comparison.tables.iter().flat_map(|table| &table.rows);
+    rows.flat_map(|row| {
+        let points = row.cells.iter().flatten().map(|cell| cell.ratio.verdict);
+        points.chain([row.overall.verdict])
+    })
+    .collect()
+}
+
+/// What a comparison of the same with itself shows.
+fn judged(comparison: &Comparison) -> Proof {
+    let verdicts = verdicts(comparison);
+    let count = |wanted: Verdict| verdicts.iter().filter(|&&verdict| verdict == wanted).count();
+    let [faster, slower] = [count(Verdict::Faster), count(Verdict::Slower)];
+    let [same, undecided] = [count(Verdict::Same), count(Verdict::Undecided)];
+    let differ = faster + slower;
+    let workloads: std::collections::BTreeSet<&str> =
+        comparison.tables.iter().map(|table| table.workload.as_str()).collect();
+    let state = match (verdicts.len(), differ) {
+        (0, _) => State::Failed,
+        (_, 0) if workloads.len() == 3 => State::Proved,
+        _ => State::Failed,
+    };
+    let seen = format!(
+        "{differ} of {} ratios of {} workloads differ ({same} the same within {:.0} %, {undecided} \
+         undecided: not clear of chance, and not surely within that); at 95 % for all together, one \
+         comparison in 20 may have any",
+        verdicts.len(),
+        workloads.len(),
+        comparison.margin * 100.0,
+    );
+    let figures = json!({
+        "ratios": verdicts.len(),
+        "workloads": workloads,
+        "faster": faster,
+        "slower": slower,
+        "same": same,
+        "undecided": undecided,
+        "margin": comparison.margin,
+    });
+    Proof::new(state, seen, figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selftest::fake;
+
+    fn state(poll: f64) -> Proof {
+        let mut ask = three(9);
+        // Its samples stand along its axis, which these don't.
+        ask.workloads.retain(|name| name != "socket");
+        ask.workloads.push("known".to_owned());
+        ask.subjects.extend(["constant".to_owned()]);
+        ask.subjects.retain(|name| name != "ipv4");
+        ask.points = vec!["100".to_owned(), "1000".to_owned()];
+        let base = fake::run(&ask, |_| Ok(100.0));
+        let new = fake::run(&ask, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
+        of(&base, &new)
+    }
+
+    #[test]
+    fn a_comparison_that_calls_the_same_different_is_found() {
+        let proof = state(100.0);
+        assert_eq!(proof.state, State::Proved, "{proof:?}");
+        let proof = state(130.0);
+        assert_eq!(proof.state, State::Failed, "{proof:?}");
+        assert!(proof.figures["slower"].as_u64().unwrap() >= 1, "{proof:?}");
+    }
+
+    #[test]
+    fn runs_that_are_not_comparable_prove_nothing() {
+        let one = fake::run(&ask(&["null"], &[], &["1"], 2, 1), |_| Ok(1.0));
+        let other = fake::run(&ask(&["known"], &["log"], &["16"], 2, 1), |_| Ok(1.0));
+        assert_eq!(of(&one, &other).state, State::Failed);
+    }
+}

@@ -1,0 +1,360 @@
+//! What was measured outlives every accident: kills at any moment with several knees on one record, others
+//! that delete and merge meanwhile, disks without room.
+
+mod common;
+
+use common::{Came, Knee, came, wait_until};
+use record::{Archive, Cell, Outcome, Run, RunState, SqliteArchive};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+/// Kills in all, unless `$KNEE_KILLS` says otherwise: each costs about a quarter of a second of a CPU.
+const KILLS: usize = 60;
+/// Knees that measure into one record at a time, each a run of its own.
+const KNEES: usize = 4;
+
+/// Three workloads and a control that is void each time: knee says so when the cell is in the record, and
+/// by that the test knows that it has to be there. Few rounds, since whatever is killed is measured to its end.
+const WORDS: [&str; 12] = [
+    "run",
+    "poll",
+    "null",
+    "fault",
+    "--subjects",
+    "epoll-level,poll,empty,well-behaved,fails",
+    "--rounds",
+    "15",
+    "--time",
+    "1ms",
+    "--points",
+    "1",
+];
+
+#[test]
+fn killed_at_any_moment_several_knees_on_one_record_lose_no_finished_cell() {
+    let kills = std::env::var("KNEE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let knee = Knee::new();
+    let counts: Vec<Counts> = std::thread::scope(|scope| {
+        let killers: Vec<_> = (0..KNEES)
+            .map(|which| {
+                let mut killer = Killer::new(&knee, which);
+                scope.spawn(move || killer.kill_and_look(kills / KNEES))
+            })
+            .collect();
+        killers.into_iter().map(|killer| killer.join().unwrap()).collect()
+    });
+    println!("{counts:?}");
+    assert!(counts.iter().map(|count| count.kills).sum::<usize>() >= kills / KNEES * KNEES);
+    // Whatever the last kill left behind goes on to its end.
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    for run in archive.runs().unwrap() {
+        if run.state == RunState::Open {
+            let came: Came = knee.run(&["run", &format!("--resume={}", run.number)]);
+            assert_eq!(came.code, Some(0), "{came:?}");
+        }
+        let run = archive.load(run.number).unwrap();
+        assert_eq!(run.summary.state, RunState::Complete);
+        assert_eq!(run.cells.len(), run.plan.cells.len());
+        assert_sound(&run);
+    }
+    drop(archive);
+    knee.assert_no_process_left();
+    let strange = |file: &String| !file.starts_with("knee/knee.db") && !file.contains(".html");
+    assert_eq!(knee.files().into_iter().filter(strange).collect::<Vec<_>>(), [] as [String; 0]);
+    assert_eq!(integrity(&knee), "ok");
+}
+
+fn integrity(knee: &Knee) -> String {
+    let output = Command::new("sqlite3").arg(knee.record()).arg("PRAGMA integrity_check").output();
+    let Ok(output) = output else { return "ok".into() };
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// What one killer did.
+#[derive(Debug, Default)]
+struct Counts {
+    kills: usize,
+    before_the_first_cell: usize,
+    told: usize,
+    cells: usize,
+    runs: usize,
+}
+
+/// Measures a run, kills it, looks, goes on; when it is complete, it begins another.
+struct Killer<'a> {
+    knee: &'a Knee,
+    random: fastrand::Rng,
+    /// By which the run is known in the record.
+    seed: usize,
+    /// What of the run was there when it was last looked at.
+    kept: Vec<Cell>,
+    /// Void cells that were told of.
+    told: HashSet<String>,
+    counts: Counts,
+}
+
+impl<'a> Killer<'a> {
+    fn new(knee: &'a Knee, which: usize) -> Killer<'a> {
+        Killer {
+            knee,
+            random: fastrand::Rng::with_seed(which as u64),
+            seed: 1 + which,
+            kept: Vec::new(),
+            told: HashSet::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn kill_and_look(&mut self, kills: usize) -> Counts {
+        while self.counts.kills < kills {
+            let (mut child, mut lines) = self.begin_or_go_on();
+            // A moment that is random in what the instrument is just doing: so many cells that it has
+            // told of, and then a little more, up to some cells' length.
+            for _ in 0..self.random.usize(0..3) {
+                if !self.hear(&mut lines) {
+                    break;
+                }
+            }
+            std::thread::sleep(Duration::from_micros(self.random.u64(0..40_000)));
+            let _ = child.kill();
+            while self.hear(&mut lines) {}
+            let code = child.wait().unwrap().code();
+            assert!(code.is_none() || code == Some(0), "it ended with {code:?}");
+            self.counts.kills += usize::from(code.is_none());
+            self.look();
+        }
+        std::mem::take(&mut self.counts)
+    }
+
+    fn begin_or_go_on(&mut self) -> (Child, BufReader<ChildStderr>) {
+        let seed = self.seed.to_string();
+        let resume = self.run().map(|run| format!("--resume={}", run.summary.number));
+        let mut command = match &resume {
+            Some(resume) => self.knee.command(&["run", resume]),
+            None => self.knee.command(&[&WORDS[..], &["--seed", &seed]].concat()),
+        };
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        (child, lines)
+    }
+
+    /// Hears one line, if there is one more. A line that was cut off tells nothing.
+    fn hear(&mut self, lines: &mut BufReader<ChildStderr>) -> bool {
+        let mut line = String::new();
+        if lines.read_line(&mut line).unwrap() == 0 {
+            return false;
+        }
+        let Some(void) = line.strip_prefix("void: ").filter(|_| line.ends_with('\n')) else {
+            return true;
+        };
+        let (cell, _) = void.split_once(':').unwrap();
+        self.counts.told += 1;
+        assert!(self.told.insert(cell.to_owned()), "measured again: {cell}");
+        true
+    }
+
+    /// The run of this killer, if it has begun.
+    fn run(&self) -> Option<Run> {
+        let archive = match SqliteArchive::open_read_only(self.knee.record()) {
+            Ok(archive) => archive,
+            Err(record::Error::NoRecord { .. } | record::Error::EmptyRecord { .. }) => return None,
+            Err(error) => panic!("the record does not open: {error}"),
+        };
+        let own = |run: &&record::RunSummary| {
+            run.command.windows(2).any(|two| two == ["--seed", &self.seed.to_string()])
+        };
+        let runs = archive.runs().unwrap();
+        let summary = runs.iter().find(own)?;
+        Some(archive.load(summary.number).unwrap())
+    }
+
+    fn look(&mut self) {
+        let Some(run) = self.run() else {
+            assert!(self.kept.is_empty() && self.told.is_empty(), "the run is gone");
+            self.counts.before_the_first_cell += 1;
+            return;
+        };
+        assert_sound(&run);
+        assert!(run.cells.starts_with(&self.kept), "what was there is there no more");
+        for cell in &self.told {
+            let found = run.cells.iter().any(|kept| name(kept) == *cell);
+            assert!(found, "{cell} was told of and is not there");
+        }
+        self.counts.before_the_first_cell += usize::from(run.cells.is_empty());
+        self.counts.cells += run.cells.len() - self.kept.len();
+        if run.summary.state == RunState::Complete {
+            assert_eq!(run.cells.len(), run.plan.cells.len());
+            self.counts.runs += 1;
+            self.seed += KNEES;
+            self.kept.clear();
+            self.told.clear();
+        } else {
+            self.kept = run.cells;
+        }
+    }
+}
+
+/// A cell as knee tells of it.
+fn name(cell: &Cell) -> String {
+    let key = &cell.key;
+    format!("{} {} at {}, round {}", key.workload, key.subject, key.point, key.round + 1)
+}
+
+/// Each cell once, as planned and whole.
+fn assert_sound(run: &Run) {
+    let distinct: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    assert_eq!(distinct.len(), run.cells.len(), "a cell is there twice");
+    for cell in &run.cells {
+        assert_eq!(cell.key, run.plan.cells[cell.sequence as usize]);
+        let void = cell.key.subject == "fails";
+        assert_eq!(cell.outcome != Outcome::Measured, void, "{cell:?}");
+        let full = cell.metrics.iter().all(|metric| !metric.samples.is_empty());
+        assert!(full && cell.metrics.is_empty() == void, "half a cell: {cell:?}");
+    }
+}
+
+const SHORT: [&str; 8] = ["run", "null", "--points", "1,2", "--rounds", "3", "--time", "1ms"];
+
+#[test]
+fn one_knee_measures_while_others_delete_and_merge() {
+    let knee = Knee::new();
+    let other = knee.folder.path().join("other.db").display().to_string();
+    assert_eq!(knee.run(&SHORT).code, Some(0));
+    assert_eq!(knee.run(&[&SHORT[..], &["--record", &other]].concat()).code, Some(0));
+    let words = ["run", "null", "--points", "1,2,3", "--rounds", "50", "--time", "1ms"];
+    let mut child = knee.start(&words);
+    let measured = || knee.last_run();
+    wait_until("the run has begun", || measured().plan.rounds == 50);
+    assert_eq!(knee.run(&["record", "merge", &other]).code, Some(0));
+    assert_eq!(knee.run(&["record", "delete", "1"]).code, Some(0));
+    // Nor is the run itself taken away under the one that measures it.
+    let came = knee.run(&["record", "delete", "2"]);
+    let over = child.try_wait().unwrap().is_some();
+    assert!(over || came.err.contains("is being measured by another process"), "{came:?}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    let runs = archive.runs().unwrap();
+    assert_eq!(
+        runs.iter().map(|run| run.number).collect::<Vec<_>>(),
+        if over { vec![3] } else { vec![2, 3] }
+    );
+    for run in runs {
+        let run = archive.load(run.number).unwrap();
+        assert_eq!(run.summary.state, RunState::Complete);
+        assert_eq!(run.cells.len(), run.plan.cells.len());
+    }
+}
+
+/// A shell script on a disk of its own, `$DISK`, of so many KiB; `fill` takes all of its room, `free` gives
+/// it back, `knee` says afterwards with which code it ended. None where no disk can be mounted.
+fn on_a_disk(knee: &Knee, kib: u32, script: &str) -> Option<Came> {
+    let helpers = "fill() { dd if=/dev/zero of=$DISK/ballast bs=4k 2>/dev/null; dd if=/dev/zero \
+                   bs=1 count=4096 >>$DISK/ballast 2>/dev/null; :; }\n\
+                   free() { rm -f $DISK/ballast; }\n\
+                   knee() { \"$KNEE\" \"$@\"; echo \"ended with $?\"; }\n\
+                   record() { sqlite3 -readonly $DISK/knee.db \"$@\"; }\n";
+    let mount = format!("mount -t tmpfs -o size={kib}k none \"$DISK\"");
+    let disk = knee.folder.path().join("disk");
+    std::fs::create_dir_all(&disk).unwrap();
+    for privileges in ["--mount", "--user --map-root-user --mount"] {
+        let unshare = |inner: &str| {
+            let mut command = knee.shell(&format!("exec unshare {privileges} sh -c \"$INNER\""));
+            command.env("DISK", &disk).env("INNER", inner).env("TMPDIR", knee.folder.path());
+            command
+        };
+        if came(&mut unshare(&mount)).code == Some(0) {
+            return Some(came(&mut unshare(&format!("{mount} && {helpers}{script}"))));
+        }
+    }
+    eprintln!("skipped: no file system can be mounted here (unshare --mount is refused)");
+    None
+}
+
+/// How the commands of a script ended, in order.
+fn codes(came: &Came) -> Vec<&str> {
+    came.out.lines().filter_map(|line| line.strip_prefix("ended with ")).collect()
+}
+
+const MEASURE: &str = "knee run null --points 1,2 --rounds 3 --time 1ms --record $DISK/knee.db";
+
+#[test]
+fn where_there_is_no_room_to_begin_it_is_measured_and_printed() {
+    let knee = Knee::new();
+    let script = format!(
+        "fill; {MEASURE}; free; {MEASURE}; fill; {MEASURE}; knee show last --record $DISK/knee.db; \
+         free; {MEASURE}; knee record list --record $DISK/knee.db"
+    );
+    let Some(came) = on_a_disk(&knee, 4096, &script) else { return };
+    assert_eq!(codes(&came), ["1", "0", "1", "0", "0", "0"], "{came:?}");
+    let told = came.err.matches("this run will be printed but not recorded: no room left").count();
+    assert_eq!(told, 2, "{came:?}");
+    assert_eq!(came.out.matches("null · N times nothing").count(), 5, "each is printed: {came:?}");
+    assert_eq!(came.out.matches("6/6").count(), 2, "{came:?}");
+}
+
+/// Cells with so many samples that the disk is full before all are there; then there is room, and it goes on.
+#[test]
+fn where_room_runs_out_what_is_there_stays_and_the_rest_is_printed() {
+    let knee = Knee::new();
+    let long = "knee run null --points 1,2,3,4 --rounds 50 --time 1ms --record $DISK/knee.db";
+    let script = format!(
+        "{long}; record 'SELECT count(*) FROM cell'; fill; \
+         knee show last --record $DISK/knee.db; \
+         knee report last --record $DISK/knee.db -o $DISK/page.html; ls $DISK; \
+         free; mount -o remount,size=16m $DISK; knee run --resume --record $DISK/knee.db; \
+         record 'SELECT state, cells_ended FROM v_run; PRAGMA integrity_check'"
+    );
+    let Some(came) = on_a_disk(&knee, 700, &script) else { return };
+    assert_eq!(codes(&came), ["1", "0", "1", "0"], "{came:?}");
+    let kept = came.out.lines().find_map(|line| line.parse::<usize>().ok()).unwrap();
+    assert!((1..200).contains(&kept), "{kept} cells: {came:?}");
+    let lost = format!("{} cells were measured but not recorded: no room left", 200 - kept);
+    assert!(came.err.contains(&lost), "{lost}: {came:?}");
+    assert!(!came.out.contains("page.html\n"), "no half a page: {came:?}");
+    assert!(came.out.contains("complete|200\nok"), "{came:?}");
+}
+
+#[test]
+fn where_there_is_no_room_to_merge_nothing_is_half_there_and_it_can_be_done_again() {
+    let knee = Knee::new();
+    let other = knee.folder.path().join("other.db").display().to_string();
+    let words = ["run", "null", "--points", "1,2,3,4", "--rounds", "40", "--time", "1ms"];
+    assert_eq!(knee.run(&[&words[..], &["--record", &other]].concat()).code, Some(0));
+    let merge = format!("knee record merge {other} --record $DISK/knee.db");
+    let script = format!(
+        "{merge}; knee record list --record $DISK/knee.db; mount -o remount,size=16m $DISK; \
+         {merge}; {merge}; record 'SELECT state, cells_ended FROM v_run; PRAGMA integrity_check'"
+    );
+    let Some(came) = on_a_disk(&knee, 500, &script) else { return };
+    assert_eq!(codes(&came), ["1", "0", "0", "0"], "{came:?}");
+    assert!(came.err.contains("no room left on the disk"), "{came:?}");
+    assert!(came.out.contains("holds no runs yet"), "{came:?}");
+    assert!(came.out.contains("Copied run 1") && came.out.contains("1 run was there"), "{came:?}");
+    assert!(came.out.contains("complete|160\nok"), "{came:?}");
+}
+
+/// The same without a mount: a file that may not grow.
+#[test]
+fn where_files_may_not_grow_what_is_there_stays_and_it_goes_on_later() {
+    let knee = Knee::new();
+    let long = "run null --points 1,2,3,4 --rounds 30 --time 1ms";
+    for blocks in [0, 64, 400] {
+        let came = came(&mut knee.shell(&format!("ulimit -f {blocks}; exec \"$KNEE\" {long}")));
+        assert_eq!(came.code, Some(1), "{blocks} blocks: {came:?}");
+        assert!(came.out.contains("empty"), "it is printed: {came:?}");
+    }
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    let runs = archive.runs().unwrap();
+    assert!(runs.iter().any(|run| run.cells_ended > 0), "{runs:?}");
+    for run in runs {
+        let kept = archive.load(run.number).unwrap().cells;
+        let came = knee.run(&["run", &format!("--resume={}", run.number)]);
+        assert_eq!(came.code, Some(0), "{came:?}");
+        let whole = archive.load(run.number).unwrap();
+        assert_eq!((whole.summary.state, whole.cells.len()), (RunState::Complete, 120));
+        assert!(whole.cells.starts_with(&kept));
+    }
+}

@@ -1,0 +1,123 @@
+//! One record's runs into another, without loss and without doubles.
+//!
+//! A run is known by its id, and a cell of it by its place in the plan. What is there already stays as it
+//! is; what is missing is added; what contradicts what is there is refused, and nothing of that run is
+//! changed. A run is there, or completed, wholly or not at all, so a merge that is cut off can simply be done
+//! again. One that was not there is marked as come from elsewhere.
+
+use crate::{Archive, Ending, Error, Run, RunState};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of a run that was merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// It was not there, and now is, under this number.
+    Copied(i64),
+    /// It was there with fewer cells, and so many were added.
+    Completed(u64),
+    /// All of it was there.
+    Alike,
+}
+
+/// Where a run came from that was not begun in its record: a text, or another record.
+const ORIGINS: [&str; 2] = ["import", "merge"];
+
+/// Brings `run` into `archive`. Where it was not there, its origin is `merge`, unless it says `import`.
+///
+/// # Errors
+/// [`Error::RunDiffers`] where the archive has another run of this id, or has it as complete without what
+/// `run` has; else why it can't be written.
+pub fn merge(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
+    let runs = archive.runs()?;
+    match runs.iter().find(|there| there.id == run.summary.id) {
+        Some(there) => complete(archive, there.number, run),
+        None => copy(archive, run).map(Merged::Copied),
+    }
+}
+
+fn copy(archive: &mut dyn Archive, run: &Run) -> Result<i64, Error> {
+    let [import, merge] = ORIGINS;
+    let mut begun = Run { cells: Vec::new(), ..run.clone() };
+    begun.summary.origin = if run.summary.origin == import { import } else { merge }.into();
+    let mut number = 0;
+    archive.wholly(&mut |archive| {
+        number = archive.begin(&begun)?;
+        run.cells.iter().try_for_each(|cell| archive.commit(number, cell))?;
+        ending(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
+    })?;
+    Ok(number)
+}
+
+/// Adds to the run of this number what `run` has and it has not.
+fn complete(archive: &mut dyn Archive, number: i64, run: &Run) -> Result<Merged, Error> {
+    let there = archive.load(number)?;
+    alike(&there, run)?;
+    let known: BTreeSet<u64> = there.cells.iter().map(|cell| cell.sequence).collect();
+    let missing = run.cells.iter().filter(|cell| !known.contains(&cell.sequence));
+    let missing: Vec<_> = missing.collect();
+    let ends = there.summary.state == RunState::Open && run.summary.state != RunState::Open;
+    if missing.is_empty() && !ends {
+        return Ok(Merged::Alike);
+    }
+    if there.summary.state == RunState::Complete {
+        // Copies of a run that ended by its budget, each by itself: what one left out the other measured.
+        let what = "which cells were measured before it was complete".to_owned();
+        return Err(Error::RunDiffers { id: run.summary.id.clone(), what });
+    }
+    let last = last(&there, run, known.len() + missing.len());
+    archive.wholly(&mut |archive| {
+        archive.reopen(number)?;
+        missing.iter().try_for_each(|cell| archive.commit(number, cell))?;
+        last.as_ref().map_or(Ok(()), |last| archive.finish(number, last))
+    })?;
+    Ok(Merged::Completed(missing.len() as u64))
+}
+
+/// How two copies of a run end that have so many cells together; what neither ended stays open.
+fn last(there: &Run, run: &Run, cells: usize) -> Option<Ending> {
+    // The one that ended later has seen more.
+    let later = [ending(there), ending(run)].into_iter().flatten();
+    let mut last = later.max_by_key(|ending| ending.ended.parse::<Timestamp>().ok())?;
+    // What ended by its budget left out what was not needed.
+    let ended = [there, run].iter().any(|run| run.summary.state == RunState::Complete);
+    let planned = there.summary.cells_planned;
+    let whole = cells as u64 == planned || (ended && there.plan.budget.is_some());
+    last.state = if whole { RunState::Complete } else { RunState::Interrupted };
+    for warning in there.warnings.iter().chain(&run.warnings) {
+        if !last.warnings.contains(warning) {
+            last.warnings.push(warning.clone());
+        }
+    }
+    Some(last)
+}
+
+/// How a run ended, if it has.
+fn ending(run: &Run) -> Option<Ending> {
+    if run.summary.state == RunState::Open {
+        return None;
+    }
+    Some(Ending {
+        state: run.summary.state,
+        ended: run.summary.ended.clone()?,
+        host_after: run.host_after.clone()?,
+        warnings: run.warnings.clone(),
+    })
+}
+
+/// Whether two runs of one id are the same run as far as both know it.
+fn alike(there: &Run, run: &Run) -> Result<(), Error> {
+    let differs = |what: String| Error::RunDiffers { id: run.summary.id.clone(), what };
+    let parts = [
+        ("their plans", there.plan != run.plan),
+        ("their machines", there.host_before != run.host_before),
+        ("their clocks", there.clock != run.clock),
+        ("when they began", there.summary.started != run.summary.started),
+    ];
+    if let Some((what, _)) = parts.iter().find(|(_, differ)| *differ) {
+        return Err(differs((*what).to_owned()));
+    }
+    let known: BTreeMap<u64, _> = there.cells.iter().map(|cell| (cell.sequence, cell)).collect();
+    let other = run.cells.iter().find(|cell| known.get(&cell.sequence).is_some_and(|k| k != cell));
+    other.map_or(Ok(()), |cell| Err(differs(format!("cell {}", cell.sequence))))
+}

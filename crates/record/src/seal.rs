@@ -1,0 +1,169 @@
+//! Seals: a checksum of what was kept, so that nothing else is taken for it.
+//!
+//! SQLite notices a page that is broken, but neither a changed figure nor a page of another moment, such
+//! as a copy has that was made while the record was written. A seal guards against accidents, not against
+//! intent: who means to change a figure can make a new one.
+
+use crate::Error;
+use crate::error::At;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::path::Path;
+
+/// What the seal of a run is over, in this order for all time.
+const RUN: [&str; 16] = [
+    "number",
+    "id",
+    "started",
+    "ended",
+    "state",
+    "version",
+    "cells_planned",
+    "command",
+    "plan",
+    "clock",
+    "host_before",
+    "host_after",
+    "warnings",
+    "labels",
+    "origin",
+    "cells_kept",
+];
+/// What the seal of a cell is over, and after it each of its metrics.
+const CELL: [&str; 20] = [
+    "number",
+    "run",
+    "sequence",
+    "workload",
+    "subject",
+    "conditions",
+    "point",
+    "round",
+    "outcome",
+    "reason",
+    "detail",
+    "short",
+    "elapsed_ns",
+    "user_ns",
+    "system_ns",
+    "switches_voluntary",
+    "switches_involuntary",
+    "faults_minor",
+    "faults_major",
+    "facts",
+];
+const METRIC: [&str; 13] = [
+    "cell",
+    "place",
+    "name",
+    "samples",
+    "positions",
+    "operations",
+    "user_ns",
+    "system_ns",
+    "switches_voluntary",
+    "switches_involuntary",
+    "faults_minor",
+    "faults_major",
+    "histogram",
+];
+
+/// A seal while it is made.
+pub(crate) struct Seal(crc32fast::Hasher);
+
+impl Seal {
+    fn run(row: &Row<'_>) -> rusqlite::Result<Seal> {
+        let mut seal = Seal(crc32fast::Hasher::new());
+        seal.add(row, &RUN)?;
+        Ok(seal)
+    }
+
+    /// Begins with the row of a cell; its metrics follow in their order.
+    pub(crate) fn cell(row: &Row<'_>) -> rusqlite::Result<Seal> {
+        let mut seal = Seal(crc32fast::Hasher::new());
+        seal.add(row, &CELL)?;
+        Ok(seal)
+    }
+
+    pub(crate) fn metric(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        self.add(row, &METRIC)
+    }
+
+    fn add(&mut self, row: &Row<'_>, columns: &[&str]) -> rusqlite::Result<()> {
+        for column in columns {
+            let (kind, number) = match row.get_ref(*column)? {
+                ValueRef::Null => (0, 0),
+                ValueRef::Integer(number) => (1, number.cast_unsigned()),
+                ValueRef::Real(number) => (2, number.to_bits()),
+                ValueRef::Text(bytes) => (3, bytes.len() as u64),
+                ValueRef::Blob(bytes) => (4, bytes.len() as u64),
+            };
+            self.0.update(&[kind]);
+            self.0.update(&number.to_le_bytes());
+            if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(*column)? {
+                self.0.update(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn number(self) -> i64 {
+        i64::from(self.0.finalize())
+    }
+
+    /// Refuses a cell that is not as it was sealed. `sealed` says what the record holds: nothing, where
+    /// an older knee began the run.
+    pub(crate) fn check_cell(
+        self,
+        sealed: Option<i64>,
+        sequence: u64,
+        path: &Path,
+    ) -> Result<(), Error> {
+        if sealed.is_none_or(|sealed| sealed == self.number()) {
+            return Ok(());
+        }
+        Err(damaged(path, format!("cell {sequence} is not as it was kept")))
+    }
+}
+
+/// Seals a cell of which all rows are there.
+pub(crate) fn seal_cell(connection: &Connection, number: i64) -> rusqlite::Result<()> {
+    let mut cell = connection.prepare_cached("SELECT * FROM cell WHERE number = ?1")?;
+    let mut seal = cell.query_row([number], Seal::cell)?;
+    let mut metrics =
+        connection.prepare_cached("SELECT * FROM metric WHERE cell = ?1 ORDER BY place")?;
+    let mut rows = metrics.query([number])?;
+    while let Some(row) = rows.next()? {
+        seal.metric(row)?;
+    }
+    let mut update = connection.prepare_cached("UPDATE cell SET seal = ?2 WHERE number = ?1")?;
+    update.execute((number, seal.number())).map(drop)
+}
+
+/// Seals a run that begins.
+pub(crate) fn seal_run(connection: &Connection, number: i64) -> rusqlite::Result<()> {
+    let mut run = connection.prepare_cached("SELECT * FROM run WHERE number = ?1")?;
+    let seal = run.query_row([number], Seal::run)?.number();
+    let mut update = connection.prepare_cached("UPDATE run SET seal = ?2 WHERE number = ?1")?;
+    update.execute((number, seal)).map(drop)
+}
+
+/// Refuses a run whose row is not as it was sealed, if it was, and says whether it was.
+pub(crate) fn check_run(connection: &Connection, number: i64, path: &Path) -> Result<bool, Error> {
+    let mut run = connection.prepare_cached("SELECT * FROM run WHERE number = ?1").at(path)?;
+    let found = run
+        .query_row([number], |row| {
+            Ok((row.get::<_, Option<i64>>("seal")?, Seal::run(row)?.number()))
+        })
+        .optional()
+        .at(path)?;
+    match found {
+        Some((Some(sealed), seal)) if sealed == seal => Ok(true),
+        Some((Some(_), _)) => Err(damaged(path, format!("run {number} is not as it was kept"))),
+        Some((None, _)) | None => Ok(false),
+    }
+}
+
+pub(crate) fn damaged(path: &Path, detail: String) -> Error {
+    Error::Damaged { path: path.into(), detail }
+}

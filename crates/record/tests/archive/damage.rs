@@ -1,0 +1,339 @@
+//! Records that something went over: bytes that changed, pages that are lost, swapped or of another moment,
+//! columns that hold something else. Shared with the fuzz target.
+//!
+//! Whatever it was, nothing panics, what is refused is refused in one line, and what is shown is what was
+//! kept. The bytes of an input say which record is damaged, and how.
+
+use crate::aged;
+use crate::common::{cell, ending, make_record, run};
+use record::{Archive, Cell, Error, Run, RunState, SqliteArchive, merge};
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const PAGE: usize = 4096;
+const IDS: [&str; 2] = ["0123456789abcdef", "fedcba9876543210"];
+const CELLS: u64 = 6;
+
+/// Columns that an input may fill with something else. Not the seals themselves: who takes those off can
+/// put anything under them.
+const COLUMNS: [(&str, &str); 16] = [
+    ("run", "id"),
+    ("run", "started"),
+    ("run", "ended"),
+    ("run", "state"),
+    ("run", "command"),
+    ("run", "plan"),
+    ("run", "clock"),
+    ("run", "host_after"),
+    ("run", "warnings"),
+    ("run", "labels"),
+    ("cell", "sequence"),
+    ("cell", "conditions"),
+    ("cell", "outcome"),
+    ("cell", "point"),
+    ("metric", "samples"),
+    ("metric", "positions"),
+];
+
+/// A record before it is damaged.
+struct Base {
+    /// The file itself, and the journal that is beside it.
+    file: Vec<u8>,
+    journal: Vec<u8>,
+    /// What it holds, where all of it is sealed.
+    sealed: Option<Vec<Run>>,
+}
+
+/// Records to damage, and a folder to do it in.
+pub struct Stage {
+    bases: Vec<Base>,
+    folder: TempDir,
+}
+
+impl Stage {
+    pub fn new() -> Stage {
+        // In memory, where there is such a folder: fsync is not what is tried here.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let path = folder.path().join("base.db");
+        let mut bases = vec![closed(&path), written(&path)];
+        for schema in 1..=aged::NEWEST {
+            let runs = [(IDS[0], CELLS, RunState::Complete), (IDS[1], CELLS, RunState::Open)];
+            aged::make(&path, schema, &runs);
+            let file = fs::read(&path).unwrap();
+            clear(&path);
+            bases.push(Base { file, journal: Vec::new(), sealed: None });
+        }
+        Stage { bases, folder }
+    }
+
+    /// Damages a record as `input` says, and uses it.
+    pub fn exercise(&self, input: &[u8]) {
+        let Some((&first, input)) = input.split_first() else { return };
+        let path = self.folder.path().join("damaged.db");
+        let sealed = match self.bases.get(first as usize % 8) {
+            None => {
+                // Bytes from nowhere.
+                fs::write(&path, input).unwrap();
+                None
+            }
+            Some(base) => {
+                let mut files = [base.file.clone(), base.journal.clone()];
+                Damage { input }.apply(&mut files, &path);
+                put(&files, &path);
+                base.sealed.as_deref()
+            }
+        };
+        let before = files_of(&path);
+        let read = SqliteArchive::open_read_only(&path);
+        match &read {
+            Err(
+                error @ (Error::NotSqlite { .. }
+                | Error::NotKnee { .. }
+                | Error::NewerSchema { .. }
+                | Error::Truncated { .. }),
+            ) => assert!(files_of(&path) == before, "refused ({error}) and changed"),
+            Err(error) => assert_one_line(error),
+            Ok(archive) => self.look(archive, sealed),
+        }
+        drop(read);
+        match SqliteArchive::open(&path) {
+            Err(error) => assert_one_line(&error),
+            Ok(mut archive) => {
+                self.look(&archive, sealed);
+                go_on(&mut archive);
+            }
+        }
+        clear(&path);
+    }
+
+    /// Lists the runs, loads each, and brings what can be loaded into another record.
+    fn look(&self, archive: &SqliteArchive, sealed: Option<&[Run]>) {
+        let _ = archive.baselines().map_err(|error| assert_one_line(&error));
+        let runs = match archive.runs() {
+            Ok(runs) => runs,
+            Err(error) => return assert_one_line(&error),
+        };
+        let copies = self.folder.path().join("copies.db");
+        let mut into = SqliteArchive::open(&copies).unwrap();
+        for summary in &runs {
+            match archive.load(summary.number) {
+                Err(error) => assert_one_line(&error),
+                Ok(run) => {
+                    check(&run, sealed);
+                    bring(&mut into, &run);
+                }
+            }
+        }
+        drop(into);
+        clear(&copies);
+    }
+}
+
+/// What is shown as it was kept, is what was kept: the run, and cells of it that it had at some moment;
+/// all of them, if it has ended.
+fn check(run: &Run, sealed: Option<&[Run]>) {
+    let places: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    assert_eq!(places.len(), run.cells.len(), "a cell is there twice");
+    let Some(originals) = sealed else { return };
+    let id = &run.summary.id;
+    let original = originals.iter().find(|original| original.summary.id == *id);
+    let original = original.unwrap_or_else(|| panic!("there never was a run {id}"));
+    assert_eq!(run.plan, original.plan);
+    assert_eq!(run.clock, original.clock);
+    assert_eq!(run.host_before, original.host_before);
+    let kept = |cell: &Cell| original.cells.iter().any(|kept| kept == cell);
+    assert!(run.cells.iter().all(kept), "a cell is not as it was kept");
+    if run.summary.state != RunState::Open {
+        assert_eq!(run.summary.state, original.summary.state);
+        assert_eq!(run.cells.len(), original.cells.len(), "cells of a run that ended are missing");
+        assert_eq!(run.host_after, original.host_after);
+    }
+}
+
+/// A run that could be loaded can be kept, unless it is none.
+fn bring(into: &mut SqliteArchive, run: &Run) {
+    if let Err(error) = merge(into, run) {
+        return assert_one_line(&error);
+    }
+    let number = into.resolve(&run.summary.id).unwrap_or_default();
+    let Ok(copy) = into.load(number) else { return };
+    assert_eq!(copy.plan, run.plan);
+    assert_eq!(copy.cells, run.cells);
+}
+
+/// Goes on with the runs and takes them away again, as far as the record lets it.
+fn go_on(archive: &mut SqliteArchive) {
+    let Ok(runs) = archive.runs() else { return };
+    for summary in runs {
+        let _ = archive.reopen(summary.number).map_err(|error| assert_one_line(&error));
+        let more = archive.commit(summary.number, &cell(CELLS));
+        let _ = more.map_err(|error| assert_one_line(&error));
+        let _ = archive.delete(summary.number).map_err(|error| assert_one_line(&error));
+    }
+}
+
+fn assert_one_line(error: &Error) {
+    let line = error.to_string();
+    assert!(!line.contains('\n'), "{line}");
+    assert!(!line.contains("please report it"), "not told apart: {line}");
+}
+
+/// A record that nobody has open.
+fn closed(path: &Path) -> Base {
+    make_record(path, CELLS);
+    let mut archive = SqliteArchive::open(path).unwrap();
+    let number = archive.begin(&run(IDS[1], CELLS)).unwrap();
+    archive.commit(number, &cell(0)).unwrap();
+    archive.finish(number, &ending(RunState::Interrupted)).unwrap();
+    archive.set_baseline("main", 1).unwrap();
+    let sealed = Some(all(&archive));
+    drop(archive);
+    let file = fs::read(path).unwrap();
+    clear(path);
+    Base { file, journal: Vec::new(), sealed }
+}
+
+/// A record that is being written: its latest cells are in the journal.
+fn written(path: &Path) -> Base {
+    make_record(path, CELLS);
+    let mut archive = SqliteArchive::open(path).unwrap();
+    let number = archive.begin(&run(IDS[1], CELLS)).unwrap();
+    for sequence in 0..CELLS - 1 {
+        archive.commit(number, &cell(sequence)).unwrap();
+    }
+    let sealed = Some(all(&archive));
+    let [file, journal] = [path.to_owned(), beside(path, "-wal")].map(|p| fs::read(p).unwrap());
+    drop(archive);
+    clear(path);
+    Base { file, journal, sealed }
+}
+
+fn all(archive: &SqliteArchive) -> Vec<Run> {
+    let numbers = archive.runs().unwrap().into_iter().map(|run| run.number);
+    numbers.map(|number| archive.load(number).unwrap()).collect()
+}
+
+/// What is done to a record, read from the bytes of an input.
+struct Damage<'a> {
+    input: &'a [u8],
+}
+
+impl Damage<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (&first, rest) = self.input.split_first()?;
+        self.input = rest;
+        Some(first)
+    }
+
+    /// A place in so many bytes, or pages.
+    fn place(&mut self, of: usize) -> Option<usize> {
+        let (low, middle, high) = (self.byte()?, self.byte()?, self.byte()?);
+        let place = u32::from_le_bytes([low, middle, high, 0]) as usize;
+        Some(place.checked_rem(of).unwrap_or(0))
+    }
+
+    fn apply(&mut self, files: &mut [Vec<u8>; 2], path: &Path) {
+        // More than this is another record, not a damaged one.
+        for _ in 0..16 {
+            if self.one(files, path).is_none() {
+                return;
+            }
+        }
+    }
+
+    fn one(&mut self, files: &mut [Vec<u8>; 2], path: &Path) -> Option<()> {
+        let what = self.byte()?;
+        if what % 12 == 0 {
+            return self.column(files, path);
+        }
+        let file = &mut files[usize::from(what >= 128)];
+        let (length, pages) = (file.len(), file.len() / PAGE);
+        let at = self.place(length)?;
+        match what % 12 {
+            1 => *file.get_mut(at)? = self.byte()?,
+            2 => *file.get_mut(at)? ^= 1 << (self.byte()? % 8),
+            3 => file.truncate(at),
+            4 => file.truncate(at / PAGE * PAGE),
+            5 | 6 => {
+                let (one, other) = (at / PAGE, self.place(pages)?);
+                let copy = file.get(other * PAGE..(other + 1) * PAGE)?.to_vec();
+                let kept = file.get(one * PAGE..(one + 1) * PAGE)?.to_vec();
+                file[one * PAGE..(one + 1) * PAGE].copy_from_slice(&copy);
+                if what % 12 == 5 {
+                    file[other * PAGE..(other + 1) * PAGE].copy_from_slice(&kept);
+                }
+            }
+            7 => {
+                let (page, with) = (at / PAGE * PAGE, self.byte()?);
+                file.get_mut(page..page + PAGE)?.fill(with);
+            }
+            8 => {
+                let bytes = self.place(4 * PAGE)?;
+                file.extend(std::iter::repeat_n(0, bytes));
+            }
+            9 => {
+                let (bytes, with) = ([self.byte()?, self.byte()?], at / 2 * 2);
+                file.get_mut(with..with + 2)?.copy_from_slice(&bytes);
+            }
+            // The first page, where the schema and the counts of pages are, is worth more than others.
+            10 => *file.get_mut(at % 4096)? = self.byte()?,
+            _ => drop(file.drain(at..(at + 1).min(length))),
+        }
+        Some(())
+    }
+
+    /// Something else in a column.
+    fn column(&mut self, files: &mut [Vec<u8>; 2], path: &Path) -> Option<()> {
+        let (table, column) = COLUMNS[self.byte()? as usize % COLUMNS.len()];
+        let (row, kind, length) = (self.byte()? % 8, self.byte()? % 4, self.byte()? as usize % 24);
+        let (bytes, rest) = self.input.split_at(length.min(self.input.len()));
+        self.input = rest;
+        let value = match kind {
+            0 => rusqlite::types::Value::Null,
+            1 => rusqlite::types::Value::Blob(bytes.to_vec()),
+            2 => {
+                let mut number = [0; 8];
+                number.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                rusqlite::types::Value::Integer(i64::from_le_bytes(number))
+            }
+            _ => rusqlite::types::Value::Text(String::from_utf8_lossy(bytes).into()),
+        };
+        put(files, path);
+        let change = || -> rusqlite::Result<usize> {
+            let connection = rusqlite::Connection::open(path)?;
+            connection.pragma_update(None, "ignore_check_constraints", true)?;
+            let sql = format!("UPDATE {table} SET {column} = ?1 WHERE rowid = ?2");
+            connection.execute(&sql, (value, row))
+        };
+        // What was damaged before may not let it.
+        let _ = change();
+        *files = files_of(path);
+        clear(path);
+        Some(())
+    }
+}
+
+fn put(files: &[Vec<u8>; 2], path: &Path) {
+    fs::write(path, &files[0]).unwrap();
+    if !files[1].is_empty() {
+        fs::write(beside(path, "-wal"), &files[1]).unwrap();
+    }
+}
+
+fn files_of(path: &Path) -> [Vec<u8>; 2] {
+    [path.to_owned(), beside(path, "-wal")].map(|path| fs::read(path).unwrap_or_default())
+}
+
+fn clear(path: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(beside(path, suffix));
+    }
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

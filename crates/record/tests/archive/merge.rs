@@ -1,0 +1,141 @@
+//! Runs brought from one record into another: nothing lost, nothing twice, nothing changed that was there.
+
+use crate::common::{cell, ending, run};
+use record::{Archive, Budget, Error, Merged, Run, RunState, SqliteArchive, merge};
+use tempfile::{TempDir, tempdir};
+
+const ID: &str = "0123456789abcdef";
+
+fn archive(folder: &TempDir, name: &str) -> SqliteArchive {
+    SqliteArchive::open(folder.path().join(name)).unwrap()
+}
+
+/// A run of four cells with these of them, ended so or still open.
+fn with(archive: &mut SqliteArchive, cells: &[u64], state: RunState) -> Run {
+    let number = archive.begin(&run(ID, 4)).unwrap();
+    for &sequence in cells {
+        archive.commit(number, &cell(sequence)).unwrap();
+    }
+    if state != RunState::Open {
+        archive.finish(number, &ending(state)).unwrap();
+    }
+    archive.load(number).unwrap()
+}
+
+/// The only run of a record, with its cells in the order of the plan.
+fn only(archive: &SqliteArchive) -> Run {
+    let runs = archive.runs().unwrap();
+    assert_eq!(runs.len(), 1, "once");
+    let mut run = archive.load(runs[0].number).unwrap();
+    run.cells.sort_by_key(|cell| cell.sequence);
+    run
+}
+
+#[test]
+fn a_run_is_copied_whole_and_only_once() {
+    let folder = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let original = with(&mut from, &[2, 0, 1, 3], RunState::Complete);
+    // So that its number is another one there.
+    into.begin(&run("ffffffffffffffff", 1)).unwrap();
+    assert_eq!(merge(&mut into, &original).unwrap(), Merged::Copied(2));
+    let mut copy = into.load(2).unwrap();
+    assert_eq!((copy.summary.origin.as_str(), original.summary.origin.as_str()), ("merge", ""));
+    copy.summary.number = original.summary.number;
+    copy.summary.origin.clear();
+    assert_eq!(copy, original);
+    assert_eq!(merge(&mut into, &original).unwrap(), Merged::Alike);
+    assert_eq!(into.runs().unwrap().len(), 2);
+    assert_eq!(merge(&mut from, &into.load(2).unwrap()).unwrap(), Merged::Alike);
+    assert_eq!(from.load(1).unwrap().summary.origin, "", "it is back where it began");
+}
+
+#[test]
+fn what_was_imported_stays_so_and_what_else_a_record_says_is_not_believed() {
+    let folder = tempdir().unwrap();
+    let mut into = archive(&folder, "into.db");
+    for (place, (said, kept)) in
+        [("import", "import"), ("", "merge"), ("\u{1b}[2J", "merge")].into_iter().enumerate()
+    {
+        let mut strange = run(&format!("{place:016x}"), 4);
+        said.clone_into(&mut strange.summary.origin);
+        merge(&mut into, &strange).unwrap();
+        assert_eq!(into.runs().unwrap()[place].origin, kept);
+    }
+}
+
+#[test]
+fn what_is_missing_is_added_in_either_direction() {
+    let folder = tempdir().unwrap();
+    let (mut one, mut other) = (archive(&folder, "one.db"), archive(&folder, "other.db"));
+    let early = with(&mut one, &[0, 1], RunState::Interrupted);
+    let late = with(&mut other, &[0, 1, 2, 3], RunState::Complete);
+    assert_eq!(merge(&mut other, &early).unwrap(), Merged::Alike, "it knows less");
+    assert_eq!(only(&other).summary.state, RunState::Complete);
+    assert_eq!(merge(&mut one, &late).unwrap(), Merged::Completed(2));
+    assert_eq!(only(&one).cells, late.cells);
+    assert_eq!(only(&one).summary.state, RunState::Complete);
+}
+
+#[test]
+fn two_halves_make_a_whole() {
+    let folder = tempdir().unwrap();
+    let (mut one, mut other) = (archive(&folder, "one.db"), archive(&folder, "other.db"));
+    with(&mut one, &[0, 3], RunState::Interrupted);
+    let half = with(&mut other, &[1, 2, 3], RunState::Interrupted);
+    assert_eq!(merge(&mut one, &half).unwrap(), Merged::Completed(2));
+    let whole = only(&one);
+    assert_eq!(whole.cells, (0..4).map(cell).collect::<Vec<_>>());
+    assert_eq!(whole.summary.state, RunState::Complete);
+    assert_eq!(whole.warnings, ending(RunState::Complete).warnings, "each warning once");
+}
+
+#[test]
+fn what_is_still_measured_stays_open() {
+    let folder = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let begun = with(&mut from, &[0], RunState::Open);
+    assert_eq!(merge(&mut into, &begun).unwrap(), Merged::Copied(1));
+    assert_eq!(only(&into).summary.state, RunState::Open);
+    from.commit(1, &cell(1)).unwrap();
+    assert_eq!(merge(&mut into, &from.load(1).unwrap()).unwrap(), Merged::Completed(1));
+    from.finish(1, &ending(RunState::Interrupted)).unwrap();
+    assert_eq!(merge(&mut into, &from.load(1).unwrap()).unwrap(), Merged::Completed(0));
+    assert_eq!(only(&into).summary.state, RunState::Interrupted, "its end is brought along");
+}
+
+#[test]
+fn a_contradiction_is_refused_and_nothing_changes() {
+    let folder = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    with(&mut into, &[0, 1], RunState::Interrupted);
+    let mut strange = with(&mut from, &[0, 1, 2], RunState::Interrupted);
+    strange.cells[1].elapsed_ns += 1;
+    let before = only(&into);
+    let refused = merge(&mut into, &strange).unwrap_err();
+    assert!(matches!(&refused, Error::RunDiffers { what, .. } if what == "cell 1"), "{refused}");
+    strange.plan.seed = 7;
+    let refused = merge(&mut into, &strange).unwrap_err();
+    assert!(matches!(&refused, Error::RunDiffers { what, .. } if what == "their plans"));
+    assert_eq!(only(&into), before);
+}
+
+/// Copies of a run that were resumed apart, each until its budget was used up.
+#[test]
+fn what_was_complete_by_its_budget_in_two_ways_is_refused_and_nothing_changes() {
+    let folder = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    for (archive, cells) in [(&mut into, &[0, 1, 2][..]), (&mut from, &[0, 1, 3])] {
+        let mut planned = run(ID, 4);
+        planned.plan.budget = Some(Budget { time_ms: 1000, precision: 0.0 });
+        let number = archive.begin(&planned).unwrap();
+        for &sequence in cells {
+            archive.commit(number, &cell(sequence)).unwrap();
+        }
+        archive.finish(number, &ending(RunState::Complete)).unwrap();
+    }
+    let before = only(&into);
+    let refused = merge(&mut into, &from.load(1).unwrap()).unwrap_err();
+    assert!(matches!(refused, Error::RunDiffers { .. }), "{refused}");
+    assert_eq!(only(&into), before);
+}

@@ -1,0 +1,221 @@
+//! Averages as kernbench told them, in the words that terminal, page and Markdown share: metrics down,
+//! subjects across, means with their standard deviations.
+
+use crate::figures::{Unit, figure, whole};
+use crate::words;
+use analysis::{Average, AverageColumn, AverageRow, Averages};
+
+/// How the reason of a cell begins that was ended at its deadline.
+const LATE: &str = "did not finish within ";
+
+/// `build · 2 CPUs · files 48`: what was measured, and under which conditions.
+pub(crate) fn title(of: &Averages) -> String {
+    let mut parts = vec![of.workload.clone(), words::one(&whole(of.point), &of.axis)];
+    parts.extend(words::spelled(&of.conditions, &[]));
+    parts.join(" · ")
+}
+
+/// What a figure is: `mean (standard deviation) of 5 runs`.
+pub(crate) fn measure(of: &Averages) -> String {
+    let runs = || of.columns.iter().map(|column| column.runs).filter(|runs| *runs > 0);
+    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+    match (least, most) {
+        (0, _) => "no run finished".to_owned(),
+        (1, 1) => "one run".to_owned(),
+        _ if least == most => format!("mean (standard deviation) of {most} runs"),
+        _ => format!("mean (standard deviation) of {least} to {most} runs"),
+    }
+}
+
+/// Whether a column has something to show: figures, or that its runs came to nothing.
+pub(crate) fn shown(of: &Averages) -> impl Iterator<Item = (usize, &AverageColumn)> {
+    of.columns.iter().enumerate().filter(|(_, column)| column.unavailable.is_none())
+}
+
+/// A subject with its jobs, as make takes them: `half -j 3`; `-j` alone is without a limit.
+pub(crate) fn head(column: &AverageColumn) -> String {
+    let label = &column.label;
+    match column.facts.get("jobs").map(|jobs| jobs.trim()) {
+        None => label.clone(),
+        Some(jobs) if jobs.starts_with('-') => format!("{label} {jobs}"),
+        Some(jobs) if jobs.parse::<u64>().is_ok() => format!("{label} -j {jobs}"),
+        Some(_) => format!("{label} -j"),
+    }
+}
+
+/// The unit of a row.
+pub(crate) fn unit(row: &AverageRow) -> Unit {
+    let mut means: Vec<f64> = row.figures.iter().flatten().map(|average| average.mean).collect();
+    // Times of which none came to an end are told in seconds, as kernbench's are.
+    if means.is_empty() {
+        means.push(1e9);
+    }
+    Unit::for_table(&row.metric.unit, &means)
+}
+
+/// What a row is called: `Elapsed Time, s`, `Percent CPU`, `Sleeps`. A unit that the name says already
+/// is not said again.
+pub(crate) fn label(row: &AverageRow, unit: &Unit) -> String {
+    let name = row.metric.name.as_str();
+    let mut words: Vec<String> = name.split_whitespace().map(capital).collect();
+    if row.metric.unit == "ns" && !name.contains("time") {
+        words.push("Time".to_owned());
+    }
+    let said = words.join(" ");
+    let symbol = unit.symbol.as_str();
+    let known = symbol == "%" && name.contains("percent");
+    if symbol.is_empty() || known || name.ends_with(symbol) {
+        said
+    } else {
+        format!("{said}, {symbol}")
+    }
+}
+
+fn capital(word: &str) -> String {
+    if word == "cpu" {
+        return "CPU".to_owned();
+    }
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A mean with its deviation, as many decimals as two digits of the deviation need: `326.23 (0.16)`; but
+/// at most one more than any other of its row has, so that they are read along.
+pub(crate) fn told(row: &AverageRow, average: &Average, unit: &Unit) -> String {
+    let mean = average.mean / unit.per;
+    let own = |average: &Average| average.deviation.and_then(|of| decimals(of / unit.per));
+    let Some(deviation) = average.deviation.map(|deviation| deviation / unit.per) else {
+        return figure(mean);
+    };
+    let Some(decimals) = own(average) else { return format!("{} (0)", figure(mean)) };
+    let least = row.figures.iter().flatten().filter_map(own).min().unwrap_or(decimals);
+    let decimals = decimals.min(least + 1);
+    format!("{} ({})", grouped(mean, decimals), grouped(deviation, decimals))
+}
+
+/// As many as two digits of a deviation need; none of a deviation that is nothing.
+fn decimals(deviation: f64) -> Option<usize> {
+    let known = deviation > 0.0 && deviation.is_finite();
+    known.then(|| (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize)
+}
+
+/// A figure that is not negative, with thousands separated.
+fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.max(0.0));
+    let (before, after) = text.split_once('.').unwrap_or((&text, ""));
+    let before = before.parse().map_or_else(|_| before.to_owned(), whole);
+    if after.is_empty() { before } else { format!("{before}.{after}") }
+}
+
+/// Why a column has no figures, in few words: `aborted after 30 min`, `void`.
+pub(crate) fn came_to(column: &AverageColumn) -> Option<String> {
+    let because = column.because.as_deref().filter(|_| column.runs == 0)?;
+    Some(match late(because) {
+        Some((within, _)) => format!("aborted after {within}"),
+        None => "void".to_owned(),
+    })
+}
+
+/// After how long a run was ended, and what it was doing then.
+fn late(because: &str) -> Option<(&str, &str)> {
+    let rest = because.strip_prefix(LATE)?;
+    Some(rest.split_once(": ").unwrap_or((rest, "")))
+}
+
+/// What stands beneath: what runs that did not finish were doing, why others are void, who can't be
+/// measured, and what has to be known of a column.
+pub(crate) fn beneath(of: &Averages) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (_, column) in shown(of) {
+        if let Some(because) = &column.because {
+            let how = match late(because) {
+                Some((within, "")) => format!("aborted after {within}"),
+                Some((within, doing)) => format!("aborted after {within}: {doing}"),
+                None => format!("void: {because}"),
+            };
+            let all = column.runs + column.void;
+            let some = format!("{} of {} runs {how}", column.void, all);
+            let said = if column.runs == 0 { how } else { some };
+            lines.push(format!("{}: {said}", head(column)));
+        }
+        if !column.note.is_empty() {
+            lines.push(format!("{}: {}", column.label, column.note));
+        }
+    }
+    let absent =
+        of.columns.iter().filter_map(|column| Some((column, column.unavailable.as_ref()?)));
+    lines.extend(absent.map(|(column, why)| format!("{} is unavailable: {why}", column.label)));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::MetricInfo;
+
+    fn row(name: &str, unit: &str) -> AverageRow {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        let metric = MetricInfo { name, about: String::new(), unit, lower_is_better: true };
+        AverageRow { metric, figures: Vec::new() }
+    }
+
+    #[test]
+    fn rows_are_called_as_kernbench_called_them() {
+        let seconds = Unit { symbol: "s".to_owned(), per: 1e9 };
+        assert_eq!(label(&row("elapsed", "ns"), &seconds), "Elapsed Time, s");
+        for (name, unit, said) in [
+            ("percent cpu", "%", "Percent CPU"),
+            ("context switches", "switches", "Context Switches"),
+            ("sleeps", "sleeps", "Sleeps"),
+            ("memory", "pages", "Memory, pages"),
+        ] {
+            let row = row(name, unit);
+            assert_eq!(label(&row, &self::unit(&row)), said);
+        }
+    }
+
+    #[test]
+    fn a_mean_has_the_decimals_that_its_deviation_asks_for() {
+        let seconds = Unit { symbol: "s".to_owned(), per: 1e9 };
+        let average = |(mean, deviation): (f64, Option<f64>)| {
+            let deviation = deviation.map(|of| of * 1e9);
+            Average { mean: mean * 1e9, deviation, samples: Vec::new() }
+        };
+        let said = |mean: f64, deviation: Option<f64>| {
+            told(&row("elapsed", "ns"), &average((mean, deviation)), &seconds)
+        };
+        assert_eq!(said(326.226, Some(0.158_367)), "326.23 (0.16)");
+        assert_eq!(said(503.002, Some(19.3737)), "503 (19)");
+        assert_eq!(said(54_069.4, Some(458.201)), "54,069 (458)");
+        assert_eq!(said(206.0, Some(0.0)), "206 (0)");
+        assert_eq!(said(1.5, None), "1.50");
+        // Beside one that scatters by much, more decimals would say nothing.
+        let seed = [(503.002, Some(19.3737)), (410.686, Some(2.49314)), (338.98, Some(0.932_121))];
+        let figures: Vec<Average> = seed.into_iter().map(average).collect();
+        let row = AverageRow {
+            figures: figures.iter().cloned().map(Some).collect(),
+            ..row("elapsed", "ns")
+        };
+        let along: Vec<String> = figures.iter().map(|of| told(&row, of, &seconds)).collect();
+        assert_eq!(along, ["503 (19)", "410.7 (2.5)", "339.0 (0.9)"]);
+    }
+
+    #[test]
+    fn jobs_are_told_as_make_takes_them() {
+        let column = |jobs: Option<&str>| AverageColumn {
+            subject: "half".to_owned(),
+            label: "half".to_owned(),
+            note: String::new(),
+            runs: 0,
+            void: 1,
+            because: Some("did not finish within 30 min: make (waits)".to_owned()),
+            unavailable: None,
+            facts: jobs.map(|jobs| ("jobs".to_owned(), jobs.to_owned())).into_iter().collect(),
+        };
+        let heads = [Some("3"), Some("-j 3"), Some(""), Some("no limit"), None].map(column);
+        let heads: Vec<String> = heads.iter().map(head).collect();
+        assert_eq!(heads, ["half -j 3", "half -j 3", "half -j", "half -j", "half"]);
+        assert_eq!(came_to(&column(None)).as_deref(), Some("aborted after 30 min"));
+        assert_eq!(late("exit code 2"), None);
+    }
+}

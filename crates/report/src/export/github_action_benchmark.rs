@@ -1,0 +1,83 @@
+//! The JSON of github-action-benchmark: an array of medians, for its tools `customSmallerIsBetter` and
+//! `customBiggerIsBetter`.
+//!
+//! A file of it holds figures of one direction only, since the action takes the direction from its own
+//! configuration. So a run with both has two files.
+
+use super::{Format, Material, What, has_figures, identity, measured, series};
+use analysis::PointSummary;
+use serde::Serialize;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "github-action-benchmark",
+    about: "medians for the action of that name: customSmallerIsBetter or customBiggerIsBetter",
+    head: "[\n  {\n    \"name\":",
+    choices: &[What::Smaller, What::Bigger],
+    check,
+    write,
+};
+
+/// One chart of the action has one of these for each commit.
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    unit: String,
+    value: f64,
+    /// Shown behind the value, as it is.
+    range: String,
+    /// Shown below it.
+    extra: String,
+}
+
+fn check(material: &Material) -> Result<(), String> {
+    has_figures(material)?;
+    let [smaller, bigger] = [What::Smaller, What::Bigger].map(|what| has(material, what));
+    match material.what {
+        None if smaller && bigger => {
+            Err("the run has figures of which less is better, and others of \
+             which more is; a file of this format holds one sort: --what smaller or --what bigger"
+                .to_owned())
+        }
+        Some(What::Smaller) if !smaller && bigger => {
+            Err("the run has no figure of which less is better; --what bigger has some".to_owned())
+        }
+        Some(What::Bigger) if !bigger && smaller => {
+            Err("the run has no figure of which more is better; --what smaller has some".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn has(material: &Material, what: What) -> bool {
+    let lower = what == What::Smaller;
+    measured(material.analysis()).any(|(table, _)| table.metric.lower_is_better == lower)
+}
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let usual = if has(material, What::Smaller) { What::Smaller } else { What::Bigger };
+    let what = material.what.unwrap_or(usual);
+    let extra = identity(material.run);
+    let mut entries = Vec::new();
+    for (table, rows) in measured(material.analysis()) {
+        if table.metric.lower_is_better != (what == What::Smaller) {
+            continue;
+        }
+        for row in rows {
+            let figures = row.cells.iter().flatten().filter(|at| at.median.value.is_finite());
+            entries.extend(figures.map(|at| Entry {
+                name: series(table, row, at.point),
+                unit: table.metric.unit.clone(),
+                value: at.median.value,
+                range: format!("95 %: {} to {}", at.median.low, at.median.high),
+                extra: told(at, &extra),
+            }));
+        }
+    }
+    serde_json::to_writer_pretty(&mut *out, &entries)?;
+    out.write_all(b"\n")
+}
+
+fn told(at: &PointSummary, run: &str) -> String {
+    format!("{} samples in {} rounds\n{run}", at.samples, at.rounds)
+}

@@ -1,0 +1,96 @@
+//! JSON lines: one object for each figure of each cell, with all its samples.
+//!
+//! Every line has the same keys, so that a program that makes a table of them (`DuckDB`, pandas) finds
+//! one; the samples stay together, since they share all that is said of their cell, and each of these
+//! programs unfolds a list in a word. A cell without figures has a line of its own.
+
+use super::{Format, Material, in_order, missing, unit};
+use record::{Cell, Conditions, Metric, Usage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
+    about: "JSON lines: one object for each figure of each cell, with its samples, for jq and DuckDB",
+    head: "{\"run\":\"",
+    choices: &[],
+    check,
+    write,
+};
+
+/// A line, its keys in this order.
+#[derive(Serialize)]
+struct Line<'a> {
+    run: &'a str,
+    workload: &'a str,
+    subject: &'a str,
+    conditions: &'a Conditions,
+    point: u64,
+    round: u32,
+    sequence: u64,
+    metric: Option<&'a str>,
+    unit: Option<&'a str>,
+    /// Why there are no figures, or no more of them.
+    missing: Option<String>,
+    operations: u64,
+    elapsed_ns: u64,
+    usage: Usage,
+    facts: &'a BTreeMap<String, String>,
+    samples: &'a [f64],
+    positions: &'a [u64],
+    histogram: Option<&'a str>,
+}
+
+fn check(material: &Material) -> Result<(), String> {
+    if material.run.cells.is_empty() {
+        return Err("the run has no cell that ended; `knee show` says why".to_owned());
+    }
+    Ok(())
+}
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    for (workload, cell) in in_order(material.run) {
+        let of = |metric| unit(workload, metric);
+        if cell.metrics.is_empty() {
+            put(&line(material, cell, None, None), out)?;
+        }
+        for metric in &cell.metrics {
+            put(&line(material, cell, Some(metric), Some(of(&metric.name))), out)?;
+        }
+    }
+    Ok(())
+}
+
+fn line<'a>(
+    material: &'a Material,
+    cell: &'a Cell,
+    metric: Option<&'a Metric>,
+    unit: Option<&'a str>,
+) -> Line<'a> {
+    let key = &cell.key;
+    Line {
+        run: &material.run.summary.id,
+        workload: &key.workload,
+        subject: &key.subject,
+        conditions: &key.conditions,
+        point: key.point,
+        round: key.round,
+        sequence: cell.sequence,
+        metric: metric.map(|of| of.name.as_str()),
+        unit,
+        missing: missing(cell),
+        operations: metric.map_or(0, |of| of.operations),
+        elapsed_ns: cell.elapsed_ns,
+        usage: metric.map_or(cell.usage, |of| of.usage),
+        facts: &cell.facts,
+        samples: metric.map_or(&[], |of| &of.samples),
+        positions: metric.map_or(&[], |of| &of.positions),
+        histogram: metric.map(|of| of.histogram.as_str()).filter(|text| !text.is_empty()),
+    }
+}
+
+fn put(line: &Line, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}

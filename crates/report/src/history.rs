@@ -1,0 +1,152 @@
+//! The runs of a workload over time, for a terminal, as JSON and as a page.
+//!
+//! What changed comes first, in sentences; then the lines that changed, drawn; what did not change is one
+//! sentence, with what would have been seen.
+
+pub mod html;
+pub mod json;
+pub mod terminal;
+
+use crate::figures::{Unit, factor, whole};
+use crate::words;
+use analysis::history::levels::FEWEST;
+use analysis::history::{History, Line, Told};
+use record::Conditions;
+
+/// Lines that are told under one heading: one metric under one set of conditions.
+struct Group<'a> {
+    conditions: &'a Conditions,
+    metric: &'a record::MetricInfo,
+    lines: Vec<&'a Line>,
+    told: Vec<&'a Told>,
+}
+
+fn groups(history: &History) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for line in &history.lines {
+        let same = |group: &&mut Group| {
+            (group.conditions, &group.metric.name) == (&line.conditions, &line.metric.name)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.lines.push(line),
+            None => groups.push(Group {
+                conditions: &line.conditions,
+                metric: &line.metric,
+                lines: vec![line],
+                told: Vec::new(),
+            }),
+        }
+    }
+    for group in &mut groups {
+        let here = |told: &&Told| {
+            (&told.conditions, &told.metric) == (group.conditions, &group.metric.name)
+        };
+        group.told = history.told.iter().filter(here).collect();
+    }
+    groups
+}
+
+impl Group<'_> {
+    /// The unit for all figures of the group.
+    fn unit(&self) -> Unit {
+        let figures = self.lines.iter().flat_map(|line| &line.figures);
+        let values: Vec<f64> = figures.map(|(_, figure)| figure.value).collect();
+        Unit::for_table(&self.metric.unit, &values)
+    }
+
+    /// `1 active of N watched socketpairs · object pipe · µs per write + wait + dispatch`.
+    fn title(&self, history: &History) -> String {
+        let conditions = words::read(self.conditions, &history.workload);
+        format!("{conditions} · {}", words::measure_of(self.metric, &self.unit()))
+    }
+}
+
+/// `14 runs, from run 1 of 2026-11-01 to run 14 of 2026-11-22`.
+fn span(history: &History) -> String {
+    let name = |run: &record::RunSummary| {
+        format!("run {} of {}", run.number, run.started.get(..10).unwrap_or(&run.started))
+    };
+    match history.runs.as_slice() {
+        [] => "no runs".to_owned(),
+        [only] => name(only),
+        [first, .., last] => {
+            let count = whole(history.runs.len() as u64);
+            format!("{count} runs, from {} to {}", name(first), name(last))
+        }
+    }
+}
+
+/// The machine, as far as figures have to be of the same to be compared.
+fn machine(history: &History) -> String {
+    let fact = |key: &str| history.machine.get(key).cloned();
+    let cpus = fact("cpu.count").map(|count| words::one(&count, "CPUs"));
+    let parts: Vec<String> = [fact("cpu.model"), cpus].into_iter().flatten().collect();
+    if parts.is_empty() { "machine not recorded".to_owned() } else { parts.join(", ") }
+}
+
+/// What is said of a change as large as [`Line::visible`].
+const SEEN: &str = "half-way would have been seen in about half of the cases";
+
+/// What is said of changes that most subjects share.
+const BENEATH: &str = "What happens to most subjects at once comes rather from what they share: look first at the \
+                       machine and its neighbours, the kernel, and knee itself.";
+
+/// What is said of the lines that did not change; `None` where all of them did.
+fn unchanged(history: &History) -> Option<String> {
+    let judged: Vec<&Line> = history.lines.iter().filter(|line| line.is_judged()).collect();
+    let same: Vec<&Line> = judged.iter().copied().filter(|line| !line.has_changed()).collect();
+    if same.is_empty() {
+        return None;
+    }
+    let mut visible: Vec<f64> = same.iter().filter_map(|line| line.visible).collect();
+    visible.sort_by(f64::total_cmp);
+    let seen = match visible.as_slice() {
+        [] => String::new(),
+        [only] => format!("a change of {} {SEEN}", factor(*only)),
+        all => format!(
+            "a change of {} {SEEN}, in the noisiest line one of {}",
+            factor(all[all.len() / 2]),
+            factor(all[all.len() - 1])
+        ),
+    };
+    let whom = match (same.len(), judged.len()) {
+        (1, 1) => "The only line".to_owned(),
+        (same, all) if same == all => format!("None of the {} lines", whole(all as u64)),
+        (1, all) => format!("The other of the {} lines", whole(all as u64)),
+        (same, all) => format!("The other {} of {} lines", whole(same as u64), whole(all as u64)),
+    };
+    let did = if whom.starts_with("None") { "changed" } else { "did not change" };
+    Some(format!("{whom} {did}: {seen}."))
+}
+
+/// What is said where there is nothing to judge, or not of all lines.
+fn too_few(history: &History) -> Option<String> {
+    let few = history.lines.iter().filter(|line| line.has_too_few()).count();
+    if few == 0 {
+        return None;
+    }
+    let whom = if few == history.lines.len() {
+        "Too few runs".to_owned()
+    } else {
+        format!(
+            "{} of {} lines have too few runs",
+            whole(few as u64),
+            whole(history.lines.len() as u64)
+        )
+    };
+    Some(format!(
+        "{whom} to tell a change from chance: {FEWEST} are the fewest, and with ten a change has to be \
+         two to five times as large as runs scatter, the more lines the larger"
+    ))
+}
+
+/// How sure one can be of what is told.
+fn how_sure(history: &History) -> String {
+    let lines = if history.judged == 1 { "line was" } else { "lines were" };
+    format!(
+        "{} {lines} judged together: that chance alone makes any of them change has a probability of 5 % at \
+         most. Changes of less than {} are not told.",
+        whole(history.judged as u64),
+        crate::figures::percent(history.margin)
+    )
+}

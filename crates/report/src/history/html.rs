@@ -1,0 +1,342 @@
+//! A history as one self-contained page: what changed in sentences, then a panel for each line.
+//!
+//! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
+//! arrow keys says more of it than the tooltip does.
+
+use super::{BENEATH, Group, SEEN, groups, how_sure, machine, span, too_few, unchanged};
+use crate::figures::{Unit, factor, figure, whole};
+use crate::html::{brand, head, moment};
+use crate::words::list;
+use analysis::Estimate;
+use analysis::compare::Direction;
+use analysis::history::{History, Line, Shift};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::RunSummary;
+
+const OWN_STYLE: &str = include_str!("../../assets/history.css");
+/// The page's own parts of the script come last; they share one scope.
+const SCRIPTS: [&str; 2] =
+    [include_str!("../../assets/page.js"), include_str!("../../assets/history.js")];
+/// Height of a panel's drawing, and what is left free above and below, in pixels.
+const HEIGHT: f64 = 120.0;
+const MARGIN: f64 = 14.0;
+/// Where the first and the last run stand, in per cent of the width.
+const LEFT: f64 = 2.0;
+const RIGHT: f64 = 98.0;
+/// A line that moves by less than this is not drawn as if it moved by much.
+const SPAN_LEAST: f64 = 1.15;
+
+/// The page.
+pub fn page(history: &History) -> String {
+    let title = format!("{} over time", history.workload.name);
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(&title, OWN_STYLE))
+            body {
+                a.skip href="#changes" { "Skip to what changed" }
+                (header(history, &title))
+                main {
+                    (changes(history))
+                    @for (index, group) in groups(history).iter().enumerate() {
+                        (section(history, group, index))
+                    }
+                    (left_out(history))
+                    (runs(history))
+                }
+                footer {
+                    p {
+                        "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
+                        @if history.judged > 0 { (how_sure(history)) }
+                    }
+                }
+                script { @for script in SCRIPTS { (PreEscaped(script)) } }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn header(history: &History, title: &str) -> Markup {
+    html! {
+        header.masthead {
+            (brand())
+            h1 { (title) }
+            p.question { (history.workload.question) }
+            dl.dateline {
+                div { dt { "Runs" } dd { (span(history)) } }
+                div { dt { "Machine" } dd { (machine(history)) } }
+                div { dt { "Lines" } dd { (whole(history.judged as u64)) " judged" } }
+                @if !history.left_out.is_empty() {
+                    div { dt { "Mind" } dd { a href="#left-out" { "what is left out" } } }
+                }
+            }
+        }
+    }
+}
+
+fn changes(history: &History) -> Markup {
+    let groups = groups(history);
+    let several = groups.iter().filter(|group| !group.told.is_empty()).count() > 1;
+    html! {
+        section #changes aria-labelledby="changes-head" tabindex="-1" {
+            h2 #changes-head { "What changed" }
+            @if history.told.is_empty() && history.judged > 0 { p { "Nothing." } }
+            @if !history.together.is_empty() {
+                ul.findings {
+                    @for one in &history.together { (sentence(one.direction, false, &one.sentence)) }
+                }
+                p.note { (BENEATH) }
+            }
+            @for group in groups.iter().filter(|group| !group.told.is_empty()) {
+                @if several { p.group { (group.title(history)) } }
+                ul.findings {
+                    @for told in &group.told { (sentence(told.direction, told.fresh, &told.sentence)) }
+                }
+            }
+            @if let Some(same) = unchanged(history) { p { (same) } }
+            @if let Some(few) = too_few(history) { p.note { (few) "." } }
+        }
+    }
+}
+
+/// A sentence, and before it which way it goes: for the eye that runs down the list.
+fn sentence(direction: Direction, fresh: bool, text: &str) -> Markup {
+    let (class, word) = match direction {
+        Direction::Worse => ("tag tag-high", "worse"),
+        Direction::Better => ("tag tag-low", "better"),
+    };
+    html! {
+        li {
+            span.tags { span class=(class) { (word) } @if fresh { " " span.tag.tag-cross { "new" } } }
+            span.sentence { (text) }
+        }
+    }
+}
+
+/// The lines of one metric under one set of conditions: those that changed, then the others.
+fn section(history: &History, group: &Group, index: usize) -> Markup {
+    let unit = group.unit();
+    let (changed, same): (Vec<&Line>, Vec<&Line>) =
+        group.lines.iter().partition(|line| line.has_changed());
+    let id = format!("lines-{index}");
+    let others = if changed.is_empty() { "lines" } else { "other lines" };
+    html! {
+        section aria-labelledby=(id) {
+            h2 #(id) { (group.metric.name) }
+            p { (group.title(history)) }
+            @if !changed.is_empty() {
+                div.courses { @for line in &changed { (panel(history, line, &unit)) } }
+            }
+            @if !same.is_empty() {
+                details open[changed.is_empty() && same.len() <= 12] {
+                    summary { "The " (whole(same.len() as u64)) " " (others) ", which did not change" }
+                    div.courses { @for line in &same { (panel(history, line, &unit)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Where things stand in one panel.
+struct Scale {
+    runs: usize,
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// From the lowest end of an interval to the highest, by logarithms where there are any.
+    fn of(history: &History, line: &Line) -> Self {
+        let known = line.figures.iter().map(|(_, figure)| figure);
+        let ends = known.flat_map(|figure| [figure.low, figure.value, figure.high]);
+        let logs: Vec<f64> = ends.filter(|end| *end > 0.0).map(f64::ln).collect();
+        let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let runs = history.runs.len();
+        if low > high {
+            return Self { runs, low: 0.0, high: 1.0 };
+        }
+        let lacking = (SPAN_LEAST.ln() - (high - low)).max(0.0) / 2.0;
+        Self { runs, low: low - lacking, high: high + lacking }
+    }
+
+    /// A place in the sequence of runs, in per cent of the width; halves are between two runs.
+    fn across(&self, run: f64) -> String {
+        let share = if self.runs > 1 { run / (self.runs - 1) as f64 } else { 0.5 };
+        format!("{:.2}%", LEFT + share * (RIGHT - LEFT))
+    }
+
+    /// A figure, in pixels from above; what has no logarithm lies at the bottom.
+    fn down(&self, value: f64) -> String {
+        let share =
+            if value > 0.0 { (value.ln() - self.low) / (self.high - self.low) } else { 0.0 };
+        format!("{:.1}", HEIGHT - MARGIN - share.clamp(0.0, 1.0) * (HEIGHT - 2.0 * MARGIN))
+    }
+}
+
+fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
+    let scale = Scale::of(history, line);
+    let name = format!("{} at {} {}", line.label, whole(line.point), line.axis);
+    let count = line.figures.len();
+    html! {
+        figure.course {
+            figcaption { strong { (line.label) } " at " (whole(line.point)) " " (line.axis) }
+            svg role="img" aria-label={ (name) ": " (summary(history, line, unit)) } width="100%"
+                height=(HEIGHT) tabindex="0" {
+                (levels(line, &scale))
+                @for shift in &line.shifts { (mark(history, shift, &scale)) }
+                @for (run, figure) in &line.figures {
+                    (dot(&history.runs[*run], *run, figure, line, &scale, unit))
+                }
+            }
+            p.ends {
+                span { (unit.with_symbol(line.figures.first().map_or(f64::NAN, |of| of.1.value))) }
+                span { (count) @if count == 1 { " run" } @else { " runs" } }
+                span { (unit.with_symbol(line.figures.last().map_or(f64::NAN, |of| of.1.value))) }
+            }
+            p.said aria-live="polite" { (summary(history, line, unit)) }
+        }
+    }
+}
+
+/// What a panel comes to, in a few words.
+fn summary(history: &History, line: &Line, unit: &Unit) -> String {
+    if let Some(drift) = line.drift {
+        return format!("bit by bit {} ({})", factor(drift.value), interval(drift));
+    }
+    let of = |shift: &Shift| {
+        format!(
+            "{} → {} with run {}, {} ({})",
+            unit.figure(shift.before),
+            unit.with_symbol(shift.after),
+            history.runs[shift.at].number,
+            factor(shift.factor.value),
+            interval(shift.factor)
+        )
+    };
+    let all: Vec<String> = line.shifts.iter().map(of).collect();
+    match line.visible {
+        _ if !all.is_empty() => all.join("; "),
+        Some(visible) => {
+            format!("no change; one of {} {SEEN}", factor(visible))
+        }
+        None if line.has_too_few() => "too few runs".to_owned(),
+        None => "not judged".to_owned(),
+    }
+}
+
+fn interval(of: Estimate) -> String {
+    format!("95 % {} to {}", figure(of.low), figure(of.high))
+}
+
+/// A bar from the first run of each level to its last; or a line, where it came bit by bit.
+fn levels(line: &Line, scale: &Scale) -> Markup {
+    let ends = line.figures.first().zip(line.figures.last());
+    let Some((first, last)) = ends.map(|(first, last)| (first.0, last.0)) else {
+        return html! {};
+    };
+    let mut bars = Vec::new();
+    let mut from = first as f64 - 0.3;
+    for shift in &line.shifts {
+        bars.push((from, shift.at as f64 - 0.6, shift.before));
+        from = shift.at as f64 - 0.4;
+    }
+    if let Some(shift) = line.shifts.last() {
+        bars.push((from, last as f64 + 0.3, shift.after));
+    }
+    html! {
+        @for (from, to, level) in bars {
+            line.level x1=(scale.across(from)) x2=(scale.across(to)) y1=(scale.down(level))
+                y2=(scale.down(level)) {}
+        }
+        @if let Some(drift) = line.drift {
+            @let middle = typical(line);
+            @let half = drift.value.sqrt();
+            line.level x1=(scale.across(first as f64)) x2=(scale.across(last as f64))
+                y1=(scale.down(middle / half)) y2=(scale.down(middle * half)) {}
+        }
+    }
+}
+
+/// The geometric mean of a line's figures, about which it drifts.
+fn typical(line: &Line) -> f64 {
+    let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
+    (logs.sum::<f64>() / line.figures.len() as f64).exp()
+}
+
+/// Where a level changed.
+fn mark(history: &History, shift: &Shift, scale: &Scale) -> Markup {
+    let class = match shift.direction {
+        Direction::Worse => "shift worse",
+        Direction::Better => "shift better",
+    };
+    let at = scale.across(shift.at as f64 - 0.5);
+    html! {
+        g class=(class) {
+            line x1=(at) x2=(at) y1="0" y2=(HEIGHT) {}
+            title { "run " (history.runs[shift.at].number) ": " (list(&shift.because)) }
+        }
+    }
+}
+
+fn dot(
+    run: &RunSummary,
+    place: usize,
+    figure: &Estimate,
+    line: &Line,
+    scale: &Scale,
+    unit: &Unit,
+) -> Markup {
+    let at = scale.across(place as f64);
+    let class = if line.apart.contains(&place) { "run apart" } else { "run" };
+    let (low, high) = (unit.figure(figure.low), unit.figure(figure.high));
+    html! {
+        g class=(class) data-run=(place) {
+            line x1=(at) x2=(at) y1=(scale.down(figure.low)) y2=(scale.down(figure.high)) {}
+            circle cx=(at) cy=(scale.down(figure.value)) r="3" {}
+            title {
+                "run " (run.number) ": " (unit.with_symbol(figure.value))
+                @if figure.low < figure.high { " (95 % " (low) " to " (high) ")" }
+            }
+        }
+    }
+}
+
+fn left_out(history: &History) -> Markup {
+    html! {
+        @if !history.left_out.is_empty() {
+            section #left-out aria-labelledby="left-out-head" {
+                h2 #left-out-head { "Left out" }
+                ul.caveats { @for left in &history.left_out { li { (left.what) } } }
+            }
+        }
+    }
+}
+
+/// Every run with its labels, to be looked up; the script takes from here what it says of a run.
+fn runs(history: &History) -> Markup {
+    html! {
+        section #runs aria-labelledby="runs-head" {
+            h2 #runs-head { "The runs" }
+            div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
+                table.figures {
+                    thead { tr { th { "run" } th { "date" } th { "labels" } th { "knee" } th { "id" } } }
+                    tbody {
+                        @for run in history.runs.iter().rev() {
+                            @let labels: Vec<String> =
+                                run.labels.iter().map(|(key, value)| format!("{key} {value}")).collect();
+                            tr {
+                                th scope="row" { (run.number) }
+                                td { time datetime=(run.started) { (moment(&run.started)) } }
+                                td { (labels.join(", ")) }
+                                td { (run.version) }
+                                td { code { (run.id) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
+
+use super::{BENEATH, Group, groups, how_sure, machine, span, too_few, unchanged};
+use crate::figures::{NONE, Unit, factor, whole};
+use crate::terminal::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, right, wrapped};
+use crate::words::list;
+use analysis::history::{History, Line};
+use textwrap::core::display_width;
+
+/// More runs than so many are drawn from the newest back.
+const DRAWN_MAX: usize = 40;
+/// A line that moves by less than this is not drawn as if it moved by much.
+const SPAN_LEAST: f64 = 1.1;
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The history as lines that end in a line feed; with [`Detail::All`] every line is drawn.
+pub fn text(history: &History, style: &Style) -> String {
+    let pen = Pen::of(style);
+    let all = style.detail == Detail::All;
+    let mut out = String::new();
+    let head = [history.workload.name.clone(), span(history), machine(history)].join(" · ");
+    for line in wrapped(&head, pen.width, 0, INDENT) {
+        pen.line(&mut out, &pen.paint(BOLD, &line));
+    }
+    if !history.together.is_empty() {
+        out.push('\n');
+        let sentences = history.together.iter().map(|together| together.sentence.as_str());
+        sentences.chain([BENEATH]).for_each(|said| pen.said(&mut out, said));
+    }
+    for group in groups(history) {
+        let drawn: Vec<&Line> =
+            group.lines.iter().copied().filter(|line| all || line.has_changed()).collect();
+        if drawn.is_empty() {
+            continue;
+        }
+        out.push('\n');
+        pen.group(&mut out, history, &group, &drawn);
+    }
+    out.push('\n');
+    if history.told.is_empty() && history.judged > 0 {
+        pen.said(&mut out, "Nothing changed.");
+    }
+    let known = [unchanged(history), too_few(history).map(|said| said + ".")];
+    for said in known.into_iter().flatten() {
+        pen.said(&mut out, &said);
+    }
+    if history.judged > 0 {
+        pen.said(&mut out, &how_sure(history));
+    }
+    if !history.left_out.is_empty() {
+        pen.heading(&mut out, "Left out");
+        for left in &history.left_out {
+            for line in wrapped(&left.what, pen.width, INDENT, 2 * INDENT) {
+                pen.line(&mut out, &line);
+            }
+        }
+    }
+    out
+}
+
+/// One row as text.
+struct Row {
+    name: String,
+    point: String,
+    runs: String,
+    first: String,
+    last: String,
+    drawing: String,
+    changes: String,
+}
+
+impl Pen {
+    fn said(&self, out: &mut String, text: &str) {
+        for line in wrapped(text, self.width, 0, INDENT) {
+            self.line(out, &line);
+        }
+    }
+
+    /// The sentences of one metric under one set of conditions, and the lines that are drawn.
+    fn group(&self, out: &mut String, history: &History, group: &Group, drawn: &[&Line]) {
+        for line in wrapped(&group.title(history), self.width, 0, INDENT) {
+            self.line(out, &self.paint(BOLD, &line));
+        }
+        for told in &group.told {
+            for line in wrapped(&told.sentence, self.width, INDENT, 2 * INDENT) {
+                self.line(out, &line);
+            }
+        }
+        let unit = group.unit();
+        let axis = &history.workload.axis;
+        let rows: Vec<Row> = drawn.iter().map(|line| row(history, line, &unit)).collect();
+        self.over_time(out, axis, &rows);
+    }
+
+    fn over_time(&self, out: &mut String, axis: &str, rows: &[Row]) {
+        let head = Row {
+            name: "series".to_owned(),
+            point: axis.to_owned(),
+            runs: "runs".to_owned(),
+            first: "first".to_owned(),
+            last: "last".to_owned(),
+            drawing: "over time".to_owned(),
+            changes: "changed".to_owned(),
+        };
+        let width = |of: fn(&Row) -> &String| {
+            rows.iter().chain([&head]).map(|row| display_width(of(row))).max().unwrap_or(0)
+        };
+        let widths = [
+            width(|row| &row.name),
+            width(|row| &row.point),
+            width(|row| &row.runs),
+            width(|row| &row.first),
+            width(|row| &row.last),
+            width(|row| &row.drawing),
+            width(|row| &row.changes),
+        ];
+        let gaps = GAP * (widths.len() - 1);
+        if INDENT + widths.iter().sum::<usize>() + gaps > self.width {
+            self.list(out, axis, rows);
+            return;
+        }
+        self.line(out, &self.paint(DIM, &laid_out(&head, &widths)));
+        for row in rows {
+            self.line(out, &laid_out(row, &widths));
+        }
+    }
+
+    /// Where there is no room for a table: a few lines a row.
+    fn list(&self, out: &mut String, axis: &str, rows: &[Row]) {
+        for row in rows {
+            let Row { name, point, runs, first, last, drawing, changes } = row;
+            let head =
+                format!("{name} at {point} {axis}: {first} to {last} in {runs} runs, {changes}");
+            for line in wrapped(&head, self.width, INDENT, 2 * INDENT) {
+                self.line(out, &line);
+            }
+            let room = self.width - 2 * INDENT;
+            let skip = drawing.chars().count().saturating_sub(room);
+            let shown: String = drawing.chars().skip(skip).collect();
+            self.line(out, &format!("{:width$}{shown}", "", width = 2 * INDENT));
+        }
+    }
+}
+
+fn laid_out(row: &Row, widths: &[usize; 7]) -> String {
+    let gap = " ".repeat(GAP);
+    let drawing = row.drawing.chars().count();
+    let pad = " ".repeat(widths[5].saturating_sub(drawing));
+    let name = format!("{:INDENT$}{:<width$}", "", row.name, width = widths[0]);
+    let figures = [(&row.point, 1), (&row.runs, 2), (&row.first, 3), (&row.last, 4)];
+    let figures = figures.map(|(text, column)| right(text, widths[column]));
+    let [point, runs, first, last] = figures;
+    [name, point, runs, first, last, row.drawing.clone() + &pad, row.changes.clone()].join(&gap)
+}
+
+fn row(history: &History, line: &Line, unit: &Unit) -> Row {
+    let figure = |place: Option<&(usize, analysis::Estimate)>| {
+        place.map_or_else(|| NONE.to_owned(), |(_, figure)| unit.figure(figure.value))
+    };
+    Row {
+        name: line.label.clone(),
+        point: whole(line.point),
+        runs: line.figures.len().to_string(),
+        first: figure(line.figures.first()),
+        last: figure(line.figures.last()),
+        drawing: drawing(history.runs.len(), line),
+        changes: changes(history, line),
+    }
+}
+
+/// `run 4 ×0.91, run 12 ×1.13`.
+fn changes(history: &History, line: &Line) -> String {
+    if let Some(drift) = line.drift {
+        return format!("bit by bit {}", factor(drift.value));
+    }
+    let of = |shift: &analysis::history::Shift| {
+        format!("run {} {}", history.runs[shift.at].number, factor(shift.factor.value))
+    };
+    let all: Vec<String> = line.shifts.iter().map(of).collect();
+    if all.is_empty() {
+        return if line.has_too_few() { "too few runs" } else { "no" }.to_owned();
+    }
+    list(&all)
+}
+
+/// A bar for each run, and a blank where it has no figure: by the logarithm, and of the newest only where
+/// there are many.
+fn drawing(runs: usize, line: &Line) -> String {
+    let from = runs.saturating_sub(DRAWN_MAX);
+    let shown: Vec<(usize, f64)> = line
+        .figures
+        .iter()
+        .filter(|(run, figure)| *run >= from && figure.value > 0.0)
+        .map(|(run, figure)| (*run, figure.value.ln()))
+        .collect();
+    let least = shown.iter().map(|of| of.1).fold(f64::INFINITY, f64::min);
+    let most = shown.iter().map(|of| of.1).fold(f64::NEG_INFINITY, f64::max);
+    let span = (most - least).max(SPAN_LEAST.ln());
+    let base = f64::midpoint(least, most) - span / 2.0;
+    let bar = |value: f64| {
+        let step = ((value - base) / span * BARS.len() as f64) as usize;
+        BARS[step.min(BARS.len() - 1)]
+    };
+    let of_run = |run: usize| shown.iter().find(|of| of.0 == run).map_or(' ', |of| bar(of.1));
+    (from..runs).map(of_run).collect::<String>().trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Estimate;
+
+    fn line(values: &[(usize, f64)]) -> Line {
+        let figure =
+            |&(run, value): &(usize, f64)| (run, Estimate { value, low: value, high: value });
+        Line {
+            subject: "a".into(),
+            label: "a".into(),
+            conditions: record::Conditions::new(),
+            metric: record::MetricInfo {
+                name: "call".into(),
+                about: String::new(),
+                unit: "ns".into(),
+                lower_is_better: true,
+            },
+            headline: true,
+            axis: "things".into(),
+            point: 1,
+            figures: values.iter().map(figure).collect(),
+            apart: Vec::new(),
+            visible: None,
+            shifts: Vec::new(),
+            drift: None,
+            drift_is_fresh: false,
+        }
+    }
+
+    #[test]
+    fn a_drawing_has_a_bar_a_run_and_makes_little_of_noise() {
+        let drawn = |values: &[(usize, f64)], runs| drawing(runs, &line(values));
+        assert_eq!(drawn(&[(0, 1.0), (1, 1.0), (3, 2.0)], 4), "▁▁ █");
+        assert_eq!(drawn(&[(0, 1.0), (1, 1.01)], 3), "▄▅");
+        assert_eq!(drawn(&[(0, 1.0), (1, 0.0), (2, 1.0)], 3), "▅ ▅");
+        assert_eq!(drawn(&[], 3), "");
+        let many: Vec<(usize, f64)> = (0..60).map(|run| (run, 1.0)).collect();
+        assert_eq!(drawn(&many, 60).chars().count(), DRAWN_MAX);
+    }
+}

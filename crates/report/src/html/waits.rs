@@ -1,0 +1,242 @@
+//! How single operations are distributed: their percentiles as a plot with a scale on which each nine
+//! more is as far as the one before, and as a table.
+
+use super::table::short;
+use super::{Analysed, data, marks, runs};
+use crate::words::{self, QUANTILES};
+use analysis::{Distribution, Table};
+use maud::{Markup, PreEscaped, html};
+use record::{Conditions, WorkloadInfo};
+use serde_json::{Value, json};
+
+/// The distributions of one metric under one set of conditions at one point: one table a run.
+struct View<'a> {
+    conditions: &'a Conditions,
+    point: u64,
+    told: String,
+    tables: Vec<(usize, &'a Table)>,
+}
+
+impl<'a> View<'a> {
+    fn metric(&self) -> &'a str {
+        &self.tables[0].1.metric.name
+    }
+
+    fn of(&self, table: &'a Table) -> impl Iterator<Item = &'a Distribution> {
+        let point = self.point;
+        table.distributions.iter().filter(move |of| of.point == point)
+    }
+}
+
+/// Plot and tables of a workload's distributions; nothing where the record keeps none.
+pub(super) fn of_workload(
+    runs: &[Analysed],
+    info: &WorkloadInfo,
+    index: usize,
+    known: &[String],
+) -> Markup {
+    let views = views(runs, info);
+    if views.is_empty() {
+        return html! {};
+    }
+    let mut metrics: Vec<String> = views.iter().map(|view| view.metric().to_owned()).collect();
+    metrics.dedup();
+    let are = if metrics.len() == 1 { "is" } else { "are" };
+    let name = format!("{index}-waits");
+    html! {
+        div.waits {
+            h3 { "How " (words::list(&metrics)) " " (are) " distributed" }
+            p.small {
+                "Across, each step takes in nine tenths of what the one before left out: 90 % of the "
+                (QUANTILES[5]) ", then 99 %, then 99.9 %. A line that rises late is of few that took long."
+            }
+            figure.plot data-plot=(name) aria-label={ "Percentiles of " (info.name) } {
+                noscript { p.note {
+                    "The plot needs JavaScript. Its figures stand in the tables below."
+                } }
+            }
+            script type="application/json" id={ "plot-data-" (name) } {
+                (PreEscaped(json(runs, info, &views, known)))
+            }
+            @for (number, view) in views.iter().enumerate() {
+                div.view data-view=(number) {
+                    @for (run, table) in &view.tables {
+                        @let called = (runs.len() > 1).then(|| runs::name(runs, &runs[*run].0));
+                        @let id = format!("waits-{index}-{number}-{run}");
+                        (in_figures(runs, view, (table, *run), (&id, called.as_deref())))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
+    let mut views: Vec<View<'a>> = Vec::new();
+    for (run, (_, analysis)) in runs.iter().enumerate() {
+        for table in analysis.tables.iter().filter(|table| table.workload == info.name) {
+            for (point, told) in words::distributed(table) {
+                let same = |view: &&mut View| {
+                    (view.conditions, view.point) == (&table.conditions, point)
+                        && view.metric() == table.metric.name
+                };
+                match views.iter_mut().find(same) {
+                    Some(view) => view.tables.push((run, table)),
+                    None => views.push(View {
+                        conditions: &table.conditions,
+                        point,
+                        told,
+                        tables: vec![(run, table)],
+                    }),
+                }
+            }
+        }
+    }
+    views
+}
+
+/// The plot's data, in the shape of those of the other plots: a point of a line is a percentile.
+fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], known: &[String]) -> String {
+    let names: Vec<String> = runs.iter().map(|(run, _)| runs::name(runs, run)).collect();
+    let brief: Vec<String> = runs.iter().map(|(run, _)| runs::brief(runs, run)).collect();
+    let looks = (0..known.len()).map(marks::look);
+    let looks: Vec<Value> =
+        looks.map(|look| json!({ "colour": look.colour, "shape": look.shape })).collect();
+    let alike = views.windows(2).all(|pair| pair[0].conditions == pair[1].conditions);
+    let value = json!({
+        "workload": info.name,
+        "axis": format!("percentile of {}", QUANTILES[5]),
+        "percentiles": true,
+        "choosers": ["Metric", info.axis],
+        "first": first(views),
+        "trajectory": false,
+        "rounds": 1,
+        "runs": names,
+        "brief": brief,
+        "lines": runs::lines(runs),
+        "apart": vec![""; runs.len()],
+        "subjects": known,
+        "looks": looks,
+        "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
+    });
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// The view that is shown at first: the first with more than one for each of the whole, else the last.
+fn first(views: &[View]) -> usize {
+    let past_one = |view: &View| {
+        let table = view.tables[0].1;
+        let shares = table.shares.as_ref().filter(|shares| shares.multiple);
+        let at = table.points.iter().position(|point| *point == view.point);
+        shares.zip(at).is_some_and(|(shares, at)| shares.values[at] > 1.0)
+    };
+    views.iter().position(past_one).unwrap_or(views.len().saturating_sub(1))
+}
+
+/// One view; its conditions are told where not all views have the same.
+fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
+    let (run, table) = view.tables[0];
+    let held = words::conditions(&runs[run].0, &table.workload, view.conditions);
+    let metric = view.metric();
+    let name = if alike { metric.to_owned() } else { format!("{metric} · {held}") };
+    let series = view.tables.iter().flat_map(|(run, table)| {
+        view.of(table).map(move |of| {
+            json!({
+                "run": run,
+                "label": of.label,
+                "points": curve(of),
+                "samples": data::NO_SAMPLES,
+                "count": of.count,
+                "longest": short(of.max),
+            })
+        })
+    });
+    json!({
+        "metric": name,
+        "conditions": view.told,
+        "unit": table.metric.unit,
+        "upwards": "",
+        "multiples": {},
+        "one": null,
+        "series": series.collect::<Vec<_>>(),
+        "marks": [],
+    })
+}
+
+/// A line from the least to the most: one over what is left above a share, and the figure there. The
+/// most of n operations is one of n.
+fn curve(of: &Distribution) -> Vec<Value> {
+    let count = of.count.max(1) as f64;
+    let place = |share: f64| (1.0 / (1.0 - share).max(1.0 / count)).min(count);
+    let mut points: Vec<(f64, f64)> =
+        of.curve.iter().map(|(share, value)| (place(*share), *value)).collect();
+    points.dedup_by(|later, before| {
+        let same = later.0 <= before.0;
+        before.1 = if same { before.1.max(later.1) } else { before.1 };
+        same
+    });
+    points.into_iter().map(|(place, value)| json!([short(place), short(value)])).collect()
+}
+
+fn in_figures(
+    runs: &[Analysed],
+    view: &View,
+    (table, run): (&Table, usize),
+    (id, name): (&str, Option<&str>),
+) -> Markup {
+    let held = words::conditions(&runs[run].0, &table.workload, view.conditions);
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table.figures {
+                caption id=(id) { div {
+                    strong { (table.metric.name) } " at " (view.told) " · " (held)
+                    @if let Some(name) = name { " · " (name) }
+                } }
+                thead { tr {
+                    th scope="col" { "subject" }
+                    @for head in QUANTILES { th.number scope="col" { (head) } }
+                } }
+                tbody {
+                    @for of in view.of(table) {
+                        tr {
+                            th scope="row" { (of.label) }
+                            @for figure in words::quantiles(&table.metric, of) { td.number { (figure) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distribution(count: u64, curve: &[(f64, f64)]) -> Distribution {
+        Distribution {
+            subject: "ticket".to_owned(),
+            label: "ticket".to_owned(),
+            point: 4,
+            rounds: 5,
+            count,
+            min: 1.0,
+            p50: 1.0,
+            p90: 1.0,
+            p99: 1.0,
+            p99_9: 1.0,
+            max: 9.0,
+            curve: curve.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_line_ends_at_the_one_operation_that_took_longest() {
+        let given = [(0.0, 1.0), (0.5, 2.0), (0.9, 3.0), (0.9999, 8.0), (1.0, 9.0)];
+        let drawn = |count| json!(curve(&distribution(count, &given)));
+        assert_eq!(drawn(1_000_000), json!([[1, 1], [2, 2], [10, 3], [10_000, 8], [1_000_000, 9]]));
+        // Of a hundred nothing is told beyond the hundredth: the most stands there.
+        assert_eq!(drawn(100), json!([[1, 1], [2, 2], [10, 3], [100, 9]]));
+        assert_eq!(drawn(0), json!([[1, 9]]));
+    }
+}

@@ -1,0 +1,248 @@
+//! A run from the JSON that was written of it: the very same run, or one line that says why not.
+//!
+//! What is concluded (tables, findings) is passed over: it is concluded anew from the run. Everything
+//! else has to be there, whole and without contradictions, so that whoever keeps the run is not
+//! surprised half-way.
+
+use super::{SCHEMA, plain};
+use jiff::Timestamp;
+use record::{Cell, Clock, Host, Plan, Run, RunState, RunSummary, Usage, Warning};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::HashSet;
+
+/// A longer text is refused. The largest run that knee measures, every sample of `--full`, takes less.
+pub const BYTES_MAX: usize = 256 << 20;
+/// A text with more values than this is refused: each may take more room than it is written in. With
+/// both limits, reading needs no more than some 2 GiB, whatever the text.
+pub const VALUES_MAX: usize = 16_000_000;
+
+/// Digits of a run's id.
+const ID_DIGITS: usize = 16;
+/// Keys of what is concluded, or said a second time.
+const CONCLUDED: [&str; 6] = ["unavailable", "tables", "means", "maps", "findings", "caveats"];
+
+/// Why a text is no run: what is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(String);
+
+impl Unreadable {
+    /// What is quoted of the text may have anything in it, orders to a terminal included.
+    fn new(what: impl AsRef<str>) -> Self {
+        Self(what.as_ref().replace(char::is_control, " "))
+    }
+
+    /// The parser's words, with the place before them.
+    fn of(error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let words = error.to_string();
+        let what = words.strip_suffix(&format!(" at line {line} column {column}"));
+        Self::new(format!("line {line}, column {column}: {}", what.unwrap_or(&words)))
+    }
+}
+
+/// All keys that a run is read from.
+#[derive(Deserialize)]
+struct Document {
+    summary: RunSummary,
+    plan: Plan,
+    clock: Clock,
+    host: Hosts,
+    warnings: Vec<Warning>,
+    cells: Vec<Cell>,
+    /// Looked at before.
+    #[serde(rename = "schema")]
+    _schema: serde_json::Number,
+}
+
+#[derive(Deserialize)]
+struct Hosts {
+    before: Host,
+    after: Option<Host>,
+}
+
+/// What tells whether it is a run at all, and of which schema.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<serde_json::Number>,
+    summary: Option<IgnoredAny>,
+}
+
+/// The run that [`super::run`] wrote with all its samples.
+///
+/// Of what is read here, nothing is trusted: any bytes give a run or an error, within the memory that
+/// [`BYTES_MAX`] and [`VALUES_MAX`] allow.
+pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
+    within_limits(bytes)?;
+    known_schema(bytes)?;
+    plain::check(bytes).map_err(|error| Unreadable::of(&error))?;
+    let mut unknown = None;
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    let document: Document = serde_ignored::deserialize(&mut parser, |path| {
+        let path = path.to_string();
+        if unknown.is_none() && !is_passed_over(&path) {
+            unknown = Some(path);
+        }
+    })
+    .map_err(|error| Unreadable::of(&error))?;
+    if let Some(path) = unknown {
+        return Err(Unreadable::new(format!("{path} is a key that this knee does not know")));
+    }
+    let run = run(document)?;
+    check_summary(&run)?;
+    check_state(&run)?;
+    check_cells(&run)?;
+    Ok(run)
+}
+
+fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
+    if bytes.len() > BYTES_MAX {
+        let most = BYTES_MAX >> 20;
+        return Err(Unreadable::new(format!("it is larger than {most} MiB")));
+    }
+    // What stands between commas: about as many as there are values, and found in no time.
+    if bytes.split(|&byte| byte == b',').count() > VALUES_MAX {
+        let most = VALUES_MAX / 1_000_000;
+        return Err(Unreadable::new(format!("it has more than {most} million values")));
+    }
+    Ok(())
+}
+
+/// Whether it is a run of the schema that this knee writes.
+fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| Unreadable::of(&error))?;
+    match (head.schema, head.summary) {
+        (Some(schema), Some(_)) if schema.as_u64() == Some(u64::from(SCHEMA)) => Ok(()),
+        (Some(schema), Some(_)) => Err(Unreadable::new(format!(
+            "it is of schema {schema}, and this knee reads schema {SCHEMA}"
+        ))),
+        _ => Err(Unreadable::new(
+            "it is JSON, but no run that knee wrote: `schema` or `summary` is missing",
+        )),
+    }
+}
+
+/// Whether a key that is not read is there all the same.
+fn is_passed_over(path: &str) -> bool {
+    let last = path.rsplit_once('.').map(|(_, last)| last);
+    CONCLUDED.contains(&path) || (path.starts_with("cells.") && last == Some("count"))
+}
+
+fn run(document: Document) -> Result<Run, Unreadable> {
+    let Document { summary, plan, clock, host, mut warnings, cells, .. } = document;
+    // Those of the plan are written along with those of the run.
+    if !warnings.starts_with(&plan.warnings) {
+        return Err(Unreadable::new("warnings must begin with those of plan.warnings"));
+    }
+    let warnings = warnings.split_off(plan.warnings.len());
+    let (host_before, host_after) = (host.before, host.after);
+    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells })
+}
+
+fn check_summary(run: &Run) -> Result<(), Unreadable> {
+    let RunSummary { id, started, ended, cells_ended, cells_planned, .. } = &run.summary;
+    let digits = |id: &str| id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if id.len() != ID_DIGITS || !digits(id) {
+        return Err(Unreadable::new("summary.id is not made of 16 digits from 0 to f"));
+    }
+    for (key, moment) in [("started", Some(started)), ("ended", ended.as_ref())] {
+        if moment.is_some_and(|moment| moment.parse::<Timestamp>().is_err()) {
+            return Err(Unreadable::new(format!(
+                "summary.{key} is no moment such as 2026-11-21T13:51:34+00:00"
+            )));
+        }
+    }
+    let (cells, planned) = (run.cells.len() as u64, run.plan.cells.len() as u64);
+    let wrong = if *cells_ended != cells {
+        format!("summary.cells_ended is {cells_ended}, and there are {cells} cells")
+    } else if *cells_planned != planned {
+        format!("summary.cells_planned is {cells_planned}, and plan.cells has {planned}")
+    } else {
+        return Ok(());
+    };
+    Err(Unreadable::new(wrong))
+}
+
+fn check_state(run: &Run) -> Result<(), Unreadable> {
+    let RunSummary { state, ended, .. } = &run.summary;
+    let has_ended = ended.is_some() && run.host_after.is_some();
+    let wrong = match state {
+        RunState::Open => ended.is_some() || run.host_after.is_some(),
+        RunState::Complete | RunState::Interrupted => !has_ended,
+    };
+    if wrong {
+        return Err(Unreadable::new(format!(
+            "summary.state is {}, which summary.ended and host.after contradict",
+            state.name()
+        )));
+    }
+    // A budget ends a run before every cell that there may be.
+    let (cells, planned) = (run.cells.len(), run.plan.cells.len());
+    if *state == RunState::Complete && run.plan.budget.is_none() && cells < planned {
+        return Err(Unreadable::new(format!(
+            "summary.state is complete, and {cells} of {planned} cells are there"
+        )));
+    }
+    Ok(())
+}
+
+fn check_cells(run: &Run) -> Result<(), Unreadable> {
+    let mut known = HashSet::new();
+    for (place, cell) in run.cells.iter().enumerate() {
+        let sequence = cell.sequence;
+        if !known.insert(sequence) {
+            return Err(Unreadable::new(format!("cells.{place}: cell {sequence} is there twice")));
+        }
+        let planned = usize::try_from(sequence).ok().and_then(|n| run.plan.cells.get(n));
+        if planned != Some(&cell.key) {
+            return Err(Unreadable::new(format!(
+                "cells.{place}.key is not what plan.cells.{sequence} says"
+            )));
+        }
+        check_cell(cell, place)?;
+    }
+    Ok(())
+}
+
+fn check_cell(cell: &Cell, place: usize) -> Result<(), Unreadable> {
+    let of = |key: &'static str| move || format!("cells.{place}.{key}");
+    fits(cell.key.point, of("key.point"))?;
+    fits(cell.elapsed_ns, of("elapsed_ns"))?;
+    fits_usage(&cell.usage, of("usage"))?;
+    for (number, metric) in cell.metrics.iter().enumerate() {
+        let of = |key: &'static str| move || format!("cells.{place}.metrics.{number}.{key}");
+        fits(metric.operations, of("operations"))?;
+        fits_usage(&metric.usage, of("usage"))?;
+        let (samples, positions) = (metric.samples.len(), metric.positions.len());
+        if positions != 0 && positions != samples {
+            return Err(Unreadable::new(format!(
+                "{}: {positions} positions of {samples} samples",
+                of("positions")()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn fits_usage(usage: &Usage, of: impl Fn() -> String) -> Result<(), Unreadable> {
+    let Usage {
+        user_ns,
+        system_ns,
+        switches_voluntary,
+        switches_involuntary,
+        faults_minor,
+        faults_major,
+    } = *usage;
+    let all =
+        [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major];
+    all.into_iter().try_for_each(|count| fits(count, &of))
+}
+
+/// Whether a record can keep a count: its integers have a sign.
+fn fits(count: u64, of: impl FnOnce() -> String) -> Result<(), Unreadable> {
+    match i64::try_from(count) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Unreadable::new(format!("{} is {count}, which is too large", of()))),
+    }
+}

@@ -1,0 +1,223 @@
+//! A comparison as people and programs see it: terminal, JSON, Markdown, page.
+
+mod fixture;
+
+use analysis::Analysis;
+use analysis::compare::{Comparison, Direction, Verdict};
+use fixture::compared::{alike, compared};
+use record::Run;
+use report::comparison::{Pair, SCHEMA, json, markdown, page, terminal};
+use report::terminal::{Detail, Style};
+
+const PLAIN: Style = Style { colour: false, width: 110, detail: Detail::Headline };
+
+fn pair<'a>(runs: &'a [(Run, Analysis)], comparison: &'a Comparison) -> Pair<'a> {
+    Pair { base: &runs[0].0, new: &runs[1].0, comparison }
+}
+
+fn told(style: &Style) -> String {
+    let (runs, comparison) = compared(style.detail == Detail::All);
+    terminal(&pair(&runs, &comparison), style)
+}
+
+#[test]
+fn a_wide_terminal_shows_one_line_a_subject() {
+    insta::assert_snapshot!("wide", told(&PLAIN));
+}
+
+#[test]
+fn sixty_columns_split_the_table_between_its_points() {
+    insta::assert_snapshot!("sixty", told(&Style { width: 60, ..PLAIN }));
+}
+
+#[test]
+fn everything_is_shown_with_the_medians_of_both() {
+    insta::assert_snapshot!("all", told(&Style { detail: Detail::All, ..PLAIN }));
+}
+
+#[test]
+fn colours_say_nothing_that_a_sign_and_a_word_do_not() {
+    let coloured = told(&Style { colour: true, ..PLAIN });
+    insta::assert_snapshot!("coloured", coloured.replace('\u{1b}', "␛"));
+    let bare: Vec<String> = coloured.lines().map(without_escapes).collect();
+    let plain = told(&PLAIN);
+    assert_eq!(
+        bare.iter().map(|line| line.trim_end()).collect::<Vec<_>>(),
+        plain.lines().collect::<Vec<_>>()
+    );
+}
+
+/// Text without the escapes that colour it.
+fn without_escapes(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for detail in [Detail::Headline, Detail::All] {
+        let (runs, comparison) = compared(detail == Detail::All);
+        for width in [40, 41, 53, 60, 72, 80, 97, 120, 200] {
+            let text = terminal(&pair(&runs, &comparison), &Style { width, detail, ..PLAIN });
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{width} columns: {line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_ratio_is_there_at_every_width() {
+    let ratios = |width| {
+        let text = told(&Style { width, ..PLAIN });
+        let tables = text.split("poll · 1 active of N").nth(1).unwrap().split("Left out").next();
+        let tables = tables.unwrap().to_owned();
+        let mut words: Vec<String> = tables
+            .split_whitespace()
+            .filter(|word| word.starts_with('×') && !word.ends_with(','))
+            .map(str::to_owned)
+            .collect();
+        words.sort();
+        words
+    };
+    assert!(ratios(200).len() > 50, "{:?}", ratios(200));
+    assert_eq!(ratios(200), ratios(60));
+    assert_eq!(ratios(200), ratios(40));
+}
+
+#[test]
+fn where_nothing_changed_that_is_said_and_no_advice_given() {
+    let (runs, comparison) = alike();
+    insta::assert_snapshot!("alike", terminal(&pair(&runs, &comparison), &PLAIN));
+    let text = markdown(&pair(&runs, &comparison));
+    assert!(text.starts_with("**knee: = the same** · 4 series: ▲ 0 slower"), "{text}");
+}
+
+/// What fails a gate, or is not known, is never called the same in the first line.
+#[test]
+fn markdown_calls_the_same_only_what_is() {
+    let (runs, mut comparison) = alike();
+    let changes = compared(false).1.changes;
+    let starts = |comparison: &Comparison, with: &str| {
+        let text = markdown(&pair(&runs, comparison));
+        assert!(text.starts_with(&format!("**knee: {with}** · 4 series")), "{with}: {text}");
+    };
+    comparison.changes = vec![changes[2].clone()];
+    starts(&comparison, "▲ worse");
+    comparison.changes[0].direction = Some(Direction::Better);
+    starts(&comparison, "▼ better");
+    comparison.changes = vec![changes[3].clone()];
+    starts(&comparison, "• neither slower nor faster, but not as it was");
+    comparison.changes[0].headline = false;
+    starts(&comparison, "= the same");
+    let cell = comparison.tables[0].rows[0].cells[0].as_mut().unwrap();
+    cell.ratio.verdict = Verdict::Undecided;
+    starts(&comparison, "= the same as whole series, ? undecided at points");
+    comparison.tables[0].rows[0].overall.verdict = Verdict::Undecided;
+    starts(&comparison, "? nothing is known to be slower or faster");
+}
+
+#[test]
+fn what_is_assumed_of_one_round_or_computed_by_a_model_is_said() {
+    let (mut runs, comparison) = compared(false);
+    runs[1].0.plan.cells.retain(|cell| cell.round == 0);
+    let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    assert!(text.contains("by a tenth"), "{text}");
+    for (run, _) in &mut runs {
+        run.host_before.facts.insert("simulated".to_owned(), "yes".to_owned());
+    }
+    let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    assert!(text.contains("A model computed both"), "{text}");
+    for word in ["by a tenth", "one after the other", "--interleave CMD"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn figures_without_a_unit_are_in_none() {
+    let (runs, mut comparison) = compared(false);
+    for table in &mut comparison.tables {
+        table.metric.unit.clear();
+    }
+    assert!(!markdown(&pair(&runs, &comparison)).contains(", in \n"));
+    assert!(!page(&runs, &comparison).contains("base → new, in"));
+    let all = Style { detail: Detail::All, ..PLAIN };
+    assert!(terminal(&pair(&runs, &comparison), &all).lines().any(|line| line.trim() == "medians"));
+}
+
+#[test]
+fn markdown_begins_with_the_verdict_and_folds_the_details() {
+    let (runs, comparison) = compared(true);
+    let text = markdown(&pair(&runs, &comparison));
+    assert!(text.starts_with("**knee: ▲ slower and ▼ faster** · "), "{text}");
+    assert!(!text.contains("<script>"), "{text}");
+    insta::assert_snapshot!("markdown", text);
+}
+
+#[test]
+fn markdown_without_a_decision_says_undecided_first() {
+    let (runs, mut comparison) = compared(false);
+    comparison.changes.clear();
+    for table in &mut comparison.tables {
+        table.rows.retain(|row| row.subject == "epoll-edge" || row.subject == "kqueue");
+    }
+    assert!(markdown(&pair(&runs, &comparison)).starts_with("**knee: ? undecided** · 4 series"));
+    comparison.tables.clear();
+    let text = markdown(&pair(&runs, &comparison));
+    assert!(text.starts_with("**knee: nothing to compare** · 0 series"), "{text}");
+}
+
+#[test]
+fn the_documented_keys_and_no_others() {
+    let (runs, comparison) = compared(false);
+    let value = json(&pair(&runs, &comparison));
+    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut documented: Vec<&str> = include_str!("../src/comparison/json.rs")
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `")?.split(" | ").next())
+        .flat_map(|names| names.split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect();
+    found.sort_unstable();
+    documented.sort_unstable();
+    assert_eq!(found, documented);
+    assert_eq!(value["schema"], SCHEMA);
+    let counts = &value["verdicts"]["headline"]["series"];
+    let counts = ["slower", "faster", "same", "undecided"].map(|key| counts[key].as_u64().unwrap());
+    assert_eq!(counts, [2, 2, 4, 4]);
+    assert_eq!(value["tables"][0]["rows"][0]["overall"]["verdict"], "faster");
+    let absent = &value["tables"][0]["rows"][5]["overall"]["ratio"]["value"];
+    assert!(absent.is_null(), "what is not finite is null: {absent}");
+}
+
+#[test]
+fn the_page_has_the_comparison_before_the_findings() {
+    let (runs, comparison) = compared(true);
+    let page = page(&runs, &comparison);
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(place("id=\"comparison\"") < place("id=\"findings\""));
+    assert!(place("<title>poll, compared · knee</title>") < place("href=\"#comparison\""));
+    assert!(!page.contains("<script> "), "what a label holds is text");
+    for word in ["Conditions that differ", "▲ 4 slower", "The other metrics: 2 tables", "Left out"]
+    {
+        place(word);
+    }
+    let ratios = page.matches("class=\"span ").count();
+    assert_eq!(ratios, 4 * 5, "an interval is drawn for each series that has one");
+    assert!(page.contains("aria-hidden=\"true\">▲</span>"));
+    assert!(page.contains("<td class=\"number slower\""), "a verdict is tinted");
+    assert!(page.contains("class=\"unseen\"> slower, </span>"), "a sign has a word for ears");
+}
+
+#[test]
+fn runs_of_two_records_are_told_apart_where_their_numbers_are_alike() {
+    let (mut runs, comparison) = compared(false);
+    runs[1].0.summary.number = runs[0].0.summary.number;
+    let page = page(&runs, &comparison);
+    let id = |at: usize| runs[at].0.summary.id.get(..6).unwrap().to_owned();
+    for at in [0, 1] {
+        let name = format!("run 7 ({}) on bench-7", id(at));
+        assert!(page.contains(&name), "{name}");
+    }
+}

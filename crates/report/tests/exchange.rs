@@ -1,0 +1,416 @@
+//! What is exchanged with other programs: JSON that its published schema describes and that is read
+//! back to the same run, JSON lines, and the formats of those who follow figures over commits.
+
+mod fixture;
+
+use fixture::trajectory::{self, Size};
+use fixture::{build, dead, locks, pipetest, realistic};
+use jsonschema::Validator;
+use record::{Budget, Outcome, Run, RunState};
+use report::export::{Material, What, find};
+use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const PUBLISHED: &str = include_str!("../../../docs/schema/run-1.schema.json");
+
+/// Runs with all that there is: voids, histograms, trajectories that ended early, means, maps.
+fn runs() -> Vec<Run> {
+    let mut all = vec![
+        realistic(3).0,
+        pipetest::pipetest(2).0,
+        trajectory::before(Size::SMALL).0,
+        dead::dead(2).0,
+        locks::locks(3).0,
+        build::build(&[1, 2]).0,
+    ];
+    all.extend([labelled(), interrupted(), open()]);
+    all
+}
+
+fn labelled() -> Run {
+    let (mut run, _) = realistic(2);
+    let labels = [("commit", "3701d31"), ("kernel \"new\"", "ä \u{1f980}")];
+    run.summary.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    run.plan.budget = Some(Budget { time_ms: 120_000, precision: 0.02 });
+    "00000000a3f1b2c4".clone_into(&mut run.plan.beside);
+    run.plan.seed = u64::MAX;
+    // Figures at the ends of what a number can be.
+    let samples = [f64::MIN_POSITIVE, f64::MAX, 0.1 + 0.2, -0.0, 5e-324];
+    run.cells[0].metrics[0].samples = samples.to_vec();
+    run
+}
+
+/// A run that was ended in an orderly way before all was measured.
+fn interrupted() -> Run {
+    let (mut run, _) = realistic(2);
+    run.cells.truncate(100);
+    (run.summary.state, run.summary.cells_ended) = (RunState::Interrupted, 100);
+    run
+}
+
+/// A run that was killed.
+fn open() -> Run {
+    let (mut run, _) = trajectory::before(Size::SMALL);
+    (run.summary.state, run.summary.ended, run.host_after) = (RunState::Open, None, None);
+    run
+}
+
+fn written(run: &Run, format: &str, what: Option<What>) -> String {
+    let format = find(format).expect("a format");
+    let material = Material::new(run, what);
+    (format.check)(&material).expect("it can be had");
+    let mut bytes = Vec::new();
+    (format.write)(&material, &mut bytes).expect("written");
+    let text = String::from_utf8(bytes).expect("UTF-8");
+    assert!(text.starts_with(format.head), "{}: {:?}", format.name, text.lines().next());
+    text
+}
+
+fn value(run: &Run) -> Value {
+    report::json::run(run, &analysis::analyse(run), Samples::Include)
+}
+
+/// The published schema, compiled.
+struct Published(Validator);
+
+impl Published {
+    fn new() -> Self {
+        let schema = serde_json::from_str(PUBLISHED).expect("JSON");
+        Self(jsonschema::draft202012::new(&schema).expect("a schema"))
+    }
+
+    fn holds(&self, value: &Value) -> Result<(), String> {
+        let said = |error: jsonschema::ValidationError| {
+            format!("{}: {error}", error.instance_path()).chars().take(300).collect()
+        };
+        self.0.validate(value).map_err(said)
+    }
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_number() {
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["$id"], format!("urn:knee:run-{SCHEMA}"));
+    assert_eq!(schema["properties"]["schema"]["const"], SCHEMA);
+}
+
+#[test]
+fn every_run_is_what_the_schema_says_with_and_without_samples() {
+    let published = Published::new();
+    for run in runs() {
+        let analysis = analysis::analyse(&run);
+        for samples in [Samples::Include, Samples::Omit] {
+            let value = report::json::run(&run, &analysis, samples);
+            let held = published.holds(&value);
+            assert!(held.is_ok(), "{}: {held:?}", run.summary.id);
+        }
+    }
+    // What reports show of modes and steps is made by hand there, so that all of it occurs.
+    let (run, analysis) = trajectory::before(Size::SMALL);
+    published.holds(&report::json::run(&run, &analysis, Samples::Include)).unwrap();
+}
+
+/// Every object in a value by its shape (its pointer with `*` for places), but for maps, whose keys
+/// are anybody's.
+fn objects(value: &Value, at: (&str, &str), found: &mut BTreeMap<String, String>) {
+    let (shape, pointer) = at;
+    match value {
+        Value::Object(fields) => {
+            let map = ["facts", "conditions", "labels"];
+            if !map.iter().any(|name| shape.ends_with(&format!("/{name}"))) {
+                found.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
+            }
+            for (key, field) in fields {
+                let at = (&*format!("{shape}/{key}"), &*format!("{pointer}/{key}"));
+                objects(field, at, found);
+            }
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                let at = (&*format!("{shape}/*"), &*format!("{pointer}/{place}"));
+                objects(item, at, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same with at most three of everything, so that it is looked at quickly.
+fn small(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(small),
+        Value::Array(items) => {
+            items.truncate(3);
+            items.iter_mut().for_each(small);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
+    let published = Published::new();
+    let mut known = BTreeSet::new();
+    for mut value in [labelled(), locks::locks(3).0, build::build(&[1]).0].map(|run| value(&run)) {
+        small(&mut value);
+        published.holds(&value).unwrap();
+        let mut found = BTreeMap::new();
+        objects(&value, ("", ""), &mut found);
+        for (shape, pointer) in found {
+            if !known.insert(shape.clone()) {
+                continue;
+            }
+            let object = value.pointer(&pointer).and_then(Value::as_object).unwrap();
+            for key in object.keys().cloned().collect::<Vec<_>>() {
+                let mut other = value.clone();
+                let object = other.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
+                let field = object.remove(&key).unwrap();
+                object.insert(format!("{key}_renamed"), field);
+                assert!(published.holds(&other).is_err(), "{shape}/{key}");
+            }
+        }
+    }
+    assert!(known.len() > 40, "{known:?}");
+    for shape in ["/plan/budget", "/cells/*/metrics/*/usage", "/means/*/columns/*"] {
+        assert!(known.contains(shape), "{shape} is not in {known:?}");
+    }
+}
+
+#[test]
+fn what_was_written_is_read_back_to_the_same_run_and_written_the_same() {
+    for run in runs() {
+        let text = written(&run, "json", None);
+        let again = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(again == run, "{}", run.summary.id);
+        assert!(written(&again, "json", None) == text, "{}", run.summary.id);
+    }
+    let bits = |run: &Run| run.cells[0].metrics[0].samples.iter().map(|v| v.to_bits()).collect();
+    let again = read(written(&labelled(), "json", None).as_bytes()).unwrap();
+    let (found, wanted): (Vec<u64>, Vec<u64>) = (bits(&again), bits(&labelled()));
+    assert_eq!(found, wanted);
+}
+
+/// The error of a run's JSON that was changed.
+fn refused(change: impl FnOnce(&mut Value)) -> String {
+    let mut value = value(&interrupted());
+    change(&mut value);
+    let text = serde_json::to_string_pretty(&value).unwrap();
+    read(text.as_bytes()).map_or_else(|error| error.to_string(), |_| "it was taken".to_owned())
+}
+
+#[test]
+fn what_contradicts_itself_is_refused_with_its_place() {
+    let wanted = "summary.id is not made of 16 digits from 0 to f";
+    for id in ["", "00000000A3F1B2C4", "../../../etc/cron"] {
+        assert_eq!(refused(|run| run["summary"]["id"] = json!(id)), wanted);
+    }
+    assert_eq!(
+        refused(|run| run["summary"]["cells_ended"] = json!(99)),
+        "summary.cells_ended is 99, and there are 100 cells"
+    );
+    assert!(
+        refused(|run| drop(run["plan"]["cells"].as_array_mut().unwrap().pop()))
+            .starts_with("summary.cells_planned is ")
+    );
+    assert_eq!(
+        refused(|run| run["summary"]["started"] = json!("yesterday")),
+        "summary.started is no moment such as 2026-11-21T13:51:34+00:00"
+    );
+    let complete = refused(|run| run["summary"]["state"] = json!("complete"));
+    assert!(complete.starts_with("summary.state is complete, and 100 of "), "{complete}");
+    let wanted = "cells.7.key is not what plan.cells.7 says";
+    assert_eq!(refused(|run| run["cells"][7]["key"]["point"] = json!(1)), wanted);
+    assert_eq!(refused(|run| run["plan"]["cells"][7]["round"] = json!(9)), wanted);
+    let beyond = refused(|run| run["cells"][7]["sequence"] = json!(u64::MAX));
+    assert_eq!(beyond, format!("cells.7.key is not what plan.cells.{} says", u64::MAX));
+    assert_eq!(
+        refused(|run| run["summary"]["ended"] = Value::Null),
+        "summary.state is interrupted, which summary.ended and host.after contradict"
+    );
+    assert_eq!(
+        refused(|run| run["cells"][7]["sequence"] = json!(3)),
+        "cells.7: cell 3 is there twice"
+    );
+    assert_eq!(
+        refused(|run| run["cells"][2]["metrics"][1]["positions"] = json!([1, 2, 3])),
+        "cells.2.metrics.1.positions: 3 positions of 2 samples"
+    );
+    assert_eq!(
+        refused(|run| run["cells"][2]["usage"]["user_ns"] = json!(u64::MAX)),
+        "cells.2.usage is 18446744073709551615, which is too large"
+    );
+    assert_eq!(
+        refused(|run| run["warnings"] = json!([])),
+        "warnings must begin with those of plan.warnings"
+    );
+    assert_eq!(
+        refused(|run| run["cells"][0]["key"]["rounds"] = json!(1)),
+        "cells.0.key.rounds is a key that this knee does not know"
+    );
+}
+
+#[test]
+fn a_text_that_gives_orders_to_a_terminal_is_refused_with_its_line() {
+    let orders = ["\u{1b}[2J", "two\nlines", "a\u{7f}", "a\u{9b}31m"];
+    for order in orders {
+        for changed in [
+            refused(|run| run["summary"]["command"][0] = json!(order)),
+            refused(|run| run["summary"]["labels"][order] = json!("1")),
+            refused(|run| run["plan"]["workloads"][0]["subjects"][0]["label"] = json!(order)),
+            refused(|run| run["host"]["before"]["facts"]["cpu.model"] = json!(order)),
+        ] {
+            let wanted = changed.ends_with(": a text with a control character in it");
+            assert!(wanted && changed.starts_with("line "), "{order:?}: {changed}");
+        }
+    }
+}
+
+/// What a command said is nobody's to choose, and it is shown nowhere.
+#[test]
+fn the_detail_of_a_void_cell_is_kept_as_it_is() {
+    let mut run = interrupted();
+    let detail = "error:\n\t\u{1b}[31mno rule\u{1b}[0m".to_owned();
+    run.cells[3].outcome = Outcome::Void { reason: "make ended with 2".into(), detail };
+    run.cells[3].metrics.clear();
+    assert!(read(written(&run, "json", None).as_bytes()).unwrap() == run);
+}
+
+#[test]
+fn what_is_no_run_is_refused_with_line_and_column() {
+    let error = |text: &str| read(text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(error("{\n  \"schema\": ,"), "line 2, column 13: expected value");
+    assert_eq!(error(""), "line 1, column 0: EOF while parsing a value");
+    let other = "it is JSON, but no run that knee wrote: `schema` or `summary` is missing";
+    assert_eq!(error("{}"), other);
+    assert_eq!(error("{\"schema\": 1}"), other);
+    let newer = "it is of schema 2, and this knee reads schema 1";
+    assert_eq!(error("{\"schema\": 2, \"summary\": {}}"), newer);
+    assert!(error(&"[".repeat(100_000)).starts_with("line 1, column "));
+    let missing = refused(|run| drop(run["plan"].as_object_mut().unwrap().remove("seed")));
+    assert!(missing.starts_with("line ") && missing.ends_with("missing field `seed`"), "{missing}");
+    let huge = refused(|run| run["cells"][0]["metrics"][0]["samples"] = json!(["1e999"]));
+    assert!(huge.contains("invalid type: string \"1e999\", expected f64"), "{huge}");
+    let lines = written(&realistic(1).0, "jsonl", None);
+    assert!(error(&lines).contains("line 2, column 1: trailing characters"), "{}", error(&lines));
+}
+
+#[test]
+fn no_prefix_of_a_run_is_a_run_and_none_is_a_panic() {
+    let mut run = interrupted();
+    run.cells.truncate(2);
+    run.plan.cells.truncate(2);
+    (run.summary.cells_ended, run.summary.cells_planned) = (2, 2);
+    let text = written(&run, "json", None).into_bytes();
+    for end in (0..text.len() - 2).step_by(61) {
+        assert!(read(&text[..end]).is_err(), "{end}");
+    }
+    assert!(read(&text).is_ok());
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_is_read() {
+    let large = vec![b' '; BYTES_MAX + 1];
+    assert_eq!(read(&large).unwrap_err().to_string(), "it is larger than 256 MiB");
+    let many = vec![b','; VALUES_MAX];
+    assert_eq!(read(&many).unwrap_err().to_string(), "it has more than 16 million values");
+}
+
+#[test]
+fn json_lines_have_every_cell_with_all_its_samples_and_the_same_keys() {
+    for run in runs() {
+        let text = written(&run, "jsonl", None);
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+        let keys = |line: &Value| line.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert!(lines.iter().all(|line| keys(line) == keys(&lines[0])));
+        let figures: usize = run.cells.iter().map(|cell| cell.metrics.len().max(1)).sum();
+        assert_eq!(lines.len(), figures);
+        let mut of_cell: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
+        for line in &lines {
+            of_cell.entry(line["sequence"].as_u64().unwrap()).or_default().push(line);
+        }
+        for cell in &run.cells {
+            let own = &of_cell[&cell.sequence];
+            assert_eq!(own.len(), cell.metrics.len().max(1));
+            assert_eq!(own[0]["conditions"], json!(cell.key.conditions));
+            for (line, metric) in own.iter().zip(&cell.metrics) {
+                assert_eq!(line["metric"], metric.name.as_str());
+                assert_eq!(line["samples"], json!(metric.samples));
+                assert_eq!(line["positions"], json!(metric.positions));
+                assert!(line["unit"].is_string() && line["point"] == cell.key.point);
+            }
+            if cell.metrics.is_empty() {
+                assert!(own[0]["metric"].is_null() && own[0]["samples"] == json!([]));
+                assert!(own[0]["missing"].as_str().unwrap().starts_with("void: "), "{}", own[0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
+    let (run, analysis) = realistic(3);
+    let entries: Value =
+        serde_json::from_str(&written(&run, "github-action-benchmark", None)).unwrap();
+    let names: Vec<&str> =
+        entries.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    let figures = analysis.tables.iter().flat_map(|table| &table.rows);
+    assert_eq!(names.len(), figures.map(|row| row.cells.iter().flatten().count()).sum::<usize>());
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "each is there once");
+    assert_eq!(names[0], "poll/select/loop active=1 object=socketpair watched descriptors=10");
+    let at = analysis.tables[0].rows[0].cells[0].as_ref().unwrap();
+    assert_eq!(entries[0]["value"], at.median.value);
+    assert_eq!(entries[0]["unit"], "ns");
+    assert_eq!(entries[0]["range"], format!("95 %: {} to {}", at.median.low, at.median.high));
+    let other = fixture::slower(2).0;
+    let other = written(&other, "github-action-benchmark", Some(What::Smaller));
+    assert!(other.contains(names[0]), "another run of the same plan has the same names");
+}
+
+#[test]
+fn a_run_with_both_directions_has_a_file_for_each() {
+    let format = find("github-action-benchmark").unwrap();
+    let run = dead::dead(2).0;
+    let material = Material::new(&run, None);
+    let why = (format.check)(&material).unwrap_err();
+    assert!(why.ends_with("--what smaller or --what bigger"), "{why}");
+    let [smaller, bigger] = [What::Smaller, What::Bigger]
+        .map(|what| written(&run, "github-action-benchmark", Some(what)));
+    let count = |text: &str| serde_json::from_str::<Value>(text).unwrap().as_array().unwrap().len();
+    let tables = analysis::analyse(&run).tables;
+    let of = |lower: bool| -> usize {
+        let tables = tables.iter().filter(|table| table.metric.lower_is_better == lower);
+        tables.flat_map(|table| &table.rows).map(|row| row.cells.iter().flatten().count()).sum()
+    };
+    assert_eq!((count(&smaller), count(&bigger)), (of(true), of(false)));
+    let (run, _) = realistic(2);
+    let why = (format.check)(&Material::new(&run, Some(What::Bigger))).unwrap_err();
+    assert!(why.ends_with("--what smaller has some"), "{why}");
+}
+
+#[test]
+fn bencher_gets_medians_with_intervals_by_benchmark_and_measure() {
+    let (run, analysis) = dead::dead(3);
+    let metrics: Value = serde_json::from_str(&written(&run, "bencher", None)).unwrap();
+    let mut wanted = 0;
+    for table in &analysis.tables {
+        for row in &table.rows {
+            for at in row.cells.iter().flatten() {
+                wanted += 1;
+                let mut name = format!("dead/{}/{}", row.subject, table.metric.name);
+                for (condition, value) in &table.conditions {
+                    name = format!("{name} {condition}={value}");
+                }
+                let benchmark = &metrics[format!("{name} {}={}", table.axis_condition, at.point)];
+                let (measure, figures) = benchmark.as_object().unwrap().iter().next().unwrap();
+                assert_eq!(figures["value"], at.median.value, "{name}");
+                assert_eq!(figures["lower_value"], at.median.low);
+                assert_eq!(figures["upper_value"], at.median.high);
+                assert_eq!(measure == "latency", table.metric.unit == "ns", "{measure}");
+            }
+        }
+    }
+    assert_eq!(metrics.as_object().unwrap().len(), wanted);
+}

@@ -1,0 +1,197 @@
+//! Histories as people see them: in a wide terminal, in a narrow one, and as a page.
+
+use analysis::Estimate;
+use analysis::compare::Direction;
+use analysis::history::{History, MARGIN, Measured, Place, Terms, Together, history};
+use analysis::random::{generator, normal};
+use record::{Conditions, MetricInfo, RunState, RunSummary, SubjectInfo, WorkloadInfo};
+use report::history::{html, json, terminal};
+use report::terminal::{Detail, Style};
+use std::collections::BTreeMap;
+
+const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
+
+/// Subject, what it costs at all points, and from which run on how much more.
+const SUBJECTS: [(&str, f64, i64, f64); 4] = [
+    ("poll", 2_400.0, 18, 1.35),
+    ("epoll-level", 2_500.0, 12, 1.13),
+    ("<edge>", 2_600.0, i64::MAX, 1.0),
+    ("io_uring", 2_300.0, 7, 0.85),
+];
+
+/// So many runs: one subject is faster from run 7 on, one slower at one point from run 12 on, one at all
+/// points from run 18 on. Run 10 is disturbed.
+fn made(count: i64) -> History {
+    let subject = |(name, ..): &(&str, f64, i64, f64)| SubjectInfo {
+        name: (*name).into(),
+        label: (*name).into(),
+        ..SubjectInfo::default()
+    };
+    let workload = WorkloadInfo {
+        name: "poll".into(),
+        question: "How does the cost of finding what is ready grow?".into(),
+        axis: "watched descriptors".into(),
+        axis_condition: "watched".into(),
+        metrics: vec![MetricInfo {
+            name: "loop".into(),
+            about: "write + wait + dispatch".into(),
+            unit: "ns".into(),
+            lower_is_better: true,
+        }],
+        subjects: SUBJECTS.iter().map(subject).collect(),
+        ..WorkloadInfo::default()
+    };
+    let runs = (1..=count).map(|number| Measured {
+        summary: summary(number),
+        workload: workload.clone(),
+        machine: BTreeMap::from([
+            ("cpu.model".into(), if number == 2 { "An older CPU" } else { "A CPU" }.into()),
+            ("cpu.count".into(), "2".into()),
+        ]),
+        setting: BTreeMap::new(),
+        predicted: false,
+        workers: None,
+        figures: figures(number),
+    });
+    let terms = Terms { margin: MARGIN, label: None };
+    history(runs.collect(), &terms).expect("there are runs")
+}
+
+fn figures(number: i64) -> Vec<(Place, Estimate)> {
+    let mut random = generator(number as u64, &["history"]);
+    let mut all = Vec::new();
+    for (name, cost, since, by) in SUBJECTS {
+        for point in [100, 1_000, 10_000] {
+            let here = name != "epoll-level" || point == 1_000;
+            let by = if number >= since && here { by } else { 1.0 };
+            let disturbed = if number == 10 { 1.5 } else { 1.0 };
+            let value = cost * by * disturbed * (0.01 * normal(&mut random)).exp();
+            let place = Place {
+                metric: "loop".into(),
+                conditions: Conditions::from([("object".into(), "pipe".into())]),
+                subject: name.into(),
+                point,
+            };
+            all.push((place, Estimate { value, low: value * 0.98, high: value * 1.02 }));
+        }
+    }
+    all
+}
+
+fn summary(number: i64) -> RunSummary {
+    let commit = if number < 12 { "3701d31" } else { "9cf01cb" };
+    RunSummary {
+        number,
+        id: format!("{number:016x}"),
+        started: format!("2026-11-{number:02}T12:00:00+00:00"),
+        ended: None,
+        state: RunState::Complete,
+        command: Vec::new(),
+        version: "0.1.0".into(),
+        cells_ended: 1,
+        cells_planned: 1,
+        labels: BTreeMap::from([("commit".into(), commit.into())]),
+        origin: String::new(),
+    }
+}
+
+#[test]
+fn a_wide_terminal_shows_a_table_of_what_changed() {
+    insta::assert_snapshot!("history_wide", terminal::text(&made(20), &PLAIN));
+}
+
+#[test]
+fn forty_columns_show_a_list() {
+    let narrow = terminal::text(&made(20), &Style { width: 40, ..PLAIN });
+    assert!(narrow.lines().all(|line| textwrap::core::display_width(line) <= 40), "{narrow}");
+    insta::assert_snapshot!("history_narrow", narrow);
+}
+
+#[test]
+fn everything_has_a_line_of_its_own_when_it_is_asked_for() {
+    let text = terminal::text(&made(20), &Style { detail: Detail::All, ..PLAIN });
+    assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("<edge>")).count(), 3);
+}
+
+#[test]
+fn colour_adds_no_word() {
+    let coloured = terminal::text(&made(20), &Style { colour: true, ..PLAIN });
+    assert!(coloured.contains('\u{1b}'));
+    let mut parts = coloured.split('\u{1b}');
+    let mut bare = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        bare.push_str(part.split_once('m').map_or("", |(_, text)| text));
+    }
+    let bare: Vec<&str> = bare.lines().map(str::trim_end).collect();
+    assert_eq!(bare, terminal::text(&made(20), &PLAIN).lines().collect::<Vec<_>>());
+}
+
+/// A disturbed run just before a change hides neither the change nor its place.
+#[test]
+fn a_disturbed_run_is_told_from_a_change() {
+    let history = made(20);
+    let at: Vec<(&str, i64)> =
+        history.told.iter().map(|t| (t.subject.as_str(), history.runs[t.at].number)).collect();
+    assert_eq!(at, [("poll", 18), ("epoll-level", 12), ("io_uring", 7)]);
+    assert!(history.told.iter().all(|told| !told.drift));
+    // Run 10 is the ninth that is joined.
+    assert!(history.lines.iter().all(|line| line.apart == [8]));
+}
+
+#[test]
+fn what_most_subjects_share_comes_first_and_says_where_to_look() {
+    let mut history = made(20);
+    assert!(history.together.is_empty(), "each subject changed with a run of its own");
+    let sentence = "All 4 subjects became slower with run 12: ×1.12 to ×1.18.".to_owned();
+    history.together.push(Together {
+        from: 10,
+        to: 10,
+        direction: Direction::Worse,
+        subjects: 4,
+        of: 4,
+        because: Vec::new(),
+        sentence: sentence.clone(),
+    });
+    let why = "What happens to most subjects at once comes rather from what they share";
+    for shown in [terminal::text(&history, &PLAIN), html::page(&history)] {
+        let places = [&sentence, why, &history.told[0].sentence[..40]].map(|said| shown.find(said));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+    }
+}
+
+#[test]
+fn few_runs_and_quiet_ones_say_so() {
+    let few = terminal::text(&made(3), &PLAIN);
+    assert!(few.contains("Too few runs to tell a change from chance: 4 are the fewest"), "{few}");
+    let quiet = terminal::text(&made(6), &PLAIN);
+    assert!(
+        quiet.contains("Nothing changed.\nNone of the 12 lines changed: a change of ×"),
+        "{quiet}"
+    );
+}
+
+#[test]
+fn the_page_has_every_line_and_asks_nobody() {
+    let history = made(20);
+    let page = html::page(&history);
+    assert_eq!(page.matches("<figure class=\"course\">").count(), history.lines.len());
+    assert!(page.contains("&lt;edge&gt;") && !page.contains("<edge>"));
+    for told in &history.told {
+        assert!(page.contains(&told.sentence), "{}", told.sentence);
+    }
+    assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("NaN"));
+    assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+    assert_eq!(page, html::page(&made(20)));
+}
+
+#[test]
+fn json_has_the_keys_that_are_promised() {
+    let value = json::value(&made(20));
+    let keys = "schema workload machine runs left_out margin judged lines told together".split(' ');
+    for key in keys {
+        assert!(value.get(key).is_some(), "{key}");
+    }
+    let shift = &value["lines"][0]["shifts"][0];
+    assert_eq!(value["runs"][shift["at"].as_u64().expect("a place") as usize]["number"], 18);
+    assert_eq!(shift["direction"], "worse");
+}

@@ -1,0 +1,171 @@
+//! What the table of workloads knows of a suite: names, subjects, conditions and points.
+
+use crate::walk::Node;
+use crate::{Chosen, Placed, Wrong};
+use engine::{Ask, Condition, Own, Values, Workload, nearest};
+
+/// The workloads of a suite: names, or tables with a name and options.
+pub fn workloads(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Vec<Chosen>, Wrong> {
+    let mut all: Vec<Chosen> = Vec::new();
+    for member in node.members() {
+        let (name, chosen) = if member.is_table() {
+            with_options(&member, table)?
+        } else {
+            let name = member.text()?;
+            known(&name, table)?;
+            let chosen = Chosen { name: name.typed.clone(), own: Own::default() };
+            (name, chosen)
+        };
+        if all.iter().any(|other| other.name == chosen.name) {
+            let what =
+                format!("{} is in this suite already; a run has a workload once", chosen.name);
+            return Err(Wrong { place: name.place, what });
+        }
+        all.push(chosen);
+    }
+    Ok(all)
+}
+
+/// The workload of that name.
+fn known(name: &Placed, table: &[&'static dyn Workload]) -> Result<&'static dyn Workload, Wrong> {
+    let found = table.iter().find(|row| row.about().name == name.typed);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
+        none(name, "workload", &names)
+    })
+}
+
+fn none(name: &Placed, what: &str, names: &[&str]) -> Wrong {
+    let hint = match nearest(&name.typed, names).as_slice() {
+        [] => "`knee list workloads` shows what there is".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    Wrong { place: name.place, what: format!("no {what} is called `{}`; {hint}", name.typed) }
+}
+
+/// What is said of any workload; its conditions are keys, too.
+const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "rounds"];
+
+fn with_options(
+    node: &Node<'_>,
+    table: &[&'static dyn Workload],
+) -> Result<(Placed, Chosen), Wrong> {
+    let all = node.any_entries("a workload")?;
+    let name = all.iter().find(|(key, _)| key.typed == "name");
+    let Some((_, name)) = name else {
+        return Err(node.wrong("a workload of a suite says its name: name = \"poll\""));
+    };
+    let name = name.text()?;
+    let workload = known(&name, table)?;
+    let about = workload.about();
+    let conditions = about.conditions.iter().map(|condition| condition.name);
+    let keys: Vec<&str> = KEYS.into_iter().chain(conditions).collect();
+    let mut own = Own::default();
+    let mut without = Vec::new();
+    let mut points = Vec::new();
+    for (key, value) in node.entries(about.name, &keys)? {
+        match key.typed.as_str() {
+            "name" => {}
+            "subjects" => own.subjects = subjects(&value, workload)?,
+            "without" => without = subjects(&value, workload)?,
+            "axis" => own.axis = Some(axis(&value, workload)?),
+            "points" => points = value.several()?,
+            "rounds" => own.rounds = Some(rounds(&value)?),
+            _ => {
+                let values = value.several()?;
+                if let Some(condition) = about.condition(&key.typed) {
+                    values.iter().try_for_each(|value| check(condition, value, &key.typed))?;
+                }
+                own.conditions.insert(key.typed, typed(values));
+            }
+        }
+    }
+    let axis = about.condition(own.axis.as_deref().unwrap_or(about.axis));
+    if let Some(axis) = axis {
+        let same = all.iter().find(|(key, _)| key.typed == axis.name);
+        if let (Some((key, _)), false) = (same, points.is_empty()) {
+            let name = axis.name;
+            let what =
+                format!("points and {name} name the same: {name} is the axis; leave one out");
+            return Err(Wrong { place: key.place, what });
+        }
+        points.iter().try_for_each(|point| check(axis, point, "points"))?;
+    }
+    own.points = typed(points);
+    if !without.is_empty() {
+        own.subjects = left(node, workload, &own.subjects, &without)?;
+    }
+    Ok((name.clone(), Chosen { name: name.typed, own }))
+}
+
+fn typed(values: Vec<Placed>) -> Vec<String> {
+    values.into_iter().map(|value| value.typed).collect()
+}
+
+/// One value of a condition, as the command line checks it.
+fn check(condition: &Condition, value: &Placed, key: &str) -> Result<(), Wrong> {
+    if matches!(condition.values, Values::Cpus) && value.typed == "all" {
+        return Ok(());
+    }
+    let checked = condition.check(value.typed.trim(), key);
+    checked.map(drop).map_err(|what| {
+        // There it is a flag, here a key.
+        let what = what.strip_prefix("--").unwrap_or(&what).to_owned();
+        Wrong { place: value.place, what }
+    })
+}
+
+fn subjects(node: &Node<'_>, workload: &dyn Workload) -> Result<Vec<String>, Wrong> {
+    let names: Vec<&str> = workload.subjects().iter().map(|subject| subject.name).collect();
+    let named = node.several()?;
+    let what = format!("subject of {}", workload.about().name);
+    match named.iter().find(|name| !names.contains(&name.typed.as_str())) {
+        Some(stray) => Err(none(stray, &what, &names)),
+        None => Ok(typed(named)),
+    }
+}
+
+/// Those of `named`, or of all, that are not among `without`.
+fn left(
+    node: &Node<'_>,
+    workload: &dyn Workload,
+    named: &[String],
+    without: &[String],
+) -> Result<Vec<String>, Wrong> {
+    let all = workload.subjects();
+    let names = all.iter().map(|subject| subject.name.to_owned());
+    let chosen =
+        |name: &String| (named.is_empty() || named.contains(name)) && !without.contains(name);
+    let left: Vec<String> = names.filter(chosen).collect();
+    if left.is_empty() {
+        Err(node.wrong("nothing is left to compare; leave fewer out"))
+    } else {
+        Ok(left)
+    }
+}
+
+fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
+    let name = node.text()?;
+    let axes: Vec<&str> = workload.about().axes().map(|condition| condition.name).collect();
+    if axes.contains(&name.typed.as_str()) {
+        return Ok(name.typed);
+    }
+    let (about, axes) = (workload.about(), axes.join(" or "));
+    let what = format!("`{}` is no axis of {}: it grows over {axes}", name.typed, about.name);
+    Err(Wrong { place: name.place, what })
+}
+
+/// Passes over all cells.
+pub fn rounds(node: &Node<'_>) -> Result<u32, Wrong> {
+    let typed = node.word()?;
+    Ask::read_rounds(&typed.typed).map_err(|error| {
+        let what = error.to_string();
+        node.wrong(what.strip_prefix("--").unwrap_or(&what))
+    })
+}
+
+/// A whole number, as `--seed` takes it.
+pub fn seed(node: &Node<'_>) -> Result<u64, Wrong> {
+    let typed = node.word()?.typed;
+    typed.parse().map_err(|_| node.wrong(format!("`{typed}` is no whole number from 0")))
+}

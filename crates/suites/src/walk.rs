@@ -1,0 +1,145 @@
+//! A walk through a TOML document that knows at each step where it is.
+
+use crate::{Place, Placed, Wrong};
+use engine::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value with its place.
+pub struct Node<'a> {
+    value: DeValue<'a>,
+    place: Place,
+    /// Where each line of the text begins, in bytes, and the text.
+    text: &'a str,
+}
+
+/// Reads a document.
+pub fn parsed(text: &str) -> Result<Node<'_>, Wrong> {
+    let document = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        // What is said may go over several lines.
+        let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        Wrong { place: place(text, at), what }
+    })?;
+    let place = Place { line: 1, column: 1 };
+    Ok(Node { value: DeValue::Table(document.into_inner()), place, text })
+}
+
+/// The place of a byte.
+fn place(text: &str, at: usize) -> Place {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    Place { line: 1 + before.matches('\n').count(), column: 1 + before[start..].chars().count() }
+}
+
+impl<'a> Node<'a> {
+    /// What is wrong with this value.
+    pub fn wrong(&self, what: impl Into<String>) -> Wrong {
+        Wrong { place: self.place, what: what.into() }
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    /// The entries of a table whose keys are among `known`, in the order of the text; `whose` says whose
+    /// they are: `a suite`.
+    pub fn entries(&self, whose: &str, known: &[&str]) -> Result<Vec<(Placed, Node<'a>)>, Wrong> {
+        let entries = self.any_entries(whose)?;
+        for (key, _) in &entries {
+            if !known.contains(&key.typed.as_str()) {
+                let near = nearest(&key.typed, known);
+                let hint = match near.as_slice() {
+                    [] => format!("it may have {}", known.join(", ")),
+                    near => format!("did you mean {}?", near.join(" or ")),
+                };
+                let what = format!("{whose} has no `{}`; {hint}", key.typed);
+                return Err(Wrong { place: key.place, what });
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The entries of a table, in the order of the text.
+    pub fn any_entries(&self, whose: &str) -> Result<Vec<(Placed, Node<'a>)>, Wrong> {
+        let DeValue::Table(table) = &self.value else {
+            return Err(self.wrong(format!("{whose} is a table, not {}", self.kind())));
+        };
+        let mut all: Vec<(usize, (Placed, Node<'a>))> = table
+            .iter()
+            .map(|(key, value)| {
+                let at = key.span().start;
+                let typed = key.get_ref().to_string();
+                (at, (Placed { typed, place: place(self.text, at) }, self.child(value)))
+            })
+            .collect();
+        all.sort_by_key(|(at, _)| *at);
+        Ok(all.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    /// The members of an array; a single value stands for an array of one.
+    pub fn members(&self) -> Vec<Node<'a>> {
+        match &self.value {
+            DeValue::Array(array) => array.iter().map(|value| self.child(value)).collect(),
+            value => vec![Node { value: value.clone(), place: self.place, text: self.text }],
+        }
+    }
+
+    fn child(&self, value: &Spanned<DeValue<'a>>) -> Node<'a> {
+        let place = place(self.text, value.span().start);
+        Node { value: value.get_ref().clone(), place, text: self.text }
+    }
+
+    /// A text or a number, as one would type it.
+    pub fn word(&self) -> Result<Placed, Wrong> {
+        let typed = match &self.value {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().replace('_', ""),
+            _ => {
+                return Err(
+                    self.wrong(format!("a text or a number belongs here, not {}", self.kind()))
+                );
+            }
+        };
+        Ok(Placed { typed, place: self.place })
+    }
+
+    /// Texts or numbers, as one would type them.
+    pub fn several(&self) -> Result<Vec<Placed>, Wrong> {
+        let all: Vec<Placed> = self.members().iter().map(Node::word).collect::<Result<_, _>>()?;
+        if all.is_empty() {
+            Err(self.wrong("there is nothing in this list; leave it out"))
+        } else {
+            Ok(all)
+        }
+    }
+
+    /// A text.
+    pub fn text(&self) -> Result<Placed, Wrong> {
+        match &self.value {
+            DeValue::String(text) => Ok(Placed { typed: text.to_string(), place: self.place }),
+            _ => Err(self.wrong(format!("a text in quotes belongs here, not {}", self.kind()))),
+        }
+    }
+
+    /// `true` or `false`.
+    pub fn yes_or_no(&self) -> Result<bool, Wrong> {
+        match self.value {
+            DeValue::Boolean(yes) => Ok(yes),
+            _ => Err(self.wrong(format!("true or false belongs here, not {}", self.kind()))),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.value {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) => "a number",
+            DeValue::Float(_) => "a number with a fraction",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The programs that a generated tree is built with: whether they are there, and which they are.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What a generated tree needs that is not here, with what installs it; `make CC=…` needs no cc.
+pub(super) fn missing(command: &str) -> Option<String> {
+    missing_of(command, is_there)
+}
+
+fn missing_of(command: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let needed = [(first == "make", "make", "make"), (!command.contains("CC="), "cc", "gcc")];
+    let missing: Vec<(&str, &str)> = needed
+        .into_iter()
+        .filter(|(needed, program, _)| *needed && !is_there(program))
+        .map(|(_, program, package)| (program, package))
+        .collect();
+    let programs: Vec<&str> = missing.iter().map(|(program, _)| *program).collect();
+    let packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
+    let (are, packages) = (if programs.len() == 1 { "is" } else { "are" }, packages.join(" "));
+    (!programs.is_empty()).then(|| {
+        format!(
+            "{} {are} not installed (as root: apt-get install {packages}, or dnf install {packages})",
+            programs.join(" and ")
+        )
+    })
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| is_file(&folder.join(program)))
+}
+
+fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// The first line of what a program says of its version.
+pub(super) fn version(program: &str) -> String {
+    let said = Command::new(program).arg("--version").output();
+    let text = said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
+    let line = text.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+    if line.is_empty() { "unknown".into() } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_what_installs_it() {
+        let only = |there: &'static str| move |program: &str| program == there;
+        assert_eq!(missing_of("make -j3", |_| true), None);
+        let both = missing_of("make -j3", |_| false).unwrap();
+        assert!(both.starts_with("make and cc are not installed"), "{both}");
+        assert!(both.contains("apt-get install make gcc,"), "{both}");
+        let one = missing_of("make -j3", only("make")).unwrap();
+        assert!(one.starts_with("cc is not installed (as root: apt-get install gcc,"), "{one}");
+        assert_eq!(missing_of("make CC=clang -j3", only("make")), None);
+        assert_eq!(missing_of("ninja", only("cc")), None);
+    }
+
+    #[test]
+    fn a_version_is_one_line() {
+        assert_eq!(version("no-such-program"), "unknown");
+        assert!(version("sh").lines().count() <= 1);
+    }
+}

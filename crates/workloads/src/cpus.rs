@@ -1,0 +1,79 @@
+//! How many CPUs a cell has: a condition that workloads share, and what keeps a cell to them.
+
+use engine::{Cell, Condition, Defaults, Failure, Sweep, Values};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// One CPU for all, unless more are asked for. On two, a figure is also one of where the scheduler put
+/// whom, which a round keeps to.
+pub(crate) const ONE: Condition = Condition {
+    name: "cpus",
+    about: "CPUs that they run on, all of them together",
+    values: Values::Cpus,
+    default: Defaults::always(&["1"]),
+    sweep: None,
+};
+
+/// All that the run may use, unless fewer are asked for.
+pub(crate) const ALL: Condition = Condition {
+    default: Defaults::always(&["all"]),
+    sweep: Some(Sweep { label: "CPUs", points: Defaults::always(&["all"]) }),
+    ..ONE
+};
+
+/// The CPUs that this process may use, ascending.
+pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
+    let set = sched_getaffinity(None);
+    let set = set.map_err(|error| Failure::doing("asking which CPUs there are", error))?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// Takes this thread, and what it starts from now on, to as many CPUs as the cell has: to the last ones,
+/// since the first ones serve most interrupts. Says which they are; none where that is all of them, and
+/// the scheduler places as it always does.
+pub(crate) fn place(cell: &Cell) -> Result<Vec<usize>, Failure> {
+    let (asked, mut cpus) = (cell.number(ONE.name)? as usize, allowed()?);
+    if asked > cpus.len() {
+        return Err(Failure::new(format!("{asked} CPUs, and there are {}", cpus.len())));
+    }
+    let chosen = cpus.split_off(cpus.len() - asked);
+    if cpus.is_empty() {
+        return Ok(Vec::new());
+    }
+    stay_on(&chosen)?;
+    Ok(chosen)
+}
+
+/// Keeps this thread to these CPUs.
+pub(crate) fn stay_on(cpus: &[usize]) -> Result<(), Failure> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(|error| Failure::doing("staying on a CPU", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_on_the_last_of_its_cpus() {
+        let cell = |cpus: usize| Cell {
+            conditions: [("cpus".to_owned(), cpus.to_string())].into(),
+            ..Cell::default()
+        };
+        std::thread::spawn(move || {
+            let all = allowed().unwrap();
+            assert!(place(&cell(all.len())).unwrap().is_empty());
+            assert_eq!(allowed().unwrap(), all);
+            let last = &all[all.len() - 1..];
+            let chosen = place(&cell(1)).unwrap();
+            assert!(chosen == last || all.len() == 1, "{chosen:?}");
+            assert_eq!(allowed().unwrap(), last);
+            let refused = place(&cell(2)).unwrap_err().to_string();
+            assert_eq!(refused, "2 CPUs, and there are 1");
+        })
+        .join()
+        .unwrap();
+    }
+}

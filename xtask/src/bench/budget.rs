@@ -1,0 +1,209 @@
+//! `knee run --precision` beside a fixed number of rounds, on the quick suite: what a budget saves at the same
+//! widest interval.
+//!
+//! A run with a precision measures first; its widest interval, and the cells and the time that it took, stand
+//! beside those of fixed rounds: as many as its most measured point had. Both tell their intervals in
+//! their own way, so both are judged by one: a run with `--precision` too small to reach, and `--rounds` as
+//! the most, is a run of fixed rounds whose intervals are told alike.
+
+use super::build_knee;
+use super::options::number;
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// No single run takes longer than this.
+const RUN_MAX: Duration = Duration::from_secs(3_600);
+/// A precision that nothing reaches.
+const NEVER: &str = "0.000001%";
+
+/// What was asked for.
+struct Options {
+    precision: String,
+    rounds: usize,
+    workloads: Vec<String>,
+    output: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options =
+            Self { precision: "10%".into(), rounds: 20, workloads: Vec::new(), output: None };
+        let mut args = args.iter();
+        while let Some(flag) = args.next() {
+            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
+            match flag.as_str() {
+                "--precision" => options.precision.clone_from(value),
+                "--rounds" => options.rounds = number(flag, value)?,
+                "--workloads" => options.workloads = value.split(',').map(str::to_owned).collect(),
+                "--output" => options.output = Some(PathBuf::from(value)),
+                _ => bail!("bench budget knows no {flag}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// What one run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Figures {
+    cells: usize,
+    /// The most rounds of a point.
+    rounds: usize,
+    seconds: f64,
+    /// Half of the widest interval, as a share of its median.
+    widest: f64,
+    /// The same of the interval in the middle.
+    middle: f64,
+}
+
+/// Runs both and prints the table.
+pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
+    let options = Options::parse(args)?;
+    let knee = build_knee(&shell::root(), &shell::target_dir()?)?;
+    let scratch = tempfile::tempdir()?;
+    let record = scratch.path().join("bench.db");
+    let most = options.rounds.to_string();
+    let words = ["--precision", &options.precision, "--rounds", &most];
+    let budget = measured(&knee, &options, &words, &record)?;
+    let rounds = budget.rounds.to_string();
+    let fixed = measured(&knee, &options, &["--precision", NEVER, "--rounds", &rounds], &record)?;
+    let text = markdown(&options.precision, &budget, &fixed);
+    print!("\n{text}");
+    if let Some(file) = &options.output {
+        fs::write(file, &text).with_context(|| format!("can't write {}", file.display()))?;
+    }
+    let saved = 100.0 * (1.0 - budget.cells as f64 / fixed.cells.max(1) as f64);
+    let step = format!("bench budget: {saved:.0} % of the cells were saved");
+    tally.check(&step, budget.cells <= fixed.cells);
+    Ok(())
+}
+
+/// One run, and what its JSON says.
+fn measured(knee: &Path, options: &Options, words: &[&str], record: &Path) -> Result<Figures> {
+    let mut command = Command::new(knee);
+    command.arg("run").args(&options.workloads).args(words).args(["--quick", "--json", "--record"]);
+    command.arg(record).arg("--output").arg(record.with_extension("html"));
+    let done = shell::bounded(&mut command, RUN_MAX)?;
+    let json: Value = serde_json::from_str(&done.stdout).with_context(|| {
+        format!("{} printed no JSON: {}", shell::display(&command), done.stderr)
+    })?;
+    figures(&json).context("JSON without cells or tables")
+}
+
+fn figures(run: &Value) -> Option<Figures> {
+    let cells = run["cells"].as_array()?;
+    let mut rounds: HashMap<String, usize> = HashMap::new();
+    for cell in cells {
+        let key = &cell["key"];
+        let place = [&key["workload"], &key["subject"], &key["conditions"], &key["point"]];
+        *rounds.entry(format!("{place:?}")).or_default() += 1;
+    }
+    let nanoseconds: f64 = cells.iter().filter_map(|cell| cell["elapsed_ns"].as_f64()).sum();
+    let mut widths = widths(run)?;
+    widths.sort_by(f64::total_cmp);
+    Some(Figures {
+        cells: cells.len(),
+        rounds: rounds.into_values().max()?,
+        seconds: nanoseconds / 1e9,
+        widest: *widths.last()?,
+        middle: widths[widths.len() / 2],
+    })
+}
+
+/// Half of each headline interval, as a share of its median; of a trajectory those of its last decade,
+/// since its first calls are cold.
+fn widths(run: &Value) -> Option<Vec<f64>> {
+    let mut widths = Vec::new();
+    for table in run["tables"].as_array()?.iter().filter(|table| table["headline"] == true) {
+        let points: Vec<f64> =
+            table["points"].as_array()?.iter().filter_map(Value::as_f64).collect();
+        let last = points.last().copied().unwrap_or(0.0);
+        let warm = if table["trajectory"] == true { last / 10.0 } else { 0.0 };
+        let rows = table["rows"].as_array()?.iter();
+        let figures = rows.flat_map(|row| row["cells"].as_array().into_iter().flatten());
+        for figure in figures.filter(|figure| figure["point"].as_f64().is_some_and(|at| at >= warm))
+        {
+            let median = &figure["median"];
+            let of = |key: &str| median[key].as_f64();
+            if let (Some(low), Some(value), Some(high)) = (of("low"), of("value"), of("high"))
+                && value > 0.0
+            {
+                widths.push((high - low) / 2.0 / value);
+            }
+        }
+    }
+    Some(widths)
+}
+
+fn markdown(precision: &str, budget: &Figures, fixed: &Figures) -> String {
+    let mut text = String::from(
+        "| run | cells | most rounds | time in cells | widest interval | middle interval |\n\
+         | --- | --: | --: | --: | --: | --: |\n",
+    );
+    for (name, of) in [(format!("--precision {precision}"), budget), ("fixed".to_owned(), fixed)] {
+        // Writing to a String can't fail.
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {:.1} s | ±{:.1} % | ±{:.1} % |",
+            of.cells,
+            of.rounds,
+            of.seconds,
+            100.0 * of.widest,
+            100.0 * of.middle
+        );
+    }
+    let (cells, time) = (budget.cells as f64 / fixed.cells as f64, budget.seconds / fixed.seconds);
+    let _ = writeln!(
+        text,
+        "\nThe budget took {:.0} % of the cells and {:.0} % of the time.",
+        100.0 * cells,
+        100.0 * time
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_are_read_off_the_json() {
+        let cell = |point: u64, round: u64| {
+            json!({"key": {"workload": "poll", "subject": "poll", "conditions": {}, "point": point,
+                   "round": round}, "elapsed_ns": 500_000_000_u64})
+        };
+        let at = |point: u64, low: f64, high: f64| json!({"point": point, "median": {"low": low, "value": 10.0, "high": high}});
+        let run = json!({
+            "cells": [cell(1, 0), cell(2, 0), cell(2, 1)],
+            "tables": [
+                {"headline": true, "trajectory": false, "points": [1, 2],
+                 "rows": [{"cells": [at(1, 9.0, 11.0), at(2, 8.0, 12.0)]}]},
+                {"headline": false, "points": [1], "rows": [{"cells": [at(1, 0.0, 20.0)]}]},
+            ],
+        });
+        let figures = figures(&run).unwrap();
+        assert_eq!((figures.cells, figures.rounds), (3, 2));
+        assert!((figures.seconds - 1.5).abs() < 1e-9);
+        assert!((figures.widest - 0.2).abs() < 1e-9 && (figures.middle - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn flags_are_read_and_others_refused() {
+        let parse = |text: &str| {
+            Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        };
+        assert_eq!(parse("--precision 3% --rounds 40").unwrap().rounds, 40);
+        assert_eq!(parse("--workloads poll,fork").unwrap().workloads, ["poll", "fork"]);
+        assert!(parse("--pairs 3").is_err());
+        assert!(parse("--rounds").is_err());
+    }
+}

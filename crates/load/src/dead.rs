@@ -6,7 +6,7 @@
 mod census;
 mod hold;
 
-pub use census::{established_at, is_own};
+pub use census::{accepted_at, established_at, is_own};
 
 use crate::outcome::Errors;
 use crate::{Error, Target};

@@ -20,7 +20,8 @@ mod tally;
 mod watch;
 
 pub use dead::{
-    DEAD_COMMAND, Dead, Holding, Housing, dead_main, established_at, is_own, loopback_sources,
+    DEAD_COMMAND, Dead, Holding, Housing, accepted_at, dead_main, established_at, is_own,
+    loopback_sources,
 };
 pub use outcome::{DeadOutcome, Errors, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};

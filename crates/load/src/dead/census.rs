@@ -14,17 +14,32 @@ const ESTABLISHED: &str = "01";
 /// # Errors
 /// Where the kernel's lists can't be read.
 pub fn established_at(address: SocketAddr) -> io::Result<Option<u64>> {
+    count(address, |_| true)
+}
+
+/// How many of the connections that [`established_at`] counts have been accepted.
+///
+/// # Errors
+/// Where the kernel's lists can't be read.
+pub fn accepted_at(address: SocketAddr) -> io::Result<Option<u64>> {
+    count(address, |line| line.is_accepted)
+}
+
+fn count(address: SocketAddr, which: fn(&Line) -> bool) -> io::Result<Option<u64>> {
     if !is_own(address.ip()) {
         return Ok(None);
     }
     // While other connections come and go, the kernel's lists have some lines twice.
     let mut peers = HashSet::new();
-    list("/proc/net/tcp", address, &mut peers)?;
-    match list("/proc/net/tcp6", address, &mut peers) {
-        // A kernel without IPv6 has no such list.
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(Some(peers.len() as u64)),
+    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        match File::open(path) {
+            Ok(file) => list(BufReader::new(file), address, which, &mut peers)?,
+            // A kernel without IPv6 has no such list.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && path.ends_with('6') => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(Some(peers.len() as u64))
 }
 
 /// Whether it is an address of this machine: to reach one of its own, it would send from that very
@@ -43,21 +58,38 @@ pub fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback() || from().is_ok_and(|from| from.ip() == address)
 }
 
-/// Adds the peers of the connections that are established at `address`.
-fn list(path: &str, address: SocketAddr, peers: &mut HashSet<(IpAddr, u16)>) -> io::Result<()> {
-    for line in BufReader::new(File::open(path)?).lines().skip(1) {
-        peers.extend(peer(&line?, address));
+/// Adds the peers of the connections that are established at `address`, of those that are asked for.
+fn list(
+    text: impl BufRead,
+    address: SocketAddr,
+    which: fn(&Line) -> bool,
+    peers: &mut HashSet<(IpAddr, u16)>,
+) -> io::Result<()> {
+    for text in text.lines() {
+        peers.extend(line(&text?, address).filter(which).map(|line| line.peer));
     }
     Ok(())
 }
 
-/// The peer, if the line is of a connection that is established at `address`.
-fn peer(line: &str, address: SocketAddr) -> Option<(IpAddr, u16)> {
-    let mut words = line.split_ascii_whitespace().skip(1);
+/// What a line tells of a connection.
+struct Line {
+    peer: (IpAddr, u16),
+    /// Somebody has it: one that waits to be accepted has no inode yet.
+    is_accepted: bool,
+}
+
+/// What the line tells, if it is of a connection that is established at `address`.
+fn line(text: &str, address: SocketAddr) -> Option<Line> {
+    let mut words = text.split_ascii_whitespace().skip(1);
     let (local, remote, state) = (words.next()?, words.next()?, words.next()?);
+    // Queues, timer, what was sent again, the user and the timeouts come between.
+    let inode = words.nth(5)?;
     let (ip, port) = socket(local)?;
     let is_it = port == address.port() && ip.to_canonical() == address.ip().to_canonical();
-    if is_it && state == ESTABLISHED { socket(remote) } else { None }
+    if !is_it || state != ESTABLISHED {
+        return None;
+    }
+    Some(Line { peer: socket(remote)?, is_accepted: inode != "0" })
 }
 
 /// An address and a port as the lists have them: in words of 32 bits as they lie in memory.
@@ -92,17 +124,35 @@ mod tests {
             assert_eq!(established_at(address).unwrap(), Some(0), "{at}");
             let connections: Vec<TcpStream> =
                 (0..5).map(|_| TcpStream::connect(address).unwrap()).collect();
-            let accepted: Vec<TcpStream> = (0..5).map(|_| listener.accept().unwrap().0).collect();
+            let accepted: Vec<TcpStream> = (0..3).map(|_| listener.accept().unwrap().0).collect();
             assert_eq!(established_at(address).unwrap(), Some(5), "{at}");
+            assert_eq!(accepted_at(address).unwrap(), Some(3), "{at}");
             drop(connections);
             drop(accepted);
         }
     }
 
     #[test]
+    fn a_line_that_comes_twice_counts_once_and_only_with_an_inode_it_is_accepted() {
+        let line = |peer, state, inode| {
+            format!("0: 0100007F:1F90 0100007F:{peer} {state} 0:0 00:0 0 0 0 {inode} 1 0\n")
+        };
+        let (one, two) = (line("C350", "01", 77), line("C351", "01", 0));
+        let text = ["sl local_address rem_address st\n", &one, &two, &one, &line("C352", "06", 5)];
+        let count = |which| {
+            let mut peers = HashSet::new();
+            let address = "127.0.0.1:8080".parse().unwrap();
+            list(text.concat().as_bytes(), address, which, &mut peers).unwrap();
+            peers.len()
+        };
+        assert_eq!(count(|_| true), 2);
+        assert_eq!(count(|line| line.is_accepted), 1);
+    }
+
+    #[test]
     fn one_address_is_not_another_and_elsewhere_is_not_here() {
-        let line = "   4: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000 0";
-        let at = |address: &str| peer(line, address.parse().unwrap()).is_some();
+        let line = "4: 0100007F:1F90 0100007F:C350 01 0:0 00:0 00000000 0 0 77 1 0000000000000000";
+        let at = |address: &str| super::line(line, address.parse().unwrap()).is_some();
         assert!(at("127.0.0.1:8080"));
         assert!(at("[::ffff:127.0.0.1]:8080"));
         assert!(!at("127.0.0.2:8080"));

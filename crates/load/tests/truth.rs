@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 const STALL: Duration = Duration::from_secs(1);
 const PER_S: f64 = 1_000.0;
+/// For so long a machine may be busy with something else: what is tried is tried again until then.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that stands still from its thousandth request on, and what it says of its replies: the
 /// moment of each, in their order.
@@ -58,10 +60,9 @@ fn open_loop() -> (Outcome, Vec<f64>) {
 
 #[test]
 fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
-    // What the machine itself does between a reply and its reader is no fault of the generator: an
-    // unlucky moment has two more chances.
-    let mut said = String::new();
-    for _ in 0..3 {
+    // What the machine itself does between a reply and its reader is no fault of the generator.
+    let begun = Instant::now();
+    loop {
         let (outcome, expected) = open_loop();
         assert_eq!(outcome.requests + outcome.unsent, 4_000);
         assert_eq!(outcome.replies, outcome.requests);
@@ -82,9 +83,9 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
             assert!(outcome.waited > 500, "{}", outcome.waited);
             return;
         }
-        said = format!("{figures:?}");
+        let late = begun.elapsed() > PATIENCE;
+        assert!(!late, "more than 2 % beside the schedule's arithmetic each time: {figures:?}");
     }
-    panic!("more than 2 % beside the schedule's arithmetic, three times: {said}");
 }
 
 #[test]
@@ -102,8 +103,12 @@ fn what_is_due_is_sent_then_and_not_at_the_next_millisecond() {
     };
     // Rounded up to milliseconds, the middle one would be half of one late on any machine. A busy one
     // may be late by itself.
-    let tries: Vec<f64> = (0..10).map(|_| late_ns()).collect();
-    assert!(tries.iter().any(|&late_ns| late_ns < 250_000.0), "{tries:?}");
+    let begun = Instant::now();
+    let mut tries = vec![late_ns()];
+    while tries.iter().all(|&late_ns| late_ns >= 250_000.0) {
+        assert!(begun.elapsed() < PATIENCE, "{tries:?}");
+        tries.push(late_ns());
+    }
 }
 
 #[test]

@@ -26,10 +26,11 @@ use sys::process::{End, Resources};
 pub const SELF: &str = "/proc/self/exe";
 /// The variable by which the processes of a run's workers are known.
 pub(crate) const MARK: &str = "KNEE_RUN";
-/// So often, and so far apart, is looked at a process that seems to have no environment: a dead one has
-/// none either.
-const EXEC_LOOKS_MAX: u32 = 40;
+/// So far apart are the looks at a process that may be just becoming another program; for so long without
+/// an environment, and for so long without words either.
 const EXEC_LOOK: Duration = Duration::from_micros(250);
+const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
+const EXEC_MAX: Duration = Duration::from_secs(2);
 /// So long is looked at what a worker does when its time is up.
 const LOOK_AT_DEADLINE: Duration = Duration::from_millis(200);
 /// The last words of a worker that are worth keeping.
@@ -296,19 +297,30 @@ fn clean_up(group: Pid, mark: &str) -> usize {
 
 /// Whether a process was started with the mark in its environment, by a worker or what it started.
 fn bears(pid: Pid, mark: &str) -> bool {
-    let read = || std::fs::read(format!("/proc/{}/environ", pid.as_raw_pid()));
-    let mut environment = read();
-    // While a process becomes another program, it seems to have none.
-    for _ in 0..EXEC_LOOKS_MAX {
-        if environment.as_ref().map_or(true, |bytes| !bytes.is_empty()) {
+    let pid = pid.as_raw_pid();
+    let read = |what| std::fs::read(format!("/proc/{pid}/{what}"));
+    let is_empty = |what| read(what).is_ok_and(|bytes| bytes.is_empty());
+    let begun = Instant::now();
+    // While a process becomes another program, it seems to have neither words nor an environment.
+    while is_empty("environ") && !is_dead(pid) {
+        // One that has words and no environment in the end was started without one.
+        let most = if is_empty("cmdline") { EXEC_MAX } else { EXEC_ENDS_MAX };
+        if begun.elapsed() > most {
             break;
         }
         std::thread::sleep(EXEC_LOOK);
-        environment = read();
     }
+    let environment = read("environ");
     let wanted = format!("{MARK}={mark}");
     let mut variables = environment.iter().flat_map(|bytes| bytes.split(|&byte| byte == 0));
     variables.any(|variable| variable == wanted.as_bytes())
+}
+
+/// Whether a process has ended, and waits to be reaped at the most.
+fn is_dead(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name, in brackets, may have anything in it.
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
 /// The children of a process, by its number or `self`, orphans that were handed to it included.

@@ -287,6 +287,7 @@ fn a_run_of_the_same_id_that_says_something_else_is_refused_and_named() {
 
 #[test]
 fn a_file_without_end_and_a_disk_without_room_leave_nothing_behind() {
+    let _alone = alone();
     let knee = Knee::new();
     let (json, table) = (at(&knee, "endless.json"), at(&knee, "endless.csv"));
     for (file, head) in [(&json, "{\"schema\": 1, \"summary\": \""), (&table, "a,b,c")] {

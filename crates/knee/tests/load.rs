@@ -166,7 +166,8 @@ fn a_cpu_that_there_is_not_is_no_place_for_a_thread() {
 #[test]
 fn where_nobody_listens_it_fails_and_says_so() {
     let knee = Knee::new();
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // At an address of its own, so that no listener of another test gets the port.
+    let gone = TcpListener::bind("127.77.0.1:0").unwrap().local_addr().unwrap();
     let came = knee.run(&["load", &format!("http://{gone}/"), "--duration", "200ms"]);
     assert_eq!(came.code, Some(1), "{came:?}");
     assert!(came.out.contains("refused") && came.out.contains("No reply came at all"), "{came:?}");

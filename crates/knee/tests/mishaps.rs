@@ -5,6 +5,7 @@ mod common;
 use common::{Knee, came, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
 
 const SHORT: &str = "run null --points 1,2 --rounds 2 --time 1ms";
 
@@ -36,7 +37,7 @@ fn an_ignored_sigchld_hides_no_end() {
 fn a_hang_up_that_is_ignored_stays_ignored() {
     let knee = Knee::new();
     let script = "trap '' HUP; exec \"$KNEE\" run null --points 1,2,3 --rounds 40 --time 1ms";
-    let mut child = knee.shell(script).spawn().unwrap();
+    let mut child = knee.shell(script).stdout(Stdio::null()).spawn().unwrap();
     wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
     kill_process(Pid::from_child(&child), Signal::HUP).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -105,7 +106,8 @@ fn a_page_replaces_nothing_but_a_page() {
 fn a_record_that_is_removed_during_the_run_is_missed() {
     let knee = Knee::new();
     let words = ["run", "null", "--points", "1,2,3", "--rounds", "40", "--time", "1ms"];
-    let child = knee.command(&words).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut command = knee.command(&words);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
     std::fs::remove_file(knee.record()).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Came, Knee, came, wait_until};
+use common::{Came, Knee, alone, came, wait_until};
 use record::{Cell, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::Permissions;
@@ -166,6 +166,7 @@ fn started(knee: &Knee, subject: &str, more: &[&str]) -> Child {
 
 #[test]
 fn an_interrupt_leaves_none_of_a_thousand_processes() {
+    let _alone = alone();
     // One that copies its parent, and one that starts a program anew.
     for subject in ["dynamic", "posix_spawn"] {
         let knee = Knee::new();
@@ -178,6 +179,7 @@ fn an_interrupt_leaves_none_of_a_thousand_processes() {
 
 #[test]
 fn nothing_is_left_of_a_thousand_processes_when_the_instrument_is_killed() {
+    let _alone = alone();
     for subject in ["dynamic", "posix_spawn"] {
         let knee = Knee::new();
         let mut child = started(&knee, subject, &["--rounds", "500"]);
@@ -187,16 +189,20 @@ fn nothing_is_left_of_a_thousand_processes_when_the_instrument_is_killed() {
     }
 }
 
-/// The processes whose parent's command line begins with `words`.
+/// The children of the first process whose command line begins with `words`. There are thousands, and
+/// little time: none of them is looked at by itself.
 fn children_of(knee: &Knee, words: &str) -> Vec<Pid> {
-    let pid = |line: &String| line.split(':').next()?.parse::<i32>().ok();
-    let child = |pid: i32| {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim();
-        let line = std::fs::read(format!("/proc/{parent}/cmdline")).ok()?;
-        String::from_utf8_lossy(&line).replace('\0', " ").starts_with(words).then_some(pid)
-    };
-    knee.processes().iter().filter_map(pid).filter_map(child).filter_map(Pid::from_raw).collect()
+    let all = knee.processes();
+    let mut children = all.iter().filter_map(|line| {
+        let (pid, own) = line.split_once(": ")?;
+        let threads =
+            own.starts_with(words).then(|| std::fs::read_dir(format!("/proc/{pid}/task")));
+        let lists = threads?.ok()?.flatten().map(|thread| thread.path().join("children"));
+        let lists: String = lists.filter_map(|list| std::fs::read_to_string(list).ok()).collect();
+        let pids = lists.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
+        Some(pids.collect::<Vec<Pid>>()).filter(|pids| !pids.is_empty())
+    });
+    children.next().unwrap_or_else(|| panic!("{words} has no children in {all:?}"))
 }
 
 /// One cell of a parent so large that there is time to look at who is there.
@@ -214,6 +220,7 @@ fn void_reason(knee: &Knee, mut child: Child) -> String {
 
 #[test]
 fn whoever_is_killed_voids_the_cell_and_takes_all_along() {
+    let _alone = alone();
     let knee = Knee::new();
     let child = started(&knee, "dynamic", SLOW);
     let forker = children_of(&knee, "knee __worker");

@@ -78,27 +78,32 @@ fn memory_is_told_where_there_are_enough_dead_connections() {
     let words =
         ["run", "dead", "--points", points, "--alive", "5", "--rounds", "1", "--time", "10ms"];
     let run = measured(&[&words[..], &["--subjects", "epoll-level,nginx"]].concat());
-    for cell in &run.cells {
-        let told = |metric: &str| cell.metrics.iter().any(|other| other.name == metric);
-        assert_eq!(told("memory"), cell.key.point >= 1_000, "{cell:?}");
-        assert_eq!(told("kernel memory"), cell.key.point >= 5_000, "{cell:?}");
-        if told("memory") {
-            assert!(samples(cell, "memory")[0] < 100_000.0, "{cell:?}");
-        }
-        if told("kernel memory") {
-            // A connection's two sockets alone are more than this.
-            assert!(samples(cell, "kernel memory")[0] > 1_000.0, "{cell:?}");
-        }
+    for (metric, dead_min, bytes) in [("memory", 1_000, 1.0), ("kernel memory", 5_000, 1_000.0)] {
+        let told: Vec<(u64, f64)> = run
+            .cells
+            .iter()
+            .filter(|cell| cell.metrics.iter().any(|other| other.name == metric))
+            .map(|cell| (cell.key.point, samples(cell, metric)[0]))
+            .collect();
+        assert!(told.iter().all(|(point, _)| *point >= dead_min), "{metric}: {told:?}");
+        assert!(told.iter().all(|(_, each)| *each < 100_000.0), "{metric}: {told:?}");
+        // It is left out where something else gave back more meanwhile: not in every cell. The two sockets
+        // of a connection alone are more than 1,000 bytes.
+        assert!(told.iter().any(|(_, each)| *each > bytes), "{metric}: {told:?}");
     }
 }
 
 #[test]
 fn conditions_of_the_load_are_kept() {
-    let words = ["run", "dead", "--points", "5", "--rounds", "1", "--time", "20ms"];
-    let ways: [&[&str]; 3] =
-        [&["--rate", "500"], &["--calls", "7", "--bytes", "20000"], &["--workers", "2"]];
-    for more in ways {
-        let subjects = ["--subjects", "epoll-level", "--alive", "8"];
+    let words = ["run", "dead", "--points", "5", "--rounds", "1"];
+    // A rate is kept over a while, in which a busy machine comes round to it.
+    let ways: [(&str, &[&str]); 3] = [
+        ("100ms", &["--rate", "500"]),
+        ("20ms", &["--calls", "7", "--bytes", "20000"]),
+        ("20ms", &["--workers", "2"]),
+    ];
+    for (time, more) in ways {
+        let subjects = ["--subjects", "epoll-level", "--alive", "8", "--time", time];
         let run = measured(&[&words[..], &subjects, more].concat());
         let rates = samples(&run.cells[0], "replies");
         if more[0] == "--rate" {

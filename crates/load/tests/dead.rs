@@ -2,15 +2,27 @@
 
 mod common;
 
-use common::{Answer, OK, Server};
+use common::{Answer, OK, Server, nobody};
 use load::{Dead, Holding, Housing, established_at};
 use std::collections::HashSet;
-use std::net::TcpListener;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn threads(server: &Server, count: usize) -> Holding {
     Holding { housing: Housing::Threads, ..Holding::of(&server.target(), count) }
+}
+
+/// Waits until so many are left: the end of the last may be on its way still.
+fn wait_for(wanted: usize, mut left: impl FnMut() -> usize) {
+    let start = Instant::now();
+    loop {
+        let found = left();
+        if found == wanted {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{found} are left, not {wanted}");
+        std::thread::yield_now();
+    }
 }
 
 #[test]
@@ -22,7 +34,7 @@ fn they_are_open_on_both_sides_and_leave_nothing() {
     assert_eq!(dead.alive().unwrap(), 300);
     assert_eq!(established_at(server.address).unwrap(), Some(300));
     assert_eq!(dead.close().unwrap(), 300);
-    assert_eq!(established_at(server.address).unwrap(), Some(0));
+    wait_for(0, || established_at(server.address).unwrap().unwrap() as usize);
     // Reset, none is kept waiting by the kernel on the side that closed it.
     let port = format!(":{:04X}", server.address.port());
     let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -39,12 +51,7 @@ fn those_that_the_server_drops_are_missed() {
     });
     let mut dead = Dead::open_as(&server.target(), 100, &threads(&server, 100)).unwrap();
     assert!(dead.opened() + dead.errors().total() as usize == 100);
-    let start = std::time::Instant::now();
-    // The end of the last may be on its way still.
-    while dead.alive().unwrap() != 75 {
-        assert!(start.elapsed() < Duration::from_secs(60), "{}", dead.alive().unwrap());
-        std::thread::yield_now();
-    }
+    wait_for(75, || dead.alive().unwrap());
 }
 
 #[test]
@@ -57,8 +64,8 @@ fn what_can_not_be_opened_is_counted_by_its_kind() {
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 5) };
     let dead = Dead::open_as(&silent.target(), 5, &holding).unwrap();
     assert_eq!((dead.opened(), dead.errors().timeout), (0, 5));
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let target = load::Target { address: gone, ..silent.target() };
+    let (_kept, address) = nobody();
+    let target = load::Target { address, ..silent.target() };
     let dead = Dead::open_as(&target, 7, &holding).unwrap();
     assert_eq!((dead.opened(), dead.errors().refused), (0, 7));
 }

@@ -4,11 +4,14 @@ mod common;
 
 use common::{Answer, OK, Server};
 use load::{Arrivals, Outcome, Plan, Shape};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 const STALL: Duration = Duration::from_secs(1);
 const PER_S: f64 = 1_000.0;
+/// Held by the test that runs: what another does would be late, or make others late.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// For so long a machine may be busy with something else: what is tried is tried again until then.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -60,6 +63,7 @@ fn open_loop() -> (Outcome, Vec<f64>) {
 
 #[test]
 fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // What the machine itself does between a reply and its reader is no fault of the generator.
     let begun = Instant::now();
     loop {
@@ -90,6 +94,7 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
 
 #[test]
 fn what_is_due_is_sent_then_and_not_at_the_next_millisecond() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let server = Server::start(|_| Answer::Send(OK.to_vec()));
     let plan = Plan {
         shape: Shape::Open(Arrivals::Constant { per_s: 1_300.0 }),
@@ -113,6 +118,7 @@ fn what_is_due_is_sent_then_and_not_at_the_next_millisecond() {
 
 #[test]
 fn a_closed_loop_hides_the_same_stall() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let (server, _) = stalling();
     let plan = Plan { connections: 10, duration: None, requests: Some(20_000), ..server.plan() };
     let outcome = load::run(&plan, &false.into(), None).unwrap();

@@ -9,9 +9,15 @@ use crate::shortage;
 use engine::{Cell, Failure, Fit, Probe, Scratch, Subject, Warning, descriptors_max};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The name of the file that is served.
 pub(crate) const FILE: &str = "file.txt";
+
+/// So long after an error of its clients a server that has ended is seen to have ended, and so far apart
+/// are the looks.
+const END_SEEN: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Every server as a subject.
 pub(crate) fn subjects() -> Vec<Subject> {
@@ -112,12 +118,18 @@ impl Scene {
     }
 
     /// The outcome of what was done with the server; that it has ended explains more than an error of
-    /// its clients does.
+    /// its clients does. They may see that its connections are gone before it is.
     pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        match outcome {
-            Ok(value) => Ok(value),
-            Err(failure) => self.running.alive().and(Err(failure)),
+        let failure = match outcome {
+            Ok(value) => return Ok(value),
+            Err(failure) => failure,
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < END_SEEN {
+            self.running.alive()?;
+            std::thread::sleep(LOOK);
         }
+        self.running.alive().and(Err(failure))
     }
 }
 

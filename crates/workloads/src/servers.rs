@@ -9,9 +9,14 @@ mod ours;
 
 use crate::client::Client;
 use engine::{Failure, Guarded, SELF, descriptors_max};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
+};
 use std::ffi::OsString;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The rows of each file.
@@ -205,8 +210,18 @@ fn descriptors_of(pid: i32) -> io::Result<u64> {
             count => Ok(count),
         }
     };
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
-    threads.map(|thread| count(thread?.path().join("fd"))).sum()
+    let mut sum = 0;
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        match count(thread?.path().join("fd")) {
+            Ok(count) => sum += count,
+            Err(error) => match Errno::from_io_error(&error) {
+                // It has ended since it was listed.
+                Some(Errno::NOENT | Errno::SRCH) => {}
+                _ => return Err(error),
+            },
+        }
+    }
+    Ok(sum)
 }
 
 fn resident_bytes(pid: i32) -> io::Result<u64> {
@@ -217,7 +232,7 @@ fn resident_bytes(pid: i32) -> io::Result<u64> {
     kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
 }
 
-/// What a server of others is started by, at a port that was free a moment ago.
+/// What a server of others is started by, at a port that is kept for it.
 struct Foreign<'a> {
     server: &'a Server,
     setup: &'a Setup,
@@ -225,8 +240,8 @@ struct Foreign<'a> {
 }
 
 impl Foreign<'_> {
-    /// Writes the configuration and starts the program with it. Somebody else may take the port in
-    /// between: then another one is tried.
+    /// Writes the configuration and starts the program with it. Somebody may have asked for that very
+    /// port before: then another one is tried.
     fn start(
         &self,
         configuration: impl Fn(u16) -> String,
@@ -241,7 +256,7 @@ impl Foreign<'_> {
         let words: Vec<OsString> = words.collect();
         let mut tries = 3;
         loop {
-            let port = free_port().map_err(doing)?;
+            let (_kept, port) = reserved_port().map_err(doing)?;
             let text = configuration(port);
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(doing)?;
             let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
@@ -266,9 +281,14 @@ const CONFIGURATION: &str = "configuration";
 /// The name of the file that it says in what went wrong.
 const LOG: &str = "log";
 
-/// A port that nobody listens at now.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+/// A port that nobody listens at, and the socket that keeps the kernel from giving it to others: a
+/// server that asks for this very port gets it all the same, as both are willing to share it.
+fn reserved_port() -> io::Result<(OwnedFd, u16)> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let address = SocketAddr::try_from(getsockname(&socket)?)?;
+    Ok((socket, address.port()))
 }
 
 /// Whether a path can stand in quotes in a configuration.
@@ -311,6 +331,17 @@ mod tests {
         assert!(harmless(Path::new("/tmp/with a space/x")).is_ok());
         assert!(harmless(Path::new("/tmp/\"; user nobody; \"")).is_err());
         assert!(program("no-such-server").unwrap_err().contains("not installed"));
+    }
+
+    #[test]
+    fn a_port_is_kept_for_who_asks_for_it_and_refuses_until_then() {
+        let (kept, port) = reserved_port().unwrap();
+        let connect = || std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+        assert_eq!(connect().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        // The standard library is willing to share addresses, as nginx and lighttpd are.
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        drop(kept);
+        assert!(connect().is_ok() && listener.accept().is_ok());
     }
 
     #[test]

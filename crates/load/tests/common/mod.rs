@@ -2,8 +2,10 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use load::{Plan, Target};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -61,6 +63,16 @@ impl Server {
     pub fn plan(&self) -> Plan {
         Plan { timeout: Duration::from_secs(60), ..Plan::to(self.target()) }
     }
+}
+
+/// An address where nobody listens for as long as the socket is kept: it is not willing to share its
+/// port, so that no listener of another test gets it.
+pub fn nobody() -> (OwnedFd, SocketAddr) {
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let address = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+    (socket, address)
 }
 
 fn serve(mut stream: TcpStream, script: &dyn Fn(u64) -> Answer, counts: &[Arc<AtomicU64>; 3]) {

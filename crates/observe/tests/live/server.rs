@@ -101,7 +101,11 @@ fn serves() {
     match mode.as_str() {
         "epoll" => rounds(|| epoll(50, 3, PAUSE, usize::MAX), 1),
         "busy" => rounds(|| epoll(20, 2, None, usize::MAX), 1),
-        "short" => rounds(|| epoll(9, 1, PAUSE, 200), 1),
+        "short" => {
+            println!("READY");
+            assert_eq!(std::io::stdin().read(&mut [0]).unwrap(), 1);
+            epoll(9, 1, PAUSE, 200);
+        }
         "narrow" => rounds(narrow, 1),
         "poll" => rounds(poll, 1),
         "select" => rounds(select, 1),
@@ -242,7 +246,8 @@ fn threads() {
     let set = short.lock().unwrap().epoll();
     let come_and_go = || {
         let mut pipes = short.lock().unwrap();
-        for _ in 0..5 {
+        // Long enough to be found by most of the looks for new threads, short enough to end between them.
+        for _ in 0..40 {
             pipes.fill(1);
             assert_eq!(sys::epoll::wait(set.as_fd(), &mut no_events(4), None).unwrap(), 1);
             pipes.empty(1);

@@ -188,7 +188,9 @@ fn more_threads_than_are_watched() {
 #[test]
 fn a_server_that_ends_meanwhile() {
     let server = Server::start("short");
-    let Some(seen) = watch(server.pid(), PATIENCE, &|| false) else { return };
+    // It makes two hundred rounds once it is looked at, and ends.
+    let never = server.told_then_done(1_000);
+    let Some(seen) = watch(server.pid(), PATIENCE, &never) else { return };
     let seen = seen.unwrap();
     assert!(matches!(seen.remarks.as_slice(), [Remark::Ended { .. }]), "{seen:?}");
     let waiter = only(&seen);

@@ -7,20 +7,20 @@ use std::process::{Child, Command, Stdio};
 use readiness::{Interest, Token};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rows;
+use crate::{rows, started};
 
 const CHILD: &str = "READINESS_CONTRACT_INTERRUPTED";
 
 #[test]
 fn a_stopped_process_goes_on_waiting() {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["interrupted::waits_for_a_byte_with_every_row", "--exact", "--ignored"])
         .arg("--nocapture")
         .env(CHILD, "1")
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stdout(Stdio::piped());
+    let mut child = started(&mut command);
     let told = converse(&mut child);
     let status = child.wait().unwrap();
     assert!(status.success(), "{told}");

@@ -38,6 +38,14 @@ fn alone() -> RwLockWriteGuard<'static, ()> {
     PROCESS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Starts a child of a test. Until it has become its program, it has every descriptor that there is, and
+/// no other test would see that one has been closed.
+#[cfg(target_os = "linux")]
+fn started(command: &mut std::process::Command) -> std::process::Child {
+    let _alone = alone();
+    command.spawn().unwrap()
+}
+
 /// The rows that can be used here.
 fn rows() -> impl Iterator<Item = &'static Mechanism> {
     TABLE.iter().copied().filter(|row| (row.available)().is_ok())

@@ -1,7 +1,7 @@
 //! What only rows of queued signals can get wrong: a full queue, the pool of numbers, the mask.
 
 use std::io::ErrorKind;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use readiness::{Interest, Mechanism, Token};
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::objects::{Kind, Object};
 use crate::watcher::Watcher;
-use crate::{alone, rows, shared};
+use crate::{alone, rows, shared, started};
 
 /// Pending signals that the child process may have.
 const PENDING_MAX: u64 = 64;
@@ -22,11 +22,13 @@ fn signal_rows() -> impl Iterator<Item = &'static Mechanism> {
 
 #[test]
 fn a_full_queue_of_signals_loses_nothing() {
-    let child = Command::new(std::env::current_exe().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["signals::with_room_for_few_signals", "--exact", "--ignored", "--nocapture"])
         .env(CHILD, "1")
-        .output()
-        .unwrap();
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = started(&mut command).wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&child.stdout);
     let errors = String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{told}\n{errors}");

@@ -1,5 +1,6 @@
 //! What connections take in memory: of the server, and of the kernel.
 
+use crate::processes::limits::available_kib;
 use crate::servers::Running;
 use engine::{Failure, Fit, Probe};
 use std::fs::read_to_string;
@@ -66,9 +67,7 @@ fn after(text: &str, name: &str, word: usize) -> Option<u64> {
 
 /// Whether there is memory for so many connections, both ends.
 pub(super) fn fit(condition: &'static str, dead: u64) -> Fit {
-    let kib =
-        read_to_string("/proc/meminfo").ok().and_then(|text| after(&text, "MemAvailable:", 0));
-    let most = kib.map_or(u64::MAX, |kib| (kib << 10) / CONNECTION_BYTES_MAX);
+    let most = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
     if dead <= most {
         return Fit::Measure;
     }

@@ -8,9 +8,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The length of a piece where there are to be many.
 const PIECE_BYTES: u64 = 64 << 10;
+
+/// So often, and so far apart, is a file taken out of the page cache.
+const FORGET_TRIES_MAX: u32 = 5;
+const FORGET_PAUSE: Duration = Duration::from_millis(10);
 
 /// How a file lies on its disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +101,17 @@ impl Large {
 /// Takes a file that is on its disk out of the page cache: how many of its pages are left, and how many
 /// there are.
 fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
-    fadvise(file, 0, None, Advice::DontNeed)?;
-    sys::cached::pages_cached(file, bytes as usize)
+    let mut found = (0, 0);
+    // Pages that somebody looks at just then stay, and a folio may be dozens of them.
+    for _ in 0..FORGET_TRIES_MAX {
+        fadvise(file, 0, None, Advice::DontNeed)?;
+        found = sys::cached::pages_cached(file, bytes as usize)?;
+        if found.0 == 0 {
+            break;
+        }
+        std::thread::sleep(FORGET_PAUSE);
+    }
+    Ok(found)
 }
 
 /// Whether the file system of temporary files tells the pieces of a file.
@@ -153,10 +167,14 @@ fn trial() -> io::Result<File> {
 
 /// Whether there is room for it where temporary files are, with some to spare.
 pub(super) fn room(condition: &'static str, megabytes: u64) -> Fit {
+    // Looked at once: what is planned for one subject has to hold for the next.
+    static FREE_MB: OnceLock<u64> = OnceLock::new();
     let folder = std::env::temp_dir();
-    let Ok(at) = statvfs(&folder) else { return Fit::Measure };
-    let free = at.f_bavail.saturating_mul(at.f_frsize) / MB as u64;
-    let most = (free / 2).saturating_sub(super::slow::FILE_MB);
+    let free_mb = *FREE_MB.get_or_init(|| {
+        let free = |at: rustix::fs::StatVfs| at.f_bavail.saturating_mul(at.f_frsize) / MB as u64;
+        statvfs(&folder).map_or(u64::MAX, free)
+    });
+    let most = (free_mb / 2).saturating_sub(super::slow::FILE_MB);
     if megabytes <= most {
         return Fit::Measure;
     }

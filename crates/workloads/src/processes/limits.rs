@@ -162,9 +162,7 @@ const TABLES_KIB_PER_MIB: u64 = 2;
 
 /// Whether there is memory for so many processes of a parent of that size.
 pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
-    static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
-    // Read once: what is planned for one subject has to hold for the next.
-    let available_kib = *AVAILABLE_KIB.get_or_init(available_kib);
+    let available_kib = available_kib();
     let each_kib = PROCESS_KIB + TABLES_KIB_PER_MIB * parent_mib;
     let most = available_kib.saturating_sub(parent_mib << 10) / each_kib;
     let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
@@ -204,11 +202,15 @@ fn ids_left() -> u64 {
     })
 }
 
-/// Memory that can be had without anybody being ended; where the kernel does not say, all there is.
-fn available_kib() -> u64 {
-    let info = read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
+/// Memory that can be had without anybody being ended; where the kernel does not say, all there is. Read
+/// once: what is planned for one subject has to hold for the next.
+pub(crate) fn available_kib() -> u64 {
+    static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
+    *AVAILABLE_KIB.get_or_init(|| {
+        let info = read_to_string("/proc/meminfo").unwrap_or_default();
+        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
+    })
 }
 
 /// Whether the kernel can wait for the end of a process by its descriptor.

@@ -26,10 +26,9 @@ use sys::process::{End, Resources};
 pub const SELF: &str = "/proc/self/exe";
 /// The variable by which the processes of a run's workers are known.
 pub(crate) const MARK: &str = "KNEE_RUN";
-/// So far apart are the looks at a process that may be just becoming another program; for so long without
-/// an environment, and for so long without words either.
+/// How far apart the looks are at a process that is just becoming another program.
 const EXEC_LOOK: Duration = Duration::from_micros(250);
-const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
+/// How long that may take.
 const EXEC_MAX: Duration = Duration::from_secs(2);
 /// So long is looked at what a worker does when its time is up.
 const LOOK_AT_DEADLINE: Duration = Duration::from_millis(200);
@@ -301,13 +300,10 @@ fn bears(pid: Pid, mark: &str) -> bool {
     let read = |what| std::fs::read(format!("/proc/{pid}/{what}"));
     let is_empty = |what| read(what).is_ok_and(|bytes| bytes.is_empty());
     let begun = Instant::now();
-    // While a process becomes another program, it seems to have neither words nor an environment.
-    while is_empty("environ") && !is_dead(pid) {
-        // One that has words and no environment in the end was started without one.
-        let most = if is_empty("cmdline") { EXEC_MAX } else { EXEC_ENDS_MAX };
-        if begun.elapsed() > most {
-            break;
-        }
+    // While a process becomes another program, it seems to have neither an environment nor words: one with
+    // words and no environment was started without one.
+    while is_empty("environ") && is_empty("cmdline") && !is_dead(pid) && begun.elapsed() < EXEC_MAX
+    {
         std::thread::sleep(EXEC_LOOK);
     }
     let environment = read("environ");

@@ -70,8 +70,9 @@ fn slow_heads(mechanism: &str) {
     std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
     let words = ["--mechanism", mechanism, "--header-timeout", "2s", "--connections", "15000"];
     let mut server = Httpd::start(folder.path(), &words);
+    let descriptors = server.descriptors();
     assert_served(&server);
-    let (descriptors, memory) = (server.descriptors(), server.kilobytes("VmRSS"));
+    let memory = server.kilobytes("VmRSS");
     let count = affordable(5_000);
     let mut slow = Vec::new();
     for number in 0..count {

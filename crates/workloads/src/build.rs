@@ -277,10 +277,7 @@ fn too_much(cell: &Cell) -> Option<Warning> {
     if !unbounded || cell.condition(TREE.name).ok()? != GENERATED {
         return None;
     }
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let available_kib = line.split_whitespace().next()?.parse().ok()?;
-    without_room(cell.number(FILES.name).ok()?, available_kib)
+    without_room(cell.number(FILES.name).ok()?, shortage::available_kib())
 }
 
 /// That so many compilers at once have no room.

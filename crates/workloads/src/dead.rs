@@ -186,7 +186,7 @@ impl Workload for Dead {
         let bytes = cell.number(BYTES.name)?;
         let mut scene = Scene::open(cell, probe, bytes, workers, &places.server)?;
         let outcome = measured(cell, &places, &mut scene, probe);
-        let outcome = scene.judged(outcome);
+        let outcome = scene.running.judged(outcome);
         let counted = scene.close();
         let sent = outcome?;
         counted?.map_or(Ok(()), |counted| adds_up(&sent, counted))

@@ -193,9 +193,9 @@ impl Workload for Download {
         }
         let outcome = download(&running, count, probe);
         let ended = slow.map_or(Ok(()), Slow::end);
-        let alive = running.alive();
-        running.stop()?;
-        alive.and(outcome).and(ended)
+        let outcome = running.judged(outcome);
+        // A failure that was met first says more than how the server ended.
+        outcome.and(running.stop().map(drop)).and(ended)
     }
 }
 

@@ -9,15 +9,9 @@ use crate::shortage;
 use engine::{Cell, Failure, Fit, Probe, Scratch, Subject, Warning, descriptors_max};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// The name of the file that is served.
 pub(crate) const FILE: &str = "file.txt";
-
-/// So long after an error of its clients a server that has ended is seen to have ended, and so far apart
-/// are the looks.
-const END_SEEN: Duration = Duration::from_millis(500);
-const LOOK: Duration = Duration::from_millis(1);
 
 /// Every server as a subject.
 pub(crate) fn subjects() -> Vec<Subject> {
@@ -116,21 +110,6 @@ impl Scene {
         drop(self.scratch);
         counted
     }
-
-    /// The outcome of what was done with the server; that it has ended explains more than an error of
-    /// its clients does. They may see that its connections are gone before it is.
-    pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        let failure = match outcome {
-            Ok(value) => return Ok(value),
-            Err(failure) => failure,
-        };
-        let begun = Instant::now();
-        while begun.elapsed() < END_SEEN {
-            self.running.alive()?;
-            std::thread::sleep(LOOK);
-        }
-        self.running.alive().and(Err(failure))
-    }
 }
 
 /// What `act` measures at a server of one worker, on one CPU with its clients unless the cell says
@@ -146,7 +125,7 @@ pub(crate) fn with_connections(
     let mut scene = Scene::open(cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
-    let outcome = scene.judged(outcome);
+    let outcome = scene.running.judged(outcome);
     reset(open);
     // A failure that was met first says more than how the server ended.
     outcome.and(scene.close().map(drop))

@@ -18,6 +18,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The rows of each file.
 const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows];
@@ -110,6 +111,11 @@ pub struct Counted {
     pub replies: u64,
 }
 
+/// So long after an error of its clients the end of a server may take to show, and so far apart are the
+/// looks at what is just ending.
+const END_SHOWS_MAX: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(1);
+
 /// A server that runs. It is ended when this is dropped.
 #[derive(Debug)]
 pub struct Running {
@@ -163,6 +169,19 @@ impl Running {
         }
     }
 
+    /// The outcome of what was done with it: that it has ended explains more than an error of its clients
+    /// does, who may see that their connections are gone before it is.
+    pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        if outcome.is_err() {
+            let begun = Instant::now();
+            while begun.elapsed() < END_SHOWS_MAX {
+                self.alive()?;
+                std::thread::sleep(LOOK);
+            }
+        }
+        outcome
+    }
+
     /// Ends it, and waits until all its processes are gone. Ours ends what is under way first, and
     /// says what it counted.
     pub fn stop(mut self) -> Result<Option<Counted>, Failure> {
@@ -210,18 +229,24 @@ fn descriptors_of(pid: i32) -> io::Result<u64> {
             count => Ok(count),
         }
     };
-    let mut sum = 0;
-    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
-        match count(thread?.path().join("fd")) {
-            Ok(count) => sum += count,
-            Err(error) => match Errno::from_io_error(&error) {
+    let of = |thread: PathBuf| {
+        let begun = Instant::now();
+        loop {
+            let error = match count(thread.join("fd")) {
+                Ok(count) => return Ok(count),
+                Err(error) => error,
+            };
+            match Errno::from_io_error(&error) {
                 // It has ended since it was listed.
-                Some(Errno::NOENT | Errno::SRCH) => {}
+                Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
+                // While it ends, its folder is root's.
+                Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
                 _ => return Err(error),
-            },
+            }
         }
-    }
-    Ok(sum)
+    };
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
+    threads.map(|thread| of(thread?.path())).sum()
 }
 
 fn resident_bytes(pid: i32) -> io::Result<u64> {

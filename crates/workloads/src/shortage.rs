@@ -6,6 +6,7 @@ use engine::{Cell, Failure, Fit, Parking, descriptors_max};
 use rustix::io::Errno;
 use std::fs::{File, read_to_string};
 use std::io::{self, BufRead, BufReader};
+use std::sync::OnceLock;
 
 /// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
 /// any, are parked.
@@ -15,6 +16,17 @@ pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
         Ok(asked) if asked > most => at_most(axis, asked, most),
         _ => Fit::Measure,
     }
+}
+
+/// Memory that can be had without anybody being ended; where the kernel does not say, all there is. Read
+/// once: what is planned for one subject has to hold for the next.
+pub(crate) fn available_kib() -> u64 {
+    static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
+    *AVAILABLE_KIB.get_or_init(|| {
+        let info = read_to_string("/proc/meminfo").unwrap_or_default();
+        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
+    })
 }
 
 /// A limit in words, and what raises it.

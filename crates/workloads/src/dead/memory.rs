@@ -1,7 +1,7 @@
 //! What connections take in memory: of the server, and of the kernel.
 
-use crate::processes::limits::available_kib;
 use crate::servers::Running;
+use crate::shortage::available_kib;
 use engine::{Failure, Fit, Probe};
 use std::fs::read_to_string;
 use std::io;

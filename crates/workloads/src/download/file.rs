@@ -101,17 +101,17 @@ impl Large {
 /// Takes a file that is on its disk out of the page cache: how many of its pages are left, and how many
 /// there are.
 fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
-    let mut found = (0, 0);
     // Pages that somebody looks at just then stay, and a folio may be dozens of them.
-    for _ in 0..FORGET_TRIES_MAX {
+    let mut tries = 0;
+    loop {
+        tries += 1;
         fadvise(file, 0, None, Advice::DontNeed)?;
-        found = sys::cached::pages_cached(file, bytes as usize)?;
-        if found.0 == 0 {
-            break;
+        let found = sys::cached::pages_cached(file, bytes as usize)?;
+        if found.0 == 0 || tries == FORGET_TRIES_MAX {
+            return Ok(found);
         }
         std::thread::sleep(FORGET_PAUSE);
     }
-    Ok(found)
 }
 
 /// Whether the file system of temporary files tells the pieces of a file.

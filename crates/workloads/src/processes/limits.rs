@@ -162,7 +162,7 @@ const TABLES_KIB_PER_MIB: u64 = 2;
 
 /// Whether there is memory for so many processes of a parent of that size.
 pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
-    let available_kib = available_kib();
+    let available_kib = shortage::available_kib();
     let each_kib = PROCESS_KIB + TABLES_KIB_PER_MIB * parent_mib;
     let most = available_kib.saturating_sub(parent_mib << 10) / each_kib;
     let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
@@ -199,17 +199,6 @@ fn ids_left() -> u64 {
         let most = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
         let most = most.iter().filter_map(number).min().unwrap_or(u64::MAX);
         most.saturating_sub(tasks_in_system() + FOR_OTHERS).max(1)
-    })
-}
-
-/// Memory that can be had without anybody being ended; where the kernel does not say, all there is. Read
-/// once: what is planned for one subject has to hold for the next.
-pub(crate) fn available_kib() -> u64 {
-    static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
-    *AVAILABLE_KIB.get_or_init(|| {
-        let info = read_to_string("/proc/meminfo").unwrap_or_default();
-        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
     })
 }
 

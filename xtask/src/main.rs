@@ -47,8 +47,8 @@ cargo xtask TASK
   bench budget [--precision P%] [--rounds N] [--workloads A,B] [--output FILE]
                  what a precision saves beside fixed rounds, on the quick suite
 
-Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed. Tests that failed
-first and passed then are named, and counted as unsteady.
+Every task ends with the line `N passed, N failed, N skipped` and fails if anything failed. Tests that failed,
+and passed when they were run again, are named, and counted behind it: `, N unsteady`.
 ";
 
 fn main() -> ExitCode {

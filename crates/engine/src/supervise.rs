@@ -28,8 +28,9 @@ pub const SELF: &str = "/proc/self/exe";
 pub(crate) const MARK: &str = "KNEE_RUN";
 /// How far apart the looks are at a process that is just becoming another program.
 const EXEC_LOOK: Duration = Duration::from_micros(250);
-/// How long that may take.
+/// How long that may take until it has words, and from there to its environment.
 const EXEC_MAX: Duration = Duration::from_secs(2);
+const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
 /// So long is looked at what a worker does when its time is up.
 const LOOK_AT_DEADLINE: Duration = Duration::from_millis(200);
 /// The last words of a worker that are worth keeping.
@@ -300,13 +301,17 @@ fn bears(pid: Pid, mark: &str) -> bool {
     let read = |what| std::fs::read(format!("/proc/{pid}/{what}"));
     let is_empty = |what| read(what).is_ok_and(|bytes| bytes.is_empty());
     let begun = Instant::now();
-    // While a process becomes another program, it seems to have neither an environment nor words: one with
-    // words and no environment was started without one.
-    while is_empty("environ") && is_empty("cmdline") && !is_dead(pid) && begun.elapsed() < EXEC_MAX
-    {
+    // While a process becomes another program, it seems to have no environment, and at first no words either.
+    // One that has words and no environment in the end was started without one.
+    let environment = loop {
+        let environment = read("environ");
+        let most = if is_empty("cmdline") { EXEC_MAX } else { EXEC_ENDS_MAX };
+        let is_told = !environment.as_ref().is_ok_and(Vec::is_empty);
+        if is_told || is_dead(pid) || begun.elapsed() > most {
+            break environment;
+        }
         std::thread::sleep(EXEC_LOOK);
-    }
-    let environment = read("environ");
+    };
     let wanted = format!("{MARK}={mark}");
     let mut variables = environment.iter().flat_map(|bytes| bytes.split(|&byte| byte == 0));
     variables.any(|variable| variable == wanted.as_bytes())

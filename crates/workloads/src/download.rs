@@ -187,15 +187,17 @@ impl Workload for Download {
         };
         let mut running = row.server()?.start(&setup)?;
         stay_on(&places.clients)?;
-        let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose()?;
+        let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
         if cell.condition(CACHE.name)? == "cold" {
             large.forget()?;
         }
-        let outcome = download(&running, count, probe);
-        let ended = slow.map_or(Ok(()), Slow::end);
+        let outcome = slow.and_then(|slow| {
+            let outcome = download(&running, count, probe);
+            outcome.and(slow.map_or(Ok(()), Slow::end))
+        });
         let outcome = running.judged(outcome);
         // A failure that was met first says more than how the server ended.
-        outcome.and(running.stop().map(drop)).and(ended)
+        outcome.and(running.stop().map(drop))
     }
 }
 

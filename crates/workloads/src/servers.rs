@@ -111,8 +111,7 @@ pub struct Counted {
     pub replies: u64,
 }
 
-/// So long after an error of its clients the end of a server may take to show, and so far apart are the
-/// looks at what is just ending.
+/// How long the end of a server, or of one of its threads, may take to show; and the pause between looks.
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -172,12 +171,14 @@ impl Running {
     /// The outcome of what was done with it: that it has ended explains more than an error of its clients
     /// does, who may see that their connections are gone before it is.
     pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        if outcome.is_err() {
-            let begun = Instant::now();
-            while begun.elapsed() < END_SHOWS_MAX {
-                self.alive()?;
-                std::thread::sleep(LOOK);
+        let begun = Instant::now();
+        while outcome.is_err() {
+            let is_last = begun.elapsed() > END_SHOWS_MAX;
+            self.alive()?;
+            if is_last {
+                break;
             }
+            std::thread::sleep(LOOK);
         }
         outcome
     }

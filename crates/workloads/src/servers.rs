@@ -223,31 +223,27 @@ pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
 }
 
 fn descriptors_of(pid: i32) -> io::Result<u64> {
-    let count = |folder: PathBuf| -> io::Result<u64> {
-        // Linux 6.2 and later say the number at once: of thousands, a list takes long.
-        match std::fs::metadata(&folder)?.len() {
-            0 => Ok(std::fs::read_dir(folder)?.count() as u64),
-            count => Ok(count),
-        }
-    };
-    let of = |thread: PathBuf| {
-        let begun = Instant::now();
-        loop {
-            let error = match count(thread.join("fd")) {
-                Ok(count) => return Ok(count),
-                Err(error) => error,
-            };
-            match Errno::from_io_error(&error) {
-                // It has ended since it was listed.
-                Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
-                // While it ends, its folder is root's.
-                Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
-                _ => return Err(error),
-            }
-        }
-    };
     let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
-    threads.map(|thread| of(thread?.path())).sum()
+    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).sum()
+}
+
+/// How many descriptors are in a thread's table; none where it has ended since it was listed.
+fn descriptors_in(table: &Path) -> io::Result<u64> {
+    // Linux 6.2 and later say the number at once: of thousands, a list takes long.
+    let count = || match std::fs::metadata(table)?.len() {
+        0 => Ok(std::fs::read_dir(table)?.count() as u64),
+        count => Ok(count),
+    };
+    let begun = Instant::now();
+    loop {
+        let counted: io::Result<u64> = count();
+        match counted.as_ref().err().and_then(Errno::from_io_error) {
+            Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
+            // While it ends, its table is root's.
+            Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
+            _ => return counted,
+        }
+    }
 }
 
 fn resident_bytes(pid: i32) -> io::Result<u64> {

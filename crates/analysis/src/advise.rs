@@ -6,7 +6,7 @@
 
 use crate::crossover::{TOO_CLOSE, errors_asked};
 use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
-use record::Conditions;
+use record::Parameters;
 use serde::Serialize;
 
 /// Two places are the same when they differ by no more than this, as a ratio: rounding.
@@ -21,12 +21,12 @@ pub struct Spot {
     pub active: f64,
 }
 
-/// What was measured of one workload under one set of other conditions, over totals and ratios.
+/// What was measured of one workload under one set of other parameters, over totals and ratios.
 pub struct Ground<'a> {
     /// The workload.
     pub workload: &'a str,
-    /// The conditions that hold for all of it.
-    pub conditions: Conditions,
+    /// The parameters that hold for all of it.
+    pub parameters: Parameters,
     /// The headline tables, one or more a total.
     tables: Vec<&'a Table>,
 }
@@ -38,8 +38,8 @@ pub struct Advice {
     pub spot: Spot,
     /// The workload that it comes from.
     pub workload: String,
-    /// The conditions that it was measured under.
-    pub conditions: Conditions,
+    /// The parameters that it was measured under.
+    pub parameters: Parameters,
     /// The subjects, the cheapest first.
     pub ranking: Vec<Ranked>,
     /// Subjects that were asked for by name and have no figure at the spot.
@@ -81,21 +81,21 @@ pub struct Nearest {
     pub total: u64,
 }
 
-/// The grounds that `analysis` has for advice: each workload with a ratio, by its other conditions.
+/// The grounds that `analysis` has for advice: each workload with a ratio, by its other parameters.
 pub fn grounds(analysis: &Analysis) -> Vec<Ground<'_>> {
     let mut grounds: Vec<Ground> = Vec::new();
     for table in analysis.tables.iter().filter(|table| table.headline) {
         let Some(shares) = &table.shares else { continue };
-        let mut conditions = table.conditions.clone();
-        conditions.remove(&shares.part);
-        conditions.remove(&shares.whole);
+        let mut parameters = table.parameters.clone();
+        parameters.remove(&shares.part);
+        parameters.remove(&shares.whole);
         let same = |ground: &&mut Ground| {
-            ground.workload == table.workload && ground.conditions == conditions
+            ground.workload == table.workload && ground.parameters == parameters
         };
         if let Some(ground) = grounds.iter_mut().find(same) {
             ground.tables.push(table);
         } else {
-            grounds.push(Ground { workload: &table.workload, conditions, tables: vec![table] });
+            grounds.push(Ground { workload: &table.workload, parameters, tables: vec![table] });
         }
     }
     grounds
@@ -122,7 +122,7 @@ impl Ground<'_> {
         Some(Advice {
             spot,
             workload: self.workload.to_owned(),
-            conditions: self.conditions.clone(),
+            parameters: self.parameters.clone(),
             absent: subjects.iter().filter(|name| !named(name)).cloned().collect(),
             clear: ranking[1..].iter().all(|other| first.is_clearly_before(&other.0)),
             rounds: ranking.iter().map(|(cost, ..)| cost.rounds).min().unwrap_or(0),
@@ -379,7 +379,7 @@ mod tests {
         };
         Table {
             workload: "pipetest".into(),
-            conditions: Conditions::from([
+            parameters: Parameters::from([
                 ("pipes".into(), pipes.to_string()),
                 ("spread".into(), "tail".into()),
             ]),
@@ -391,7 +391,7 @@ mod tests {
             },
             headline: true,
             axis: "tokens".into(),
-            axis_condition: "tokens".into(),
+            axis_parameter: "tokens".into(),
             trajectory: false,
             points_down: true,
             shares: Some(Shares {

@@ -2,7 +2,7 @@
 
 use crate::gather::Gathered;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use record::{Cell, Conditions, Run, SubjectInfo, WorkloadInfo};
+use record::{Cell, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The arithmetic mean of `samples` and their sample standard deviation (n − 1), which one sample has not;
@@ -23,9 +23,9 @@ pub(crate) fn averages(run: &Run) -> Vec<Averages> {
     let mut all = Vec::new();
     for workload in run.plan.workloads.iter().filter(|workload| workload.averages) {
         let gathered = Gathered::of(run, &workload.name);
-        for conditions in gathered.in_order() {
-            for point in gathered.points(conditions) {
-                let context = Context { run, workload, gathered: &gathered, conditions, point };
+        for parameters in gathered.in_order() {
+            for point in gathered.points(parameters) {
+                let context = Context { run, workload, gathered: &gathered, parameters, point };
                 all.push(context.averages());
             }
         }
@@ -38,7 +38,7 @@ struct Context<'a> {
     run: &'a Run,
     workload: &'a WorkloadInfo,
     gathered: &'a Gathered<'a>,
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     point: u64,
 }
 
@@ -56,9 +56,9 @@ impl<'a> Context<'a> {
         };
         Averages {
             workload: self.workload.name.clone(),
-            conditions: self.conditions.clone(),
+            parameters: self.parameters.clone(),
             axis: self.workload.axis.clone(),
-            axis_condition: self.workload.axis_condition.clone(),
+            axis_parameter: self.workload.axis_parameter.clone(),
             point: self.point,
             rows: self.workload.metrics.iter().map(row).collect(),
             columns,
@@ -72,15 +72,15 @@ impl<'a> Context<'a> {
 
     /// The measured cells of `subject`, round by round.
     fn cells(&self, subject: &str) -> Vec<&'a Cell> {
-        let (conditions, point) = (self.conditions, self.point);
-        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, conditions, point).collect();
+        let (parameters, point) = (self.parameters, self.point);
+        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, parameters, point).collect();
         cells.sort_by_key(|cell| cell.key.round);
         cells
     }
 
     fn column(&self, subject: &SubjectInfo) -> AverageColumn {
         let cells = self.cells(&subject.name);
-        let void = self.gathered.void_at(&subject.name, self.conditions, self.point);
+        let void = self.gathered.void_at(&subject.name, self.parameters, self.point);
         let unavailable = self.run.plan.unavailable.iter().find(|unavailable| {
             unavailable.workload == self.workload.name && unavailable.subject == subject.name
         });

@@ -5,7 +5,7 @@ use crate::gather::did_not_finish;
 use crate::growth::FEWEST_POINTS;
 use crate::places::verdicts_from;
 use crate::{Class, PointSummary, Table, controls, is_predicted, widths, words};
-use record::{CellKey, Conditions, Outcome, Run, RunState, Warning, WorkloadInfo};
+use record::{CellKey, Outcome, Parameters, Run, RunState, Warning, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A 95 % interval that is wider than this share of its median, end to end, is said to be wide.
@@ -71,14 +71,14 @@ fn cut_short(run: &Run) -> Option<Warning> {
     Some(warning(format!("{what}: {ended}{of} cells ended"), remedy))
 }
 
-/// One line per workload, subject, conditions and reason.
+/// One line per workload, subject, parameters and reason.
 fn void_cells(run: &Run) -> Vec<Warning> {
-    type Group<'a> = (&'a str, &'a str, &'a Conditions, &'a str);
+    type Group<'a> = (&'a str, &'a str, &'a Parameters, &'a str);
     let mut order: Vec<Group<'_>> = Vec::new();
     let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
-    let mut conditions: BTreeMap<&str, BTreeSet<&Conditions>> = BTreeMap::new();
+    let mut parameters: BTreeMap<&str, BTreeSet<&Parameters>> = BTreeMap::new();
     for cell in &run.cells {
-        conditions.entry(&cell.key.workload).or_default().insert(&cell.key.conditions);
+        parameters.entry(&cell.key.workload).or_default().insert(&cell.key.parameters);
         let Outcome::Void { reason, .. } = &cell.outcome else { continue };
         if controls::is_control(run, &cell.key) || is_a_finding(run, &cell.key, reason) {
             continue;
@@ -89,7 +89,7 @@ fn void_cells(run: &Run) -> Vec<Warning> {
             _ => reason,
         };
         let group =
-            (cell.key.workload.as_str(), cell.key.subject.as_str(), &cell.key.conditions, reason);
+            (cell.key.workload.as_str(), cell.key.subject.as_str(), &cell.key.parameters, reason);
         groups.entry(group).or_insert_with(|| {
             order.push(group);
             Vec::new()
@@ -99,7 +99,7 @@ fn void_cells(run: &Run) -> Vec<Warning> {
     let line = |group: Group<'_>| {
         let (workload, subject, of, reason) = group;
         let points = groups.get(&group)?;
-        let several = conditions.get(workload).is_some_and(|all| all.len() > 1);
+        let several = parameters.get(workload).is_some_and(|all| all.len() > 1);
         let told = if several { format!(" ({})", pairs(of)) } else { String::new() };
         let distinct: Vec<u64> =
             points.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
@@ -135,10 +135,10 @@ fn damaged(run: &Run) -> Option<Warning> {
     })
 }
 
-/// One line per workload, subject, conditions and reason of trajectories that ended before their
+/// One line per workload, subject, parameters and reason of trajectories that ended before their
 /// axis did.
 fn short_ways(run: &Run) -> Vec<Warning> {
-    type Group<'a> = (&'a str, &'a str, &'a Conditions, u64, &'a str, &'a str);
+    type Group<'a> = (&'a str, &'a str, &'a Parameters, u64, &'a str, &'a str);
     let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
     for cell in &run.cells {
         let Some(short) = &cell.short else { continue };
@@ -146,7 +146,7 @@ fn short_ways(run: &Run) -> Vec<Warning> {
         let group: Group<'_> = (
             &key.workload,
             &key.subject,
-            &key.conditions,
+            &key.parameters,
             key.point,
             &short.because,
             &short.remedy,
@@ -154,18 +154,18 @@ fn short_ways(run: &Run) -> Vec<Warning> {
         groups.entry(group).or_default().push(short.reached);
     }
     let line = |(group, reached): (Group<'_>, Vec<u64>)| {
-        let (workload, subject, conditions, of, because, remedy) = group;
+        let (workload, subject, parameters, of, because, remedy) = group;
         let alike = run.cells.iter().filter(|cell| {
             let key = &cell.key;
-            let same = (&key.conditions, key.point) == (conditions, of);
+            let same = (&key.parameters, key.point) == (parameters, of);
             same && key.workload == workload && key.subject == subject
         });
         let rounds = alike.filter(|cell| cell.outcome == Outcome::Measured).count();
         let info = run.plan.workloads.iter().find(|info| info.name == workload);
         let axis = info.map_or("points", |info| info.axis.as_str());
         let mut others = run.cells.iter().filter(|cell| cell.key.workload == workload);
-        let several = others.any(|cell| cell.key.conditions != *conditions);
-        let told = if several { format!(" ({})", pairs(conditions)) } else { String::new() };
+        let several = others.any(|cell| cell.key.parameters != *parameters);
+        let told = if several { format!(" ({})", pairs(parameters)) } else { String::new() };
         let often = if reached.len() == rounds {
             "in every round".to_owned()
         } else {
@@ -190,9 +190,9 @@ fn span(figures: &[u64]) -> String {
     format!("{} to {}", words::count(least), words::count(most))
 }
 
-fn pairs(conditions: &Conditions) -> String {
+fn pairs(parameters: &Parameters) -> String {
     let all: Vec<String> =
-        conditions.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     all.join(", ")
 }
 

@@ -150,7 +150,7 @@ fn matches<'a>(
 ) -> Vec<[&'a Table; 2]> {
     let mut found = Vec::new();
     let key = |table: &Table| {
-        (table.workload.clone(), table.conditions.clone(), table.metric.name.clone())
+        (table.workload.clone(), table.parameters.clone(), table.metric.name.clone())
     };
     let told = |tables: &[Table], table: &Table| {
         format!("{}{}", table.workload, crate::findings::qualifiers(tables, table))
@@ -261,7 +261,7 @@ impl<'a> Beside<'a> {
             let Some(other) = tables[1].row(&row.subject) else { continue };
             let [one, two] = [0, 1].map(|run| {
                 let of = tables[run];
-                Levels::of(&gathered[run], &row.subject, &of.conditions, &of.metric, &points)
+                Levels::of(&gathered[run], &row.subject, &of.parameters, &of.metric, &points)
             });
             let words = [tables[0].workload.as_str(), &row.subject, &tables[0].metric.name];
             let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
@@ -325,7 +325,7 @@ impl<'a> Beside<'a> {
         let table = self.tables[1];
         ComparedTable {
             workload: table.workload.clone(),
-            conditions: table.conditions.clone(),
+            parameters: table.parameters.clone(),
             metric: table.metric.clone(),
             headline: table.headline,
             axis: table.axis.clone(),

@@ -71,7 +71,7 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     let finding = |tally: &Tally<'_>| Finding {
         kind: FindingKind::Control,
         workload: tally.workload.name.clone(),
-        conditions: tally.first.conditions.clone(),
+        parameters: tally.first.parameters.clone(),
         metric: tally
             .workload
             .metrics

@@ -22,7 +22,7 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
             findings.push(Finding {
                 kind,
                 workload: table.workload.clone(),
-                conditions: table.conditions.clone(),
+                parameters: table.parameters.clone(),
                 metric: table.metric.name.clone(),
                 subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
                 sentence,
@@ -164,9 +164,9 @@ pub(crate) fn qualifiers(tables: &[Table], table: &Table) -> String {
         parts.push(table.metric.name.clone());
     }
     let siblings: Vec<&Table> = tables.iter().filter(|t| t.workload == table.workload).collect();
-    for (name, value) in &table.conditions {
+    for (name, value) in &table.parameters {
         let values: BTreeSet<Option<&String>> =
-            siblings.iter().map(|t| t.conditions.get(name)).collect();
+            siblings.iter().map(|t| t.parameters.get(name)).collect();
         if values.len() > 1 {
             parts.push(format!("{name} = {value}"));
         }

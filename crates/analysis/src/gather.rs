@@ -4,7 +4,7 @@ use crate::cloud::Cloud;
 use crate::places::{around, cold, is_shown, places};
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
-use record::{Cell, CellKey, Conditions, Metric, Outcome, Run, Usage};
+use record::{Cell, CellKey, Metric, Outcome, Parameters, Run, Usage};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,23 +12,23 @@ use std::ops::RangeInclusive;
 
 /// All measured samples of one workload, ready to be looked up.
 pub(crate) struct Gathered<'a> {
-    /// By subject, conditions, metric and point.
+    /// By subject, parameters, metric and point.
     points: BTreeMap<Series<'a>, BTreeMap<u64, Samples<'a>>>,
     /// By the same: the point and the round of each cell, and all that was measured in it.
     whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
-    /// Why cells are void, by subject, conditions and point.
-    void: BTreeMap<(&'a str, &'a Conditions, u64), Vec<&'a str>>,
+    /// Why cells are void, by subject, parameters and point.
+    void: BTreeMap<(&'a str, &'a Parameters, u64), Vec<&'a str>>,
     /// How many cells were measured, by the same.
-    measured: BTreeMap<(&'a str, &'a Conditions, u64), u32>,
-    planned: BTreeSet<(&'a str, &'a Conditions, u64)>,
+    measured: BTreeMap<(&'a str, &'a Parameters, u64), u32>,
+    planned: BTreeSet<(&'a str, &'a Parameters, u64)>,
     /// The measured cells.
     cells: Vec<&'a Cell>,
-    /// Every set of conditions that was planned or measured.
-    conditions: BTreeSet<&'a Conditions>,
+    /// Every set of parameters that was planned or measured.
+    parameters: BTreeSet<&'a Parameters>,
 }
 
-/// A subject, the conditions and a metric.
-type Series<'a> = (&'a str, &'a Conditions, &'a str);
+/// A subject, the parameters and a metric.
+type Series<'a> = (&'a str, &'a Parameters, &'a str);
 
 /// All that cells stated of one fact, by point.
 pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a str>>;
@@ -65,15 +65,15 @@ impl<'a> Gathered<'a> {
             measured: BTreeMap::new(),
             planned: BTreeSet::new(),
             cells: Vec::new(),
-            conditions: BTreeSet::new(),
+            parameters: BTreeSet::new(),
         };
-        let place = |key: &'a CellKey| (key.subject.as_str(), &key.conditions, key.point);
+        let place = |key: &'a CellKey| (key.subject.as_str(), &key.parameters, key.point);
         for key in run.plan.cells.iter().filter(|key| key.workload == workload) {
-            gathered.conditions.insert(&key.conditions);
+            gathered.parameters.insert(&key.parameters);
             gathered.planned.insert(place(key));
         }
         for cell in run.cells.iter().filter(|cell| cell.key.workload == workload) {
-            gathered.conditions.insert(&cell.key.conditions);
+            gathered.parameters.insert(&cell.key.parameters);
             match &cell.outcome {
                 Outcome::Void { reason, .. } => {
                     gathered.void.entry(place(&cell.key)).or_default().push(reason);
@@ -89,9 +89,9 @@ impl<'a> Gathered<'a> {
     }
 
     fn add(&mut self, cell: &'a Cell) {
-        let CellKey { subject, conditions, point, round, .. } = &cell.key;
+        let CellKey { subject, parameters, point, round, .. } = &cell.key;
         for metric in &cell.metrics {
-            let key = (subject.as_str(), conditions, metric.name.as_str());
+            let key = (subject.as_str(), parameters, metric.name.as_str());
             self.whole.entry(key).or_default().push((*point, *round, metric));
             let series = self.points.entry(key).or_default();
             if metric.positions.is_empty() {
@@ -118,11 +118,11 @@ impl<'a> Gathered<'a> {
     pub(crate) fn cloud(
         &self,
         subject: &str,
-        conditions: &Conditions,
+        parameters: &Parameters,
         metric: &str,
         random: &mut Rng,
     ) -> Option<(Cloud, bool)> {
-        let whole = self.whole.get(&(subject, conditions, metric))?;
+        let whole = self.whole.get(&(subject, parameters, metric))?;
         let mut rounds: BTreeMap<u32, Vec<(u64, f64)>> = BTreeMap::new();
         for &(point, round, metric) in whole {
             let samples = rounds.entry(round + 1).or_default();
@@ -135,9 +135,9 @@ impl<'a> Gathered<'a> {
     }
 
     /// Where cells of `subject` did not finish, ascending.
-    pub(crate) fn unfinished(&self, subject: &str, conditions: &Conditions) -> Vec<Unfinished> {
-        let of_subject = self.void.iter().filter(|(at, _)| at.0 == subject && at.1 == conditions);
-        let at_point = |(place, reasons): (&(&str, &Conditions, u64), &Vec<&str>)| {
+    pub(crate) fn unfinished(&self, subject: &str, parameters: &Parameters) -> Vec<Unfinished> {
+        let of_subject = self.void.iter().filter(|(at, _)| at.0 == subject && at.1 == parameters);
+        let at_point = |(place, reasons): (&(&str, &Parameters, u64), &Vec<&str>)| {
             let mut late = reasons.iter().filter(|reason| did_not_finish(reason));
             let first = late.next()?;
             Some(Unfinished {
@@ -154,12 +154,12 @@ impl<'a> Gathered<'a> {
     pub(crate) fn cells_at<'b>(
         &'b self,
         subject: &'b str,
-        conditions: &'b Conditions,
+        parameters: &'b Parameters,
         point: u64,
     ) -> impl Iterator<Item = &'a Cell> + 'b {
         self.cells.iter().copied().filter(move |cell| {
             let key = &cell.key;
-            key.point == point && key.subject == subject && key.conditions == *conditions
+            key.point == point && key.subject == subject && key.parameters == *parameters
         })
     }
 
@@ -167,22 +167,22 @@ impl<'a> Gathered<'a> {
     pub(crate) fn void_at<'b>(
         &'b self,
         subject: &'b str,
-        conditions: &'b Conditions,
+        parameters: &'b Parameters,
         point: u64,
     ) -> &'b [&'a str] {
-        self.void.get(&(subject, conditions, point)).map_or(&[], Vec::as_slice)
+        self.void.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
     }
 
-    /// Every point that was planned or measured under these conditions.
-    pub(crate) fn points(&self, conditions: &Conditions) -> BTreeSet<u64> {
+    /// Every point that was planned or measured under these parameters.
+    pub(crate) fn points(&self, parameters: &Parameters) -> BTreeSet<u64> {
         let places = self.planned.iter().chain(self.measured.keys()).chain(self.void.keys());
-        places.filter(|place| place.1 == conditions).map(|place| place.2).collect()
+        places.filter(|place| place.1 == parameters).map(|place| place.2).collect()
     }
 
     /// How far the trajectories of `subject` came, where that is not to the end in every round.
-    pub(crate) fn short(&self, subject: &str, conditions: &Conditions) -> Option<CutShort> {
+    pub(crate) fn short(&self, subject: &str, parameters: &Parameters) -> Option<CutShort> {
         let of_subject =
-            |cell: &&&Cell| cell.key.subject == subject && cell.key.conditions == *conditions;
+            |cell: &&&Cell| cell.key.subject == subject && cell.key.parameters == *parameters;
         let cells = self.cells.iter().filter(of_subject);
         let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
         let (first, of) = short.min_by_key(|(short, _)| short.reached)?;
@@ -190,9 +190,9 @@ impl<'a> Gathered<'a> {
         Some(CutShort { reached: first.reached, of, because, remedy })
     }
 
-    /// Every set of conditions, in an order that a reader expects: 9,000 before 10,000.
-    pub(crate) fn in_order(&self) -> Vec<&'a Conditions> {
-        let mut all: Vec<&Conditions> = self.conditions.iter().copied().collect();
+    /// Every set of parameters, in an order that a reader expects: 9,000 before 10,000.
+    pub(crate) fn in_order(&self) -> Vec<&'a Parameters> {
+        let mut all: Vec<&Parameters> = self.parameters.iter().copied().collect();
         all.sort_by(|a, b| {
             let each = a.iter().zip(b.iter());
             let mut orders = each.map(|(a, b)| a.0.cmp(b.0).then_with(|| by_value(a.1, b.1)));
@@ -201,10 +201,10 @@ impl<'a> Gathered<'a> {
         all
     }
 
-    /// What the workload stated of the cells under these conditions, by fact and point.
-    pub(crate) fn facts(&self, conditions: &Conditions) -> BTreeMap<&'a str, FactValues<'a>> {
+    /// What the workload stated of the cells under these parameters, by fact and point.
+    pub(crate) fn facts(&self, parameters: &Parameters) -> BTreeMap<&'a str, FactValues<'a>> {
         let mut facts: BTreeMap<&str, FactValues<'a>> = BTreeMap::new();
-        for cell in self.cells.iter().filter(|cell| cell.key.conditions == *conditions) {
+        for cell in self.cells.iter().filter(|cell| cell.key.parameters == *parameters) {
             for (name, value) in &cell.facts {
                 let values = facts.entry(name).or_default();
                 values.entry(cell.key.point).or_default().push(value);
@@ -217,22 +217,22 @@ impl<'a> Gathered<'a> {
     pub(crate) fn series<'b>(
         &'b self,
         subject: &'b str,
-        conditions: &'b Conditions,
+        parameters: &'b Parameters,
         metric: &'b str,
     ) -> Option<&'b BTreeMap<u64, Samples<'a>>> {
-        self.points.get(&(subject, conditions, metric))
+        self.points.get(&(subject, parameters, metric))
     }
 
-    /// Whether anything of `subject` was planned or ended under any conditions.
+    /// Whether anything of `subject` was planned or ended under any parameters.
     pub(crate) fn knows(&self, subject: &str) -> bool {
         let all = self.planned.iter().chain(self.measured.keys()).map(|place| place.0);
         all.chain(self.void.keys().map(|place| place.0)).any(|name| name == subject)
     }
 
     /// Points with a figure of `metric`, or planned where no metric has figures of its own places.
-    pub(crate) fn axis(&self, conditions: &Conditions, metric: &str) -> BTreeSet<u64> {
+    pub(crate) fn axis(&self, parameters: &Parameters, metric: &str) -> BTreeSet<u64> {
         let of_metric =
-            |(key, _): &(&(&str, &Conditions, &str), _)| key.1 == conditions && key.2 == metric;
+            |(key, _): &(&(&str, &Parameters, &str), _)| key.1 == parameters && key.2 == metric;
         let mut axis: BTreeSet<u64> = self
             .points
             .iter()
@@ -242,15 +242,15 @@ impl<'a> Gathered<'a> {
         let planned: BTreeSet<u64> = self
             .planned
             .iter()
-            .filter(|place| place.1 == conditions)
+            .filter(|place| place.1 == parameters)
             .map(|place| place.2)
             .collect();
         // A trajectory's one planned point is its far end; its places are where its samples are.
-        let own_places = self.has_places(conditions, metric);
+        let own_places = self.has_places(parameters, metric);
         if axis.is_empty() {
             axis.extend(planned);
         } else if !own_places && axis.iter().all(|point| planned.contains(point)) {
-            axis.extend(planned.iter().filter(|point| !self.all_measured(conditions, **point)));
+            axis.extend(planned.iter().filter(|point| !self.all_measured(parameters, **point)));
         } else if own_places {
             let far = axis.last().copied().unwrap_or(0);
             axis.retain(|&place| is_shown(place, far));
@@ -260,14 +260,14 @@ impl<'a> Gathered<'a> {
 
     /// Whether each cell that was planned at `point` was measured: what has no figure there then has
     /// none there, such as bytes for each of no connections.
-    fn all_measured(&self, conditions: &Conditions, point: u64) -> bool {
-        let here = |place: &&(&str, &Conditions, u64)| place.1 == conditions && place.2 == point;
+    fn all_measured(&self, parameters: &Parameters, point: u64) -> bool {
+        let here = |place: &&(&str, &Parameters, u64)| place.1 == parameters && place.2 == point;
         self.planned.iter().filter(here).all(|place| self.measured.contains_key(place))
     }
 
     /// Whether the samples of `metric` have places of their own.
-    fn has_places(&self, conditions: &Conditions, metric: &str) -> bool {
-        let mut all = self.whole.iter().filter(|(key, _)| key.1 == conditions && key.2 == metric);
+    fn has_places(&self, parameters: &Parameters, metric: &str) -> bool {
+        let mut all = self.whole.iter().filter(|(key, _)| key.1 == parameters && key.2 == metric);
         all.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()))
     }
 
@@ -275,15 +275,15 @@ impl<'a> Gathered<'a> {
     pub(crate) fn absence(
         &self,
         subject: &str,
-        conditions: &Conditions,
+        parameters: &Parameters,
         point: u64,
         on_the_way: bool,
     ) -> Absence<'a> {
-        let comes_by = |place: &&(&str, &Conditions, u64)| {
-            place.0 == subject && place.1 == conditions && place.2 >= point
+        let comes_by = |place: &&(&str, &Parameters, u64)| {
+            place.0 == subject && place.1 == parameters && place.2 >= point
         };
         let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
-        let place = (subject, conditions, far.map_or(point, |place| place.2));
+        let place = (subject, parameters, far.map_or(point, |place| place.2));
         if self.measured.contains_key(&place) {
             Absence::MetricMissing
         } else if let Some(reason) = self.void.get(&place).and_then(|reasons| reasons.first()) {

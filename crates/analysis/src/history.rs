@@ -19,7 +19,7 @@ pub use measured::{Measured, Place, Wanted, measured};
 use crate::Estimate;
 use crate::compare::Direction;
 use levels::{Asked, Change, FEWEST, Reading};
-use record::{Conditions, MetricInfo, RunSummary, Warning, WorkloadInfo};
+use record::{MetricInfo, Parameters, RunSummary, Warning, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ pub struct Line {
     pub subject: String,
     /// Its name in reports.
     pub label: String,
-    /// The conditions that hold for it.
-    pub conditions: Conditions,
+    /// The parameters that hold for it.
+    pub parameters: Parameters,
     /// The metric.
     pub metric: MetricInfo,
     /// Whether it is the workload's headline metric.
@@ -172,8 +172,8 @@ pub struct Told {
     pub drift: bool,
     /// The subject it is about.
     pub subject: String,
-    /// The conditions it holds under.
-    pub conditions: Conditions,
+    /// The parameters it holds under.
+    pub parameters: Parameters,
     /// The metric it is about.
     pub metric: String,
     /// The points it is about, ascending.

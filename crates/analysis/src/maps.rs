@@ -1,27 +1,27 @@
 //! Maps: which subject is best where, over a whole and a share of it at once.
 
 use crate::{Lead, Map, Shares, Table};
-use record::{Conditions, WorkloadInfo};
+use record::{Parameters, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ratios that differ by less are the same, rounded to whole parts: 33 of 1,000 and 333 of 10,000.
 const ROUNDING: f64 = 1.03;
 
-/// One map for each set of conditions under which the headline metric of a workload with a ratio has
+/// One map for each set of parameters under which the headline metric of a workload with a ratio has
 /// figures at two totals and two ratios at least.
 pub(crate) fn maps(workloads: &[WorkloadInfo], tables: &[Table]) -> Vec<Map> {
     let mut maps = Vec::new();
     for workload in workloads {
-        let mut groups: BTreeMap<Conditions, Vec<&Table>> = BTreeMap::new();
+        let mut groups: BTreeMap<Parameters, Vec<&Table>> = BTreeMap::new();
         let headline = |table: &&Table| table.headline && table.workload == workload.name;
         for table in tables.iter().filter(headline) {
             let Some(shares) = &table.shares else { continue };
-            let mut conditions = table.conditions.clone();
-            conditions.remove(&shares.part);
-            conditions.remove(&shares.whole);
-            groups.entry(conditions).or_default().push(table);
+            let mut parameters = table.parameters.clone();
+            parameters.remove(&shares.part);
+            parameters.remove(&shares.whole);
+            groups.entry(parameters).or_default().push(table);
         }
-        maps.extend(groups.into_iter().filter_map(|(conditions, tables)| map(conditions, &tables)));
+        maps.extend(groups.into_iter().filter_map(|(parameters, tables)| map(parameters, &tables)));
     }
     maps
 }
@@ -41,7 +41,7 @@ struct Spot<'a> {
     lead: &'a Lead,
 }
 
-fn map(conditions: Conditions, tables: &[&Table]) -> Option<Map> {
+fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
     let first = tables.first()?;
     let Shares { whole, word, .. } = first.shares.as_ref()?;
     let known: Vec<Spot<'_>> = tables.iter().flat_map(|table| spots_of(table)).collect();
@@ -60,7 +60,7 @@ fn map(conditions: Conditions, tables: &[&Table]) -> Option<Map> {
     Some(Map {
         workload: first.workload.clone(),
         metric: first.metric.clone(),
-        conditions,
+        parameters,
         whole: whole.clone(),
         word: word.clone(),
         totals,

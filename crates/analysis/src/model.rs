@@ -1,18 +1,18 @@
 //! What analysis hands to a report: tables of figures, findings with their evidence, caveats.
 
-use record::{Conditions, MetricInfo, Warning};
+use record::{MetricInfo, Parameters, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// All that was concluded from one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Analysis {
-    /// One table per workload, conditions and metric; headline metrics first.
+    /// One table per workload, parameters and metric; headline metrics first.
     pub tables: Vec<Table>,
     /// Which subject is best where, over two axes at once: the headline metrics' only.
     pub maps: Vec<Map>,
     /// Means with their deviations, of the workloads that are told in these; one for each set of
-    /// conditions and point.
+    /// parameters and point.
     pub averages: Vec<Averages>,
     /// What was found, the headline metrics' first.
     pub findings: Vec<Finding>,
@@ -20,21 +20,21 @@ pub struct Analysis {
     pub caveats: Vec<Warning>,
 }
 
-/// One metric of one workload under one set of conditions: subjects by points.
+/// One metric of one workload under one set of parameters: subjects by points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// The workload.
     pub workload: String,
-    /// The conditions that hold for the whole table.
-    pub conditions: Conditions,
+    /// The parameters that hold for the whole table.
+    pub parameters: Parameters,
     /// The figure in it.
     pub metric: MetricInfo,
     /// Whether it is the workload's headline metric.
     pub headline: bool,
     /// The quantity that grows: `watched descriptors`.
     pub axis: String,
-    /// The condition that its points are values of: `watched`; may be empty.
-    pub axis_condition: String,
+    /// The parameter that its points are values of: `watched`; may be empty.
+    pub axis_parameter: String,
     /// Its values, ascending.
     pub points: Vec<u64>,
     /// Whether each of its series goes all the way along the axis in one pass, so that its points
@@ -75,9 +75,9 @@ pub struct Fact {
 pub struct Shares {
     /// What stands after the percentage: `active`.
     pub word: String,
-    /// The condition that is the part: `tokens`.
+    /// The parameter that is the part: `tokens`.
     pub part: String,
-    /// The condition that is the whole: `pipes`.
+    /// The parameter that is the whole: `pipes`.
     pub whole: String,
     /// Whether it is told as so many of the part for each of the whole (`4 per CPU`), and not as a
     /// percentage.
@@ -143,18 +143,18 @@ pub struct Distribution {
     pub curve: Vec<(f64, f64)>,
 }
 
-/// Means with their deviations of one workload under one set of conditions at one point, as kernbench
+/// Means with their deviations of one workload under one set of parameters at one point, as kernbench
 /// told them: metrics down, subjects across.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Averages {
     /// The workload.
     pub workload: String,
-    /// The conditions that hold for all of it.
-    pub conditions: Conditions,
+    /// The parameters that hold for all of it.
+    pub parameters: Parameters,
     /// The quantity that grows: `CPUs`.
     pub axis: String,
-    /// The condition that `point` is a value of.
-    pub axis_condition: String,
+    /// The parameter that `point` is a value of.
+    pub axis_parameter: String,
     /// The value on the axis.
     pub point: u64,
     /// One for each subject that was planned or measured there, in the workload's order.
@@ -315,9 +315,9 @@ pub struct Map {
     pub workload: String,
     /// The figure that decides.
     pub metric: MetricInfo,
-    /// The conditions that hold for all of it, without the two that it spans.
-    pub conditions: Conditions,
-    /// The condition that goes up: `pipes`.
+    /// The parameters that hold for all of it, without the two that it spans.
+    pub parameters: Parameters,
+    /// The parameter that goes up: `pipes`.
     pub whole: String,
     /// What the ratio is: `active`.
     pub word: String,
@@ -638,8 +638,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The workload it is about.
     pub workload: String,
-    /// The conditions it holds under.
-    pub conditions: Conditions,
+    /// The parameters it holds under.
+    pub parameters: Parameters,
     /// The metric it is about.
     pub metric: String,
     /// The subjects it is about.

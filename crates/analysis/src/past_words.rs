@@ -125,14 +125,14 @@ impl Past<'_> {
 mod tests {
     use super::*;
     use crate::Peak;
-    use record::{Conditions, MetricInfo};
+    use record::{MetricInfo, Parameters};
 
     fn table() -> Table {
         let points = vec![1, 2, 4, 8, 32];
         let values = points.iter().map(|point| *point as f64 / 2.0).collect();
         Table {
             workload: "lock".into(),
-            conditions: Conditions::new(),
+            parameters: Parameters::new(),
             metric: MetricInfo {
                 name: "acquisitions".into(),
                 about: String::new(),
@@ -141,7 +141,7 @@ mod tests {
             },
             headline: true,
             axis: "threads".into(),
-            axis_condition: "threads".into(),
+            axis_parameter: "threads".into(),
             points,
             trajectory: false,
             points_down: false,

@@ -153,7 +153,7 @@ mod tests {
     fn table(unit: &str) -> Table {
         Table {
             workload: "dead".into(),
-            conditions: record::Conditions::new(),
+            parameters: record::Parameters::new(),
             metric: MetricInfo {
                 name: "tokens_per_s".into(),
                 about: String::new(),
@@ -162,7 +162,7 @@ mod tests {
             },
             headline: true,
             axis: "dead connections".into(),
-            axis_condition: String::new(),
+            axis_parameter: String::new(),
             points: Vec::new(),
             trajectory: false,
             points_down: false,

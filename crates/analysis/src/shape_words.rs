@@ -125,7 +125,7 @@ mod tests {
         };
         let table = Table {
             workload: "fork".into(),
-            conditions: record::Conditions::new(),
+            parameters: record::Parameters::new(),
             metric: record::MetricInfo {
                 name: "call".into(),
                 about: String::new(),
@@ -134,7 +134,7 @@ mod tests {
             },
             headline: true,
             axis: "processes".into(),
-            axis_condition: String::new(),
+            axis_parameter: String::new(),
             points: Vec::new(),
             trajectory: true,
             points_down: false,

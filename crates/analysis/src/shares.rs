@@ -1,7 +1,7 @@
-//! The ratio that a workload's figures are read by: one condition as a share of another.
+//! The ratio that a workload's figures are read by: one parameter as a share of another.
 
 use crate::{Estimate, Shares, Table, words};
-use record::{Conditions, Ratio, WorkloadInfo};
+use record::{Parameters, Ratio, WorkloadInfo};
 
 /// How a value on the axis of one table becomes a ratio.
 pub(crate) struct Portion<'a> {
@@ -19,15 +19,15 @@ enum Rule {
 }
 
 impl<'a> Portion<'a> {
-    /// That of the tables of `workload` under `conditions`; `None` where it has no ratio, the axis is
+    /// That of the tables of `workload` under `parameters`; `None` where it has no ratio, the axis is
     /// neither part nor whole, or the other one is not a number above zero.
-    pub(crate) fn of(workload: &'a WorkloadInfo, conditions: &Conditions) -> Option<Self> {
+    pub(crate) fn of(workload: &'a WorkloadInfo, parameters: &Parameters) -> Option<Self> {
         let ratio = workload.ratio.as_ref()?;
-        let axis = &workload.axis_condition;
+        let axis = &workload.axis_parameter;
         let rule = if *axis == ratio.part {
-            Rule::Of(number(conditions.get(&ratio.whole)?)?)
+            Rule::Of(number(parameters.get(&ratio.whole)?)?)
         } else if *axis == ratio.whole {
-            let part = conditions.get(&ratio.part)?;
+            let part = parameters.get(&ratio.part)?;
             match part.strip_suffix('%') {
                 Some(percent) => Rule::Always(number(percent.trim())? / 100.0),
                 None => times(part).map_or_else(
@@ -85,13 +85,13 @@ impl Shares {
 }
 
 impl Table {
-    /// The whole of which a share lies at `point`: the point itself, or a condition.
+    /// The whole of which a share lies at `point`: the point itself, or a parameter.
     pub fn whole_at(&self, point: u64) -> Option<u64> {
         let whole = &self.shares.as_ref()?.whole;
-        if *whole == self.axis_condition {
+        if *whole == self.axis_parameter {
             return Some(point);
         }
-        self.conditions.get(whole)?.parse().ok()
+        self.parameters.get(whole)?.parse().ok()
     }
 }
 
@@ -119,14 +119,14 @@ mod tests {
             word: "active".into(),
             ..Ratio::default()
         };
-        let axis_condition = axis.into();
-        WorkloadInfo { axis_condition, ratio: Some(ratio), ..WorkloadInfo::default() }
+        let axis_parameter = axis.into();
+        WorkloadInfo { axis_parameter, ratio: Some(ratio), ..WorkloadInfo::default() }
     }
 
     fn values(axis: &str, name: &str, value: &str, points: &[u64]) -> Option<Vec<f64>> {
-        let conditions = Conditions::from([(name.into(), value.into())]);
+        let parameters = Parameters::from([(name.into(), value.into())]);
         let workload = workload(axis);
-        let shares = Portion::of(&workload, &conditions)?.shares(points)?;
+        let shares = Portion::of(&workload, &parameters)?.shares(points)?;
         Some(shares.values)
     }
 
@@ -148,8 +148,8 @@ mod tests {
         };
         let mut workload = WorkloadInfo { ratio: Some(ratio), ..workload("threads") };
         let of = |workload: &WorkloadInfo, name: &str, value: &str, points: &[u64]| {
-            let conditions = Conditions::from([(name.to_owned(), value.to_owned())]);
-            Portion::of(workload, &conditions).and_then(|portion| portion.shares(points))
+            let parameters = Parameters::from([(name.to_owned(), value.to_owned())]);
+            Portion::of(workload, &parameters).and_then(|portion| portion.shares(points))
         };
         let shares = of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();
         assert_eq!(shares.values, [0.5, 1.0, 16.0]);
@@ -159,7 +159,7 @@ mod tests {
         );
         assert_eq!((shares.one_each("threads"), shares.one_each("cpus")), (Some(1), None));
         assert_eq!(Shares { multiple: false, ..shares }.told(0.5), "50 % per CPU");
-        workload.axis_condition = "cpus".into();
+        workload.axis_parameter = "cpus".into();
         let always =
             |value: &str| of(&workload, "threads", value, &[1, 2]).map(|shares| shares.values);
         assert_eq!(always("4x"), Some(vec![4.0, 4.0]));
@@ -178,15 +178,15 @@ mod tests {
         assert_eq!(values("pipes", "tokens", "1", &[0, 1]), None);
         assert_eq!(values("size", "tokens", "1", &[1]), None);
         let plain = WorkloadInfo { ratio: None, ..workload("tokens") };
-        assert!(Portion::of(&plain, &Conditions::new()).is_none());
+        assert!(Portion::of(&plain, &Parameters::new()).is_none());
     }
 
     #[test]
     fn a_place_on_the_whole_turns_its_interval_over() {
         let at = Estimate { value: 13.0, low: 9.0, high: 17.0 };
-        let conditions = Conditions::from([("tokens".into(), "1".into())]);
+        let parameters = Parameters::from([("tokens".into(), "1".into())]);
         let workload = workload("pipes");
-        let share = Portion::of(&workload, &conditions).unwrap().of_place(at);
+        let share = Portion::of(&workload, &parameters).unwrap().of_place(at);
         assert_eq!(share, Estimate { value: 1.0 / 13.0, low: 1.0 / 17.0, high: 1.0 / 9.0 });
     }
 }

@@ -1,4 +1,4 @@
-//! From samples to tables: one per workload, conditions and metric.
+//! From samples to tables: one per workload, parameters and metric.
 
 use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::contests::Contests;
@@ -18,7 +18,7 @@ use crate::{
     Table, distributions, rankings, rates, unfinished, usl, widths, words,
 };
 use fastrand::Rng;
-use record::{Conditions, MetricInfo, Run, SubjectInfo, WorkloadInfo};
+use record::{MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -30,13 +30,13 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> V
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::of(run, &workload.name);
-        for conditions in gathered.in_order() {
+        for parameters in gathered.in_order() {
             let metrics = workload.metrics.iter().enumerate();
             for (place, metric) in metrics.filter(|(place, _)| wanted(&workload.name, *place)) {
                 let (gathered, headline) = (&gathered, place == 0);
                 let table =
-                    Context { run, workload, gathered, conditions, metric, headline }.table();
-                // A metric that belongs to other conditions would be a table of dashes.
+                    Context { run, workload, gathered, parameters, metric, headline }.table();
+                // A metric that belongs to other parameters would be a table of dashes.
                 if table.headline || table.rows.iter().any(has_figures) {
                     tables.push(table);
                 }
@@ -47,22 +47,22 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> V
     tables
 }
 
-/// Every headline median that a verdict may rest on: its workload, its series' subject and conditions, its
+/// Every headline median that a verdict may rest on: its workload, its series' subject and parameters, its
 /// point, and the median with its replicates, all as [`tables`] has them. Controls have none.
 pub(crate) fn headlines(
     run: &Run,
-    mut each: impl FnMut(&WorkloadInfo, (&str, &Conditions), u64, &Resampled),
+    mut each: impl FnMut(&WorkloadInfo, (&str, &Parameters), u64, &Resampled),
 ) {
     for workload in &run.plan.workloads {
         let gathered = Gathered::of(run, &workload.name);
         let Some(metric) = workload.metrics.first() else { continue };
-        for conditions in gathered.in_order() {
+        for parameters in gathered.in_order() {
             let gathered = &gathered;
-            let context = Context { run, workload, gathered, conditions, metric, headline: true };
-            let points: Vec<u64> = gathered.axis(conditions, &metric.name).into_iter().collect();
+            let context = Context { run, workload, gathered, parameters, metric, headline: true };
+            let points: Vec<u64> = gathered.axis(parameters, &metric.name).into_iter().collect();
             let warm = verdicts_from(workload.trajectory, &points);
             for subject in workload.subjects.iter().filter(|subject| !subject.control) {
-                let series = gathered.series(&subject.name, conditions, &metric.name);
+                let series = gathered.series(&subject.name, parameters, &metric.name);
                 let counts = |point: &u64| *point >= warm && points.contains(point);
                 for (&point, samples) in
                     series.into_iter().flatten().filter(|(point, _)| counts(point))
@@ -71,7 +71,7 @@ pub(crate) fn headlines(
                     let mut random = context.random(&subject.name, point);
                     let resampled = median_over_rounds(&rounds, REPLICATES, &mut random);
                     if let Some(resampled) = resampled {
-                        each(workload, (&subject.name, conditions), point, &resampled);
+                        each(workload, (&subject.name, parameters), point, &resampled);
                     }
                 }
             }
@@ -88,7 +88,7 @@ struct Context<'a> {
     run: &'a Run,
     workload: &'a WorkloadInfo,
     gathered: &'a Gathered<'a>,
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     metric: &'a MetricInfo,
     headline: bool,
 }
@@ -96,10 +96,10 @@ struct Context<'a> {
 impl Context<'_> {
     fn table(&self) -> Table {
         let points: Vec<u64> =
-            self.gathered.axis(self.conditions, &self.metric.name).into_iter().collect();
-        let portion = Portion::of(self.workload, self.conditions);
+            self.gathered.axis(self.parameters, &self.metric.name).into_iter().collect();
+        let portion = Portion::of(self.workload, self.parameters);
         let shares = portion.as_ref().and_then(|portion| portion.shares(&points));
-        let axis = &self.workload.axis_condition;
+        let axis = &self.workload.axis_parameter;
         let one = shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|at| points[at]);
         let told = |subject: &&SubjectInfo| {
             self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
@@ -125,11 +125,11 @@ impl Context<'_> {
         let ranked = self.headline && shares.as_ref().is_some_and(|shares| shares.multiple);
         Table {
             workload: self.workload.name.clone(),
-            conditions: self.conditions.clone(),
+            parameters: self.parameters.clone(),
             metric: self.metric.clone(),
             headline: self.headline,
             axis: self.workload.axis.clone(),
-            axis_condition: self.workload.axis_condition.clone(),
+            axis_parameter: self.workload.axis_parameter.clone(),
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
             shares,
@@ -138,7 +138,7 @@ impl Context<'_> {
             rankings: if ranked { rankings::of(&contests, &rows, &points) } else { Vec::new() },
             distributions: self.distributions(&points),
             facts: if self.headline {
-                facts(&self.gathered.facts(self.conditions))
+                facts(&self.gathered.facts(self.parameters))
             } else {
                 Vec::new()
             },
@@ -152,7 +152,7 @@ impl Context<'_> {
         let mut all = Vec::new();
         for subject in self.workload.subjects.iter().filter(|subject| !subject.control) {
             for &point in points {
-                let cells = self.gathered.cells_at(&subject.name, self.conditions, point);
+                let cells = self.gathered.cells_at(&subject.name, self.parameters, point);
                 let metrics = cells.flat_map(|cell| &cell.metrics);
                 let kept = metrics.filter(|metric| metric.name == self.metric.name);
                 let kept = kept.map(|metric| metric.histogram.as_str());
@@ -178,7 +178,7 @@ impl Context<'_> {
 
     /// The row of `subject`, whose rate is told from the point `one` on, where there is such a one.
     fn row(&self, subject: &SubjectInfo, points: &[u64], one: Option<u64>) -> (Row, Vec<Figure>) {
-        let series = self.gathered.series(&subject.name, self.conditions, &self.metric.name);
+        let series = self.gathered.series(&subject.name, self.parameters, &self.metric.name);
         let all: Vec<Figure> = series
             .into_iter()
             .flatten()
@@ -186,7 +186,7 @@ impl Context<'_> {
             .collect();
         let shape = self.shape(&subject.name);
         let growth = self.growth(&all, shape.trajectory);
-        let unfinished = self.gathered.unfinished(&subject.name, self.conditions);
+        let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
         let rate = self.rate(&all, shape.trajectory, one);
         // The other metrics have no figures there either, which says nothing new.
         let rate = match one.filter(|_| self.headline) {
@@ -201,7 +201,7 @@ impl Context<'_> {
         let cells: Vec<Option<PointSummary>> =
             points.iter().map(|&point| Some(at(point)?.summary.clone())).collect();
         let unavailable = if figures.is_empty() { self.unavailable(&subject.name) } else { None };
-        let short = self.gathered.short(&subject.name, self.conditions);
+        let short = self.gathered.short(&subject.name, self.parameters);
         let missing = match unavailable {
             Some(_) => Vec::new(),
             None => self.missing(subject, points, &cells, short.as_ref()),
@@ -267,7 +267,7 @@ impl Context<'_> {
         }
         let mut random = self.random(subject, 0);
         let metric = &self.metric.name;
-        let cloud = self.gathered.cloud(subject, self.conditions, metric, &mut random);
+        let cloud = self.gathered.cloud(subject, self.parameters, metric, &mut random);
         cloud.map_or_else(Shape::default, |(cloud, trajectory)| {
             Shape::of(&cloud, trajectory, self.metric.lower_is_better, &mut random)
         })
@@ -288,7 +288,7 @@ impl Context<'_> {
     fn random(&self, subject: &str, point: u64) -> Rng {
         let point = point.to_string();
         let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
-        words.extend(self.conditions.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        words.extend(self.parameters.iter().flat_map(|(name, value)| [name.as_str(), value]));
         generator(self.run.plan.seed, &words)
     }
 
@@ -307,7 +307,7 @@ impl Context<'_> {
                     return (point, format!("it ended at {reached}: {}", short.because));
                 }
                 let (trajectory, of) = (self.workload.trajectory, &subject.name);
-                let absence = self.gathered.absence(of, self.conditions, point, trajectory);
+                let absence = self.gathered.absence(of, self.parameters, point, trajectory);
                 let reason = match absence {
                     Absence::Void(reason) => format!("void: {reason}"),
                     Absence::MetricMissing => format!("{} was not measured", self.metric.name),

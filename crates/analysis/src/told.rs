@@ -1,14 +1,14 @@
 //! How a table's subjects, points and figures are named in sentences.
 
 use crate::{Estimate, PointSummary, Row, Table, words};
-use record::Conditions;
+use record::Parameters;
 
 impl Table {
     /// The ratio at `point`, if it is told as a multiple and the axis is its part.
     pub(crate) fn times_at(&self, point: u64) -> Option<f64> {
         let shares = self.shares.as_ref().filter(|shares| shares.multiple)?;
         let index = self.points.iter().position(|&at| at == point)?;
-        (shares.part == self.axis_condition).then(|| shares.values[index])
+        (shares.part == self.axis_parameter).then(|| shares.values[index])
     }
 
     /// A point in words: `16 threads per CPU`, or else `100 dead connections`.
@@ -63,14 +63,14 @@ impl Table {
         many.strip_suffix('s').unwrap_or(many)
     }
 
-    /// The table of another metric of the same workload under the same conditions.
+    /// The table of another metric of the same workload under the same parameters.
     pub(crate) fn beside<'a>(&self, tables: &'a [Table], metric: &str) -> Option<&'a Table> {
-        let same = |table: &&Table| table.is_of(&self.workload, &self.conditions);
+        let same = |table: &&Table| table.is_of(&self.workload, &self.parameters);
         tables.iter().filter(same).find(|table| table.metric.name == metric)
     }
 
-    fn is_of(&self, workload: &str, conditions: &Conditions) -> bool {
-        self.workload == workload && self.conditions == *conditions
+    fn is_of(&self, workload: &str, parameters: &Parameters) -> bool {
+        self.workload == workload && self.parameters == *parameters
     }
 }
 

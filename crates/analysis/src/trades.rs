@@ -25,7 +25,7 @@ pub(crate) fn sentence(
     qualifiers: &str,
 ) -> Option<String> {
     let shares = table.shares.as_ref()?;
-    let one = table.points[shares.one_each(&table.axis_condition)?];
+    let one = table.points[shares.one_each(&table.axis_parameter)?];
     let (first, second) = (table.row(first)?, table.row(second)?);
     let common: Vec<u64> = table
         .points

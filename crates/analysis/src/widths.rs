@@ -1,13 +1,13 @@
 //! How wide intervals are by now: what a budget is spent by, and what is said of it in the end.
 //!
-//! A place of a run is a workload's subject at a point under its conditions, and its width half of the
+//! A place of a run is a workload's subject at a point under its parameters, and its width half of the
 //! interval of its headline metric's median, as a share of that median. Of a trajectory, one cell of
 //! which measures every place on the way, it is the widest that its table shows once it is warm.
 
 use crate::bootstrap::interval_without;
 use crate::tables::headlines;
 use crate::{Estimate, PointSummary, Table, words};
-use record::{Budget, CellKey, Conditions, Run, RunState, Warning};
+use record::{Budget, CellKey, Parameters, Run, RunState, Warning};
 use std::collections::{BTreeMap, HashMap};
 
 /// Of a run that stops when its intervals are narrow, they are told as what holds 99 % of the replicates
@@ -25,13 +25,13 @@ pub fn told(value: f64, replicates: &[f64]) -> Estimate {
 pub fn by_place(run: &Run) -> HashMap<CellKey, f64> {
     let mut widths: HashMap<CellKey, f64> = HashMap::new();
     let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();
-    headlines(run, |workload, (subject, conditions), point, resampled| {
+    headlines(run, |workload, (subject, parameters), point, resampled| {
         // Without replicates there is a single round, and nothing is known of the others.
         let told = told(resampled.estimate.value, &resampled.replicates);
         let Some(width) = share(told).filter(|_| !resampled.replicates.is_empty()) else { return };
         let here = first_round.iter().filter(|key| {
             let same = key.workload == workload.name && key.subject == subject;
-            same && key.conditions == *conditions && (workload.trajectory || key.point == point)
+            same && key.parameters == *parameters && (workload.trajectory || key.point == point)
         });
         for key in here {
             let widest = widths.entry((*key).clone()).or_insert(width);
@@ -110,10 +110,10 @@ fn all_widths(tables: &[Table]) -> Vec<(f64, &Table, &str, u64)> {
 
 /// How often the places of a workload, or of all of them, were measured: least and most.
 pub fn rounds(run: &Run, workload: Option<&str>) -> (u32, u32) {
-    let mut cells: BTreeMap<(&str, &str, &Conditions, u64), u32> = BTreeMap::new();
+    let mut cells: BTreeMap<(&str, &str, &Parameters, u64), u32> = BTreeMap::new();
     let wanted = |key: &&CellKey| workload.is_none_or(|workload| key.workload == workload);
     for key in run.cells.iter().map(|cell| &cell.key).filter(wanted) {
-        *cells.entry((&key.workload, &key.subject, &key.conditions, key.point)).or_default() += 1;
+        *cells.entry((&key.workload, &key.subject, &key.parameters, key.point)).or_default() += 1;
     }
     let counts = || cells.values().copied();
     (counts().min().unwrap_or(0), counts().max().unwrap_or(0))

@@ -9,7 +9,7 @@ use common::complete_run;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, Run, SubjectInfo,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo,
     Unavailable, Usage, WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn subject(name: &str) -> SubjectInfo {
 
 fn key(workload: &str, subject: &str, point: u64, round: u32) -> CellKey {
     let (workload, subject) = (workload.into(), subject.into());
-    CellKey { workload, subject, conditions: Conditions::new(), point, round }
+    CellKey { workload, subject, parameters: Parameters::new(), point, round }
 }
 
 fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {
@@ -70,7 +70,7 @@ fn build() -> Analysis {
     let workload = WorkloadInfo {
         name: "build".into(),
         axis: "CPUs".into(),
-        axis_condition: "cpus".into(),
+        axis_parameter: "cpus".into(),
         averages: true,
         rivals: vec![("half".into(), "optimal".into())],
         metrics: vec![
@@ -154,7 +154,7 @@ fn waits(damaged: bool) -> Analysis {
     let workload = WorkloadInfo {
         name: "lock".into(),
         axis: "threads".into(),
-        axis_condition: "threads".into(),
+        axis_parameter: "threads".into(),
         ratio: Some(Ratio { multiple: true, ..Ratio::default() }),
         metrics: vec![
             metric_info("acquisitions", "acquisitions/s", false),

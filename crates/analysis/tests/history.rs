@@ -6,7 +6,7 @@ use analysis::compare::Direction;
 use analysis::history::{History, MARGIN, Measured, Place, Terms, Wanted, history, measured};
 use analysis::random::{generator, normal};
 use record::{
-    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Run, RunState,
+    Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState,
     RunSummary, SubjectInfo, Usage, WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn workload() -> WorkloadInfo {
         name: "made".into(),
         version: 2,
         axis: "things".into(),
-        axis_condition: "things".into(),
+        axis_parameter: "things".into(),
         metrics: vec![metric("call", "ns", true), metric("rate", "calls/s", false)],
         subjects: vec![subject("b"), subject("a")],
         ..WorkloadInfo::default()
@@ -55,7 +55,7 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     let figure = |&(metric, subject, point, value): &(&str, &str, u64, f64)| {
         let place = Place {
             metric: metric.into(),
-            conditions: Conditions::new(),
+            parameters: Parameters::new(),
             subject: subject.into(),
             point,
         };
@@ -324,7 +324,7 @@ fn what_is_not_comparable_with_the_newest_is_left_out_with_the_reason() {
     runs[0].workload.version = 1;
     runs[1].workload.version = 1;
     runs[2].machine.insert("cpu.model".into(), "Another CPU".into());
-    runs[3].workload.axis_condition = "size".into();
+    runs[3].workload.axis_parameter = "size".into();
     runs[3].workload.axis = "sizes".into();
     runs[4].predicted = true;
     runs[5].workload.metrics[0].unit = "ms".into();
@@ -431,7 +431,7 @@ fn whole_run() -> Run {
                     key: CellKey {
                         workload: "made".into(),
                         subject: subject.into(),
-                        conditions: Conditions::new(),
+                        parameters: Parameters::new(),
                         point,
                         round: round as u32,
                     },

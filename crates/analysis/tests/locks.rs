@@ -10,7 +10,7 @@ use analysis::{Analysis, Course, Finding, FindingKind, Rate, Row, Table, analyse
 use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, Run, SubjectInfo, Usage,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo, Usage,
     WorkloadInfo,
 };
 use std::cell::Cell as Count;
@@ -91,7 +91,7 @@ fn workload(locks: &[Lock]) -> WorkloadInfo {
     WorkloadInfo {
         name: "lock".into(),
         axis: "threads".into(),
-        axis_condition: "threads".into(),
+        axis_parameter: "threads".into(),
         ratio: Some(Ratio {
             part: "threads".into(),
             whole: "cpus".into(),
@@ -111,8 +111,8 @@ fn workload(locks: &[Lock]) -> WorkloadInfo {
 }
 
 fn key(subject: &str, point: u64, round: u32) -> CellKey {
-    let conditions = Conditions::from([("cpus".into(), "2".into())]);
-    CellKey { workload: "lock".into(), subject: subject.into(), conditions, point, round }
+    let parameters = Parameters::from([("cpus".into(), "2".into())]);
+    CellKey { workload: "lock".into(), subject: subject.into(), parameters, point, round }
 }
 
 fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {

@@ -11,7 +11,7 @@ use analysis::{
 };
 use common::complete_run;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, SubjectInfo, Usage,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, SubjectInfo, Usage,
     WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ fn workload() -> WorkloadInfo {
         name: "pipetest".into(),
         version: 1,
         axis: "threads".into(),
-        axis_condition: "threads".into(),
+        axis_parameter: "threads".into(),
         ratio: Some(Ratio {
             part: "threads".into(),
             whole: "pipes".into(),
@@ -141,7 +141,7 @@ fn workload() -> WorkloadInfo {
 
 fn cell(column: &Column, tenth: u64, subject: &str, figure: f64) -> Cell {
     let (machine, generations, pipes, _) = column;
-    let conditions = Conditions::from([
+    let parameters = Parameters::from([
         ("machine".into(), (*machine).into()),
         ("generations".into(), generations.to_string()),
         ("pipes".into(), pipes.to_string()),
@@ -151,7 +151,7 @@ fn cell(column: &Column, tenth: u64, subject: &str, figure: f64) -> Cell {
         key: CellKey {
             workload: "pipetest".into(),
             subject: subject.into(),
-            conditions,
+            parameters,
             point: tenth * pipes / 10,
             round: 0,
         },
@@ -183,7 +183,7 @@ fn analysis() -> Analysis {
 }
 
 fn table<'a>(analysis: &'a Analysis, machine: &str, generations: u64, pipes: u64) -> &'a Table {
-    let is = |table: &Table, name: &str, value: &str| table.conditions[name] == value;
+    let is = |table: &Table, name: &str, value: &str| table.parameters[name] == value;
     let all = analysis.tables.iter();
     all.filter(|table| is(table, "machine", machine))
         .filter(|table| is(table, "generations", &generations.to_string()))
@@ -318,7 +318,7 @@ fn the_second_table_is_a_map() {
     assert_eq!(map.totals, [1000, 10_000, 20_000]);
     assert_eq!(map.shares, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]);
     assert_eq!((map.whole.as_str(), map.word.as_str()), ("pipes", "of pipes"));
-    assert_eq!(map.conditions["machine"], "server");
+    assert_eq!(map.parameters["machine"], "server");
     let names: Vec<&str> = map.subjects.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["poll", "epoll"]);
     let spot = map.spots[1][4].as_ref().unwrap();

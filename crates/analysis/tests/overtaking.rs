@@ -7,14 +7,14 @@ use analysis::{Analysis, FindingKind, Standing, analyse};
 use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Ratio, Run, SubjectInfo, Usage,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo, Usage,
     WorkloadInfo,
 };
 use std::collections::BTreeMap;
 
 const POINTS: [u64; 7] = [1, 10, 50, 100, 300, 600, 1000];
 
-/// A subject's figure at a point, under a value of the condition.
+/// A subject's figure at a point, under a value of the parameter.
 type Curve = fn(f64, f64) -> f64;
 
 /// A workload whose subjects follow curves.
@@ -24,7 +24,7 @@ struct Sketch {
     lower_is_better: bool,
     rivals: &'static [(&'static str, &'static str)],
     subjects: Vec<(&'static str, Curve)>,
-    condition: &'static str,
+    parameter: &'static str,
     values: &'static [&'static str],
 }
 
@@ -45,7 +45,7 @@ impl Sketch {
         WorkloadInfo {
             name: "sketch".into(),
             axis: self.axis.into(),
-            axis_condition: self.axis.into(),
+            axis_parameter: self.axis.into(),
             ratio: self.ratio.map(|(part, whole)| Ratio {
                 part: part.into(),
                 whole: whole.into(),
@@ -67,12 +67,12 @@ impl Sketch {
                     for (subject, curve) in &self.subjects {
                         let number = value.parse().unwrap_or(0.0);
                         let level = curve(point as f64, number) * (0.01 * normal(random)).exp();
-                        let conditions =
-                            Conditions::from([(self.condition.into(), (*value).into())]);
+                        let parameters =
+                            Parameters::from([(self.parameter.into(), (*value).into())]);
                         let key = CellKey {
                             workload: "sketch".into(),
                             subject: (*subject).into(),
-                            conditions,
+                            parameters,
                             point,
                             round,
                         };
@@ -128,7 +128,7 @@ fn rates() -> Sketch {
             ("ppoll", |n, pipes| 0.999e6 * n / (n + 0.5 * pipes)),
             ("epoll", |n, pipes| 0.5e6 + 0.0 * (n + pipes)),
         ],
-        condition: "pipes",
+        parameter: "pipes",
         values: &["1000"],
     }
 }
@@ -144,7 +144,7 @@ fn costs() -> Sketch {
             ("poll", |n, active| 1000.0 + 50.0 * n + 500.0 * active),
             ("epoll", |_, active| 2000.0 + 700.0 * active),
         ],
-        condition: "active",
+        parameter: "active",
         values: &["1"],
     }
 }
@@ -267,7 +267,7 @@ fn qualifiers_tell_the_tables_apart() {
     assert!(told[1].starts_with("epoll overtakes poll (active = 100) at 4"), "{told:#?}");
     let [map] = analysis.maps.as_slice() else { panic!("{:?}", analysis.maps) };
     assert_eq!(map.totals, POINTS);
-    assert!(map.conditions.is_empty() && map.word == "active" && map.whole == "watched");
+    assert!(map.parameters.is_empty() && map.word == "active" && map.whole == "watched");
     // 1 of 10 and 100 of 1,000 are one column; nothing was measured at 1 % of 10.
     let at = |total: u64, share: f64| {
         let row = map.totals.iter().position(|&t| t == total).unwrap();

@@ -7,7 +7,7 @@ use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
 use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, Short,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, Short,
     SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -38,15 +38,15 @@ fn workload(name: &str, metrics: &[&str], subjects: &[&str]) -> WorkloadInfo {
     }
 }
 
-fn conditions(active: &str) -> Conditions {
-    Conditions::from([("active".into(), active.into())])
+fn parameters(active: &str) -> Parameters {
+    Parameters::from([("active".into(), active.into())])
 }
 
 fn key(workload: &str, subject: &str, point: u64, round: u32) -> CellKey {
     CellKey {
         workload: workload.into(),
         subject: subject.into(),
-        conditions: conditions("1"),
+        parameters: parameters("1"),
         point,
         round,
     }
@@ -303,12 +303,12 @@ fn thin_evidence_is_told() {
 }
 
 #[test]
-fn conditions_stand_in_sentences_only_where_they_differ() {
+fn parameters_stand_in_sentences_only_where_they_differ() {
     let mut run = run();
     let mut more: Vec<Cell> =
         run.cells.iter().filter(|cell| cell.key.subject == "poll").cloned().collect();
     for cell in &mut more {
-        cell.key.conditions = conditions("10");
+        cell.key.parameters = parameters("10");
     }
     run.plan.cells.extend(more.iter().map(|cell| cell.key.clone()));
     run.cells.extend(more);

@@ -9,7 +9,7 @@ use analysis::{
 use common::complete_run;
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, SubjectInfo, Usage,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, SubjectInfo, Usage,
     WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -41,9 +41,9 @@ fn run(subjects: &[(&str, Cost)], points: &[u64], rounds: u32, random: &mut Rng)
                     metric("memory", draw(12.0 * 1024.0)),
                 ];
                 let workload = "dead".to_owned();
-                let conditions = Conditions::from([("workers".to_owned(), "1".to_owned())]);
+                let parameters = Parameters::from([("workers".to_owned(), "1".to_owned())]);
                 let key =
-                    CellKey { workload, subject: subject.to_owned(), conditions, point, round };
+                    CellKey { workload, subject: subject.to_owned(), parameters, point, round };
                 cells.push(cell(key, metrics));
             }
         }
@@ -116,7 +116,7 @@ fn workload(subjects: &[(&str, Cost)]) -> WorkloadInfo {
         question: "?".to_owned(),
         operation: "one".to_owned(),
         axis: "dead connections".to_owned(),
-        axis_condition: "dead".to_owned(),
+        axis_parameter: "dead".to_owned(),
         metrics: vec![
             info("replies", "replies/s", false),
             info("cpu", "ns", true),

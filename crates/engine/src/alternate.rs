@@ -75,7 +75,7 @@ pub fn try_out(
 ) -> Result<(), String> {
     let info = WorkloadInfo {
         name: key.workload.clone(),
-        axis_condition: axis.to_owned(),
+        axis_parameter: axis.to_owned(),
         ..WorkloadInfo::default()
     };
     let plan = Plan {

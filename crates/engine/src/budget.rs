@@ -1,7 +1,7 @@
 //! Which cells a run with a budget measures next: rounds go where intervals are still wide.
 //!
 //! The first [`ROUNDS_FEWEST`] rounds are whole: every cell of the plan. From then on each round
-//! measures the places (a workload's subject at a point, under its conditions) whose interval is wider
+//! measures the places (a workload's subject at a point, under its parameters) whose interval is wider
 //! than the goal, in the plan's shuffled order. The goal is the precision that was asked for; with a
 //! time, it is what the time left can attain everywhere, if that is more: an interval narrows with the
 //! root of its rounds, and a round of a place costs what its cells took so far. So the time goes to the

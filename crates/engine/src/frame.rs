@@ -19,7 +19,7 @@ pub(crate) const REPLY_BYTES_MAX: usize = 64 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub key: CellKey,
-    /// The condition that the key's point is a value of.
+    /// The parameter that the key's point is a value of.
     pub axis: String,
     pub seed: u64,
     pub measure_ms: u64,

@@ -9,13 +9,13 @@
 mod alternate;
 pub mod budget;
 mod calibrate;
-mod condition;
 mod descriptors;
 pub mod doing;
 mod frame;
 mod guard;
 mod host;
 mod keeper;
+mod parameter;
 mod park;
 mod plan;
 mod probe;
@@ -31,11 +31,11 @@ mod workload;
 
 pub use alternate::{Side, Starter, alternate, try_out};
 pub use calibrate::{Calibrated, calibrate};
-pub use condition::{Condition, Defaults, Sweep, Values};
 pub use descriptors::{descriptors_max, raise_descriptors_max};
 pub use guard::{GUARD_COMMAND, Guarded, guard_main};
 pub use host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use keeper::Unsaved;
+pub use parameter::{Defaults, Parameter, Sweep, Values};
 pub use park::{PARK_COMMAND, Parking, park_main};
 pub use plan::{Ask, AskError, Own, nearest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};

@@ -1,9 +1,9 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
-use crate::condition::{number_of, whole_number};
+use crate::parameter::{number_of, whole_number};
 use crate::workload::info;
-use crate::{Cell, Condition, Fit, Kind, Values, Workload};
-use record::{Budget, CellKey, Conditions, Plan, Unavailable, Warning};
+use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
+use record::{Budget, CellKey, Parameters, Plan, Unavailable, Warning};
 use std::collections::{BTreeMap, HashSet};
 
 /// What was asked for.
@@ -13,15 +13,15 @@ pub struct Ask {
     pub workloads: Vec<String>,
     /// Names of subjects; empty for all that are available.
     pub subjects: Vec<String>,
-    /// The condition that is the axis; each workload's own where nobody says.
+    /// The parameter that is the axis; each workload's own where nobody says.
     pub axis: Option<String>,
     /// Values on the axis, as typed; empty for the workload's own.
     pub points: Vec<String>,
-    /// Values of conditions, as typed; the ones not named keep their default.
-    pub conditions: BTreeMap<String, Vec<String>>,
+    /// Values of parameters, as typed; the ones not named keep their default.
+    pub parameters: BTreeMap<String, Vec<String>>,
     /// Passes over all cells; those that are usual for each workload where nobody says.
     pub rounds: Option<u32>,
-    /// Whether the workload's short lists of points and conditions are meant.
+    /// Whether the workload's short lists of points and parameters are meant.
     pub quick: bool,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
     pub measure_ms: u64,
@@ -39,17 +39,17 @@ pub struct Ask {
 }
 
 /// What is meant for one workload of several: each that is not empty stands in the place of what is meant
-/// for all of them, but conditions are joined one by one.
+/// for all of them, but parameters are joined one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
     /// Names of subjects.
     pub subjects: Vec<String>,
-    /// The condition that is the axis.
+    /// The parameter that is the axis.
     pub axis: Option<String>,
     /// Values on the axis, as typed.
     pub points: Vec<String>,
-    /// Values of conditions, as typed.
-    pub conditions: BTreeMap<String, Vec<String>>,
+    /// Values of parameters, as typed.
+    pub parameters: BTreeMap<String, Vec<String>>,
     /// Passes over its cells.
     pub rounds: Option<u32>,
 }
@@ -70,7 +70,7 @@ pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError
     let workloads = chosen(ask, table)?;
     pinnable(&ask.pinned_cpus)?;
     known_subjects(ask, &workloads)?;
-    known_conditions(ask, &workloads)?;
+    known_parameters(ask, &workloads)?;
     let mut plan = Plan {
         seed: ask.seed,
         rounds: workloads.iter().map(|row| ask.rounds_of(*row)).max().unwrap_or(1),
@@ -194,13 +194,13 @@ fn known_subjects(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), 
     Ok(())
 }
 
-fn known_conditions(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
-    for name in ask.conditions.keys() {
-        let has = |row: &&dyn Workload| row.about().conditions.iter().any(|c| c.name == name);
+fn known_parameters(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
+    for name in ask.parameters.keys() {
+        let has = |row: &&dyn Workload| row.about().parameters.iter().any(|c| c.name == name);
         if !workloads.iter().any(has) {
             let names: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
             let names = names.join(", ");
-            return Err(AskError::Usage(format!("--{name} is no condition of {names}")));
+            return Err(AskError::Usage(format!("--{name} is no parameter of {names}")));
         }
     }
     Ok(())
@@ -210,11 +210,11 @@ fn known_conditions(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<()
 fn known_axis(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
     let Some(axis) = &ask.axis else { return Ok(()) };
     let mut all = workloads.iter().flat_map(|row| row.about().axes());
-    if all.any(|condition| condition.name == axis) {
+    if all.any(|parameter| parameter.name == axis) {
         return Ok(());
     }
     let can = |row: &&dyn Workload| {
-        let axes: Vec<&str> = row.about().axes().map(|condition| condition.name).collect();
+        let axes: Vec<&str> = row.about().axes().map(|parameter| parameter.name).collect();
         format!("{} over {}", row.about().name, axes.join(" or "))
     };
     let can: Vec<String> = workloads.iter().map(can).collect();
@@ -225,14 +225,14 @@ fn known_axis(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskE
 struct Swept<'a> {
     ask: &'a Ask,
     workload: &'a dyn Workload,
-    axis: &'static Condition,
+    axis: &'static Parameter,
 }
 
 impl<'a> Swept<'a> {
     fn of(ask: &'a Ask, workload: &'a dyn Workload) -> Result<Swept<'a>, AskError> {
         let about = workload.about();
-        let wanted = |condition: &&Condition| Some(condition.name) == ask.axis.as_deref();
-        let own = |condition: &&Condition| condition.name == about.axis;
+        let wanted = |parameter: &&Parameter| Some(parameter.name) == ask.axis.as_deref();
+        let own = |parameter: &&Parameter| parameter.name == about.axis;
         let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
         let axis = axis.ok_or_else(|| {
             AskError::Usage(format!("{}: its axis {} has no sweep", about.name, about.axis))
@@ -255,10 +255,10 @@ impl<'a> Swept<'a> {
                 plan.unavailable.push(Unavailable { workload, subject, reason });
                 continue;
             }
-            for conditions in &series {
+            for parameters in &series {
                 let mut at: Vec<u64> = points
                     .iter()
-                    .map(|point| number_of(point, &self.axis.values, conditions).unwrap_or(1))
+                    .map(|point| number_of(point, &self.axis.values, parameters).unwrap_or(1))
                     .collect();
                 if subject.control {
                     at = at.into_iter().max().into_iter().collect();
@@ -267,7 +267,7 @@ impl<'a> Swept<'a> {
                     let key = CellKey {
                         workload: name.into(),
                         subject: subject.name.into(),
-                        conditions: conditions.clone(),
+                        parameters: parameters.clone(),
                         point,
                         round: 0,
                     };
@@ -282,7 +282,7 @@ impl<'a> Swept<'a> {
     /// the workload's own.
     fn points(&self) -> Result<Vec<String>, AskError> {
         let (axis, ask) = (self.axis, self.ask);
-        let own = ask.conditions.get(axis.name).filter(|values| !values.is_empty());
+        let own = ask.parameters.get(axis.name).filter(|values| !values.is_empty());
         let (typed, flag) = match own {
             Some(_) if !ask.points.is_empty() => {
                 let name = axis.name;
@@ -315,17 +315,17 @@ impl<'a> Swept<'a> {
         vec![last]
     }
 
-    /// Every combination of the values of all conditions but the axis.
-    fn combinations(&self) -> Result<Vec<Conditions>, AskError> {
-        let mut all = vec![Conditions::new()];
-        let conditions = self.workload.about().conditions;
-        for condition in conditions.iter().filter(|condition| condition.name != self.axis.name) {
-            let typed = self.ask.conditions.get(condition.name).cloned();
-            let own = || condition.default.of(self.ask.quick).iter().map(|&v| v.into()).collect();
-            let values = self.checked(condition, &typed.unwrap_or_else(own), condition.name)?;
-            let with = |base: &Conditions, value: &String| {
+    /// Every combination of the values of all parameters but the axis.
+    fn combinations(&self) -> Result<Vec<Parameters>, AskError> {
+        let mut all = vec![Parameters::new()];
+        let parameters = self.workload.about().parameters;
+        for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
+            let typed = self.ask.parameters.get(parameter.name).cloned();
+            let own = || parameter.default.of(self.ask.quick).iter().map(|&v| v.into()).collect();
+            let values = self.checked(parameter, &typed.unwrap_or_else(own), parameter.name)?;
+            let with = |base: &Parameters, value: &String| {
                 let mut more = base.clone();
-                more.insert(condition.name.into(), value.clone());
+                more.insert(parameter.name.into(), value.clone());
                 more
             };
             all = all.iter().flat_map(|base| values.iter().map(|v| with(base, v))).collect();
@@ -339,9 +339,9 @@ impl<'a> Swept<'a> {
         let (key, warning) = match self.workload.fit(&cell) {
             Fit::Measure => return Some(key),
             Fit::Leave(warning) => (None, warning),
-            Fit::AtMost { condition, most, because, remedy } => {
-                let asked = cell.conditions.get(condition).map_or("", String::as_str);
-                let (what, is_axis) = (self.label(condition), condition == self.axis.name);
+            Fit::AtMost { parameter, most, because, remedy } => {
+                let asked = cell.parameters.get(parameter).map_or("", String::as_str);
+                let (what, is_axis) = (self.label(parameter), parameter == self.axis.name);
                 let clamped = CellKey { point: most, ..key.clone() };
                 // What is clamped has to fit as well: there may be more tokens than pipes then.
                 if is_axis && self.workload.fit(&self.cell(&clamped)) == Fit::Measure {
@@ -371,16 +371,16 @@ impl<'a> Swept<'a> {
     /// Values as the record keeps them, each once.
     fn checked(
         &self,
-        condition: &Condition,
+        parameter: &Parameter,
         typed: &[String],
         flag: &str,
     ) -> Result<Vec<String>, AskError> {
         let mut values = Vec::new();
         for typed in typed {
             let typed = typed.trim();
-            let value = match condition.values {
-                Values::Cpus => self.ask.some_cpus(condition, typed, flag)?,
-                _ => condition.check(typed, flag).map_err(AskError::Usage)?,
+            let value = match parameter.values {
+                Values::Cpus => self.ask.some_cpus(parameter, typed, flag)?,
+                _ => parameter.check(typed, flag).map_err(AskError::Usage)?,
             };
             if !values.contains(&value) {
                 values.push(value);
@@ -389,11 +389,11 @@ impl<'a> Swept<'a> {
         Ok(values)
     }
 
-    /// What a condition counts, for people.
-    fn label(&self, condition: &str) -> &'static str {
+    /// What a parameter counts, for people.
+    fn label(&self, parameter: &str) -> &'static str {
         let about = self.workload.about();
-        let condition = about.condition(condition).unwrap_or(self.axis);
-        condition.sweep.as_ref().map_or(condition.name, |sweep| sweep.label)
+        let parameter = about.parameter(parameter).unwrap_or(self.axis);
+        parameter.sweep.as_ref().map_or(parameter.name, |sweep| sweep.label)
     }
 }
 
@@ -459,7 +459,7 @@ impl Ask {
             ask.points.clone_from(&own.points);
         }
         ask.axis = own.axis.clone().or(ask.axis);
-        ask.conditions.extend(own.conditions.clone());
+        ask.parameters.extend(own.parameters.clone());
         ask
     }
 
@@ -473,7 +473,7 @@ impl Ask {
     }
 
     /// A number of CPUs, checked: `all` is as many as a run has.
-    fn some_cpus(&self, of: &Condition, typed: &str, flag: &str) -> Result<String, AskError> {
+    fn some_cpus(&self, of: &Parameter, typed: &str, flag: &str) -> Result<String, AskError> {
         let most = self.cpus();
         if typed == "all" {
             return Ok(most.to_string());

@@ -180,7 +180,7 @@ fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated, scratch: PathBuf) 
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
     Order {
         key: key.clone(),
-        axis: info.map(|info| info.axis_condition.clone()).unwrap_or_default(),
+        axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
         seed: cell_seed(plan.seed, key),
         measure_ms: plan.measure_ms,
         pinned_cpus: plan.pinned_cpus.clone(),
@@ -278,7 +278,7 @@ mod tests {
         CellKey {
             workload: "poll".into(),
             subject: "select".into(),
-            conditions: record::Conditions::new(),
+            parameters: record::Parameters::new(),
             point,
             round,
         }

@@ -58,7 +58,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let (mut metrics, facts) = probe.finish();
     make_rates(workload.about(), &mut metrics);
     if !workload.about().is_trajectory(axis) {
-        // Another condition grows: the places of its own axis are none of this one's.
+        // Another parameter grows: the places of its own axis are none of this one's.
         for metric in &mut metrics {
             metric.positions.clear();
         }

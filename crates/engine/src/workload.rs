@@ -1,8 +1,8 @@
 //! What the instrument asks of a workload.
 
-use crate::condition::number_of;
-use crate::{Condition, Probe};
-use record::{CellKey, Conditions, MetricInfo, Ratio, SubjectInfo, Warning, WorkloadInfo};
+use crate::parameter::number_of;
+use crate::{Parameter, Probe};
+use record::{CellKey, MetricInfo, Parameters, Ratio, SubjectInfo, Warning, WorkloadInfo};
 use std::fmt::Display;
 use std::path::PathBuf;
 
@@ -41,8 +41,8 @@ pub struct About {
     /// What it does not measure.
     pub not_measured: &'static [&'static str],
     /// What can be varied, the axis included.
-    pub conditions: &'static [Condition],
-    /// The condition that grows when nobody names another: it has a sweep.
+    pub parameters: &'static [Parameter],
+    /// The parameter that grows when nobody names another: it has a sweep.
     pub axis: &'static str,
     /// The ratio that its figures are read by, where there is one.
     pub ratio: Option<RatioAbout>,
@@ -65,7 +65,7 @@ pub struct About {
     pub metrics: &'static [MetricAbout],
 }
 
-/// A program that measured the same before: its conditions, and how it printed its result.
+/// A program that measured the same before: its parameters, and how it printed its result.
 #[derive(Debug)]
 pub struct Like {
     /// The name on the command line: `poller-bench`.
@@ -76,8 +76,8 @@ pub struct Like {
     pub subjects: &'static [&'static str],
     /// Its points on the workload's own axis.
     pub points: &'static [&'static str],
-    /// Its other conditions, by name.
-    pub conditions: &'static [(&'static str, &'static str)],
+    /// Its other parameters, by name.
+    pub parameters: &'static [(&'static str, &'static str)],
     /// How often it was run, where that is known.
     pub rounds: Option<u32>,
     /// How it printed the headline metric, or all that it measured.
@@ -85,7 +85,7 @@ pub struct Like {
     /// Other metrics in a line each: the metric, and what stood behind its figure in microseconds,
     /// with `{}` for the last point.
     pub also: &'static [(&'static str, &'static str)],
-    /// What those conditions hide, a line each.
+    /// What those parameters hide, a line each.
     pub hides: &'static [&'static str],
 }
 
@@ -101,7 +101,7 @@ pub enum Print {
     /// A block for each subject: the mean of each metric and its standard deviation.
     Averages,
     /// A line for each call and a block for each round, microseconds with one decimal. A column is a
-    /// metric of a workload, named in this order; the workloads share subjects and conditions.
+    /// metric of a workload, named in this order; the workloads share subjects and parameters.
     Calls(&'static [(&'static str, &'static str)]),
 }
 
@@ -151,7 +151,7 @@ impl About {
         question: "",
         operation: "",
         not_measured: &[],
-        conditions: &[],
+        parameters: &[],
         axis: "",
         ratio: None,
         trajectory: false,
@@ -170,9 +170,9 @@ impl About {
         metrics: &[],
     };
 
-    /// The condition of that name.
-    pub fn condition(&self, name: &str) -> Option<&'static Condition> {
-        self.conditions.iter().find(|condition| condition.name == name)
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
     /// Whether one cell goes all the way along `axis`.
@@ -180,18 +180,18 @@ impl About {
         self.trajectory && axis == self.axis
     }
 
-    /// The conditions that can be the axis.
-    pub fn axes(&self) -> impl Iterator<Item = &'static Condition> {
-        self.conditions.iter().filter(|condition| condition.sweep.is_some())
+    /// The parameters that can be the axis.
+    pub fn axes(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.sweep.is_some())
     }
 }
 
-/// One condition as a share of another: active of watched descriptors.
+/// One parameter as a share of another: active of watched descriptors.
 #[derive(Debug)]
 pub struct RatioAbout {
-    /// The condition that is a part: `active`.
+    /// The parameter that is a part: `active`.
     pub part: &'static str,
-    /// The condition that it is a part of: `watched`.
+    /// The parameter that it is a part of: `watched`.
     pub whole: &'static str,
     /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
     pub word: &'static str,
@@ -281,11 +281,11 @@ impl Subject {
 pub enum Fit {
     /// As it is.
     Measure,
-    /// Only with that condition at most this: it is clamped if it is the axis, and else the cell is
+    /// Only with that parameter at most this: it is clamped if it is the axis, and else the cell is
     /// left out.
     AtMost {
-        /// The condition: `watched`.
-        condition: &'static str,
+        /// The parameter: `watched`.
+        parameter: &'static str,
         /// The most that it can be here.
         most: u64,
         /// Why, as the end of a sentence: `a process may have 20,000 descriptors`.
@@ -302,9 +302,9 @@ pub enum Fit {
 pub struct Cell {
     /// The subject: `epoll-level`.
     pub subject: String,
-    /// Every condition, the axis included, one value each, checked; shares as the numbers that they
+    /// Every parameter, the axis included, one value each, checked; shares as the numbers that they
     /// come to.
-    pub conditions: Conditions,
+    pub parameters: Parameters,
     /// Seeds whatever the workload draws at random; the same for all subjects of a point and round.
     pub seed: u64,
     /// Where a folder for its files may be made: see [`crate::Scratch`].
@@ -312,15 +312,15 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The value of a condition that the workload declared; a failure names one that it did not.
-    pub fn condition(&self, name: &str) -> Result<&str, Failure> {
-        let value = self.conditions.get(name).map(String::as_str);
-        value.ok_or_else(|| Failure::new(format!("the cell lacks the condition {name}")))
+    /// The value of a parameter that the workload declared; a failure names one that it did not.
+    pub fn parameter(&self, name: &str) -> Result<&str, Failure> {
+        let value = self.parameters.get(name).map(String::as_str);
+        value.ok_or_else(|| Failure::new(format!("the cell lacks the parameter {name}")))
     }
 
-    /// The value of a condition that is a whole number.
+    /// The value of a parameter that is a whole number.
     pub fn number(&self, name: &str) -> Result<u64, Failure> {
-        let text = self.condition(name)?;
+        let text = self.parameter(name)?;
         text.parse().map_err(|_| Failure::new(format!("{name} is {text}, not a whole number")))
     }
 }
@@ -328,17 +328,17 @@ impl Cell {
 impl Cell {
     /// The cell that `key` stands for, with `axis` as its axis.
     pub(crate) fn of(about: &About, axis: &str, key: &CellKey, seed: u64) -> Cell {
-        let mut all = key.conditions.clone();
+        let mut all = key.parameters.clone();
         all.insert(axis.into(), key.point.to_string());
         let resolved = all.iter().map(|(name, value)| {
             let number = about
-                .condition(name)
-                .and_then(|condition| number_of(value, &condition.values, &all));
+                .parameter(name)
+                .and_then(|parameter| number_of(value, &parameter.values, &all));
             (name.clone(), number.map_or_else(|| value.clone(), |number| number.to_string()))
         });
         Cell {
             subject: key.subject.clone(),
-            conditions: resolved.collect(),
+            parameters: resolved.collect(),
             seed,
             scratch: PathBuf::new(),
         }
@@ -379,7 +379,7 @@ impl Failure {
 }
 
 /// A workload's own description, in the record's shape, with `axis` as its axis.
-pub fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
+pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
     let about = workload.about();
     let word = |&word: &&str| word.to_owned();
     WorkloadInfo {
@@ -389,7 +389,7 @@ pub fn info(workload: &dyn Workload, axis: &Condition) -> WorkloadInfo {
         operation: about.operation.into(),
         not_measured: about.not_measured.iter().map(word).collect(),
         axis: axis.sweep.as_ref().map_or(axis.name, |sweep| sweep.label).into(),
-        axis_condition: axis.name.into(),
+        axis_parameter: axis.name.into(),
         ratio: about.ratio.as_ref().map(|ratio| Ratio {
             part: ratio.part.into(),
             whole: ratio.whole.into(),

@@ -1,6 +1,6 @@
 //! The command line: every command and flag, and nothing of what they do.
 //!
-//! Flags of conditions, and the names that completions know, come from the table of workloads.
+//! Flags of parameters, and the names that completions know, come from the table of workloads.
 
 use crate::commands::compare::{self, Compare};
 use crate::commands::doctor::Doctor;
@@ -16,7 +16,7 @@ use crate::foreign::Table;
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use engine::{Condition, Values};
+use engine::{Parameter, Values};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -101,8 +101,8 @@ pub struct Run {
     /// percentages: 1%,50% [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub points: Vec<String>,
-    /// The condition that grows: see `knee list workloads` [default: the workload's own]
-    #[arg(long, value_name = "CONDITION")]
+    /// The parameter that grows: see `knee list workloads` [default: the workload's own]
+    #[arg(long, value_name = "PARAMETER")]
     pub axis: Option<String>,
     /// Passes over all cells [default: what is usual for each workload, 5 to 9; --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
@@ -162,7 +162,7 @@ pub struct Run {
     /// Write the HTML report to this file [default: beside the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
-    /// Under the conditions of a program that measured the same before, and printed as it did: see
+    /// Under the parameters of a program that measured the same before, and printed as it did: see
     /// `knee list likes`
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json", "resume"])]
     pub like: Option<String>,
@@ -174,9 +174,9 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub place: Place,
-    /// Values of conditions, as typed, by name: filled in from the flags that the table gave.
+    /// Values of parameters, as typed, by name: filled in from the flags that the table gave.
     #[arg(skip)]
-    pub conditions: BTreeMap<String, Vec<String>>,
+    pub parameters: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Args, Debug)]
@@ -356,7 +356,7 @@ pub struct Place {
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
     let flags: Vec<Arg> =
-        conditions().into_iter().map(|(name, workloads)| flag(name, &workloads)).collect();
+        parameters().into_iter().map(|(name, workloads)| flag(name, &workloads)).collect();
     let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
     let mut subjects: Vec<&str> = Vec::new();
     for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
@@ -364,7 +364,7 @@ pub fn command() -> clap::Command {
             subjects.push(subject.name);
         }
     }
-    let axes: Vec<&str> = conditions()
+    let axes: Vec<&str> = parameters()
         .into_iter()
         .filter(|(_, workloads)| workloads.iter().any(|(_, of)| of.sweep.is_some()))
         .map(|(name, _)| name)
@@ -410,28 +410,28 @@ where
     let line = Line::from_arg_matches(&matches).map_err(said)?;
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
-            Command::Run(Run { conditions: given_conditions(given), ..run })
+            Command::Run(Run { parameters: given_parameters(given), ..run })
         }
         (Command::Compare(mut ask), Some((_, given))) => {
-            ask.run.conditions = given_conditions(given);
+            ask.run.parameters = given_parameters(given);
             Command::Compare(ask)
         }
         (command, _) => command,
     })
 }
 
-/// A workload's name and its condition of one name.
-type Of = (&'static str, &'static Condition);
+/// A workload's name and its parameter of one name.
+type Of = (&'static str, &'static Parameter);
 
-/// The name of every condition once, with the workloads that have it.
-fn conditions() -> Vec<(&'static str, Vec<Of>)> {
+/// The name of every parameter once, with the workloads that have it.
+fn parameters() -> Vec<(&'static str, Vec<Of>)> {
     let mut all: Vec<(&'static str, Vec<Of>)> = Vec::new();
     for about in workloads::TABLE.iter().map(|row| row.about()) {
-        for condition in about.conditions {
-            let of = (about.name, condition);
-            match all.iter_mut().find(|(name, _)| *name == condition.name) {
+        for parameter in about.parameters {
+            let of = (about.name, parameter);
+            match all.iter_mut().find(|(name, _)| *name == parameter.name) {
                 Some((_, workloads)) => workloads.push(of),
-                None => all.push((condition.name, vec![of])),
+                None => all.push((parameter.name, vec![of])),
             }
         }
     }
@@ -443,7 +443,7 @@ fn flag(name: &'static str, workloads: &[Of]) -> Arg {
     // A text may hold commas itself: several are told apart by the flag.
     let text = workloads
         .iter()
-        .any(|(_, condition)| matches!(condition.values, Values::Text | Values::FolderOr(_)));
+        .any(|(_, parameter)| matches!(parameter.values, Values::Text | Values::FolderOr(_)));
     let several = if text { "the flag once for each" } else { "separated by commas" };
     let arg = Arg::new(name)
         .long(name)
@@ -451,12 +451,12 @@ fn flag(name: &'static str, workloads: &[Of]) -> Arg {
         .allow_hyphen_values(true)
         .action(ArgAction::Append)
         .conflicts_with("resume")
-        .help_heading(format!("Conditions of {} (several values: {several})", names.join(", ")))
+        .help_heading(format!("Parameters of {} (several values: {several})", names.join(", ")))
         .help(flag_help(workloads));
     if text { arg } else { arg.value_delimiter(',') }
 }
 
-/// What the condition is and may be, and its default in each workload.
+/// What the parameter is and may be, and its default in each workload.
 fn flag_help(workloads: &[Of]) -> String {
     let Some((_, first)) = workloads.first() else { return String::new() };
     let possible = match first.values {
@@ -475,18 +475,18 @@ fn flag_help(workloads: &[Of]) -> String {
     format!("{} [default: {told}]{possible}", first.about)
 }
 
-fn default_of((workload, condition): Of) -> String {
+fn default_of((workload, parameter): Of) -> String {
     let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
-    let (quick, full) = (condition.default.quick.join(","), condition.default.full.join(","));
+    let (quick, full) = (parameter.default.quick.join(","), parameter.default.full.join(","));
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
-    if about.is_some_and(|about| about.axis == condition.name) {
+    if about.is_some_and(|about| about.axis == parameter.name) {
         return format!("the axis; where it is not, {own}");
     }
     own
 }
 
-fn given_conditions(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {
-    conditions()
+fn given_parameters(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {
+    parameters()
         .into_iter()
         .filter_map(|(name, _)| {
             let values = given.get_many::<String>(name)?;
@@ -514,11 +514,11 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_conditions_are_flags() {
+    fn the_tables_parameters_are_flags() {
         let help = command().find_subcommand_mut("run").unwrap().render_long_help().to_string();
         // Lines are broken anywhere.
         let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
-        for (name, workloads) in conditions() {
+        for (name, workloads) in parameters() {
             assert!(help.contains(&format!("--{name} ")), "{help}");
             assert!(help.contains(&default_of(workloads[0])), "{help}");
         }
@@ -575,11 +575,11 @@ mod tests {
     }
 
     #[test]
-    fn values_of_conditions_are_taken_as_typed() {
+    fn values_of_parameters_are_taken_as_typed() {
         let words = ["knee", "run", "poll", "--active", "1,10", "--timeout", "0,-1"];
         let Command::Run(run) = parse(&words.map(String::from)).unwrap() else { panic!() };
-        assert_eq!(run.conditions["active"], ["1", "10"]);
-        assert_eq!(run.conditions["timeout"], ["0", "-1"]);
-        assert!(!run.conditions.contains_key("object"));
+        assert_eq!(run.parameters["active"], ["1", "10"]);
+        assert_eq!(run.parameters["timeout"], ["0", "-1"]);
+        assert!(!run.parameters.contains_key("object"));
     }
 }

@@ -122,12 +122,12 @@ fn unless_typed(of: Chosen, asked: &Asked) -> Result<Own, Trouble> {
     let axis = grown(&name, &mut own, asked);
     if !asked.points.is_empty() {
         own.points.clear();
-        own.conditions.remove(&axis);
+        own.parameters.remove(&axis);
     }
-    if asked.conditions.contains_key(&axis) {
+    if asked.parameters.contains_key(&axis) {
         own.points.clear();
     }
-    own.conditions.retain(|condition, _| !asked.conditions.contains_key(condition));
+    own.parameters.retain(|parameter, _| !asked.parameters.contains_key(parameter));
     if asked.rounds.is_some() {
         own.rounds = None;
     }
@@ -152,7 +152,7 @@ fn grown(name: &str, own: &mut Own, asked: &Asked) -> String {
     let usual = about.map(|about| about.axis.to_owned()).unwrap_or_default();
     let before = own.axis.clone().unwrap_or(usual);
     let can = |axis: &&String| {
-        about.is_some_and(|about| about.axes().any(|condition| condition.name == axis.as_str()))
+        about.is_some_and(|about| about.axes().any(|parameter| parameter.name == axis.as_str()))
     };
     let Some(typed) = asked.axis.as_ref().filter(can) else { return before };
     if *typed != before {
@@ -183,11 +183,11 @@ mod tests {
         let points = Asked { points: vec!["20".into()], ..Asked::default() };
         assert!(own(&points).points.is_empty());
         let watched = BTreeMap::from([("watched".to_owned(), vec!["20".to_owned()])]);
-        let by_name = Asked { conditions: watched, ..Asked::default() };
+        let by_name = Asked { parameters: watched, ..Asked::default() };
         assert!(own(&by_name).points.is_empty(), "the axis by its own flag");
         let active = BTreeMap::from([("active".to_owned(), vec!["1".to_owned()])]);
-        let condition = own(&Asked { conditions: active, ..Asked::default() });
-        assert!(condition.conditions.is_empty() && condition.points == ["10"]);
+        let parameter = own(&Asked { parameters: active, ..Asked::default() });
+        assert!(parameter.parameters.is_empty() && parameter.points == ["10"]);
         let axis = own(&Asked { axis: Some("active".into()), ..Asked::default() });
         assert!(axis.points.is_empty() && axis.axis.is_none());
         assert_eq!(own(&Asked { rounds: Some("1".into()), ..Asked::default() }).rounds, None);

@@ -264,7 +264,7 @@ mod tests {
         let most = |workload: &str| -> Option<u64> {
             let about =
                 workloads::TABLE.iter().map(|row| row.about()).find(|a| a.name == workload)?;
-            let sweep = about.condition(about.axis)?.sweep.as_ref()?;
+            let sweep = about.parameter(about.axis)?.sweep.as_ref()?;
             sweep.points.full.iter().map(|point| engine_number(point)).max()
         };
         for (workload, need) in [

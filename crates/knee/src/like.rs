@@ -1,4 +1,4 @@
-//! `knee run --like`: the conditions of a program that measured the same before, and its way to print.
+//! `knee run --like`: the parameters of a program that measured the same before, and its way to print.
 
 mod averages;
 mod calls;
@@ -20,7 +20,7 @@ fn named(name: &str) -> Option<(&'static About, &'static Like)> {
     all().find(|(_, like)| like.name == name)
 }
 
-/// What was asked for, with the program's conditions where nobody named others.
+/// What was asked for, with the program's parameters where nobody named others.
 pub fn filled(asked: &Asked) -> Asked {
     let mut filled = asked.clone();
     let Some((about, like)) = asked.like.as_deref().and_then(named) else { return filled };
@@ -29,12 +29,12 @@ pub fn filled(asked: &Asked) -> Asked {
     if filled.subjects.is_empty() {
         filled.subjects = owned(like.subjects);
     }
-    if filled.points.is_empty() && !filled.conditions.contains_key(about.axis) {
+    if filled.points.is_empty() && !filled.parameters.contains_key(about.axis) {
         filled.points = owned(like.points);
     }
-    for (name, value) in like.conditions {
+    for (name, value) in like.parameters {
         let value = || vec![(*value).to_owned()];
-        filled.conditions.entry((*name).to_owned()).or_insert_with(value);
+        filled.parameters.entry((*name).to_owned()).or_insert_with(value);
     }
     if filled.rounds.is_none() && !filled.quick && !filled.full {
         filled.rounds = like.rounds.map(|rounds| rounds.to_string());
@@ -47,7 +47,7 @@ pub fn command(about: &About, like: &Like) -> String {
     let (subjects, points) = (like.subjects.join(","), like.points.join(","));
     let workloads = like.workloads(about).join(" ");
     let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
-    for (name, value) in like.conditions {
+    for (name, value) in like.parameters {
         // Writing to a String can't fail.
         let _ = write!(command, " --{name} {value}");
     }
@@ -101,7 +101,7 @@ fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mu
         print(out, table);
         for (metric, words) in like.also {
             let same = |other: &&Table| {
-                other.metric.name == *metric && other.conditions == table.conditions
+                other.metric.name == *metric && other.parameters == table.parameters
             };
             if let Some(also) = analysis.tables.iter().find(same) {
                 line(out, words, also);
@@ -110,7 +110,7 @@ fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mu
     }
 }
 
-/// What the original's conditions hide, and what is to be minded of this run.
+/// What the original's parameters hide, and what is to be minded of this run.
 fn remarks(like: &Like, analysis: &Analysis) -> Vec<String> {
     let hidden = like.hides.iter().map(|what| format!("Hidden: {what}."));
     let minded = analysis.caveats.iter().map(|Warning { what, remedy }| {
@@ -123,10 +123,10 @@ fn remarks(like: &Like, analysis: &Analysis) -> Vec<String> {
 /// Which of several tables this is, by the conditions that differ among them: `pipes 20`.
 fn title(out: &mut String, table: &Table, tables: &[&Table]) {
     let differs = |name: &str| {
-        tables.iter().any(|other| other.conditions.get(name) != table.conditions.get(name))
+        tables.iter().any(|other| other.parameters.get(name) != table.parameters.get(name))
     };
-    let conditions = table.conditions.iter().filter(|(name, _)| differs(name));
-    let words: Vec<String> = conditions.map(|(name, value)| format!("{name} {value}")).collect();
+    let parameters = table.parameters.iter().filter(|(name, _)| differs(name));
+    let words: Vec<String> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
     if words.is_empty() {
         return;
     }
@@ -211,8 +211,8 @@ mod tests {
         for (about, like) in all() {
             for workload in measuring(about, like) {
                 let (of, subjects) = (workload.about(), workload.subjects());
-                for (name, _) in like.conditions {
-                    assert!(of.condition(name).is_some(), "{}: {name}", like.name);
+                for (name, _) in like.parameters {
+                    assert!(of.parameter(name).is_some(), "{}: {name}", like.name);
                 }
                 for name in like.subjects {
                     let has = subjects.iter().any(|subject| subject.name == *name);
@@ -227,10 +227,10 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_trajectories_over_the_same_conditions() {
+    fn columns_are_trajectories_over_the_same_parameters() {
         for (about, like) in all() {
             let Print::Calls(columns) = like.print else { continue };
-            let names = |of: &About| of.conditions.iter().map(|c| c.name).collect::<Vec<_>>();
+            let names = |of: &About| of.parameters.iter().map(|c| c.name).collect::<Vec<_>>();
             for workload in measuring(about, like) {
                 let of = workload.about();
                 assert!(of.trajectory, "{}: {}", like.name, of.name);

@@ -70,7 +70,7 @@ fn kegels_table_has_the_factors_that_he_found() {
     let tables = run["tables"].as_array().unwrap();
     assert_eq!(tables.len(), 5);
     for (kernel, mechanism, factor, class) in expected {
-        let table = tables.iter().find(|table| table["conditions"]["kernel"] == kernel).unwrap();
+        let table = tables.iter().find(|table| table["parameters"]["kernel"] == kernel).unwrap();
         let rows = table["rows"].as_array().unwrap();
         let growth = &rows.iter().find(|row| row["subject"] == mechanism).unwrap()["growth"];
         let found = growth["factor"].as_f64().unwrap();
@@ -94,7 +94,7 @@ fn crossover(run: &Value, machine: &str, generations: &str, pipes: &str) -> (f64
         {"machine": machine, "generations": generations, "pipes": pipes}
     );
     let mut tables = run["tables"].as_array().unwrap().iter();
-    let table = tables.find(|table| table["conditions"] == held).unwrap();
+    let table = tables.find(|table| table["parameters"] == held).unwrap();
     let contests = table["contests"].as_array().unwrap();
     assert_eq!(contests.len(), 1);
     let crossovers = contests[0]["standing"]["crossovers"].as_array().unwrap();

@@ -37,7 +37,7 @@ fn growths(json: &str) -> BTreeMap<(String, String), (String, f64)> {
         for row in table["rows"].as_array().unwrap() {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let growth = &row["growth"];
-            let key = (text(&row["subject"]), text(&table["conditions"]["kind"]));
+            let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
             found.insert(key, (text(&growth["class"]), growth["factor"].as_f64().unwrap()));
         }
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::Knee;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, RunSummary,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, RunSummary,
     SubjectInfo, Usage, WorkloadInfo,
 };
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn made(number: usize) -> (Run, Vec<Cell>) {
         version: 1,
         question: "Does it stay as it was?".into(),
         axis: "things".into(),
-        axis_condition: "things".into(),
+        axis_parameter: "things".into(),
         metrics: vec![MetricInfo {
             name: "call".into(),
             about: "call".into(),
@@ -89,7 +89,7 @@ fn cell(sequence: usize, (subject, point, round): (&str, u64, usize), level: f64
         key: CellKey {
             workload: "made".into(),
             subject: subject.into(),
-            conditions: Conditions::new(),
+            parameters: Parameters::new(),
             point,
             round: round as u32,
         },

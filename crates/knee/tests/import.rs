@@ -82,7 +82,7 @@ fn a_run_comes_back_as_it_was_and_only_once() {
 
 #[test]
 fn what_is_measured_is_what_the_published_schema_says() {
-    let schema = include_str!("../../../docs/schema/run-1.schema.json");
+    let schema = include_str!("../../../docs/schema/run-2.schema.json");
     let schema = serde_json::from_str(schema).unwrap();
     let schema = jsonschema::draft202012::new(&schema).unwrap();
     for words in [&["null", "--points", "10"], &["socket", "--points", "200"]] {
@@ -117,7 +117,7 @@ fn medians(knee: &Knee) -> BTreeMap<(String, String, u64), u64> {
         for row in table["rows"].as_array().unwrap() {
             for cell in row["cells"].as_array().unwrap() {
                 let text = |value: &Value| value.as_str().unwrap().to_owned();
-                let key = (text(&row["subject"]), text(&table["conditions"]["kind"]));
+                let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
                 let median = cell["median"]["value"].as_f64().unwrap();
                 found.insert((key.0, key.1, cell["point"].as_u64().unwrap()), median.to_bits());
             }
@@ -205,7 +205,7 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     let text = std::fs::read_to_string(&good).unwrap();
     let cut = write(&knee, "cut.json", &text[..text.len() / 2]);
     let twice = write(&knee, "twice.json", text.replace("\"sequence\": 7,", "\"sequence\": 8,"));
-    let newer = write(&knee, "newer.json", text.replace("\"schema\": 1,", "\"schema\": 2,"));
+    let newer = write(&knee, "newer.json", text.replace("\"schema\": 2,", "\"schema\": 3,"));
     let other = write(&knee, "other.json", "{\"a\": 1}");
     let lines = write(&knee, "lines.jsonl", exported(&made::knee(), "jsonl"));
     let table = write(&knee, "latencies.csv", LATENCIES);
@@ -215,7 +215,7 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     refused(&knee, &["import", &cut], &["cut.json, line ", ", column ", "EOF", instead]);
     let wanted = ["twice.json: cells.7.key is not what plan.cells.8 says", instead];
     refused(&knee, &["import", &twice], &wanted);
-    refused(&knee, &["import", &newer], &["newer.json: it is of schema 2"]);
+    refused(&knee, &["import", &newer], &["newer.json: it is of schema 3"]);
     refused(&knee, &["import", &other], &["other.json: it is JSON, but no run"]);
     refused(&knee, &["import", &lines], &["lines.jsonl, line 2, column 1", instead]);
     refused(&knee, &["import", "none.json"], &["none.json: there is no such file"]);
@@ -290,7 +290,7 @@ fn a_file_without_end_and_a_disk_without_room_leave_nothing_behind() {
     let _alone = alone();
     let knee = Knee::new();
     let (json, table) = (at(&knee, "endless.json"), at(&knee, "endless.csv"));
-    for (file, head) in [(&json, "{\"schema\": 1, \"summary\": \""), (&table, "a,b,c")] {
+    for (file, head) in [(&json, "{\"schema\": 2, \"summary\": \""), (&table, "a,b,c")] {
         std::fs::write(file, head).unwrap();
         // Zeros that take no room on the disk.
         std::fs::OpenOptions::new().write(true).open(file).unwrap().set_len(8 << 30).unwrap();

@@ -1,4 +1,4 @@
-//! The originals' conditions and their way to print.
+//! The originals' parameters and their way to print.
 
 mod common;
 

@@ -116,7 +116,7 @@ fn a_lock_may_have_no_cpu_to_spare() {
 }
 
 #[test]
-fn other_conditions_grow_as_well() {
+fn other_parameters_grow_as_well() {
     for (axis, points) in [("held", "10,1k"), ("outside", "10,1k"), ("spins", "1,64")] {
         let words = ["--axis", axis, "--points", points, "--subjects", "ticket-block"];
         let (knee, came) = run(&[&words[..], &["--threads", "2"]].concat());

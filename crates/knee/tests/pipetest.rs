@@ -51,7 +51,7 @@ fn a_tail_hits_the_last_tenth_and_the_others_hit_them_all() {
     let run: Value = serde_json::from_str(&came.out).unwrap();
     for cell in list(&run, "cells") {
         let tenths = cell["facts"]["hits per tenth"].as_str().unwrap();
-        if cell["key"]["conditions"]["spread"] == "tail" {
+        if cell["key"]["parameters"]["spread"] == "tail" {
             assert_eq!(tenths, "0% 0% 0% 0% 0% 0% 0% 0% 0% 100%");
         } else {
             // Thousands of passes: the rule and the draw both reach every tenth about evenly.
@@ -68,7 +68,7 @@ fn percentages_are_of_the_pipes_and_each_point_is_measured_once() {
     let run = run(&knee, &[&words[..], &["--points", "0.1%,1%,50%,1"]].concat());
     let points = |pipes: &str| {
         let tables = list(&run, "tables").iter();
-        let mut of = tables.filter(|table| table["conditions"]["pipes"] == pipes);
+        let mut of = tables.filter(|table| table["parameters"]["pipes"] == pipes);
         of.next().unwrap()["points"].clone()
     };
     assert_eq!(points("10"), serde_json::json!([1, 5]));
@@ -88,12 +88,12 @@ fn pipes_and_generations_can_be_the_axis_too() {
     assert_eq!(headline.len(), 2, "{headline:?}");
     for table in headline {
         assert_eq!((&table["axis"], &table["points"]), (&"pipes".into(), &[10, 100].into()));
-        let tokens = table["conditions"]["tokens"].as_str().unwrap();
+        let tokens = table["parameters"]["tokens"].as_str().unwrap();
         assert!(["1", "50%"].contains(&tokens), "{tokens}");
     }
     let generations = ["--axis", "generations", "--points", "1,10", "--pipes", "20"];
     let generations = run(&knee, &[&base[..], &generations[..]].concat());
-    assert_eq!(list(&generations, "tables")[0]["axis_condition"], "generations");
+    assert_eq!(list(&generations, "tables")[0]["axis_parameter"], "generations");
     // The axis's own flag says its points as well.
     let own = run(&knee, &[&base[..], &["--tokens", "3,5", "--pipes", "20"]].concat());
     assert_eq!(list(&own, "tables")[0]["points"], serde_json::json!([3, 5]));
@@ -123,7 +123,7 @@ fn more_pipes_than_fit_are_clamped_or_left_out_and_said() {
     let cells = list(&run, "cells");
     assert!(!cells.is_empty());
     for cell in cells {
-        let tokens = cell["key"]["conditions"]["tokens"].as_str().unwrap().parse::<u64>().unwrap();
+        let tokens = cell["key"]["parameters"]["tokens"].as_str().unwrap().parse::<u64>().unwrap();
         assert!(tokens <= cell["key"]["point"].as_u64().unwrap(), "{cell}");
     }
 }

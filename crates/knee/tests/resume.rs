@@ -40,7 +40,7 @@ fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
     for key in &mut run.plan.cells {
         key.workload = "build".into();
         key.subject = "half".into();
-        key.conditions.insert("command".into(), command.clone());
+        key.parameters.insert("command".into(), command.clone());
     }
     let file = knee.folder.path().join("strange.db");
     let mut archive = SqliteArchive::open(&file).unwrap();

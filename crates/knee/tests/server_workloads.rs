@@ -94,7 +94,7 @@ fn memory_is_told_where_there_are_enough_dead_connections() {
 }
 
 #[test]
-fn conditions_of_the_load_are_kept() {
+fn parameters_of_the_load_are_kept() {
     let words = ["run", "dead", "--points", "5", "--rounds", "1"];
     // A rate is kept over a while, in which a busy machine comes round to it.
     let ways: [(&str, &[&str]); 3] = [
@@ -123,7 +123,7 @@ fn a_download_is_told_by_the_mb() {
         let metric = cell.metrics.iter().find(|metric| metric.name == "throughput").unwrap();
         assert_eq!(metric.positions, [1, 2, 3], "{:?}", cell.key);
         assert!(metric.samples.iter().all(|&rate| rate > 0.0));
-        if cell.key.conditions["laid"] == "fragmented" {
+        if cell.key.parameters["laid"] == "fragmented" {
             let pieces: u64 = cell.facts["pieces of the file"].parse().unwrap();
             assert!(pieces >= 10, "{pieces}");
         }

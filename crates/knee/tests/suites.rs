@@ -38,7 +38,7 @@ fn a_suite_is_one_run_and_flags_win() {
     let of = |name: &str| run.cells.iter().filter(|cell| cell.key.workload == name).count();
     let null_points = run.plan.cells.iter().filter(|key| key.workload == "null" && key.round == 0);
     assert_eq!(of("null"), 2 * null_points.count());
-    // Two subjects at two points under two conditions, in one round.
+    // Two subjects at two points under two parameters, in one round.
     assert_eq!((of("poll"), run.plan.measure_ms), (8, 1));
 
     let words = ["run", "--suite", "small", "poll", "--points", "3", "--active", "1", "--json"];

@@ -33,7 +33,7 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["run", "poll", "--rounds", "many"], "--rounds: `many` is not a whole number"),
         (&["run", "poll", "--active", "0"], "--active is at least 1, not 0"),
         (&["run", "poll", "--object", "fifo"], "--object is one of socketpair, pipe"),
-        (&["run", "null", "--active", "2"], "--active is no condition of null"),
+        (&["run", "null", "--active", "2"], "--active is no parameter of null"),
         (&["run", "poll", "--time", "soon"], "`soon` is not a length of time"),
         (&["run", "--quick", "--full"], "cannot be used with"),
         (&["show", "the best one"], "does not name a run"),

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Conditions other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
-pub type Conditions = BTreeMap<String, String>;
+/// Parameters other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
+pub type Parameters = BTreeMap<String, String>;
 
 /// One execution of a plan on one machine, with all that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,10 +138,10 @@ pub struct WorkloadInfo {
     pub not_measured: Vec<String>,
     /// The quantity that grows, for people: `watched descriptors`.
     pub axis: String,
-    /// The condition that grows, which a cell's point is a value of: `watched`. Empty in records of
+    /// The parameter that grows, which a cell's point is a value of: `watched`. Empty in records of
     /// knee before 0.1.
-    #[serde(default)]
-    pub axis_condition: String,
+    #[serde(default, alias = "axis_condition")]
+    pub axis_parameter: String,
     /// The ratio that its figures are read by, where there is one.
     #[serde(default)]
     pub ratio: Option<Ratio>,
@@ -168,13 +168,13 @@ pub struct WorkloadInfo {
     pub subjects: Vec<SubjectInfo>,
 }
 
-/// One condition as a share of another: active of watched descriptors. Either may be the axis. A
-/// condition's value may be the share itself, as a percentage (`10%`).
+/// One parameter as a share of another: active of watched descriptors. Either may be the axis. A
+/// parameter's value may be the share itself, as a percentage (`10%`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The condition that is a part: `active`.
+    /// The parameter that is a part: `active`.
     pub part: String,
-    /// The condition that it is a part of: `watched`.
+    /// The parameter that it is a part of: `watched`.
     pub whole: String,
     /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
     pub word: String,
@@ -229,8 +229,9 @@ pub struct CellKey {
     pub workload: String,
     /// The subject: `epoll-level`.
     pub subject: String,
-    /// The other conditions of its series.
-    pub conditions: Conditions,
+    /// The other parameters of its series.
+    #[serde(alias = "conditions")]
+    pub parameters: Parameters,
     /// The value on the axis.
     pub point: u64,
     /// The pass over all cells, counted from 0.

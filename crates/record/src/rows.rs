@@ -38,7 +38,7 @@ pub(crate) fn insert_cell(
             ":sequence": count(cell.sequence, "the place")?,
             ":workload": cell.key.workload,
             ":subject": cell.key.subject,
-            ":conditions": json(&cell.key.conditions, path)?,
+            ":conditions": json(&cell.key.parameters, path)?,
             ":point": count(cell.key.point, "the point")?,
             ":round": cell.key.round,
             ":outcome": outcome,
@@ -208,7 +208,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         key: CellKey {
             workload: row.get("workload").at(path)?,
             subject: row.get("subject").at(path)?,
-            conditions: from_json(row, "conditions", path)?,
+            parameters: from_json(row, "conditions", path)?,
             point: row.get("point").at(path)?,
             round: row.get("round").at(path)?,
         },

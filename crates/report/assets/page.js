@@ -31,14 +31,14 @@ function switcher(text, on, changed, attributes = {}) {
   return button;
 }
 
-/** Metric and conditions, the axes, and the view. */
+/** Metric and parameters, the axes, and the view. */
 function controls(plot, choose) {
   const unique = (key) => [...new Set(plot.data.views.map((view) => view[key]))];
-  const wanted = { metric: plot.shownView.metric, conditions: plot.shownView.conditions };
+  const wanted = { metric: plot.shownView.metric, parameters: plot.shownView.parameters };
   const find = (key) => (name) => {
     wanted[key] = name;
     const same = (view, of) => view[of] === wanted[of];
-    const exact = plot.data.views.findIndex((v) => same(v, 'metric') && same(v, 'conditions'));
+    const exact = plot.data.views.findIndex((v) => same(v, 'metric') && same(v, 'parameters'));
     choose(exact >= 0 ? exact : plot.data.views.findIndex((view) => same(view, key)));
   };
   const axis = (name, text) => {
@@ -53,7 +53,7 @@ function controls(plot, choose) {
     element('button', { type: 'button', 'aria-label': label, title: label, click: act }, text);
   return element('div', { class: 'controls' },
     chooser(plot.data.choosers[0], unique('metric'), find('metric'), wanted.metric),
-    chooser(plot.data.choosers[1], unique('conditions'), find('conditions'), wanted.conditions),
+    chooser(plot.data.choosers[1], unique('parameters'), find('parameters'), wanted.parameters),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'Axes' },
       ...(plot.data.percentiles ? [] : [axis('x', 'log across')]), axis('y', 'log up')),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'View' },

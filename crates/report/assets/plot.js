@@ -33,7 +33,7 @@ class Plot {
     new Gestures(this);
   }
 
-  /** Shows another metric or other conditions; what is hidden stays hidden. */
+  /** Shows another metric or other parameters; what is hidden stays hidden. */
   show(index) {
     this.viewIndex = index;
     this.shownView = this.data.views[index];

@@ -169,8 +169,8 @@ fn nearest(advice: &Advice) -> Option<String> {
 
 fn origin(said: &Said) -> String {
     let advice = &said.advice;
-    let conditions: Vec<String> =
-        advice.conditions.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let parameters: Vec<String> =
+        advice.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let how = match said.source {
         Source::Recorded => format!("From run {} of {}, on this machine", said.run, said.date),
         Source::Measured => format!("Measured just now, as run {}", said.run),
@@ -182,7 +182,7 @@ fn origin(said: &Said) -> String {
         format!("; interpolated between {} and {} watched", whole(low), whole(high))
     };
     let workload = &advice.workload;
-    format!("{how}: {workload}, {}{between}.", words::list(&conditions))
+    format!("{how}: {workload}, {}{between}.", words::list(&parameters))
 }
 
 /// Folded between words: what a reader may want to type is never cut at a hyphen.

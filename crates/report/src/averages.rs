@@ -8,10 +8,10 @@ use analysis::{Average, AverageColumn, AverageRow, Averages};
 /// How the reason of a cell begins that was ended at its deadline.
 const LATE: &str = "did not finish within ";
 
-/// `build · 2 CPUs · files 48`: what was measured, and under which conditions.
+/// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
 pub(crate) fn title(of: &Averages) -> String {
     let mut parts = vec![of.workload.clone(), words::one(&whole(of.point), &of.axis)];
-    parts.extend(words::spelled(&of.conditions, &[]));
+    parts.extend(words::spelled(&of.parameters, &[]));
     parts.join(" · ")
 }
 

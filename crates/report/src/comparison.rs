@@ -174,7 +174,7 @@ fn interval(of: &Ratio) -> Option<String> {
 
 /// What a table is about: `poll · 1 active of N watched socketpairs · write + wait + dispatch`.
 fn title(pair: &Pair, table: &ComparedTable) -> String {
-    let held = words::conditions(pair.new, &table.workload, &table.conditions);
+    let held = words::parameters(pair.new, &table.workload, &table.parameters);
     let metric = &table.metric;
     let about = if metric.about.is_empty() { &metric.name } else { &metric.about };
     let better = if metric.lower_is_better { "" } else { ", more is better" };
@@ -208,7 +208,7 @@ fn changes(comparison: &Comparison) -> Vec<&Change> {
 /// Where a change holds: `poll · active 1`.
 fn place_of(change: &Change) -> String {
     let mut parts = vec![change.workload.clone()];
-    parts.extend(words::spelled(&change.conditions, &[]));
+    parts.extend(words::spelled(&change.parameters, &[]));
     parts.join(" · ")
 }
 

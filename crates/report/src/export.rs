@@ -16,7 +16,7 @@ use crate::figures::whole;
 use crate::html::machine;
 use crate::words;
 use analysis::{Analysis, Row, Table};
-use record::{Cell, Conditions, Outcome, Run, WorkloadInfo};
+use record::{Cell, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -119,16 +119,16 @@ fn has_figures(material: &Material) -> Result<(), String> {
 /// `poll/epoll-level/loop active=1 object=pipe watched=100`.
 fn series(table: &Table, row: &Row, point: u64) -> String {
     let mut name = format!("{}/{}/{}", table.workload, row.subject, table.metric.name);
-    for (condition, value) in &table.conditions {
+    for (parameter, value) in &table.parameters {
         // Writing to a String can't fail.
-        let _ = write!(name, " {condition}={value}");
+        let _ = write!(name, " {parameter}={value}");
     }
-    let axis = if table.axis_condition.is_empty() { &table.axis } else { &table.axis_condition };
+    let axis = if table.axis_parameter.is_empty() { &table.axis } else { &table.axis_parameter };
     let _ = write!(name, " {axis}={point}");
     one_line(&name)
 }
 
-/// The cells as tables have them: by workload, conditions, subject, point and round.
+/// The cells as tables have them: by workload, parameters, subject, point and round.
 fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
     let workloads = &run.plan.workloads;
     let placed = |cell: &Cell| {
@@ -141,7 +141,7 @@ fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
     let mut cells: Vec<((usize, usize), &Cell)> =
         run.cells.iter().map(|cell| (placed(cell), cell)).collect();
     cells.sort_by_key(|((workload, subject), cell)| {
-        (*workload, &cell.key.conditions, *subject, cell.key.point, cell.key.round)
+        (*workload, &cell.key.parameters, *subject, cell.key.point, cell.key.round)
     });
     cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
 }
@@ -189,8 +189,8 @@ fn caveats(analysis: &Analysis) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a cell's conditions are a table's; a cell may have more than the table tells apart.
-fn within(table: &Conditions, cell: &Conditions) -> bool {
+/// Whether a cell's parameters are a table's; a cell may have more than the table tells apart.
+fn within(table: &Parameters, cell: &Parameters) -> bool {
     table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }
 

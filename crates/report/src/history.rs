@@ -11,11 +11,11 @@ use crate::figures::{Unit, factor, whole};
 use crate::words;
 use analysis::history::levels::FEWEST;
 use analysis::history::{History, Line, Told};
-use record::Conditions;
+use record::Parameters;
 
-/// Lines that are told under one heading: one metric under one set of conditions.
+/// Lines that are told under one heading: one metric under one set of parameters.
 struct Group<'a> {
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     metric: &'a record::MetricInfo,
     lines: Vec<&'a Line>,
     told: Vec<&'a Told>,
@@ -25,12 +25,12 @@ fn groups(history: &History) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     for line in &history.lines {
         let same = |group: &&mut Group| {
-            (group.conditions, &group.metric.name) == (&line.conditions, &line.metric.name)
+            (group.parameters, &group.metric.name) == (&line.parameters, &line.metric.name)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.lines.push(line),
             None => groups.push(Group {
-                conditions: &line.conditions,
+                parameters: &line.parameters,
                 metric: &line.metric,
                 lines: vec![line],
                 told: Vec::new(),
@@ -39,7 +39,7 @@ fn groups(history: &History) -> Vec<Group<'_>> {
     }
     for group in &mut groups {
         let here = |told: &&Told| {
-            (&told.conditions, &told.metric) == (group.conditions, &group.metric.name)
+            (&told.parameters, &told.metric) == (group.parameters, &group.metric.name)
         };
         group.told = history.told.iter().filter(here).collect();
     }
@@ -56,8 +56,8 @@ impl Group<'_> {
 
     /// `1 active of N watched socketpairs · object pipe · µs per write + wait + dispatch`.
     fn title(&self, history: &History) -> String {
-        let conditions = words::read(self.conditions, &history.workload);
-        format!("{conditions} · {}", words::measure_of(self.metric, &self.unit()))
+        let parameters = words::read(self.parameters, &history.workload);
+        format!("{parameters} · {}", words::measure_of(self.metric, &self.unit()))
     }
 }
 

@@ -15,14 +15,14 @@
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `contests`, `distributions` |
 //! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
-//! | `findings` | sentences with kind, workload, conditions, metric and subjects |
+//! | `findings` | sentences with kind, workload, parameters, metric and subjects |
 //! | `caveats` | `what` and `remedy` |
 //!
 //! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
 //! `samples`, in the metric's unit, `positions`, and `histogram` where the record keeps one: every single
 //! operation in nanoseconds, as an `HdrHistogram` (V2, deflated, base 64). A figure that is not finite is `null`.
 //!
-//! `docs/schema/run-1.schema.json` says the same to programs, one file for each [`SCHEMA`]; [`read`] gives back
+//! `docs/schema/run-2.schema.json` says the same to programs, one file for each [`SCHEMA`]; [`read`] gives back
 //! the run that was written.
 
 mod plain;
@@ -35,7 +35,9 @@ use serde_json::{Value, json};
 pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};
 
 /// Raised when a key changes its meaning or goes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
+/// The oldest that is still read: until 2, `parameters` were called `conditions`.
+pub const SCHEMA_OLDEST: u32 = 1;
 
 /// Whether every sample is written out: they are most of a run's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,7 +117,7 @@ impl Pen {
         let unit = words::unit(table);
         let title = [
             table.workload.clone(),
-            words::conditions(run, &table.workload, &table.conditions),
+            words::parameters(run, &table.workload, &table.parameters),
             words::measured(run, table, &unit),
         ]
         .join(" · ");
@@ -293,10 +293,10 @@ impl Pen {
         }
         let mut under = None;
         let several = findings.iter().any(|f| {
-            (&f.workload, &f.conditions) != (&findings[0].workload, &findings[0].conditions)
+            (&f.workload, &f.parameters) != (&findings[0].workload, &findings[0].parameters)
         });
         for finding in findings {
-            let place = (&finding.workload, &finding.conditions);
+            let place = (&finding.workload, &finding.parameters);
             if several && under != Some(place) {
                 self.aside(out, &place_of(finding));
                 under = Some(place);
@@ -420,7 +420,7 @@ fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
 /// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
 fn place_of(finding: &Finding) -> String {
     let mut parts = vec![finding.workload.clone()];
-    parts.extend(words::spelled(&finding.conditions, &[]));
+    parts.extend(words::spelled(&finding.parameters, &[]));
     parts.join(" · ")
 }
 

@@ -1,11 +1,11 @@
-//! The words that terminal and page share: titles, conditions, reasons, the command to repeat.
+//! The words that terminal and page share: titles, parameters, reasons, the command to repeat.
 
 use crate::figures::{Unit, divided, factor, ratio, share, whole};
 use analysis::{
     Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead, Rate, Row,
     Table,
 };
-use record::{Cell, Conditions, MetricInfo, Outcome, Ratio, Run, RunState, WorkloadInfo};
+use record::{Cell, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
 pub(crate) use analysis::words::{class, course, list};
@@ -89,16 +89,16 @@ pub(crate) fn state(state: RunState) -> &'static str {
 
 /// What is varied and what is held: `1 active of N watched socketpairs · time-out 0`, `N tokens in
 /// 1,000 pipes · spread tail`.
-pub(crate) fn conditions(run: &Run, workload: &str, held: &Conditions) -> String {
+pub(crate) fn parameters(run: &Run, workload: &str, held: &Parameters) -> String {
     match run.plan.workloads.iter().find(|info| info.name == workload) {
         Some(info) => read(held, info),
         None => spelled(held, &[]).join(" · "),
     }
 }
 
-/// The condition that is a ratio's other half is told with what grows; `object` names what the axis
+/// The parameter that is a ratio's other half is told with what grows; `object` names what the axis
 /// counts; the others follow as they are.
-pub(crate) fn read(held: &Conditions, info: &WorkloadInfo) -> String {
+pub(crate) fn read(held: &Parameters, info: &WorkloadInfo) -> String {
     let axis = info.axis.as_str();
     let counted = match (held.get("object"), axis.strip_suffix("descriptors")) {
         (Some(object), Some(before)) => format!("{before}{}", plural(object)),
@@ -107,10 +107,10 @@ pub(crate) fn read(held: &Conditions, info: &WorkloadInfo) -> String {
     // Records of an older knee hold no ratio; their only one was this.
     let (part, whole, word) = match &info.ratio {
         Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
-        None => ("active", info.axis_condition.as_str(), "active"),
+        None => ("active", info.axis_parameter.as_str(), "active"),
     };
     // Where neither of the two grows, both are held, and told like the others.
-    let beside = match info.axis_condition.as_str() {
+    let beside = match info.axis_parameter.as_str() {
         axis if axis == part => whole,
         axis if axis == whole => part,
         _ => "",
@@ -159,7 +159,7 @@ pub(crate) fn wholes(ratio: &Ratio) -> String {
 fn multiplied(info: &WorkloadInfo, value: &str) -> String {
     let Some(ratio) = many(info) else { return format!("N {}", info.axis) };
     let wholes = wholes(ratio);
-    if info.axis_condition == ratio.part {
+    if info.axis_parameter == ratio.part {
         return format!("N {} on {}", info.axis, one(value, &wholes));
     }
     match value.strip_suffix('x') {
@@ -175,7 +175,7 @@ pub(crate) fn multiple_at(table: &Table, at: f64) -> Option<String> {
     let known = table.points.iter().position(|&point| (point as f64 - at).abs() < 1e-9);
     let value = match known {
         Some(index) => *shares.values.get(index)?,
-        None if table.axis_condition == shares.part => {
+        None if table.axis_parameter == shares.part => {
             *shares.values.first()? * at / *table.points.first()? as f64
         }
         None => return None,
@@ -189,13 +189,13 @@ pub(crate) fn is_of(word: &str) -> bool {
     word.starts_with("of ")
 }
 
-/// Conditions as names with values, but for those that are `told` already.
-pub(crate) fn spelled(held: &Conditions, told: &[&str]) -> Vec<String> {
+/// Parameters as names with values, but for those that are `told` already.
+pub(crate) fn spelled(held: &Parameters, told: &[&str]) -> Vec<String> {
     let left = held.iter().filter(|(name, _)| !told.contains(&name.as_str()));
     left.map(|(name, held)| format!("{name} {}", value(held))).collect()
 }
 
-/// The value of a condition: numbers with thousands separated, and percentages set apart.
+/// The value of a parameter: numbers with thousands separated, and percentages set apart.
 fn value(held: &str) -> String {
     if let Some(number) = held.strip_suffix('%') {
         return format!("{} %", number.trim_end());
@@ -521,7 +521,7 @@ pub(crate) fn arranged<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<&
     let mut subjects: Vec<&[String]> = Vec::new();
     let mut keyed: Vec<_> = findings
         .map(|told| {
-            let table = (&told.workload, &told.conditions, &told.metric);
+            let table = (&told.workload, &told.parameters, &told.metric);
             let table = place_in(&mut tables, table);
             let subject = place_in(&mut subjects, told.subjects.as_slice());
             let (part, place) = rank(told.kind);
@@ -714,14 +714,14 @@ mod tests {
     use super::*;
     use record::Ratio;
 
-    fn given(pairs: &[(&str, &str)]) -> Conditions {
+    fn given(pairs: &[(&str, &str)]) -> Parameters {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn growing(axis: &str, condition: &str, ratio: Option<[&str; 3]>) -> WorkloadInfo {
+    fn growing(axis: &str, parameter: &str, ratio: Option<[&str; 3]>) -> WorkloadInfo {
         WorkloadInfo {
             axis: axis.to_owned(),
-            axis_condition: condition.to_owned(),
+            axis_parameter: parameter.to_owned(),
             ratio: ratio.map(|[part, whole, word]| Ratio {
                 part: part.to_owned(),
                 whole: whole.to_owned(),
@@ -733,7 +733,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_read_as_a_sentence() {
+    fn parameters_read_as_a_sentence() {
         let held = given(&[("active", "1"), ("object", "socketpair"), ("timeout", "0")]);
         let poll = Some(["active", "watched", "active"]);
         for info in [
@@ -767,8 +767,8 @@ mod tests {
 
     #[test]
     fn a_multiple_is_told_of_whichever_half_grows() {
-        let per_cpu = |axis: &str, condition: &str| {
-            let mut info = growing(axis, condition, Some(["threads", "cpus", "per CPU"]));
+        let per_cpu = |axis: &str, parameter: &str| {
+            let mut info = growing(axis, parameter, Some(["threads", "cpus", "per CPU"]));
             info.ratio.as_mut().expect("a ratio").multiple = true;
             info
         };

@@ -12,7 +12,7 @@ use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-const PUBLISHED: &str = include_str!("../../../docs/schema/run-1.schema.json");
+const PUBLISHED: &str = include_str!("../../../docs/schema/run-2.schema.json");
 
 /// Runs with all that there is: voids, histograms, trajectories that ended early, means, maps.
 fn runs() -> Vec<Run> {
@@ -118,7 +118,7 @@ fn objects(value: &Value, at: (&str, &str), found: &mut BTreeMap<String, String>
     let (shape, pointer) = at;
     match value {
         Value::Object(fields) => {
-            let map = ["facts", "conditions", "labels"];
+            let map = ["facts", "parameters", "labels"];
             if !map.iter().any(|name| shape.ends_with(&format!("/{name}"))) {
                 found.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
             }
@@ -285,8 +285,8 @@ fn what_is_no_run_is_refused_with_line_and_column() {
     let other = "it is JSON, but no run that knee wrote: `schema` or `summary` is missing";
     assert_eq!(error("{}"), other);
     assert_eq!(error("{\"schema\": 1}"), other);
-    let newer = "it is of schema 2, and this knee reads schema 1";
-    assert_eq!(error("{\"schema\": 2, \"summary\": {}}"), newer);
+    let newer = "it is of schema 3, and this knee reads schemas 1 to 2";
+    assert_eq!(error("{\"schema\": 3, \"summary\": {}}"), newer);
     assert!(error(&"[".repeat(100_000)).starts_with("line 1, column "));
     let missing = refused(|run| drop(run["plan"].as_object_mut().unwrap().remove("seed")));
     assert!(missing.starts_with("line ") && missing.ends_with("missing field `seed`"), "{missing}");
@@ -334,7 +334,7 @@ fn json_lines_have_every_cell_with_all_its_samples_and_the_same_keys() {
         for cell in &run.cells {
             let own = &of_cell[&cell.sequence];
             assert_eq!(own.len(), cell.metrics.len().max(1));
-            assert_eq!(own[0]["conditions"], json!(cell.key.conditions));
+            assert_eq!(own[0]["parameters"], json!(cell.key.parameters));
             for (line, metric) in own.iter().zip(&cell.metrics) {
                 assert_eq!(line["metric"], metric.name.as_str());
                 assert_eq!(line["samples"], json!(metric.samples));
@@ -400,10 +400,10 @@ fn bencher_gets_medians_with_intervals_by_benchmark_and_measure() {
             for at in row.cells.iter().flatten() {
                 wanted += 1;
                 let mut name = format!("dead/{}/{}", row.subject, table.metric.name);
-                for (condition, value) in &table.conditions {
-                    name = format!("{name} {condition}={value}");
+                for (parameter, value) in &table.parameters {
+                    name = format!("{name} {parameter}={value}");
                 }
-                let benchmark = &metrics[format!("{name} {}={}", table.axis_condition, at.point)];
+                let benchmark = &metrics[format!("{name} {}={}", table.axis_parameter, at.point)];
                 let (measure, figures) = benchmark.as_object().unwrap().iter().next().unwrap();
                 assert_eq!(figures["value"], at.median.value, "{name}");
                 assert_eq!(figures["lower_value"], at.median.low);

@@ -44,7 +44,7 @@ fn awkward() -> Run {
         if key.subject == old {
             key.subject = word();
         }
-        key.conditions.insert("run".to_owned(), word());
+        key.parameters.insert("run".to_owned(), word());
     }
     run
 }
@@ -74,7 +74,7 @@ fn samples(run: &Run) -> BTreeMap<Place, u64> {
                 let position = metric.positions.get(n).copied().unwrap_or(cell.key.point);
                 let place = [
                     cell.key.subject.clone(),
-                    cell.key.conditions.get("active").cloned().unwrap_or_default(),
+                    cell.key.parameters.get("active").cloned().unwrap_or_default(),
                     metric.name.clone(),
                     cell.key.round.to_string(),
                     position.to_string(),
@@ -126,12 +126,12 @@ fn csv_says_what_is_missing_and_why() {
 }
 
 #[test]
-fn a_condition_that_is_called_like_a_column_has_one_of_its_own() {
+fn a_parameter_that_is_called_like_a_column_has_one_of_its_own() {
     let run = awkward();
     for what in [What::Samples, What::Medians] {
         let rows = read(&written(&run, "csv", what));
         assert!(rows.iter().all(|row| row["run"] == run.summary.id));
-        assert!(rows.iter().all(|row| row["condition_run"] == AWKWARD));
+        assert!(rows.iter().all(|row| row["parameter_run"] == AWKWARD));
         assert!(rows.iter().any(|row| row["subject"] == AWKWARD));
     }
 }

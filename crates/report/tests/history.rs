@@ -4,7 +4,7 @@ use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, MARGIN, Measured, Place, Terms, Together, history};
 use analysis::random::{generator, normal};
-use record::{Conditions, MetricInfo, RunState, RunSummary, SubjectInfo, WorkloadInfo};
+use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
 use report::history::{html, json, terminal};
 use report::terminal::{Detail, Style};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn made(count: i64) -> History {
         name: "poll".into(),
         question: "How does the cost of finding what is ready grow?".into(),
         axis: "watched descriptors".into(),
-        axis_condition: "watched".into(),
+        axis_parameter: "watched".into(),
         metrics: vec![MetricInfo {
             name: "loop".into(),
             about: "write + wait + dispatch".into(),
@@ -68,7 +68,7 @@ fn figures(number: i64) -> Vec<(Place, Estimate)> {
             let value = cost * by * disturbed * (0.01 * normal(&mut random)).exp();
             let place = Place {
                 metric: "loop".into(),
-                conditions: Conditions::from([("object".into(), "pipe".into())]),
+                parameters: Parameters::from([("object".into(), "pipe".into())]),
                 subject: name.into(),
                 point,
             };

@@ -61,7 +61,7 @@ fn leads_contests_shares_and_maps_are_in() {
     let value = run(&made, &analysis, Samples::Omit);
     let (table, own) = (&value["tables"][1], &analysis.tables[1]);
     assert_eq!(table["points_down"], true);
-    assert_eq!(table["axis_condition"], "tokens");
+    assert_eq!(table["axis_parameter"], "tokens");
     assert_eq!(table["shares"]["word"], "active");
     assert_eq!(table["shares"]["values"][1], 0.1);
     let lead = own.leads[0].as_ref().expect("a lead");

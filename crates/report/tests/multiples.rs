@@ -14,12 +14,12 @@ fn lead(best: &str, second: &str) -> Lead {
 fn a_map_over_cpus_has_columns_that_are_multiples() {
     let (run, mut analysis) = fixture::locks::locks(2);
     let table = &analysis.tables[0];
-    let mut conditions = table.conditions.clone();
-    conditions.remove("cpus");
+    let mut parameters = table.parameters.clone();
+    parameters.remove("cpus");
     analysis.maps.push(Map {
         workload: "lock".to_owned(),
         metric: table.metric.clone(),
-        conditions,
+        parameters,
         whole: "cpus".to_owned(),
         word: "per CPU".to_owned(),
         totals: vec![1, 2],

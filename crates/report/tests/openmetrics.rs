@@ -212,7 +212,7 @@ fn figures_are_seconds_and_those_of_the_tables() {
         of("subject", "epoll-level", sample)
             && of("point", "100", sample)
             && of("quantile", "0.5", sample)
-            && table.conditions.iter().all(|(name, value)| of(name, value, sample))
+            && table.parameters.iter().all(|(name, value)| of(name, value, sample))
     });
     let median = median.expect("a median");
     assert!((median.value * 1e9 / at.median.value - 1.0).abs() < 1e-12, "{}", median.value);
@@ -239,13 +239,13 @@ fn labels_keep_what_was_typed_and_names_what_is_allowed() {
             key.subject = awkward.to_owned();
         }
         for name in ["run", "2nd-try", "__x", "quantile", "µ"] {
-            key.conditions.insert(name.to_owned(), awkward.to_owned());
+            key.parameters.insert(name.to_owned(), awkward.to_owned());
         }
     }
     let families = read(&written(&run));
     let (_, family) = families.iter().find(|(name, _)| name == "knee_poll_loop_seconds").unwrap();
     let found = family.samples.iter().find(|sample| sample.labels["subject"] == awkward).unwrap();
-    for name in ["condition_run", "n2nd_try", "x", "condition_quantile", "unnamed"] {
+    for name in ["parameter_run", "n2nd_try", "x", "parameter_quantile", "unnamed"] {
         assert_eq!(found.labels[name], awkward, "{name}");
     }
 }

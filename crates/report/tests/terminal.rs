@@ -185,7 +185,7 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
 }
 
 fn pipes(table: &analysis::Table) -> u64 {
-    table.conditions["pipes"].parse().expect("a number")
+    table.parameters["pipes"].parse().expect("a number")
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! What the table of workloads knows of a suite: names, subjects, conditions and points.
+//! What the table of workloads knows of a suite: names, subjects, parameters and points.
 
 use crate::walk::Node;
 use crate::{Chosen, Placed, Wrong};
-use engine::{Ask, Condition, Own, Values, Workload, nearest};
+use engine::{Ask, Own, Parameter, Values, Workload, nearest};
 
 /// The workloads of a suite: names, or tables with a name and options.
 pub fn workloads(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Vec<Chosen>, Wrong> {
@@ -43,7 +43,7 @@ fn none(name: &Placed, what: &str, names: &[&str]) -> Wrong {
     Wrong { place: name.place, what: format!("no {what} is called `{}`; {hint}", name.typed) }
 }
 
-/// What is said of any workload; its conditions are keys, too.
+/// What is said of any workload; its parameters are keys, too.
 const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "rounds"];
 
 fn with_options(
@@ -58,8 +58,8 @@ fn with_options(
     let name = name.text()?;
     let workload = known(&name, table)?;
     let about = workload.about();
-    let conditions = about.conditions.iter().map(|condition| condition.name);
-    let keys: Vec<&str> = KEYS.into_iter().chain(conditions).collect();
+    let parameters = about.parameters.iter().map(|parameter| parameter.name);
+    let keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
     let mut own = Own::default();
     let mut without = Vec::new();
     let mut points = Vec::new();
@@ -73,14 +73,14 @@ fn with_options(
             "rounds" => own.rounds = Some(rounds(&value)?),
             _ => {
                 let values = value.several()?;
-                if let Some(condition) = about.condition(&key.typed) {
-                    values.iter().try_for_each(|value| check(condition, value, &key.typed))?;
+                if let Some(parameter) = about.parameter(&key.typed) {
+                    values.iter().try_for_each(|value| check(parameter, value, &key.typed))?;
                 }
-                own.conditions.insert(key.typed, typed(values));
+                own.parameters.insert(key.typed, typed(values));
             }
         }
     }
-    let axis = about.condition(own.axis.as_deref().unwrap_or(about.axis));
+    let axis = about.parameter(own.axis.as_deref().unwrap_or(about.axis));
     if let Some(axis) = axis {
         let same = all.iter().find(|(key, _)| key.typed == axis.name);
         if let (Some((key, _)), false) = (same, points.is_empty()) {
@@ -102,12 +102,12 @@ fn typed(values: Vec<Placed>) -> Vec<String> {
     values.into_iter().map(|value| value.typed).collect()
 }
 
-/// One value of a condition, as the command line checks it.
-fn check(condition: &Condition, value: &Placed, key: &str) -> Result<(), Wrong> {
-    if matches!(condition.values, Values::Cpus) && value.typed == "all" {
+/// One value of a parameter, as the command line checks it.
+fn check(parameter: &Parameter, value: &Placed, key: &str) -> Result<(), Wrong> {
+    if matches!(parameter.values, Values::Cpus) && value.typed == "all" {
         return Ok(());
     }
-    let checked = condition.check(value.typed.trim(), key);
+    let checked = parameter.check(value.typed.trim(), key);
     checked.map(drop).map_err(|what| {
         // There it is a flag, here a key.
         let what = what.strip_prefix("--").unwrap_or(&what).to_owned();
@@ -146,7 +146,7 @@ fn left(
 
 fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
     let name = node.text()?;
-    let axes: Vec<&str> = workload.about().axes().map(|condition| condition.name).collect();
+    let axes: Vec<&str> = workload.about().axes().map(|parameter| parameter.name).collect();
     if axes.contains(&name.typed.as_str()) {
         return Ok(name.typed);
     }

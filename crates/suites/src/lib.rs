@@ -1,7 +1,7 @@
 //! Reads `knee.toml`: suites, which are named lists of workloads with options.
 //!
 //! Pure: text and the table of workloads in, suites or the first thing that is wrong out, with its line and
-//! its column. Everything that the table knows is checked here (workloads, subjects, conditions, points);
+//! its column. Everything that the table knows is checked here (workloads, subjects, parameters, points);
 //! lengths of time and percentages are handed on with their [`Place`], since they are read as on the
 //! command line.
 //!

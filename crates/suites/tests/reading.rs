@@ -40,7 +40,7 @@ fn a_suite_holds_workloads_with_options_of_their_own() {
     assert_eq!(nightly.pin[0].typed, "0");
     let Suite { workloads, .. } = &suites["two"];
     assert_eq!(workloads[0].own.points, ["10", "1k"]);
-    assert_eq!(workloads[0].own.conditions["active"], ["1", "10%"]);
+    assert_eq!(workloads[0].own.parameters["active"], ["1", "10%"]);
     assert_eq!(workloads[0].own.rounds, Some(3));
     assert_eq!(workloads[1].own.axis.as_deref(), Some("parent"));
     assert!(!workloads[1].own.subjects.contains(&"vfork".to_owned()));

@@ -26,7 +26,7 @@ static ABOUT: About = About {
         "a queue of several that wait, or several processes that accept from one socket",
         "how a server comes to know that somebody waits: poll",
     ],
-    conditions: &[CONNECTIONS],
+    parameters: &[CONNECTIONS],
     axis: CONNECTIONS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

@@ -10,7 +10,7 @@
 use crate::shortage;
 use crate::tcp::{self, Family};
 use engine::{
-    About, Cell, Condition, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, Like, MetricAbout, Parameter, Print, Probe, Subject, Usual, Workload,
 };
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -19,7 +19,7 @@ pub(crate) const WORKLOAD: Bind = Bind;
 
 pub(crate) struct Bind;
 
-const SOCKETS: Condition = tcp::axis("sockets", "sockets that are opened", "bound sockets");
+const SOCKETS: Parameter = tcp::axis("sockets", "sockets that are opened", "bound sockets");
 
 static ABOUT: About = About {
     name: "bind",
@@ -29,7 +29,7 @@ static ABOUT: About = About {
         "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
         "the port that connect chooses",
     ],
-    conditions: &[SOCKETS],
+    parameters: &[SOCKETS],
     axis: SOCKETS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,
@@ -38,7 +38,7 @@ static ABOUT: About = About {
         original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
         subjects: &["ipv4", "ipv6"],
         points: &["10k"],
-        conditions: &[],
+        parameters: &[],
         rounds: Some(5),
         print: Print::Calls(&[("socket", "socket"), ("bind", "bind")]),
         also: &[],

@@ -22,7 +22,7 @@ use crate::cpus::{self, ALL};
 use crate::folder;
 use crate::shortage;
 use engine::{
-    About, Cell, Condition, Defaults, Ended, Failure, Fit, Kind, Like, MetricAbout, Print, Probe,
+    About, Cell, Defaults, Ended, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe,
     Says, Scratch, Subject, Timed, Usual, Values, Warning, Workload,
 };
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ pub(crate) const WORKLOAD: Build = Build;
 
 pub(crate) struct Build;
 
-const COMMAND: Condition = Condition {
+const COMMAND: Parameter = Parameter {
     name: "command",
     about: "what builds, for the shell; {jobs} becomes the number of jobs, and nothing at the maximal load",
     values: Values::Text,
@@ -45,7 +45,7 @@ const COMMAND: Condition = Condition {
     sweep: None,
 };
 
-const CLEAN: Condition = Condition {
+const CLEAN: Parameter = Parameter {
     name: "clean",
     about: "what takes away all that was built, for the shell",
     values: Values::Text,
@@ -53,7 +53,7 @@ const CLEAN: Condition = Condition {
     sweep: None,
 };
 
-const TREE: Condition = Condition {
+const TREE: Parameter = Parameter {
     name: "tree",
     about: "the folder in which to build, or `generated`",
     values: Values::FolderOr(GENERATED),
@@ -61,7 +61,7 @@ const TREE: Condition = Condition {
     sweep: None,
 };
 
-const FILES: Condition = Condition {
+const FILES: Parameter = Parameter {
     name: "files",
     about: "C files of a generated tree",
     // All objects stand on the line that links them, which may not be longer.
@@ -70,7 +70,7 @@ const FILES: Condition = Condition {
     sweep: None,
 };
 
-const WARM_UP: Condition = Condition {
+const WARM_UP: Parameter = Parameter {
     name: "warm-up",
     about: "what comes before the build that is timed: another build, reading the tree, or nothing",
     values: Values::OneOf(&["build", "read", "none"]),
@@ -99,7 +99,7 @@ static ABOUT: About = About {
         "what the command leaves running or does not wait for",
         "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
     ],
-    conditions: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
+    parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
     axis: ALL.name,
     averages: true,
     usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },
@@ -108,7 +108,7 @@ static ABOUT: About = About {
         original: "Con Kolivas's kernbench 0.42 (2007), five runs of each load",
         subjects: &["half", "optimal", "maximal"],
         points: &["all"],
-        conditions: &[],
+        parameters: &[],
         rounds: Some(5),
         print: Print::Averages,
         also: &[],
@@ -206,7 +206,7 @@ impl Workload for Build {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let (Ok(tree), Ok(command)) = (cell.condition(TREE.name), cell.condition(COMMAND.name))
+        let (Ok(tree), Ok(command)) = (cell.parameter(TREE.name), cell.parameter(COMMAND.name))
         else {
             return Fit::Measure;
         };
@@ -228,15 +228,15 @@ impl Workload for Build {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         cpus::place(cell)?;
         let load = Load::find(&cell.subject)?;
-        let (typed, cpus) = (cell.condition(COMMAND.name)?, cell.number(ALL.name)?);
+        let (typed, cpus) = (cell.parameter(COMMAND.name)?, cell.number(ALL.name)?);
         let command = load.command(typed, cpus);
         if typed.contains(JOBS) {
             probe.fact("jobs", load.flag(cpus));
         }
         probe.fact("command", &command);
         let site = Site::open(cell, probe)?;
-        let clean = cell.condition(CLEAN.name)?;
-        match cell.condition(WARM_UP.name)? {
+        let clean = cell.parameter(CLEAN.name)?;
+        match cell.parameter(WARM_UP.name)? {
             "build" => {
                 site.done(clean)?;
                 site.done(&command)?;
@@ -274,7 +274,7 @@ fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
 /// Why all files of a generated tree can't be compiled at once here.
 fn too_much(cell: &Cell) -> Option<Warning> {
     let unbounded = Load::find(&cell.subject).is_ok_and(|load| (load.jobs)(1).is_none());
-    if !unbounded || cell.condition(TREE.name).ok()? != GENERATED {
+    if !unbounded || cell.parameter(TREE.name).ok()? != GENERATED {
         return None;
     }
     without_room(cell.number(FILES.name).ok()?, shortage::available_kib())
@@ -302,7 +302,7 @@ struct Site {
 
 impl Site {
     fn open(cell: &Cell, probe: &mut Probe) -> Result<Site, Failure> {
-        let named = cell.condition(TREE.name)?;
+        let named = cell.parameter(TREE.name)?;
         if named != GENERATED {
             let tree = fs::canonicalize(named)
                 .map_err(|error| Failure::doing(format!("the tree {named}"), error))?;

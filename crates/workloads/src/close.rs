@@ -25,7 +25,7 @@ static ABOUT: About = About {
         "what follows: the other end's close, TIME_WAIT",
         "a connection with data that is still to be sent or read",
     ],
-    conditions: &[CONNECTIONS],
+    parameters: &[CONNECTIONS],
     axis: CONNECTIONS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

@@ -17,7 +17,7 @@ use crate::client::Client;
 use crate::cpus;
 use crate::served::{self, connections_fit};
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Print, Probe, Subject,
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Subject,
     Sweep, Usual, Values, Workload,
 };
 use std::net::TcpStream;
@@ -28,7 +28,7 @@ pub(crate) const WORKLOAD: Connect = Connect;
 pub(crate) struct Connect;
 
 /// The axis, of `request` too.
-pub(crate) const CONNECTIONS: Condition = Condition {
+pub(crate) const CONNECTIONS: Parameter = Parameter {
     name: "connections",
     about: "connections that are opened",
     values: Values::AtLeast(1),
@@ -57,7 +57,7 @@ static ABOUT: About = About {
         "several clients that connect at once",
         "what open connections cost the server's other work: that is `dead`",
     ],
-    conditions: &[CONNECTIONS, cpus::ONE],
+    parameters: &[CONNECTIONS, cpus::ONE],
     axis: CONNECTIONS.name,
     rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
     trajectory: true,
@@ -68,7 +68,7 @@ static ABOUT: About = About {
                    request over each connection",
         subjects: &["epoll-level", "poll", "nginx"],
         points: &["10k"],
-        conditions: &[("cpus", "all")],
+        parameters: &[("cpus", "all")],
         rounds: Some(1),
         print: Print::Calls(&[("connect", "connect"), ("connect", "answer")]),
         also: &[],

@@ -1,11 +1,11 @@
-//! How many CPUs a cell has: a condition that workloads share, and what keeps a cell to them.
+//! How many CPUs a cell has: a parameter that workloads share, and what keeps a cell to them.
 
-use engine::{Cell, Condition, Defaults, Failure, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Sweep, Values};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// One CPU for all, unless more are asked for. On two, a figure is also one of where the scheduler put
 /// whom, which a round keeps to.
-pub(crate) const ONE: Condition = Condition {
+pub(crate) const ONE: Parameter = Parameter {
     name: "cpus",
     about: "CPUs that they run on, all of them together",
     values: Values::Cpus,
@@ -14,7 +14,7 @@ pub(crate) const ONE: Condition = Condition {
 };
 
 /// All that the run may use, unless fewer are asked for.
-pub(crate) const ALL: Condition = Condition {
+pub(crate) const ALL: Parameter = Parameter {
     default: Defaults::always(&["all"]),
     sweep: Some(Sweep { label: "CPUs", points: Defaults::always(&["all"]) }),
     ..ONE
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_cell_is_on_the_last_of_its_cpus() {
         let cell = |cpus: usize| Cell {
-            conditions: [("cpus".to_owned(), cpus.to_string())].into(),
+            parameters: [("cpus".to_owned(), cpus.to_string())].into(),
             ..Cell::default()
         };
         std::thread::spawn(move || {

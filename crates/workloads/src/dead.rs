@@ -24,7 +24,7 @@ mod pressure;
 use crate::served::{self, FILE, Places, Scene};
 use crate::servers::Counted;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Print, Probe, Says,
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Says,
     Subject, Sweep, Usual, Values, Workload,
 };
 use load::Target;
@@ -36,7 +36,7 @@ pub(crate) const WORKLOAD: Dead = Dead;
 
 pub(crate) struct Dead;
 
-const DEAD: Condition = Condition {
+const DEAD: Parameter = Parameter {
     name: "dead",
     about: "connections that have made one request and now keep still",
     values: Values::Between(0, 10_000_000),
@@ -50,7 +50,7 @@ const DEAD: Condition = Condition {
     }),
 };
 
-const CONNECTIONS: Condition = Condition {
+const CONNECTIONS: Parameter = Parameter {
     name: "alive",
     about: "connections that ask again and again",
     values: Values::Between(1, 100_000),
@@ -61,7 +61,7 @@ const CONNECTIONS: Condition = Condition {
     }),
 };
 
-const WORKERS: Condition = Condition {
+const WORKERS: Parameter = Parameter {
     name: "workers",
     about: "workers of the server",
     values: Values::Between(1, 256),
@@ -69,7 +69,7 @@ const WORKERS: Condition = Condition {
     sweep: None,
 };
 
-const BYTES: Condition = Condition {
+const BYTES: Parameter = Parameter {
     name: "bytes",
     about: "bytes of the file that is asked for",
     values: Values::Between(1, 100_000_000),
@@ -77,7 +77,7 @@ const BYTES: Condition = Condition {
     sweep: None,
 };
 
-const CALLS: Condition = Condition {
+const CALLS: Parameter = Parameter {
     name: "calls",
     about: "requests over an active connection before another takes its place; 0 is without end",
     values: Values::AtLeast(0),
@@ -85,7 +85,7 @@ const CALLS: Condition = Condition {
     sweep: None,
 };
 
-const RATE: Condition = Condition {
+const RATE: Parameter = Parameter {
     name: "rate",
     about: "requests a second, whatever comes back; 0 is a closed loop",
     values: Values::AtLeast(0),
@@ -103,7 +103,7 @@ static ABOUT: About = About {
         "connections that come and go: --calls has some",
         "what a server does about connections that do nothing: its time-outs are set wide",
     ],
-    conditions: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
+    parameters: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
     axis: DEAD.name,
     points_down: true,
     rivals: &[
@@ -120,7 +120,7 @@ static ABOUT: About = About {
                    page, 2002), its line of reply rates",
         subjects: &["poll", "epoll-level", "sigio"],
         points: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
-        conditions: &[("calls", "20000"), ("workers", "1")],
+        parameters: &[("calls", "20000"), ("workers", "1")],
         rounds: Some(3),
         print: Print::ReplyRates,
         also: &[],

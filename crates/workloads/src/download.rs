@@ -21,7 +21,7 @@ use crate::folder;
 use crate::served::{self, Places};
 use crate::servers::{Running, Server, Setup};
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, MetricAbout, Probe, Says, Subject, Sweep,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Says, Subject, Sweep,
     Usual, Values, Workload,
 };
 use file::Layout;
@@ -34,7 +34,7 @@ pub(crate) const WORKLOAD: Download = Download;
 
 pub(crate) struct Download;
 
-const MEGABYTES: Condition = Condition {
+const MEGABYTES: Parameter = Parameter {
     name: "megabytes",
     about: "MB of the file that is downloaded",
     values: Values::Between(1, 100_000),
@@ -45,7 +45,7 @@ const MEGABYTES: Condition = Condition {
     }),
 };
 
-const BESIDE: Condition = Condition {
+const BESIDE: Parameter = Parameter {
     name: "beside",
     about: "a second client that takes another file at 4 MB/s, or nothing",
     values: Values::OneOf(&["nothing", "slow"]),
@@ -53,7 +53,7 @@ const BESIDE: Condition = Condition {
     sweep: None,
 };
 
-const LAID: Condition = Condition {
+const LAID: Parameter = Parameter {
     name: "laid",
     about: "how the file lies on its disk: in few pieces, or in one for every 64 KiB",
     values: Values::OneOf(&["contiguous", "fragmented"]),
@@ -61,7 +61,7 @@ const LAID: Condition = Condition {
     sweep: None,
 };
 
-const CACHE: Condition = Condition {
+const CACHE: Parameter = Parameter {
     name: "cache",
     about: "whether the file is in the page cache (hot) or only on its disk (cold)",
     values: Values::OneOf(&["hot", "cold"]),
@@ -82,7 +82,7 @@ static ABOUT: About = About {
         "a disk by itself: fio does",
         "the first MB alone: what buffers held when its head came is among them",
     ],
-    conditions: &[MEGABYTES, BESIDE, LAID, CACHE],
+    parameters: &[MEGABYTES, BESIDE, LAID, CACHE],
     axis: MEGABYTES.name,
     rivals: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
@@ -150,7 +150,7 @@ impl Workload for Download {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let is = |name, value| cell.condition(name).is_ok_and(|held| held == value);
+        let is = |name, value| cell.parameter(name).is_ok_and(|held| held == value);
         if is(LAID.name, "fragmented")
             && let Err(why) = file::tells_pieces()
         {
@@ -169,12 +169,12 @@ impl Workload for Download {
         let count = cell.number(MEGABYTES.name)?;
         let scratch = folder::make(cell, probe)?;
         let site = served::site(&scratch)?;
-        let layout = Layout::of(cell.condition(LAID.name)?);
+        let layout = Layout::of(cell.parameter(LAID.name)?);
         let large = file::make(&site.join("large"), count, layout)?;
         if let Some(pieces) = large.pieces {
             probe.fact("pieces of the file", pieces);
         }
-        let slow = cell.condition(BESIDE.name)? == "slow";
+        let slow = cell.parameter(BESIDE.name)? == "slow";
         if slow {
             file::make(&site.join("other"), slow::FILE_MB, Layout::Contiguous)?;
         }
@@ -188,7 +188,7 @@ impl Workload for Download {
         let mut running = row.server()?.start(&setup)?;
         stay_on(&places.clients)?;
         let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
-        if cell.condition(CACHE.name)? == "cold" {
+        if cell.parameter(CACHE.name)? == "cold" {
             large.forget()?;
         }
         let outcome = slow.and_then(|slow| {

@@ -8,7 +8,7 @@
 
 use crate::null::TIMES;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Parking, Probe, Subject, Sweep,
+    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Parking, Probe, Subject, Sweep,
     Workload,
 };
 use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
@@ -28,7 +28,7 @@ static ABOUT: About = About {
     question: "Does the instrument survive a workload that misbehaves?",
     operation: "an addition, and the fault that the subject is named after",
     not_measured: &["anything"],
-    conditions: &[Condition {
+    parameters: &[Parameter {
         sweep: Some(Sweep { label: "times nothing", points: Defaults::always(&["1"]) }),
         ..TIMES
     }],

@@ -2,13 +2,13 @@
 
 use crate::folder;
 use crate::shortage;
-use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Probe, Scratch, Sweep, Values};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The axis of a workload over files.
-pub(crate) const FILES: Condition = Condition {
+pub(crate) const FILES: Parameter = Parameter {
     name: "files",
     about: "files that are opened and stay open",
     values: Values::AtLeast(1),

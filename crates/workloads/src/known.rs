@@ -11,7 +11,7 @@
 
 use crate::turns::turn;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Probe, Subject, Sweep, Values,
+    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
     Workload,
 };
 use std::hint::black_box;
@@ -24,7 +24,7 @@ pub(crate) struct Known;
 /// The variable that has a worker do more: `SUBJECT=FACTOR`.
 pub const SLOWER: &str = "KNEE_KNOWN_SLOWER";
 
-const SIZE: Condition = Condition {
+const SIZE: Parameter = Parameter {
     name: "size",
     about: "the n that a known curve grows with",
     values: Values::Between(16, 4_096),
@@ -43,7 +43,7 @@ static ABOUT: About = About {
     question: "Does the analysis find what is known to be there?",
     operation: "a loop of as many turns as the subject's curve says",
     not_measured: &["anything that a machine can be slow at"],
-    conditions: &[SIZE],
+    parameters: &[SIZE],
     axis: SIZE.name,
     metrics: &[MetricAbout::time("turns", "loop of known length")],
     ..About::PLAIN

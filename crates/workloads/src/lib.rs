@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn every_workload_names_what_it_has() {
         for about in TABLE.iter().map(|row| row.about()) {
-            let has = |name: &str| about.condition(name).is_some();
+            let has = |name: &str| about.parameter(name).is_some();
             assert!(about.axes().any(|axis| axis.name == about.axis), "{}: its axis", about.name);
             if let Some(ratio) = &about.ratio {
                 assert!(has(ratio.part) && has(ratio.whole), "{}: {ratio:?}", about.name);

@@ -28,7 +28,7 @@ mod work;
 use crate::cpus;
 use crew::Crew;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, MetricAbout, Probe, RatioAbout, Says,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, RatioAbout, Says,
     Subject, Sweep, Usual, Values, Warning, Workload,
 };
 use locks::{Algorithm, Lock, Setup, Visitor};
@@ -43,7 +43,7 @@ pub(crate) struct Locks;
 /// More threads than this say nothing that fewer don't, and fill the memory with their stacks.
 const THREADS_MAX: u64 = 16_384;
 
-const THREADS: Condition = Condition {
+const THREADS: Parameter = Parameter {
     name: "threads",
     about: "threads that take turns at the lock",
     values: Values::TimesOf("cpus"),
@@ -57,7 +57,7 @@ const THREADS: Condition = Condition {
     }),
 };
 
-const HELD: Condition = Condition {
+const HELD: Parameter = Parameter {
     name: "held",
     about: "ns of work while the lock is held",
     values: Values::Between(0, 1_000_000_000),
@@ -71,7 +71,7 @@ const HELD: Condition = Condition {
     }),
 };
 
-const OUTSIDE: Condition = Condition {
+const OUTSIDE: Parameter = Parameter {
     name: "outside",
     about: "ns of work between two acquisitions",
     values: Values::Between(0, 1_000_000_000),
@@ -85,7 +85,7 @@ const OUTSIDE: Condition = Condition {
     }),
 };
 
-const SPINS: Condition = Condition {
+const SPINS: Parameter = Parameter {
     name: "spins",
     about: "looks at the lock before a lock that spins first blocks",
     values: Values::Between(0, 1 << 30),
@@ -99,7 +99,7 @@ const SPINS: Condition = Condition {
     }),
 };
 
-const WORK: Condition = Condition {
+const WORK: Parameter = Parameter {
     name: "work",
     about: "acquisitions of each thread; 0 measures for a set time instead",
     values: Values::Between(0, 1_000_000_000),
@@ -119,7 +119,7 @@ static ABOUT: About = About {
         "fairness over longer than a cell: with many threads each has a few turns at a CPU only",
         "the wait for a clock: the waiting times are of a second pass, in which threads read it",
     ],
-    conditions: &[THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
+    parameters: &[THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
     axis: THREADS.name,
     ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
     rivals: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
@@ -178,7 +178,7 @@ impl Workload for Locks {
             return Fit::Measure;
         }
         Fit::AtMost {
-            condition: THREADS.name,
+            parameter: THREADS.name,
             most: THREADS_MAX,
             because: "more threads say nothing that these don't".to_owned(),
             remedy: String::new(),

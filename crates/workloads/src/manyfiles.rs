@@ -29,7 +29,7 @@ static ABOUT: About = About {
         "a disk: files and directories are in the caches",
         "finding out how long the file is",
     ],
-    conditions: &[FILES],
+    parameters: &[FILES],
     axis: FILES.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,
@@ -38,7 +38,7 @@ static ABOUT: About = About {
         original: "Felix von Leitner's manymapbench (gatling, 2003), five times: manymapbench -c 10000",
         subjects: &["map"],
         points: &["10k"],
-        conditions: &[],
+        parameters: &[],
         rounds: Some(5),
         print: Print::Calls(&[
             ("manyfiles", "open"),

@@ -1,6 +1,6 @@
 //! What the workloads over readiness mechanisms share: their subjects, time-outs and limits.
 
-use engine::{Cell, Condition, Defaults, Failure, Fit, Subject, Values, descriptors_max};
+use engine::{Cell, Defaults, Failure, Fit, Parameter, Subject, Values, descriptors_max};
 use readiness::{Mechanism, Readiness, Trigger};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) const OWN_DESCRIPTORS: usize = 24;
 
 /// What a wait is given. The kernel stops queueing waiters after the first ready descriptor, or at
 /// once with a time-out of 0: it changes what poll and select cost.
-pub(crate) const TIMEOUT: Condition = Condition {
+pub(crate) const TIMEOUT: Parameter = Parameter {
     name: "timeout",
     about: "what the wait is given: 0 returns at once, -1 sleeps until something is ready",
     values: Values::OneOf(&["0", "-1"]),
@@ -20,7 +20,7 @@ pub(crate) const TIMEOUT: Condition = Condition {
 
 /// The time-out of a cell, as a wait takes it.
 pub(crate) fn timeout(cell: &Cell) -> Result<Option<Duration>, Failure> {
-    Ok((cell.condition(TIMEOUT.name)? == "0").then_some(Duration::ZERO))
+    Ok((cell.parameter(TIMEOUT.name)? == "0").then_some(Duration::ZERO))
 }
 
 /// Every mechanism as a subject.
@@ -33,10 +33,10 @@ pub(crate) fn row(subject: &str) -> Result<&'static Mechanism, Failure> {
     readiness::find(subject).ok_or_else(|| Failure::new(format!("there is no mechanism {subject}")))
 }
 
-/// That `condition` is more than the `most` that the limit on descriptors allows.
-pub(crate) fn at_most(condition: &'static str, asked: u64, most: u64) -> Fit {
+/// That `parameter` is more than the `most` that the limit on descriptors allows.
+pub(crate) fn at_most(parameter: &'static str, asked: u64, most: u64) -> Fit {
     Fit::AtMost {
-        condition,
+        parameter,
         most,
         because: format!("a process may have {} descriptors", descriptors_max()),
         remedy: format!("as root: ulimit -n {}", asked.saturating_mul(2).saturating_add(1_000)),

@@ -25,7 +25,7 @@ static ABOUT: About = About {
         "pages that other CPUs have touched: one thread did it all",
         "the end of a process, which takes all of its maps away at once",
     ],
-    conditions: &[MAPS],
+    parameters: &[MAPS],
     axis: MAPS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

@@ -7,7 +7,7 @@
 //! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
 
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Kind, MetricAbout, Probe, Subject, Sweep, Values,
+    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
     Workload,
 };
 use std::hint::black_box;
@@ -24,7 +24,7 @@ static ABOUT: About = About {
     question: "What does the harness itself cost?",
     operation: "nothing: an addition that the compiler may not remove",
     not_measured: &["system calls, caches, or anything else that a machine can be slow at"],
-    conditions: &[TIMES],
+    parameters: &[TIMES],
     axis: TIMES.name,
     metrics: &[
         MetricAbout::time("batch", "empty operation in a batch"),
@@ -35,7 +35,7 @@ static ABOUT: About = About {
 };
 
 /// The axis of a workload that does nothing: a number that changes nothing either.
-pub(crate) const TIMES: Condition = Condition {
+pub(crate) const TIMES: Parameter = Parameter {
     name: "times",
     about: "how many times nothing: a number that changes nothing",
     values: Values::AtLeast(1),

@@ -20,7 +20,7 @@ static ABOUT: About = About {
     question: "How does opening a file grow with the files that are open?",
     operation: "the n-th open, by its whole path, while those before it stay open",
     not_measured: &["a disk: files and directories are in the caches", "reading the file"],
-    conditions: &[FILES],
+    parameters: &[FILES],
     axis: FILES.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

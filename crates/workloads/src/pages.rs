@@ -5,7 +5,7 @@
 
 use crate::folder;
 use crate::shortage;
-use engine::{Cell, Condition, Defaults, Failure, Probe, Scratch, Subject, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Probe, Scratch, Subject, Sweep, Values};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, Write};
 use sys::map::{Behind, Map, page_bytes};
 
 /// The axis of a workload over maps.
-pub(crate) const MAPS: Condition = Condition {
+pub(crate) const MAPS: Parameter = Parameter {
     name: "maps",
     about: "maps of one page each",
     values: Values::Between(1, 10_000_000),

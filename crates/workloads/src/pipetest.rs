@@ -22,7 +22,7 @@ mod spread;
 use crate::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::objects::{Object, Objects};
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parking, Print, Probe,
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
     RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload, descriptors_max,
 };
 use game::{Game, Rules};
@@ -44,8 +44,8 @@ static ABOUT: About = About {
         "threads: the tokens are what the original called threads, and one thread passes them all",
         "sleeping: something is always under way, so that no wait is ever long",
     ],
-    conditions: &[
-        Condition {
+    parameters: &[
+        Parameter {
             name: "tokens",
             about: "tokens that go round: at most so many pipes are active at once",
             values: Values::ShareOf("pipes"),
@@ -61,7 +61,7 @@ static ABOUT: About = About {
                 },
             }),
         },
-        Condition {
+        Parameter {
             name: "pipes",
             about: "pipes whose read ends are watched",
             values: Values::AtLeast(1),
@@ -77,7 +77,7 @@ static ABOUT: About = About {
                 },
             }),
         },
-        Condition {
+        Parameter {
             name: "generations",
             about: "how often a token is passed on before it is retired",
             values: Values::AtLeast(1),
@@ -87,14 +87,14 @@ static ABOUT: About = About {
                 points: Defaults { quick: &["10", "100", "1k"], full: &["10", "100", "1k", "5k"] },
             }),
         },
-        Condition {
+        Parameter {
             name: "spread",
             about: "which pipes are active: the last ones only, all by the original rule, or drawn",
             values: Values::OneOf(Spread::NAMES),
             default: Defaults { quick: &["tail"], full: Spread::NAMES },
             sweep: None,
         },
-        Condition {
+        Parameter {
             name: "bufsize",
             about: "bytes of a token: 8 to 4096",
             values: Values::Between(8, 4096),
@@ -113,7 +113,7 @@ static ABOUT: About = About {
                    ran it (2010)",
         subjects: &["poll", "epoll-level"],
         points: &["10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "100%"],
-        conditions: &[
+        parameters: &[
             ("pipes", "10k"),
             ("spread", "tail"),
             ("generations", "5k"),
@@ -201,7 +201,7 @@ mod tests {
 
     fn cell(pipes: usize, tokens: usize, spread: &str) -> Cell {
         let (pipes, tokens) = (pipes.to_string(), tokens.to_string());
-        let conditions = [
+        let parameters = [
             ("pipes", pipes.as_str()),
             ("tokens", &tokens),
             ("spread", spread),
@@ -211,7 +211,7 @@ mod tests {
         ];
         Cell {
             subject: "poll".into(),
-            conditions: conditions.map(|(name, value)| (name.into(), value.into())).into(),
+            parameters: parameters.map(|(name, value)| (name.into(), value.into())).into(),
             seed: 1,
             ..Cell::default()
         }

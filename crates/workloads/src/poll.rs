@@ -16,7 +16,7 @@ use crate::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::objects::{Object, Objects, Place};
 use bench::Bench;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parking, Print, Probe,
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
     RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
 };
 
@@ -36,8 +36,8 @@ static ABOUT: About = About {
         "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
         "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
     ],
-    conditions: &[
-        Condition {
+    parameters: &[
+        Parameter {
             name: "watched",
             about: "descriptors that are watched",
             values: Values::AtLeast(1),
@@ -50,7 +50,7 @@ static ABOUT: About = About {
                 },
             }),
         },
-        Condition {
+        Parameter {
             name: "active",
             about: "descriptors that become ready in each loop",
             values: Values::ShareOf("watched"),
@@ -63,28 +63,28 @@ static ABOUT: About = About {
                 },
             }),
         },
-        Condition {
+        Parameter {
             name: "object",
             about: "what is watched",
             values: Values::OneOf(Object::NAMES),
             default: Defaults::always(&["socketpair"]),
             sweep: None,
         },
-        Condition {
+        Parameter {
             name: "activity",
             about: "how the active ones lie among the watched: evenly, side by side, or by the seed",
             values: Values::OneOf(&["spaced", "sequential", "random"]),
             default: Defaults::always(&["spaced"]),
             sweep: None,
         },
-        Condition {
+        Parameter {
             name: "position",
             about: "where in its share of the watched an active one lies; nothing where it is random",
             values: Values::OneOf(&["first", "middle", "last"]),
             default: Defaults::always(&["middle"]),
             sweep: None,
         },
-        Condition { default: Defaults::always(&["0"]), ..TIMEOUT },
+        Parameter { default: Defaults::always(&["0"]), ..TIMEOUT },
     ],
     axis: "watched",
     ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
@@ -94,7 +94,7 @@ static ABOUT: About = About {
         original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",
         subjects: &["select", "poll", "epoll-level", "devpoll", "kqueue"],
         points: &["100", "1k", "10k"],
-        conditions: &[
+        parameters: &[
             ("active", "1"),
             ("object", "socketpair"),
             ("activity", "spaced"),
@@ -138,7 +138,7 @@ impl Workload for Poll {
         let (Ok(watched), Ok(active)) = (cell.number("watched"), cell.number("active")) else {
             return Fit::Measure; // measuring says what is wrong
         };
-        let object = cell.conditions.get("object").map_or("", String::as_str);
+        let object = cell.parameters.get("object").map_or("", String::as_str);
         if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
             return Fit::Leave(Warning {
                 what: format!("{} is left out: eventfds send no signals.", cell.subject),
@@ -169,7 +169,7 @@ impl Workload for Poll {
         let row = mechanisms::row(&cell.subject)?;
         let watched = cell.number("watched")? as usize;
         let active = active_places(cell)?;
-        let object = Object::named(cell.condition("object")?)?;
+        let object = Object::named(cell.parameter("object")?)?;
         let timeout = mechanisms::timeout(cell)?;
         let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
 
@@ -200,12 +200,12 @@ fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
     if active == 0 || active > watched {
         return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
     }
-    let offset = |room: usize| match cell.condition("position")? {
+    let offset = |room: usize| match cell.parameter("position")? {
         "first" => Ok(0),
         "last" => Ok(room),
         _ => Ok::<usize, Failure>(room.div_ceil(2)),
     };
-    Ok(match cell.condition("activity")? {
+    Ok(match cell.parameter("activity")? {
         "sequential" => {
             let start = offset(watched - active)?;
             (start..start + active).collect()
@@ -230,13 +230,13 @@ mod tests {
     use std::collections::HashSet;
 
     fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<Place> {
-        let conditions = [("activity", activity), ("position", position)]
+        let parameters = [("activity", activity), ("position", position)]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into_iter()
             .chain([("active".to_owned(), active.to_string())])
             .chain([("watched".to_owned(), watched.to_string())])
             .collect();
-        active_places(&Cell { subject: "poll".into(), conditions, seed: 5, ..Cell::default() })
+        active_places(&Cell { subject: "poll".into(), parameters, seed: 5, ..Cell::default() })
             .unwrap()
     }
 
@@ -285,7 +285,7 @@ mod tests {
     fn what_can_not_be_measured_is_left_out_or_clamped() {
         let cell = |subject: &str, watched: u64, active: &str, object: &str| Cell {
             subject: subject.into(),
-            conditions: [("active", active), ("object", object), ("watched", &watched.to_string())]
+            parameters: [("active", active), ("object", object), ("watched", &watched.to_string())]
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
             ..Cell::default()

@@ -7,7 +7,7 @@
 pub(crate) mod limits;
 
 use crate::cpus;
-use engine::{Cell, Condition, Defaults, Failure, Fit, Probe, Stamp, Subject, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Fit, Parameter, Probe, Stamp, Subject, Sweep, Values};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use std::fs::File;
@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// The axis.
-pub(crate) const PROCESSES: Condition = Condition {
+pub(crate) const PROCESSES: Parameter = Parameter {
     name: "processes",
     about: "processes that are alive at once",
     values: Values::AtLeast(1),
@@ -27,7 +27,7 @@ pub(crate) const PROCESSES: Condition = Condition {
 };
 
 /// How large the program is that forks.
-pub(crate) const PARENT: Condition = Condition {
+pub(crate) const PARENT: Parameter = Parameter {
     name: "parent",
     about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
     values: Values::Between(0, 1 << 20),

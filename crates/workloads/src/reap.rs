@@ -28,7 +28,7 @@ static ABOUT: About = About {
         "a process that ends by itself",
         "files, connections and memory of its own that a larger process would give back",
     ],
-    conditions: &[PROCESSES, PARENT, cpus::ONE],
+    parameters: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

@@ -15,7 +15,7 @@ use crate::connect::{CONNECTIONS, FILE_BYTES, USUAL};
 use crate::cpus;
 use crate::served::{self, connections_fit};
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, Kind, MetricAbout, Probe, Subject, Values,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Subject, Values,
     Workload,
 };
 use std::net::TcpStream;
@@ -25,7 +25,7 @@ pub(crate) const WORKLOAD: Request = Request;
 
 pub(crate) struct Request;
 
-const EVERY: Condition = Condition {
+const EVERY: Parameter = Parameter {
     name: "every",
     about: "connections that are opened between two looks",
     values: Values::Between(1, 1_000),
@@ -33,7 +33,7 @@ const EVERY: Condition = Condition {
     sweep: None,
 };
 
-const REQUESTS: Condition = Condition {
+const REQUESTS: Parameter = Parameter {
     name: "requests",
     about: "requests at each look, over connections drawn by the seed",
     values: Values::Between(1, 1_000),
@@ -51,7 +51,7 @@ static ABOUT: About = About {
         "several requests at once: that is `dead`",
         "opening the connections: that is `connect`",
     ],
-    conditions: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
+    parameters: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
     axis: CONNECTIONS.name,
     rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
     trajectory: true,

@@ -9,14 +9,14 @@
 
 use crate::shortage;
 use crate::tcp::{self, Family};
-use engine::{About, Cell, Condition, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Socket = Socket;
 
 pub(crate) struct Socket;
 
-const SOCKETS: Condition = tcp::axis("sockets", "sockets that are opened", "open sockets");
+const SOCKETS: Parameter = tcp::axis("sockets", "sockets that are opened", "open sockets");
 
 static ABOUT: About = About {
     name: "socket",
@@ -26,7 +26,7 @@ static ABOUT: About = About {
         "binding, connecting or closing it",
         "a process whose free descriptors lie scattered, or whose threads share them",
     ],
-    conditions: &[SOCKETS],
+    parameters: &[SOCKETS],
     axis: SOCKETS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

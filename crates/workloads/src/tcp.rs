@@ -1,7 +1,7 @@
 //! TCP sockets over IPv4 and IPv6: as subjects, and as connections over loopback.
 
 use crate::shortage;
-use engine::{Cell, Condition, Defaults, Failure, Parking, Subject, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Parking, Subject, Sweep, Values};
 use rustix::net::{getsockname, listen};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -96,10 +96,10 @@ pub(crate) const fn axis(
     name: &'static str,
     about: &'static str,
     label: &'static str,
-) -> Condition {
+) -> Parameter {
     let points = Defaults { quick: &["1k"], full: &["10k"] };
     let sweep = Some(Sweep { label, points });
-    Condition {
+    Parameter {
         name,
         about,
         values: Values::AtLeast(1),
@@ -109,7 +109,7 @@ pub(crate) const fn axis(
 }
 
 /// The axis of a workload over connections.
-pub(crate) const CONNECTIONS: Condition =
+pub(crate) const CONNECTIONS: Parameter =
     axis("connections", "connections that are opened", "open connections");
 
 /// Where connections over loopback come in.

@@ -14,7 +14,7 @@
 use crate::cpus;
 use crate::processes::limits;
 use engine::{
-    About, Cell, Condition, Defaults, Failure, Fit, MetricAbout, Probe, Subject, Sweep, Usual,
+    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Sweep, Usual,
     Values, Workload,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -39,8 +39,8 @@ static ABOUT: About = About {
         "what threads cost the scheduler while they run: all but one sleep",
         "the memory of a stack beyond the pages that a sleeping thread has touched",
     ],
-    conditions: &[
-        Condition {
+    parameters: &[
+        Parameter {
             name: "threads",
             about: "threads that are alive at once",
             values: Values::AtLeast(1),
@@ -50,7 +50,7 @@ static ABOUT: About = About {
                 points: Defaults { quick: &["500"], full: &["5k"] },
             }),
         },
-        Condition {
+        Parameter {
             name: "stack",
             about: "KiB of stack for each thread",
             values: Values::Between(16, 1 << 20),

@@ -26,7 +26,7 @@ static ABOUT: About = About {
         "faults of several threads at once, or huge pages",
         "the neighbours that the kernel maps along with a page: each map is one page",
     ],
-    conditions: &[MAPS],
+    parameters: &[MAPS],
     axis: MAPS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,

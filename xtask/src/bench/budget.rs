@@ -103,7 +103,7 @@ fn figures(run: &Value) -> Option<Figures> {
     let mut rounds: HashMap<String, usize> = HashMap::new();
     for cell in cells {
         let key = &cell["key"];
-        let place = [&key["workload"], &key["subject"], &key["conditions"], &key["point"]];
+        let place = [&key["workload"], &key["subject"], &key["parameters"], &key["point"]];
         *rounds.entry(format!("{place:?}")).or_default() += 1;
     }
     let nanoseconds: f64 = cells.iter().filter_map(|cell| cell["elapsed_ns"].as_f64()).sum();
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn figures_are_read_off_the_json() {
         let cell = |point: u64, round: u64| {
-            json!({"key": {"workload": "poll", "subject": "poll", "conditions": {}, "point": point,
+            json!({"key": {"workload": "poll", "subject": "poll", "parameters": {}, "point": point,
                    "round": round}, "elapsed_ns": 500_000_000_u64})
         };
         let at = |point: u64, low: f64, high: f64| json!({"point": point, "median": {"low": low, "value": 10.0, "high": high}});

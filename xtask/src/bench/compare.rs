@@ -83,7 +83,7 @@ impl Options {
     }
 }
 
-/// A series: its workload, conditions, metric and subject.
+/// A series: its workload, parameters, metric and subject.
 type Series = [String; 4];
 
 /// Verdicts by series, of headline metrics, and those of their points.
@@ -298,7 +298,7 @@ impl Bench<'_> {
                 let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
                 let series = [
                     word(&table["workload"]),
-                    table["conditions"].to_string(),
+                    table["parameters"].to_string(),
                     word(&table["metric"]["name"]),
                     word(&row["subject"]),
                 ];
@@ -337,7 +337,7 @@ impl Bench<'_> {
 }
 
 /// Takes each sample of a series `factor` times; of a rate, the part.
-fn slow(run: &mut Value, [workload, conditions, metric, subject]: &Series, factor: f64) {
+fn slow(run: &mut Value, [workload, parameters, metric, subject]: &Series, factor: f64) {
     let less_is_better = |of: &Value| {
         let all = of["plan"]["workloads"].as_array().into_iter().flatten();
         let metrics = all
@@ -346,14 +346,14 @@ fn slow(run: &mut Value, [workload, conditions, metric, subject]: &Series, facto
         let mut found = metrics.flatten().filter(|info| info["name"] == **metric);
         found.next().is_none_or(|info| info["lower_is_better"] == true)
     };
-    // A cell may have more conditions than tables tell apart.
-    let conditions: Map<String, Value> = serde_json::from_str(conditions).unwrap_or_default();
+    // A cell may have more parameters than tables tell apart.
+    let parameters: Map<String, Value> = serde_json::from_str(parameters).unwrap_or_default();
     let factor = if less_is_better(run) { factor } else { 1.0 / factor };
     for cell in run["cells"].as_array_mut().into_iter().flatten() {
         let key = &cell["key"];
         let own = key["workload"] == **workload
             && key["subject"] == **subject
-            && conditions.iter().all(|(name, value)| key["conditions"][name] == *value);
+            && parameters.iter().all(|(name, value)| key["parameters"][name] == *value);
         if !own {
             continue;
         }
@@ -416,7 +416,7 @@ mod tests {
     fn run(lower_is_better: bool) -> Value {
         let cell = |subject: &str| {
             json!({
-                "key": { "workload": "poll", "subject": subject, "conditions": { "active": "1" } },
+                "key": { "workload": "poll", "subject": subject, "parameters": { "active": "1" } },
                 "metrics": [{ "name": "loop", "samples": [100.0, 200.0] }],
             })
         };

@@ -99,7 +99,7 @@ fn judge_all(contests: &[Contest], tally: &mut Tally) {
     }
 }
 
-/// The contests as a Markdown table, with the conditions above it.
+/// The contests as a Markdown table, with the parameters above it.
 fn markdown(of: &str, what: &str, contests: &[Contest], options: &Options) -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown").to_owned();

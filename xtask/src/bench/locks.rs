@@ -209,7 +209,7 @@ impl Line {
     }
 }
 
-/// The table, with the conditions above it.
+/// The table, with the parameters above it.
 fn markdown(lines: &[Line], pairs: usize) -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown");

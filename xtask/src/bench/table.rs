@@ -163,7 +163,7 @@ fn rank_low(count: usize) -> Option<usize> {
     }
 }
 
-/// The rows as a Markdown table, with the conditions above it.
+/// The rows as a Markdown table, with the parameters above it.
 pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
     let place =
         if options.pins { format!("CPU {}", options.cpu) } else { "no CPU held".to_owned() };

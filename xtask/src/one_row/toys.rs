@@ -111,7 +111,7 @@ const WORKLOAD: Toy = Toy {
 //! One operation is an addition. It does not measure anything else.
 
 use engine::{
-    About, Cell, Condition, Defaults, Failure, MetricAbout, Probe, Subject, Sweep, Values, Workload,
+    About, Cell, Parameter, Defaults, Failure, MetricAbout, Probe, Subject, Sweep, Values, Workload,
 };
 use std::hint::black_box;
 
@@ -125,8 +125,8 @@ static ABOUT: About = About {
     question: "What does adding one cost?",
     operation: "an addition",
     not_measured: &["anything else"],
-    conditions: &[
-        Condition {
+    parameters: &[
+        Parameter {
             name: "toys",
             about: "how many toys there are",
             values: Values::AtLeast(1),
@@ -136,7 +136,7 @@ static ABOUT: About = About {
                 points: Defaults { quick: &["1", "10"], full: &["1", "10", "100"] },
             }),
         },
-        Condition {
+        Parameter {
             name: "toy-size",
             about: "what is added",
             values: Values::AtLeast(1),

@@ -52,7 +52,7 @@ pub(super) fn changes(
 fn is_of(beside: &Beside<'_>, table: &ComparedTable) -> bool {
     let of = beside.tables[1];
     of.workload == table.workload
-        && of.conditions == table.conditions
+        && of.parameters == table.parameters
         && of.metric.name == table.metric.name
 }
 
@@ -91,7 +91,7 @@ impl Told<'_> {
             kind,
             direction,
             workload: table.workload.clone(),
-            conditions: table.conditions.clone(),
+            parameters: table.parameters.clone(),
             metric: table.metric.name.clone(),
             subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
             sentence,

@@ -109,7 +109,7 @@ fn differs(base: &WorkloadInfo, new: &WorkloadInfo) -> Option<Warning> {
     Some(Warning { what, remedy: remedy.to_owned() })
 }
 
-/// Records of old have no condition for an axis, only its name for people.
+/// Records of old have no parameter for an axis, only its name for people.
 fn axis(workload: &WorkloadInfo) -> (&str, &str) {
-    (&workload.axis, &workload.axis_condition)
+    (&workload.axis, &workload.axis_parameter)
 }

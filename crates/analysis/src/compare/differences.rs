@@ -36,7 +36,7 @@ const BUSY: f64 = 0.5;
 
 /// All that differs.
 pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
-    let [then, now] = [base, new].map(conditions);
+    let [then, now] = [base, new].map(parameters);
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     let differing = keys.into_iter().filter(|key| then.get(*key) != now.get(*key));
     let mut all: Vec<Difference> = differing
@@ -55,7 +55,7 @@ fn weight(key: &str) -> usize {
 }
 
 /// What a run was measured under.
-fn conditions(run: &Run) -> BTreeMap<String, String> {
+fn parameters(run: &Run) -> BTreeMap<String, String> {
     let lasting = |key: &&String| !FLEETING.iter().any(|head| key.starts_with(head));
     let facts = run.host_before.facts.iter();
     let mut all: BTreeMap<String, String> = facts

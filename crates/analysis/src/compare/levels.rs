@@ -2,7 +2,7 @@
 
 use crate::gather::{Gathered, Samples};
 use crate::quantiles::{quantile, sorted};
-use record::{Conditions, MetricInfo};
+use record::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
 
 /// The share of a round's samples that its edge leaves out.
@@ -34,14 +34,14 @@ impl Levels {
     pub(super) fn of(
         gathered: &Gathered<'_>,
         subject: &str,
-        conditions: &Conditions,
+        parameters: &Parameters,
         metric: &MetricInfo,
         points: &[u64],
     ) -> Self {
         let lower_is_better = metric.lower_is_better;
         let alone = vec![false; points.len()];
         let mut levels = Self { lower_is_better, rounds: BTreeMap::new(), alone };
-        let Some(series) = gathered.series(subject, conditions, &metric.name) else {
+        let Some(series) = gathered.series(subject, parameters, &metric.name) else {
             return levels;
         };
         for (index, point) in points.iter().enumerate() {

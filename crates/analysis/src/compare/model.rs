@@ -1,7 +1,7 @@
 //! What a comparison of two runs hands to a report.
 
 use crate::Estimate;
-use record::{Conditions, MetricInfo, RunSummary, Warning};
+use record::{MetricInfo, Parameters, RunSummary, Warning};
 use serde::Serialize;
 
 /// How two runs are to be compared.
@@ -57,13 +57,13 @@ pub struct Difference {
     pub new: Option<String>,
 }
 
-/// One metric of one workload under one set of conditions, of two runs.
+/// One metric of one workload under one set of parameters, of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedTable {
     /// The workload.
     pub workload: String,
-    /// The conditions that hold for the whole table.
-    pub conditions: Conditions,
+    /// The parameters that hold for the whole table.
+    pub parameters: Parameters,
     /// The figure in it.
     pub metric: MetricInfo,
     /// Whether it is the workload's headline metric.
@@ -134,8 +134,8 @@ pub struct Change {
     pub direction: Option<Direction>,
     /// The workload it is about.
     pub workload: String,
-    /// The conditions it holds under.
-    pub conditions: Conditions,
+    /// The parameters it holds under.
+    pub parameters: Parameters,
     /// The metric it is about.
     pub metric: String,
     /// The subjects it is about.

@@ -58,7 +58,7 @@ fn differs(run: &Measured, newest: &Measured) -> Option<String> {
         let (name, old, new) = (&new.name, old.version, new.version);
         return Some(format!("another version of {name} ({old}, the newest run has {new})"));
     }
-    if old.axis_condition != new.axis_condition || old.axis != new.axis {
+    if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
         return Some(format!("other axes ({}, and not {})", old.axis, new.axis));
     }
     let (old, new) = (machine(run), machine(newest));
@@ -143,7 +143,7 @@ fn empty(place: &Place, metric: &MetricInfo, workload: &WorkloadInfo) -> Line {
     Line {
         subject: place.subject.clone(),
         label: String::new(),
-        conditions: place.conditions.clone(),
+        parameters: place.parameters.clone(),
         metric: metric.clone(),
         headline: workload.metrics.first().is_some_and(|first| first.name == metric.name),
         axis: workload.axis.clone(),
@@ -164,21 +164,21 @@ fn label<'a>(info: &'a WorkloadInfo, subject: &'a str) -> &'a str {
 /// In the order of the newest run's tables; what it does not have any more comes after.
 fn in_order(lines: BTreeMap<Place, Line>, runs: &[Measured]) -> Vec<Line> {
     let mut metrics: Vec<&str> = Vec::new();
-    let mut conditions = Vec::new();
+    let mut parameters = Vec::new();
     let mut subjects: Vec<&str> = Vec::new();
     for run in runs.iter().rev() {
         metrics.extend(run.workload.metrics.iter().map(|metric| metric.name.as_str()));
         subjects.extend(run.workload.subjects.iter().map(|subject| subject.name.as_str()));
         for (place, _) in &run.figures {
-            if !conditions.contains(&&place.conditions) {
-                conditions.push(&place.conditions);
+            if !parameters.contains(&&place.parameters) {
+                parameters.push(&place.parameters);
             }
         }
     }
     let rank = |place: &Place| {
         (
             metrics.iter().position(|name| *name == place.metric),
-            conditions.iter().position(|held| **held == place.conditions),
+            parameters.iter().position(|held| **held == place.parameters),
             subjects.iter().position(|name| *name == place.subject),
             place.point,
         )

@@ -4,7 +4,7 @@ use crate::bootstrap::{self, median_over_rounds};
 use crate::gather::Gathered;
 use crate::random::generator;
 use crate::{Estimate, is_predicted, widths};
-use record::{Conditions, MetricInfo, Run, RunSummary, WorkloadInfo};
+use record::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// Fewer than a table's: there are many runs, and weights need no second digit.
@@ -38,8 +38,8 @@ pub struct Measured {
 pub struct Place {
     /// The metric's name.
     pub metric: String,
-    /// The conditions.
-    pub conditions: Conditions,
+    /// The parameters.
+    pub parameters: Parameters,
     /// The subject's name.
     pub subject: String,
     /// The value on the axis.
@@ -91,18 +91,18 @@ fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(Place, Estim
         if wanted.all { &info.metrics } else { &info.metrics[..info.metrics.len().min(1)] };
     let mut all = Vec::new();
     for metric in metrics {
-        for conditions in gathered.in_order() {
-            let axis = gathered.axis(conditions, &metric.name);
+        for parameters in gathered.in_order() {
+            let axis = gathered.axis(parameters, &metric.name);
             let asked = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
             for &subject in &subjects {
-                let Some(series) = gathered.series(subject, conditions, &metric.name) else {
+                let Some(series) = gathered.series(subject, parameters, &metric.name) else {
                     continue;
                 };
                 for &point in axis.iter().filter(|point| asked(point)) {
                     let Some(samples) = series.get(&point) else { continue };
                     let place = Place {
                         metric: metric.name.clone(),
-                        conditions: conditions.clone(),
+                        parameters: parameters.clone(),
                         subject: subject.to_owned(),
                         point,
                     };

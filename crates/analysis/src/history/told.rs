@@ -25,7 +25,7 @@ pub(super) fn told(history: &History) -> Vec<Told> {
 /// Whether two changes are told together.
 fn belong(one: (&Line, Option<&Shift>), other: (&Line, Option<&Shift>)) -> bool {
     let series =
-        |line: &Line| (line.subject.clone(), line.conditions.clone(), line.metric.name.clone());
+        |line: &Line| (line.subject.clone(), line.parameters.clone(), line.metric.name.clone());
     series(one.0) == series(other.0)
         && direction(one) == direction(other)
         && until(one) == until(other)
@@ -59,7 +59,7 @@ fn said(history: &History, group: &[(&Line, Option<&Shift>)]) -> Told {
         fresh: group.iter().any(|(line, shift)| shift.map_or(line.drift_is_fresh, |s| s.fresh)),
         drift: shift.is_none(),
         subject: line.subject.clone(),
-        conditions: line.conditions.clone(),
+        parameters: line.parameters.clone(),
         metric: line.metric.name.clone(),
         points,
         sentence: sentence(history, group),
@@ -74,8 +74,8 @@ fn sentence(history: &History, group: &[(&Line, Option<&Shift>)]) -> String {
         format!("{} ({})", line.label, line.metric.name)
     };
     let of_series = |other: &&Line| {
-        (&other.subject, &other.conditions, &other.metric.name)
-            == (&line.subject, &line.conditions, &line.metric.name)
+        (&other.subject, &other.parameters, &other.metric.name)
+            == (&line.subject, &line.parameters, &line.metric.name)
     };
     let of = history.lines.iter().filter(of_series).count();
     let at = format!("at {} {}", count(line.point), line.axis);

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Terms, Verdict, compare};
 use analysis::random::{generator, normal};
 use fastrand::Rng;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, SubjectInfo, Usage,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, SubjectInfo, Usage,
     WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ pub fn cell(subject: &str, point: u64, round: u32, samples: Vec<f64>) -> Cell {
         key: CellKey {
             workload: "poll".into(),
             subject: subject.into(),
-            conditions: Conditions::from([("active".into(), "1".into())]),
+            parameters: Parameters::from([("active".into(), "1".into())]),
             point,
             round,
         },
@@ -137,7 +137,7 @@ pub fn workload(subjects: usize, lower_is_better: bool) -> WorkloadInfo {
         name: "poll".into(),
         version: 1,
         axis: "watched descriptors".into(),
-        axis_condition: "watched".into(),
+        axis_parameter: "watched".into(),
         metrics: vec![MetricInfo {
             name: "loop".into(),
             about: "loop".into(),

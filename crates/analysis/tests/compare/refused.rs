@@ -28,7 +28,7 @@ fn other_workloads_are_refused() {
     let version = why(&base, &new);
     assert!(version.contains("version 1 and 2") && version.contains("measure"), "{version}");
     let [base, mut new] = two();
-    new.plan.workloads[0].axis_condition = "active".into();
+    new.plan.workloads[0].axis_parameter = "active".into();
     assert!(why(&base, &new).contains("--axis"), "{}", why(&base, &new));
     let [base, mut new] = two();
     new.plan.workloads[0].metrics[0].unit = "s".into();

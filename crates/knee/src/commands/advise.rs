@@ -65,12 +65,12 @@ fn spot(ask: &Advise) -> Result<Spot, Trouble> {
     Ok(Spot { total, active })
 }
 
-fn number(typed: Option<&str>, condition: &str, flag: &str) -> Result<String, Trouble> {
+fn number(typed: Option<&str>, parameter: &str, flag: &str) -> Result<String, Trouble> {
     let mut table = workloads::TABLE.iter().map(|row| row.about());
     let about = table.find(|about| about.name == MEASURED_BY);
-    let condition = about.and_then(|about| about.condition(condition));
-    let condition = condition.ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))?;
-    condition.check(typed.unwrap_or_default().trim(), flag).map_err(Trouble::usage)
+    let parameter = about.and_then(|about| about.parameter(parameter));
+    let parameter = parameter.ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))?;
+    parameter.check(typed.unwrap_or_default().trim(), flag).map_err(Trouble::usage)
 }
 
 /// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
@@ -136,14 +136,14 @@ fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
 
 /// The run that measures one spot: where a mean lies between two counts, both.
 fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
-    let condition = |name: &str, value: String| (name.to_owned(), vec![value]);
-    let conditions =
-        [condition("pipes", spot.total.to_string()), condition("spread", spread.into())];
+    let parameter = |name: &str, value: String| (name.to_owned(), vec![value]);
+    let parameters =
+        [parameter("pipes", spot.total.to_string()), parameter("spread", spread.into())];
     Asked {
         workloads: vec![MEASURED_BY.into()],
         subjects: ask.mechanisms.clone(),
         points: counts(spot, ends),
-        conditions: conditions.into(),
+        parameters: parameters.into(),
         place: ask.place.clone(),
         ..Asked::default()
     }
@@ -168,7 +168,7 @@ fn words(asked: &Asked) -> Vec<String> {
     };
     flag("subjects", &asked.subjects);
     flag("points", &asked.points);
-    asked.conditions.iter().for_each(|(name, values)| flag(name, values));
+    asked.parameters.iter().for_each(|(name, values)| flag(name, values));
     words
 }
 
@@ -182,7 +182,7 @@ fn best(run: &Run, spot: Spot, mechanisms: &[String]) -> Option<Advice> {
 }
 
 fn unlike_a_server(ground: &Ground) -> (bool, u8) {
-    let lies = ground.conditions.get("spread").or(ground.conditions.get("activity"));
+    let lies = ground.parameters.get("spread").or(ground.parameters.get("activity"));
     let lies = match lies.map(String::as_str) {
         Some("random") => 0,
         Some("spaced") => 1,

@@ -34,7 +34,7 @@ pub struct Export {
 
 /// What `knee help export` says below its flags.
 const MORE: &str = "\
-The keys of json are in docs/export.md, and for programs in docs/schema/run-1.schema.json.
+The keys of json are in docs/export.md, and for programs in docs/schema/run-2.schema.json.
 
 Examples:
   knee export --format csv --what medians -o medians.csv

@@ -5,7 +5,7 @@ use super::{Claim, place, run};
 use crate::args::Run as Asked;
 use crate::exit::{Trouble, complain, names_the_wrong_thing};
 use crate::progress::Progress;
-use ::record::{Archive, CellKey, Conditions, Plan, Run, SqliteArchive};
+use ::record::{Archive, CellKey, Parameters, Plan, Run, SqliteArchive};
 use engine::{Calibrated, Settings, Side, Starter, Stop};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -161,7 +161,7 @@ fn nothing() -> CellKey {
     CellKey {
         workload: "null".to_owned(),
         subject: "empty".to_owned(),
-        conditions: Conditions::new(),
+        parameters: Parameters::new(),
         point: 1,
         round: 0,
     }

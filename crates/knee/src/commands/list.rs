@@ -90,9 +90,9 @@ fn describe(text: &mut String, workload: &dyn Workload) {
         others => format!(" (or --axis {})", others.join(", ")),
     };
     let _ = writeln!(text, "  {:<12} axis: {}{others}", "", about.axis);
-    for condition in about.conditions {
-        let (name, values, about) = (condition.name, condition.possible(), condition.about);
-        let default = condition.default.full.join(",");
+    for parameter in about.parameters {
+        let (name, values, about) = (parameter.name, parameter.possible(), parameter.about);
+        let default = parameter.default.full.join(",");
         let _ = writeln!(text, "  {:<12} --{name}: {about}; {values} (default {default})", "");
     }
     for what in about.not_measured {
@@ -228,7 +228,7 @@ fn of_workload(workload: &dyn Workload) -> Value {
             })
         })
         .collect();
-    let names: Vec<&str> = about.conditions.iter().map(|condition| condition.name).collect();
+    let names: Vec<&str> = about.parameters.iter().map(|parameter| parameter.name).collect();
     json!({
         "name": about.name,
         "version": about.version,
@@ -236,7 +236,7 @@ fn of_workload(workload: &dyn Workload) -> Value {
         "operation": about.operation,
         "axis": about.axis,
         "axes": about.axes().map(|axis| axis.name).collect::<Vec<_>>(),
-        "conditions": names,
+        "parameters": names,
         "not_measured": about.not_measured,
         "subjects": subjects,
     })

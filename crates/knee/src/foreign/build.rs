@@ -10,7 +10,7 @@ use super::{Ask, Foreign, NO_FIGURE, NO_ROW, Words, listed};
 use crate::exit::Trouble;
 use jiff::{Timestamp, Unit as TimeUnit};
 use record::{
-    Cell, CellKey, Clock, Conditions, Host, Metric, MetricInfo, Outcome, Plan, Ratio, Run,
+    Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run,
     RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -160,7 +160,7 @@ fn workload(
             source.name
         )],
         axis: axis.name.clone(),
-        axis_condition: x.to_owned(),
+        axis_parameter: x.to_owned(),
         ratio: columns.of.map(|of| Ratio {
             part: x.to_owned(),
             whole: columns.name(of).to_owned(),
@@ -240,9 +240,9 @@ fn cells(
     unit: &Unit,
     axis: &Axis,
 ) -> Vec<Cell> {
-    let names = columns.conditions.iter().map(|&column| columns.name(column).to_owned());
+    let names = columns.parameters.iter().map(|&column| columns.name(column).to_owned());
     let names: Vec<String> = names.collect();
-    let conditions: Vec<Conditions> = rows
+    let parameters: Vec<Parameters> = rows
         .tables
         .iter()
         .map(|values| names.iter().cloned().zip(values.iter().cloned()).collect())
@@ -254,7 +254,7 @@ fn cells(
             key: CellKey {
                 workload: workload.name.clone(),
                 subject: rows.subjects[row.subject].clone(),
-                conditions: conditions[row.table].clone(),
+                parameters: parameters[row.table].clone(),
                 // Every point was found to fit when the axis was made.
                 point: axis.point(row.point).unwrap_or(POINT_MAX),
                 round: row.round,

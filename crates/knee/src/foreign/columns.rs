@@ -15,7 +15,7 @@ pub struct Columns {
     pub by: Vec<usize>,
     /// The columns of which each table has one value: those of --per, and those of which --where
     /// leaves one.
-    pub conditions: Vec<usize>,
+    pub parameters: Vec<usize>,
     /// What x is a part of.
     pub of: Option<usize>,
     /// What tells rounds apart.
@@ -67,13 +67,13 @@ impl Columns {
 
         let wheres = header.wheres(&table.wheres)?;
         let single = wheres.iter().filter(|one| one.values.len() == 1).map(|one| one.column);
-        let mut conditions = per;
+        let mut parameters = per;
         for column in single.filter(|column| ![x, y].contains(column)) {
-            if !conditions.contains(&column) {
-                conditions.push(column);
+            if !parameters.contains(&column) {
+                parameters.push(column);
             }
         }
-        if let Some(of) = of.filter(|of| !conditions.contains(of)) {
+        if let Some(of) = of.filter(|of| !parameters.contains(of)) {
             return Err(header.not_one_value(of));
         }
         let numbers_repetitions = |column: usize| {
@@ -82,13 +82,13 @@ impl Columns {
         };
         let told_apart = |column: &usize| {
             let named = [x, y].contains(column) || [round, sd].contains(&Some(*column));
-            named || by.contains(column) || conditions.contains(column)
+            named || by.contains(column) || parameters.contains(column)
         };
         let others = (0..header.names.len())
             .filter(|column| !told_apart(column) && !numbers_repetitions(*column))
             .collect();
         let names = header.names;
-        Ok(Columns { names, x, y, by, conditions, of, round, sd, wheres, others })
+        Ok(Columns { names, x, y, by, parameters, of, round, sd, wheres, others })
     }
 
     /// A column's name.

@@ -6,7 +6,7 @@ use super::unit::Unit;
 use analysis::caveats::{MORE_POINTS, MORE_ROWS};
 use analysis::exponent::student_t;
 use analysis::{Analysis, Estimate, Finding, FindingKind, Row, Table};
-use record::{Cell, Conditions, Outcome, Run};
+use record::{Cell, Outcome, Parameters, Run};
 use std::collections::{BTreeSet, HashMap};
 
 /// What a table is compared by that has words for points.
@@ -15,8 +15,8 @@ pub struct Words {
     in_order: Vec<String>,
     /// How many figures each mean is of, where that is known.
     count: Option<u64>,
-    /// The deviations of the means, by subject, conditions and point.
-    deviations: HashMap<(String, Conditions, u64), f64>,
+    /// The deviations of the means, by subject, parameters and point.
+    deviations: HashMap<(String, Parameters, u64), f64>,
 }
 
 /// A mean, and what is known of how much it varies: its deviation, and of how many figures.
@@ -30,9 +30,9 @@ impl Words {
     /// Those of the rows, where x is words.
     pub fn of(taken: &Taken, columns: &Columns, unit: &Unit, count: Option<u64>) -> Option<Words> {
         let deviation = |row: &super::rows::Row| {
-            let names = columns.conditions.iter().map(|&column| columns.name(column).to_owned());
-            let conditions = names.zip(taken.tables[row.table].iter().cloned()).collect();
-            let key = (taken.subjects[row.subject].clone(), conditions, row.point.digits);
+            let names = columns.parameters.iter().map(|&column| columns.name(column).to_owned());
+            let parameters = names.zip(taken.tables[row.table].iter().cloned()).collect();
+            let key = (taken.subjects[row.subject].clone(), parameters, row.point.digits);
             Some((key, row.deviation? * unit.factor))
         };
         (!taken.words.is_empty()).then(|| Words {
@@ -67,11 +67,11 @@ impl Words {
 
     /// Gives the means of a table the intervals that their deviations make.
     fn widen(&self, table: &mut Table) {
-        let conditions = table.conditions.clone();
+        let parameters = table.parameters.clone();
         for row in &mut table.rows {
             let subject = row.subject.clone();
             for cell in row.cells.iter_mut().flatten() {
-                let key = (subject.clone(), conditions.clone(), cell.point);
+                let key = (subject.clone(), parameters.clone(), cell.point);
                 let (Some(&deviation), Some(count)) = (self.deviations.get(&key), self.count)
                 else {
                     continue;
@@ -89,7 +89,7 @@ impl Words {
             findings.push(Finding {
                 kind: FindingKind::Difference,
                 workload: table.workload.clone(),
-                conditions: table.conditions.clone(),
+                parameters: table.parameters.clone(),
                 metric: table.metric.name.clone(),
                 subjects: subjects.iter().map(|row| row.subject.clone()).collect(),
                 sentence,
@@ -133,7 +133,7 @@ impl Words {
         let varies = match samples.as_slice() {
             [] => return None,
             [_] => {
-                let key = (row.subject.clone(), table.conditions.clone(), point);
+                let key = (row.subject.clone(), table.parameters.clone(), point);
                 self.deviations.get(&key).copied().zip(self.count)
             }
             all => {
@@ -146,10 +146,10 @@ impl Words {
 }
 
 fn cells<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> impl Iterator<Item = &'a Cell> {
-    let (subject, conditions) = (row.subject.clone(), table.conditions.clone());
+    let (subject, parameters) = (row.subject.clone(), table.parameters.clone());
     run.cells.iter().filter(move |cell| {
         let key = &cell.key;
-        key.subject == subject && key.conditions == conditions && key.point == point
+        key.subject == subject && key.parameters == parameters && key.point == point
     })
 }
 
@@ -164,11 +164,11 @@ fn why_not<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> Option<&'a
 /// What tells a table from others: ` (kernel = 2.4)`, or nothing.
 fn qualifier(tables: &[Table], table: &Table) -> String {
     let differs = |name: &String| {
-        let values: BTreeSet<_> = tables.iter().map(|other| other.conditions.get(name)).collect();
+        let values: BTreeSet<_> = tables.iter().map(|other| other.parameters.get(name)).collect();
         values.len() > 1
     };
     let parts: Vec<String> = table
-        .conditions
+        .parameters
         .iter()
         .filter(|(name, _)| differs(name))
         .map(|(name, value)| format!("{name} = {value}"))

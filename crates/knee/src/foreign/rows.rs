@@ -22,7 +22,7 @@ const VALUES_KEPT: usize = 50;
 
 /// What was taken from a table.
 pub struct Taken {
-    /// The values of the conditions' columns, one set for each table, in order of appearance.
+    /// The values of the parameters' columns, one set for each table, in order of appearance.
     pub tables: Vec<Vec<String>>,
     /// What is compared, in order of appearance.
     pub subjects: Vec<String>,
@@ -226,8 +226,8 @@ impl<'a> Reader<'a> {
     }
 
     fn table(&mut self, line: &Line) -> Result<usize, String> {
-        let mut values = Vec::with_capacity(self.columns.conditions.len());
-        for &column in &self.columns.conditions {
+        let mut values = Vec::with_capacity(self.columns.parameters.len());
+        for &column in &self.columns.parameters {
             let value = told(&line.fields[column]);
             values.push(if self.columns.of == Some(column) {
                 whole(&value).map_err(|why| format!("{}: {why}", self.columns.name(column)))?

@@ -29,9 +29,9 @@ fn which(of: &Averages, all: &[Averages]) -> String {
         words.push(format!("{} {}", of.axis, of.point));
     }
     let differs =
-        |name: &str| all.iter().any(|o| o.conditions.get(name) != of.conditions.get(name));
-    let conditions = of.conditions.iter().filter(|(name, _)| differs(name));
-    words.extend(conditions.map(|(name, value)| format!("{name} {value}")));
+        |name: &str| all.iter().any(|o| o.parameters.get(name) != of.parameters.get(name));
+    let parameters = of.parameters.iter().filter(|(name, _)| differs(name));
+    words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
     words.join(", ")
 }
 

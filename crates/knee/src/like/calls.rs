@@ -1,7 +1,7 @@
 //! Single calls as gatling's programs printed them: a line a call, a column a figure, a block a round.
 //! All else stands behind `#`, so that gnuplot reads the whole as it is.
 
-use record::{Cell, CellKey, Conditions, Outcome, Run, Unavailable};
+use record::{Cell, CellKey, Outcome, Parameters, Run, Unavailable};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use std::fmt::Write;
 type Column = (&'static str, &'static str);
 
 /// What was printed at one go by the original: one subject in one round. Both in the order of the
-/// tables, conditions and points in between.
+/// tables, parameters and points in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Block<'a> {
     place: usize,
     subject: &'a str,
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     point: u64,
     round: u32,
 }
@@ -67,7 +67,7 @@ fn blocks<'a>(run: &'a Run, columns: &[Column]) -> Vec<Block<'a>> {
     let block = |key: &'a CellKey| Block {
         place: subjects(run).position(|(name, _)| name == key.subject).unwrap_or(usize::MAX),
         subject: &key.subject,
-        conditions: &key.conditions,
+        parameters: &key.parameters,
         point: key.point,
         round: key.round,
     };
@@ -89,10 +89,10 @@ fn label<'a>(run: &'a Run, subject: &'a str) -> &'a str {
 fn titled(run: &Run, block: &Block, blocks: &[Block]) -> String {
     let mut words = vec![label(run, block.subject).to_owned()];
     let differs = |name: &str| {
-        blocks.iter().any(|other| other.conditions.get(name) != block.conditions.get(name))
+        blocks.iter().any(|other| other.parameters.get(name) != block.parameters.get(name))
     };
-    let conditions = block.conditions.iter().filter(|(name, _)| differs(name));
-    words.extend(conditions.map(|(name, value)| format!("{name} {value}")));
+    let parameters = block.parameters.iter().filter(|(name, _)| differs(name));
+    words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
     if blocks.iter().any(|other| other.point != block.point) {
         words.push(format!("to {}", block.point));
     }
@@ -104,8 +104,8 @@ fn cell<'a>(run: &'a Run, workload: &str, block: &Block) -> Option<&'a Cell> {
     run.cells.iter().find(|cell| {
         let key = &cell.key;
         (key.workload.as_str(), key.subject.as_str()) == (workload, block.subject)
-            && (&key.conditions, key.point, key.round)
-                == (block.conditions, block.point, block.round)
+            && (&key.parameters, key.point, key.round)
+                == (block.parameters, block.point, block.round)
     })
 }
 

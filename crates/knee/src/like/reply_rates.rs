@@ -11,9 +11,9 @@ pub fn lines(out: &mut String, table: &Table, run: &Run) {
         for point in &table.points {
             let _ = match line(&samples(run, table, row, *point)) {
                 Some(line) => {
-                    writeln!(out, "{} {} {point}: {line}", row.label, table.axis_condition)
+                    writeln!(out, "{} {} {point}: {line}", row.label, table.axis_parameter)
                 }
-                None => writeln!(out, "{} {} {point}: -", row.label, table.axis_condition),
+                None => writeln!(out, "{} {} {point}: -", row.label, table.axis_parameter),
             };
         }
     }
@@ -24,7 +24,7 @@ fn samples(run: &Run, table: &Table, row: &Row, point: u64) -> Vec<f64> {
     let cells = run.cells.iter().filter(|cell| {
         let key = &cell.key;
         (key.workload.as_str(), key.subject.as_str()) == (&table.workload, &row.subject)
-            && key.conditions == table.conditions
+            && key.parameters == table.parameters
             && key.point == point
     });
     let metrics = cells.flat_map(|cell| &cell.metrics);

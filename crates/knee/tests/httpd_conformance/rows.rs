@@ -128,7 +128,7 @@ pub const ROWS: &[Row] = &[
     same("more than all together", "{plain}Range: bytes=0-,0-,0-\r\n\r\n"),
     same("one of two unsatisfiable", "{plain}Range: bytes=0-1,99-\r\n\r\n"),
     same("both unsatisfiable", "{plain}Range: bytes=88-,99-\r\n\r\n"),
-    // Conditions.
+    // Parameters.
     same("none match, right", "{plain}If-None-Match: {etag}\r\n\r\n"),
     same("none match, wrong", "{plain}If-None-Match: \"no\"\r\n\r\n"),
     same("none match, weak", "{plain}If-None-Match: W/{etag}\r\n\r\n"),

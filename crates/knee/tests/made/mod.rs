@@ -4,7 +4,7 @@
 
 use super::common::Knee;
 use record::{
-    Cell, CellKey, Conditions, Metric, MetricInfo, Outcome, Plan, Run, RunState, RunSummary,
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, RunSummary,
     SubjectInfo, Usage, WorkloadInfo,
 };
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub fn made(samples: usize) -> (Run, Vec<Cell>) {
     let workload = WorkloadInfo {
         name: "made".into(),
         axis: "things".into(),
-        axis_condition: "things".into(),
+        axis_parameter: "things".into(),
         metrics: vec![metric],
         subjects: vec![subject("flat"), subject("steep")],
         ..WorkloadInfo::default()
@@ -87,7 +87,7 @@ fn cell(sequence: u64, (kind, subject, per): (&str, &str, f64), point: u64, roun
         key: CellKey {
             workload: "made".into(),
             subject: subject.into(),
-            conditions: Conditions::from([("kind".into(), kind.into())]),
+            parameters: Parameters::from([("kind".into(), kind.into())]),
             point,
             round,
         },

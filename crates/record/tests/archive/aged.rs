@@ -114,7 +114,7 @@ fn insert_cell(connection: &Connection, schema: usize, run: i64, cell: &Cell) {
                 cell.sequence,
                 key.workload,
                 key.subject,
-                json(&key.conditions),
+                json(&key.parameters),
                 key.point,
                 key.round,
                 outcome,

@@ -109,7 +109,7 @@ pub fn cell(sequence: u64) -> Cell {
         key: CellKey {
             workload: "poll".into(),
             subject: if sequence.is_multiple_of(2) { "poll" } else { "epoll-level" }.into(),
-            conditions: BTreeMap::from([("active".into(), "1".into())]),
+            parameters: BTreeMap::from([("active".into(), "1".into())]),
             point: 100 * (sequence / 2 % 3 + 1),
             round: (sequence / 6) as u32,
         },

@@ -53,11 +53,11 @@ prop_compose! {
     fn key()(
         workload in ".{0,8}",
         subject in ".{0,8}",
-        conditions in btree_map(".{0,8}", ".{0,8}", 0..3),
+        parameters in btree_map(".{0,8}", ".{0,8}", 0..3),
         point in count(),
         round in any::<u32>(),
     ) -> CellKey {
-        CellKey { workload, subject, conditions, point, round }
+        CellKey { workload, subject, parameters, point, round }
     }
 }
 
@@ -100,7 +100,7 @@ prop_compose! {
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
     ) -> WorkloadInfo {
-        let [name, question, operation, axis, axis_condition] = words;
+        let [name, question, operation, axis, axis_parameter] = words;
         let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word, multiple });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better }
@@ -108,7 +108,7 @@ prop_compose! {
         let subjects = subjects.into_iter()
             .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            axis_condition, ratio, trajectory, points_down, rivals, told, averages,
+            axis_parameter, ratio, trajectory, points_down, rivals, told, averages,
             metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }

@@ -12,7 +12,7 @@
 //! | `paired` | whether the cells of both runs took turns |
 //! | `verdicts` | how many there are of each, of `series` and of `points`, and of the `headline` metrics alone |
 //! | `differences` | what was not the same when they were measured: `what`, `base`, `new` (null: not known) |
-//! | `changes` | sentences with kind, direction, workload, conditions, metric, subjects, headline |
+//! | `changes` | sentences with kind, direction, workload, parameters, metric, subjects, headline |
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
 //! | `left_out` | what is in one of them only, or can't be compared: `what` and `remedy` |
 //!

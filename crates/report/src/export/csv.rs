@@ -1,12 +1,12 @@
 //! Comma-separated values after RFC 4180: one row a sample, or one row a point of each series.
 //!
-//! The columns are those of the record's view `v_sample`, but that each condition has one of its
+//! The columns are those of the record's view `v_sample`, but that each parameter has one of its
 //! own. What is missing has a row without a figure, with the reason in the last column.
 
 use super::{Format, Material, What, in_order, missing, one_line, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
-use record::{Conditions, Run};
+use record::{Parameters, Run};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -53,33 +53,33 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// The conditions that have a column, over all workloads of the run.
+/// The parameters that have a column, over all workloads of the run.
 struct Columns<'a> {
     run: &'a Run,
-    conditions: Vec<&'a str>,
+    parameters: Vec<&'a str>,
 }
 
 impl<'a> Columns<'a> {
     fn of(run: &'a Run) -> Self {
         let keys = run.plan.cells.iter().chain(run.cells.iter().map(|cell| &cell.key));
         let names: BTreeSet<&str> =
-            keys.flat_map(|key| key.conditions.keys().map(String::as_str)).collect();
-        Self { run, conditions: names.into_iter().collect() }
+            keys.flat_map(|key| key.parameters.keys().map(String::as_str)).collect();
+        Self { run, parameters: names.into_iter().collect() }
     }
 
-    /// The line of names. A condition that is called like another column says that it is one.
+    /// The line of names. A parameter that is called like another column says that it is one.
     fn header(&self, rest: &[&str]) -> ByteRecord {
         let fixed = || LEFT.iter().chain(&OF_METRIC).chain(rest).copied();
-        let conditions = self.conditions.iter().map(|name| {
+        let parameters = self.parameters.iter().map(|name| {
             if fixed().any(|other| other == *name) {
-                format!("condition_{name}")
+                format!("parameter_{name}")
             } else {
                 (*name).to_owned()
             }
         });
         let left = LEFT.iter().map(ToString::to_string);
         let right = OF_METRIC.iter().chain(rest).map(ToString::to_string);
-        left.chain(conditions).chain(right).collect::<Vec<String>>().into()
+        left.chain(parameters).chain(right).collect::<Vec<String>>().into()
     }
 
     /// What all rows of one series have in common.
@@ -87,11 +87,11 @@ impl<'a> Columns<'a> {
         &self,
         workload: &str,
         subject: &str,
-        held: &Conditions,
+        held: &Parameters,
         metric: (&str, &str),
     ) -> Line {
         let mut record = ByteRecord::from(vec![self.run.summary.id.as_str(), workload, subject]);
-        for name in &self.conditions {
+        for name in &self.parameters {
             record.push_field(held.get(*name).map_or("", String::as_str).as_bytes());
         }
         record.push_field(metric.0.as_bytes());
@@ -137,7 +137,7 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
     out.write_byte_record(&columns.header(&OF_SAMPLE)).map_err(plain)?;
     for (workload, cell) in in_order(run) {
         let key = &cell.key;
-        let line = |metric| columns.series(&key.workload, &key.subject, &key.conditions, metric);
+        let line = |metric| columns.series(&key.workload, &key.subject, &key.parameters, metric);
         for metric in &cell.metrics {
             let mut line = line((&metric.name, unit(workload, &metric.name)));
             for (n, value) in metric.samples.iter().enumerate() {
@@ -170,7 +170,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
     for table in &material.analysis().tables {
         for row in &table.rows {
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
-            let mut line = columns.series(&table.workload, &row.subject, &table.conditions, metric);
+            let mut line = columns.series(&table.workload, &row.subject, &table.parameters, metric);
             for (place, cell) in row.cells.iter().enumerate() {
                 line.begin();
                 line.push(table.points[place]);

@@ -82,7 +82,7 @@ fn unit(table: &Table) -> Unit {
     }
 }
 
-/// The name of a table's image, without its ending, with the conditions that tell it from others:
+/// The name of a table's image, without its ending, with the parameters that tell it from others:
 /// `poll-loop-active-10`.
 fn image(table: &Table, analysis: &Analysis, taken: &mut BTreeSet<String>) -> String {
     let mut words = vec![table.workload.as_str()];
@@ -90,8 +90,8 @@ fn image(table: &Table, analysis: &Analysis, taken: &mut BTreeSet<String>) -> St
         words.push(&table.metric.name);
     }
     let others = || analysis.tables.iter().filter(|other| other.workload == table.workload);
-    for (name, value) in &table.conditions {
-        if others().any(|other| other.conditions.get(name) != Some(value)) {
+    for (name, value) in &table.parameters {
+        if others().any(|other| other.parameters.get(name) != Some(value)) {
             words.extend([name.as_str(), value]);
         }
     }
@@ -132,7 +132,7 @@ impl Plot<'_> {
         let height = if table.trajectory { Some(self.samples(out)?) } else { None };
         let title = [
             table.workload.clone(),
-            words::conditions(self.run, &table.workload, &table.conditions),
+            words::parameters(self.run, &table.workload, &table.parameters),
         ];
         writeln!(out, "\nreset")?;
         writeln!(out, "set termoption noenhanced")?;
@@ -200,7 +200,7 @@ impl Plot<'_> {
         let cells = self.run.cells.iter().filter(move |cell| {
             cell.key.workload == table.workload
                 && cell.key.subject == subject
-                && within(&table.conditions, &cell.key.conditions)
+                && within(&table.parameters, &cell.key.parameters)
         });
         cells.flat_map(|cell| {
             let metrics = cell.metrics.iter().filter(|of| of.name == self.table.metric.name);

@@ -5,7 +5,7 @@
 //! programs unfolds a list in a word. A cell without figures has a line of its own.
 
 use super::{Format, Material, in_order, missing, unit};
-use record::{Cell, Conditions, Metric, Usage};
+use record::{Cell, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ struct Line<'a> {
     run: &'a str,
     workload: &'a str,
     subject: &'a str,
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     point: u64,
     round: u32,
     sequence: u64,
@@ -73,7 +73,7 @@ fn line<'a>(
         run: &material.run.summary.id,
         workload: &key.workload,
         subject: &key.subject,
-        conditions: &key.conditions,
+        parameters: &key.parameters,
         point: key.point,
         round: key.round,
         sequence: cell.sequence,

@@ -61,7 +61,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 
 fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
     let unit = words::unit(table);
-    let held = words::conditions(run, &table.workload, &table.conditions);
+    let held = words::parameters(run, &table.workload, &table.parameters);
     let title = [table.workload.clone(), held, words::measured(run, table, &unit)].join(" · ");
     writeln!(out, "\n### {}\n", escaped(&title))?;
     if table.points_down || table.points.len() > POINTS_ACROSS_MAX {
@@ -213,9 +213,9 @@ fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
 }
 
-/// Findings as lists, each under the conditions that it holds for where there are several.
+/// Findings as lists, each under the parameters that it holds for where there are several.
 fn findings(out: &mut dyn Write, title: &str, findings: &[&Finding]) -> io::Result<()> {
-    let place = |finding: &Finding| (finding.workload.clone(), finding.conditions.clone());
+    let place = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
     let parts: Vec<&[&Finding]> =
         findings.chunk_by(|one, other| place(one) == place(other)).collect();
     for (number, part) in parts.iter().enumerate() {
@@ -224,7 +224,7 @@ fn findings(out: &mut dyn Write, title: &str, findings: &[&Finding]) -> io::Resu
         }
         if parts.len() > 1 {
             let mut words = vec![part[0].workload.clone()];
-            words.extend(words::spelled(&part[0].conditions, &[]));
+            words.extend(words::spelled(&part[0].parameters, &[]));
             writeln!(out, "\n{}:", escaped(&words.join(" · ")))?;
         }
         writeln!(out)?;

@@ -8,7 +8,7 @@
 use super::{Format, Material, measured, one_line};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
-use record::{Conditions, MetricInfo, Outcome, Run};
+use record::{MetricInfo, Outcome, Parameters, Run};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// Labels that every figure has; a condition of that name says that it is one.
+/// Labels that every figure has; a parameter of that name says that it is one.
 const OWN: [&str; 6] = ["run", "workload", "subject", "point", "quantile", "le"];
 
 /// Figures under one name, which have to stand together.
@@ -144,7 +144,7 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
         let family = families.entry(name.clone()).or_insert(family);
         for at in row.cells.iter().flatten() {
             let place = (row.subject.as_str(), at.point);
-            let labels = of_point(run, &table.workload, &table.conditions, place);
+            let labels = of_point(run, &table.workload, &table.parameters, place);
             match what {
                 "median_low" => gauge_line(family, &name, &labels, at.median.low / per),
                 "median_high" => gauge_line(family, &name, &labels, at.median.high / per),
@@ -166,7 +166,7 @@ fn single(families: &mut Families, run: &Run, table: &Table, of: &Distribution) 
     );
     let family = Family { kind: "summary", unit, help, lines: Vec::new() };
     let family = families.entry(name.clone()).or_insert(family);
-    let labels = of_point(run, &table.workload, &table.conditions, (&of.subject, of.point));
+    let labels = of_point(run, &table.workload, &table.parameters, (&of.subject, of.point));
     let quantiles = [
         ("0.0", of.min),
         ("0.5", of.p50),
@@ -186,7 +186,7 @@ fn means(families: &mut Families, run: &Run, averages: &Averages) {
         for (column, average) in averages.columns.iter().zip(&row.figures) {
             let Some(average) = average else { continue };
             let place = (column.subject.as_str(), averages.point);
-            let labels = of_point(run, &averages.workload, &averages.conditions, place);
+            let labels = of_point(run, &averages.workload, &averages.parameters, place);
             let told = [
                 ("mean", "arithmetic mean of all runs", Some(average.mean)),
                 ("deviation", "standard deviation of all runs", average.deviation),
@@ -208,7 +208,7 @@ type Labels = Vec<(String, String)>;
 fn of_point(
     run: &Run,
     workload: &str,
-    conditions: &Conditions,
+    parameters: &Parameters,
     (subject, point): (&str, u64),
 ) -> Labels {
     let own = [
@@ -219,10 +219,10 @@ fn of_point(
     ];
     let mut labels: Labels =
         own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    for (condition, value) in conditions {
-        let mut name = name(condition);
+    for (parameter, value) in parameters {
+        let mut name = name(parameter);
         while OWN.contains(&name.as_str()) || labels.iter().any(|(known, _)| *known == name) {
-            name.insert_str(0, "condition_");
+            name.insert_str(0, "parameter_");
         }
         labels.push((name, value.clone()));
     }

@@ -114,7 +114,7 @@ fn sentence(direction: Direction, fresh: bool, text: &str) -> Markup {
     }
 }
 
-/// The lines of one metric under one set of conditions: those that changed, then the others.
+/// The lines of one metric under one set of parameters: those that changed, then the others.
 fn section(history: &History, group: &Group, index: usize) -> Markup {
     let unit = group.unit();
     let (changed, same): (Vec<&Line>, Vec<&Line>) =

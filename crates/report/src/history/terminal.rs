@@ -76,7 +76,7 @@ impl Pen {
         }
     }
 
-    /// The sentences of one metric under one set of conditions, and the lines that are drawn.
+    /// The sentences of one metric under one set of parameters, and the lines that are drawn.
     fn group(&self, out: &mut String, history: &History, group: &Group, drawn: &[&Line]) {
         for line in wrapped(&group.title(history), self.width, 0, INDENT) {
             self.line(out, &self.paint(BOLD, &line));
@@ -216,7 +216,7 @@ mod tests {
         Line {
             subject: "a".into(),
             label: "a".into(),
-            conditions: record::Conditions::new(),
+            parameters: record::Parameters::new(),
             metric: record::MetricInfo {
                 name: "call".into(),
                 about: String::new(),

@@ -12,7 +12,7 @@ use record::WorkloadInfo;
 /// look so.
 const SPAN_MIN: f64 = 0.06;
 
-/// The averages of a workload: one block for each run, set of conditions and point.
+/// The averages of a workload: one block for each run, set of parameters and point.
 pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Markup {
     let all = runs.iter().flat_map(|(run, analysis)| {
         let own = analysis.averages.iter().filter(|of| of.workload == info.name);

@@ -12,7 +12,7 @@ use crate::words;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use record::{Cell, Conditions, Metric, Run, WorkloadInfo};
+use record::{Cell, Metric, Parameters, Run, WorkloadInfo};
 use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.
@@ -22,7 +22,7 @@ pub(super) const NO_SAMPLES: &str = "AA==";
 /// Lifts the smallest size that is told from zero, 2⁻³², above zero.
 const LIFT: f64 = 32.0 * STEPS;
 
-/// One metric under one set of conditions: what the plot shows at a time.
+/// One metric under one set of parameters: what the plot shows at a time.
 pub(super) struct View<'a> {
     /// One table per run that measured it, with the run's place.
     pub tables: Vec<(usize, &'a Table)>,
@@ -35,7 +35,7 @@ pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'
         for table in analysis.tables.iter().filter(|table| table.workload == info.name) {
             let same = |view: &&mut View| {
                 let known = view.tables[0].1;
-                known.metric.name == table.metric.name && known.conditions == table.conditions
+                known.metric.name == table.metric.name && known.parameters == table.parameters
             };
             match views.iter_mut().find(same) {
                 Some(view) => view.tables.push((index, table)),
@@ -61,7 +61,7 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "workload": info.name,
         "axis": info.axis,
         "percentiles": false,
-        "choosers": ["Metric", "Conditions"],
+        "choosers": ["Metric", "Parameters"],
         "first": 0,
         "trajectory": info.trajectory,
         "rounds": rounds,
@@ -119,7 +119,7 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         "metric": metric_name(table),
         "unit": table.metric.unit,
         "upwards": upwards(table),
-        "conditions": words::conditions(run, &table.workload, &table.conditions),
+        "parameters": words::parameters(run, &table.workload, &table.parameters),
         "multiples": multiples(view),
         "one": one(table),
         "series": series.collect::<Vec<_>>(),
@@ -141,7 +141,7 @@ fn multiples(view: &View) -> Value {
 /// is one only where the part grows, of a whole that stays.
 fn one(table: &Table) -> Option<Value> {
     let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
-    if table.axis_condition != shares.part {
+    if table.axis_parameter != shares.part {
         return None;
     }
     let at = *table.points.first()? as f64 / *shares.values.first()?;
@@ -161,7 +161,7 @@ fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     let cells = run.cells.iter().filter(|cell| {
         cell.key.workload == table.workload
             && cell.key.subject == row.subject
-            && within(&table.conditions, &cell.key.conditions)
+            && within(&table.parameters, &cell.key.parameters)
     });
     json!({
         "run": index,
@@ -171,8 +171,8 @@ fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     })
 }
 
-/// Whether a cell's conditions are the table's; a cell may have more than the table tells apart.
-fn within(table: &Conditions, cell: &Conditions) -> bool {
+/// Whether a cell's parameters are the table's; a cell may have more than the table tells apart.
+fn within(table: &Parameters, cell: &Parameters) -> bool {
     table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }
 

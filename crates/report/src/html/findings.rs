@@ -31,10 +31,10 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
     }
 }
 
-/// Findings under the conditions that they hold under.
+/// Findings under the parameters that they hold under.
 fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
     let place = |finding: &Finding| {
-        (finding.workload.clone(), finding.conditions.clone(), finding.metric.clone())
+        (finding.workload.clone(), finding.parameters.clone(), finding.metric.clone())
     };
     html! {
         @for group in findings.chunk_by(|a, b| place(a) == place(b)) {
@@ -49,9 +49,9 @@ fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
 /// `poll · loop · 1 active of N watched socketpairs`; a metric that has its workload's name is not said
 /// twice.
 fn heading(run: &Run, finding: &Finding) -> String {
-    let conditions = words::conditions(run, &finding.workload, &finding.conditions);
+    let parameters = words::parameters(run, &finding.workload, &finding.parameters);
     let metric = Some(&finding.metric).filter(|metric| **metric != finding.workload);
-    let parts = [Some(&finding.workload), metric, Some(&conditions)];
+    let parts = [Some(&finding.workload), metric, Some(&parameters)];
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
@@ -117,7 +117,7 @@ fn pieces<'a>(text: &'a str, labels: &[&str]) -> Vec<&'a str> {
 
 fn is_about(finding: &Finding, table: &Table) -> bool {
     table.workload == finding.workload
-        && table.conditions == finding.conditions
+        && table.parameters == finding.parameters
         && table.metric.name == finding.metric
 }
 

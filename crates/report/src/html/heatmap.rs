@@ -31,7 +31,7 @@ struct Sheet<'a> {
     best: &'static str,
 }
 
-/// The maps of the page's `number`-th workload: one per run and conditions. Its name is no part of
+/// The maps of the page's `number`-th workload: one per run and parameters. Its name is no part of
 /// an element's name: a table of somebody else is called after its file, with any letters.
 pub(super) fn of_workload(
     runs: &[Analysed],
@@ -58,7 +58,7 @@ pub(super) fn of_workload(
 
 /// What the rows count.
 fn counted(info: &WorkloadInfo, map: &Map) -> String {
-    if info.axis_condition == map.whole {
+    if info.axis_parameter == map.whole {
         return info.axis.clone();
     }
     words::many(info).map_or_else(|| map.whole.clone(), words::wholes)
@@ -82,7 +82,7 @@ impl Sheet<'_> {
                 }
                 p.held {
                     (map.metric.name)
-                    @for told in words::spelled(&map.conditions, &[]) { " · " (told) }
+                    @for told in words::spelled(&map.parameters, &[]) { " · " (told) }
                 }
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {

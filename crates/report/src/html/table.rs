@@ -17,7 +17,7 @@ fn sign(mark: Mark) -> char {
     }
 }
 
-/// The tables of one metric under one set of conditions: one per run.
+/// The tables of one metric under one set of parameters: one per run.
 pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -> Markup {
     html! {
         div.view data-view=(number) {
@@ -71,7 +71,7 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
         caption id=(id) {
             div {
                 strong { (words::measure(table, unit)) }
-                " · " (words::conditions(run, &table.workload, &table.conditions))
+                " · " (words::parameters(run, &table.workload, &table.parameters))
                 " · " (words::medians(run, table))
                 @if has_intervals(table) { ", with its 95 % interval" }
                 @if let Some(name) = name { " · " (name) }

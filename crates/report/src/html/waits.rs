@@ -6,12 +6,12 @@ use super::{Analysed, data, marks, runs};
 use crate::words::{self, QUANTILES};
 use analysis::{Distribution, Table};
 use maud::{Markup, PreEscaped, html};
-use record::{Conditions, WorkloadInfo};
+use record::{Parameters, WorkloadInfo};
 use serde_json::{Value, json};
 
-/// The distributions of one metric under one set of conditions at one point: one table a run.
+/// The distributions of one metric under one set of parameters at one point: one table a run.
 struct View<'a> {
-    conditions: &'a Conditions,
+    parameters: &'a Parameters,
     point: u64,
     told: String,
     tables: Vec<(usize, &'a Table)>,
@@ -77,13 +77,13 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
         for table in analysis.tables.iter().filter(|table| table.workload == info.name) {
             for (point, told) in words::distributed(table) {
                 let same = |view: &&mut View| {
-                    (view.conditions, view.point) == (&table.conditions, point)
+                    (view.parameters, view.point) == (&table.parameters, point)
                         && view.metric() == table.metric.name
                 };
                 match views.iter_mut().find(same) {
                     Some(view) => view.tables.push((run, table)),
                     None => views.push(View {
-                        conditions: &table.conditions,
+                        parameters: &table.parameters,
                         point,
                         told,
                         tables: vec![(run, table)],
@@ -102,7 +102,7 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], known: &[String]
     let looks = (0..known.len()).map(marks::look);
     let looks: Vec<Value> =
         looks.map(|look| json!({ "colour": look.colour, "shape": look.shape })).collect();
-    let alike = views.windows(2).all(|pair| pair[0].conditions == pair[1].conditions);
+    let alike = views.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
     let value = json!({
         "workload": info.name,
         "axis": format!("percentile of {}", QUANTILES[5]),
@@ -133,10 +133,10 @@ fn first(views: &[View]) -> usize {
     views.iter().position(past_one).unwrap_or(views.len().saturating_sub(1))
 }
 
-/// One view; its conditions are told where not all views have the same.
+/// One view; its parameters are told where not all views have the same.
 fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
     let (run, table) = view.tables[0];
-    let held = words::conditions(&runs[run].0, &table.workload, view.conditions);
+    let held = words::parameters(&runs[run].0, &table.workload, view.parameters);
     let metric = view.metric();
     let name = if alike { metric.to_owned() } else { format!("{metric} · {held}") };
     let series = view.tables.iter().flat_map(|(run, table)| {
@@ -153,7 +153,7 @@ fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
     });
     json!({
         "metric": name,
-        "conditions": view.told,
+        "parameters": view.told,
         "unit": table.metric.unit,
         "upwards": "",
         "multiples": {},
@@ -184,7 +184,7 @@ fn in_figures(
     (table, run): (&Table, usize),
     (id, name): (&str, Option<&str>),
 ) -> Markup {
-    let held = words::conditions(&runs[run].0, &table.workload, view.conditions);
+    let held = words::parameters(&runs[run].0, &table.workload, view.parameters);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures {

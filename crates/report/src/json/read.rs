@@ -4,7 +4,7 @@
 //! else has to be there, whole and without contradictions, so that whoever keeps the run is not
 //! surprised half-way.
 
-use super::{SCHEMA, plain};
+use super::{SCHEMA, SCHEMA_OLDEST, plain};
 use jiff::Timestamp;
 use record::{Cell, Clock, Host, Plan, Run, RunState, RunSummary, Usage, Warning};
 use serde::Deserialize;
@@ -112,10 +112,11 @@ fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
 /// Whether it is a run of the schema that this knee writes.
 fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
     let head: Head = serde_json::from_slice(bytes).map_err(|error| Unreadable::of(&error))?;
+    let readable = u64::from(SCHEMA_OLDEST)..=u64::from(SCHEMA);
     match (head.schema, head.summary) {
-        (Some(schema), Some(_)) if schema.as_u64() == Some(u64::from(SCHEMA)) => Ok(()),
+        (Some(schema), Some(_)) if schema.as_u64().is_some_and(|n| readable.contains(&n)) => Ok(()),
         (Some(schema), Some(_)) => Err(Unreadable::new(format!(
-            "it is of schema {schema}, and this knee reads schema {SCHEMA}"
+            "it is of schema {schema}, and this knee reads schemas {SCHEMA_OLDEST} to {SCHEMA}"
         ))),
         _ => Err(Unreadable::new(
             "it is JSON, but no run that knee wrote: `schema` or `summary` is missing",

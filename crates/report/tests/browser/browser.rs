@@ -137,9 +137,9 @@ impl Browser {
     }
 
     /// Waits until an expression is true, looking again at every frame.
-    pub fn until(&mut self, condition: &str) {
+    pub fn until(&mut self, parameter: &str) {
         self.evaluate(&format!(
-            "new Promise((done) => {{ const look = () => (({condition}) ? done(true) \
+            "new Promise((done) => {{ const look = () => (({parameter}) ? done(true) \
              : requestAnimationFrame(look)); look(); }})"
         ));
     }

@@ -1,4 +1,4 @@
-//! What is shown: series on and off, only one, the scales, the metric and its conditions.
+//! What is shown: series on and off, only one, the scales, the metric and its parameters.
 
 use crate::input::Held;
 use crate::page::{ONE, Page, with};
@@ -94,7 +94,7 @@ fn each_axis_turns_linear_and_logarithmic() {
 }
 
 #[test]
-fn metric_and_conditions_change_the_plot_and_the_table_under_it() {
+fn metric_and_parameters_change_the_plot_and_the_table_under_it() {
     with(&ONE, |page| {
         let metrics: Vec<String> =
             page.get("[...document.querySelectorAll('.chooser')[0].querySelectorAll('option')].map((o) => o.text)");
@@ -107,9 +107,9 @@ fn metric_and_conditions_change_the_plot_and_the_table_under_it() {
         };
         for (metric, active) in [("wait", "1"), ("add", "10"), ("loop", "10"), ("close", "1")] {
             let name = page.choose("Metric", metric);
-            page.choose("Conditions", &format!("{active} active"));
+            page.choose("Parameters", &format!("{active} active"));
             let [own, of]: [String; 2] =
-                page.get("[probe.plot(0).shownView.metric, probe.plot(0).shownView.conditions]");
+                page.get("[probe.plot(0).shownView.metric, probe.plot(0).shownView.parameters]");
             assert_eq!(own, name);
             assert!(of.starts_with(&format!("{active} active of N")), "{of}");
             let captions = shown(page);

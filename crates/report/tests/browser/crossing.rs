@@ -9,7 +9,7 @@ fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> Vec<&'a Crossover> {
     let is_told = |one: &str, other: &str| {
         analysis.findings.iter().any(|finding| {
             finding.kind == FindingKind::Crossover
-                && finding.conditions == table.conditions
+                && finding.parameters == table.parameters
                 && [one, other].iter().all(|name| finding.subjects.iter().any(|s| s == name))
         })
     };
@@ -38,8 +38,8 @@ fn shown(page: &mut Page) -> [Vec<String>; 2] {
 
 /// A view of the fixture by its pipes.
 fn view(page: &mut Page, table: &Table) {
-    let pipes: u64 = table.conditions["pipes"].parse().expect("a number");
-    page.choose("Conditions", &format!("N tokens in {} pipes", analysis::words::count(pipes)));
+    let pipes: u64 = table.parameters["pipes"].parse().expect("a number");
+    page.choose("Parameters", &format!("N tokens in {} pipes", analysis::words::count(pipes)));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn every_sample_of_every_series_is_drawn_in_every_view() {
         assert_eq!(analysis.tables.len(), 12);
         for table in &analysis.tables {
             page.choose("Metric", &table.metric.name);
-            page.choose("Conditions", &format!("{} active", table.conditions["active"]));
+            page.choose("Parameters", &format!("{} active", table.parameters["active"]));
             let told = undrawn(page, run, table);
             assert!(told.is_empty(), "{told:#?}");
         }
@@ -138,7 +138,7 @@ pub fn undrawn(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
     }
     for row in rows {
         let cells = run.cells.iter().filter(|cell| {
-            cell.key.subject == row.subject && cell.key.conditions == table.conditions
+            cell.key.subject == row.subject && cell.key.parameters == table.parameters
         });
         let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
         let samples: usize = metrics.map(|metric| metric.samples.len()).sum();

@@ -28,11 +28,11 @@ fn every_point_reads_out_the_figures_of_the_analysis() {
 }
 
 #[test]
-fn another_metric_and_other_conditions_read_out_theirs() {
+fn another_metric_and_other_parameters_read_out_theirs() {
     with(&ONE, |page| {
         let (run, analysis) = &ONE[0];
         page.choose("Metric", "wait");
-        page.choose("Conditions", "10 active");
+        page.choose("Parameters", "10 active");
         let told = mismatches(page, run, table(analysis, "wait", "10"));
         assert!(told.is_empty(), "{told:#?}");
     });
@@ -121,7 +121,7 @@ fn samples(run: &Run, table: &Table, place: &Place) -> Vec<f64> {
     let cells = run.cells.iter().filter(|cell| {
         cell.key.subject == *subject
             && cell.key.point == place.point
-            && cell.key.conditions == table.conditions
+            && cell.key.parameters == table.parameters
     });
     let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
     let mut samples: Vec<f64> = metrics.flat_map(|metric| metric.samples.clone()).collect();

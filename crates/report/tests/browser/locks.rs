@@ -86,7 +86,7 @@ fn percentiles_stand_on_a_scale_of_nines_and_are_read_out_by_the_keyboard() {
         let steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!((steps[0] - steps[2]).abs() < 0.5 && steps[0] > 20.0, "{places:?}");
         // It begins where there are more threads than CPUs.
-        let shown: String = page.get("probe.plot(1).shownView.conditions");
+        let shown: String = page.get("probe.plot(1).shownView.parameters");
         assert_eq!(shown, "4 threads (2 per CPU)");
         page.evaluate("document.querySelectorAll('.stage')[1].focus()");
         page.key("End", Held::Nothing);

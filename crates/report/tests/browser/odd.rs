@@ -19,7 +19,7 @@ fn drawn(page: &mut Page) -> usize {
 
 fn samples(run: &Run) -> usize {
     let headline = &run.plan.workloads[0].metrics[0].name;
-    let cells = run.cells.iter().filter(|cell| cell.key.conditions["active"] == "1");
+    let cells = run.cells.iter().filter(|cell| cell.key.parameters["active"] == "1");
     let metrics = cells.flat_map(|cell| &cell.metrics).filter(|of| of.name == *headline);
     metrics.map(|metric| metric.samples.len()).sum()
 }

@@ -175,7 +175,7 @@ impl DerefMut for Page {
 pub fn table<'a>(analysis: &'a Analysis, metric: &str, active: &str) -> &'a Table {
     let found = analysis.tables.iter().find(|table| {
         table.metric.name == metric
-            && table.conditions.get("active").is_some_and(|value| value == active)
+            && table.parameters.get("active").is_some_and(|value| value == active)
     });
     found.unwrap_or_else(|| panic!("no table of {metric} with {active} active"))
 }

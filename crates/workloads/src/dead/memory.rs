@@ -66,13 +66,13 @@ fn after(text: &str, name: &str, word: usize) -> Option<u64> {
 }
 
 /// Whether there is memory for so many connections, both ends.
-pub(super) fn fit(condition: &'static str, dead: u64) -> Fit {
+pub(super) fn fit(parameter: &'static str, dead: u64) -> Fit {
     let most = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
     if dead <= most {
         return Fit::Measure;
     }
     Fit::AtMost {
-        condition,
+        parameter,
         most,
         because: "both ends of each take memory here".into(),
         remedy: "end what else uses memory".into(),

@@ -166,7 +166,7 @@ fn trial() -> io::Result<File> {
 }
 
 /// Whether there is room for it where temporary files are, with some to spare.
-pub(super) fn room(condition: &'static str, megabytes: u64) -> Fit {
+pub(super) fn room(parameter: &'static str, megabytes: u64) -> Fit {
     // Looked at once: what is planned for one subject has to hold for the next.
     static FREE_MB: OnceLock<u64> = OnceLock::new();
     let folder = std::env::temp_dir();
@@ -179,7 +179,7 @@ pub(super) fn room(condition: &'static str, megabytes: u64) -> Fit {
         return Fit::Measure;
     }
     Fit::AtMost {
-        condition,
+        parameter,
         most,
         because: format!("half of what is free in {} is left to others", folder.display()),
         remedy: "TMPDIR=/a/folder/with/room knee run …".into(),

@@ -145,7 +145,7 @@ pub(crate) fn maps_for_threads(threads: u64) -> Fit {
         return Fit::Measure;
     }
     Fit::AtMost {
-        condition: "threads",
+        parameter: "threads",
         most,
         because: format!("{MAPS_MAX} is {limit}, and a thread takes {MAPS_OF_A_THREAD} maps"),
         remedy: format!(
@@ -176,7 +176,7 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     }
     let because =
         format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
-    Fit::AtMost { condition: super::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::PROCESSES.name, most, because, remedy }
 }
 
 /// Whether there are ids for so many processes, and some left for all others.
@@ -187,7 +187,7 @@ pub(crate) fn ids_for(processes: u64) -> Fit {
     }
     let because = format!("all processes of the machine share {most} more ids (kernel.pid_max)");
     let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
-    Fit::AtMost { condition: super::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::PROCESSES.name, most, because, remedy }
 }
 
 /// How many processes can be made so that others can still make theirs.

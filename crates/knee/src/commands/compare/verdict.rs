@@ -114,7 +114,7 @@ mod tests {
         };
         let table = ComparedTable {
             workload: "poll".to_owned(),
-            conditions: record::Conditions::new(),
+            parameters: record::Parameters::new(),
             metric: MetricInfo {
                 name: "loop".to_owned(),
                 about: String::new(),

@@ -4,7 +4,7 @@ use super::planned;
 use crate::args::Run as Asked;
 use crate::exit::{Exit, Trouble};
 use crate::output;
-use ::record::{Archive, CellKey, Conditions, Plan, SqliteArchive, WorkloadInfo};
+use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, WorkloadInfo};
 use analysis::widths::length;
 use analysis::words::{count, counted, percent};
 use engine::budget::place;
@@ -176,8 +176,8 @@ fn workload(text: &mut String, plan: &Plan, info: &WorkloadInfo) {
     let planned = subjects.filter(|name| cells().any(|key| key.subject == **name));
     let _ = writeln!(text, "  compares {}", planned.collect::<Vec<&str>>().join(", "));
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let all: BTreeSet<&Conditions> = cells().map(|key| &key.conditions).collect();
-    for (name, value) in all.iter().flat_map(|conditions| conditions.iter()) {
+    let all: BTreeSet<&Parameters> = cells().map(|key| &key.parameters).collect();
+    for (name, value) in all.iter().flat_map(|parameters| parameters.iter()) {
         values.entry(name).or_default().insert(value);
     }
     for (name, values) in values {

@@ -67,7 +67,7 @@ fn ask(asked: &Asked) -> Result<Ask, AskError> {
         subjects: compared(asked)?,
         axis: asked.axis.clone(),
         points: asked.points.clone(),
-        conditions: asked.conditions.clone(),
+        parameters: asked.parameters.clone(),
         rounds: asked_rounds.or(rounds),
         quick,
         measure_ms: time.as_millis() as u64,

@@ -3,8 +3,8 @@
 use super::flags::Lock;
 use crate::exit::Trouble;
 use crate::progress::Progress;
-use ::record::{CellKey, Conditions};
-use engine::{Ask, Condition, Outlook, Watch, Workload};
+use ::record::{CellKey, Parameters};
+use engine::{Ask, Outlook, Parameter, Watch, Workload};
 use fastrand::Rng;
 use simulate::{Algorithm, Figures, LEFT_OUT, Machine, TABLE, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,13 +20,13 @@ const AXIS: &str = "threads";
 /// What was asked for, checked.
 pub struct Model {
     pub workload: &'static dyn Workload,
-    pub axis: &'static Condition,
+    pub axis: &'static Parameter,
     pub machine: Machine,
     pub work: Work,
     pub algorithms: Vec<&'static Algorithm>,
     /// Whether nobody named any, so that those left out have to be told.
     pub all: bool,
-    pub conditions: Conditions,
+    pub parameters: Parameters,
     pub threads: Vec<u64>,
     pub rounds: u32,
     pub seed: u64,
@@ -44,11 +44,11 @@ impl Model {
         let workload = workloads::TABLE.iter().find(|row| row.about().name == WORKLOAD);
         let missing = || Trouble::failed(format!("there is no workload {WORKLOAD}"));
         let workload = *workload.ok_or_else(missing)?;
-        let axis = workload.about().condition(AXIS).ok_or_else(missing)?;
+        let axis = workload.about().parameter(AXIS).ok_or_else(missing)?;
         let here = || thread::available_parallelism().map_or(1, usize::from).to_string();
         let cpus = ask.cpus.clone().unwrap_or_else(here);
-        let conditions = conditions(workload, ask, &cpus)?;
-        let number = |name: &str| conditions.get(name).and_then(|text| text.parse::<u64>().ok());
+        let parameters = parameters(workload, ask, &cpus)?;
+        let number = |name: &str| parameters.get(name).and_then(|text| text.parse::<u64>().ok());
         let model = Model {
             machine: machine(ask, number("cpus").unwrap_or(1))?,
             work: Work {
@@ -58,14 +58,14 @@ impl Model {
                 time_ns: ask.time.as_nanos() as u64,
                 ..Work::default()
             },
-            threads: threads(axis, ask, &conditions)?,
+            threads: threads(axis, ask, &parameters)?,
             algorithms: algorithms(ask)?,
             all: ask.algorithms.is_empty(),
             rounds: Ask::read_rounds(&ask.rounds)?,
             seed: ask.seed,
             workload,
             axis,
-            conditions,
+            parameters,
         };
         Ok(model)
     }
@@ -126,7 +126,7 @@ impl Model {
         CellKey {
             workload: WORKLOAD.into(),
             subject: algorithm.name.into(),
-            conditions: self.conditions.clone(),
+            parameters: self.parameters.clone(),
             point: *point,
             round: *round,
         }
@@ -162,26 +162,26 @@ fn machine(ask: &Lock, cpus: u64) -> Result<Machine, Trouble> {
     })
 }
 
-/// The conditions of the series, as a measured run would have them: those that the flags name, and the
+/// The parameters of the series, as a measured run would have them: those that the flags name, and the
 /// others as they usually are.
-fn conditions(workload: &dyn Workload, ask: &Lock, cpus: &str) -> Result<Conditions, Trouble> {
-    let mut all = Conditions::new();
-    for condition in workload.about().conditions.iter().filter(|other| other.name != AXIS) {
-        let typed = match condition.name {
+fn parameters(workload: &dyn Workload, ask: &Lock, cpus: &str) -> Result<Parameters, Trouble> {
+    let mut all = Parameters::new();
+    for parameter in workload.about().parameters.iter().filter(|other| other.name != AXIS) {
+        let typed = match parameter.name {
             "cpus" => cpus.to_owned(),
             "held" => ask.held.to_string(),
             "outside" => ask.outside.to_string(),
             "spins" => ask.spins.clone(),
-            _ => condition.default.full.first().map_or(String::new(), |&word| word.to_owned()),
+            _ => parameter.default.full.first().map_or(String::new(), |&word| word.to_owned()),
         };
-        let value = condition.check(typed.trim(), condition.name).map_err(Trouble::usage)?;
-        all.insert(condition.name.to_owned(), value);
+        let value = parameter.check(typed.trim(), parameter.name).map_err(Trouble::usage)?;
+        all.insert(parameter.name.to_owned(), value);
     }
     Ok(all)
 }
 
 /// The points: numbers, and multiples of the CPUs.
-fn threads(axis: &Condition, ask: &Lock, all: &Conditions) -> Result<Vec<u64>, Trouble> {
+fn threads(axis: &Parameter, ask: &Lock, all: &Parameters) -> Result<Vec<u64>, Trouble> {
     let mut points = Vec::new();
     for typed in &ask.threads {
         let value = axis.check(typed.trim(), AXIS).map_err(Trouble::usage)?;

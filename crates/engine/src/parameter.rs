@@ -1,10 +1,10 @@
-//! Conditions: what can be varied. Each becomes a flag of `knee run`, and one of them is the axis.
+//! Parameters: what can be varied. Each becomes a flag of `knee run`, and one of them is the axis.
 
-use record::Conditions;
+use record::Parameters;
 
-/// One condition of a workload.
+/// One parameter of a workload.
 #[derive(Debug)]
-pub struct Condition {
+pub struct Parameter {
     /// Its name, which is also its flag: `active` is `--active`.
     pub name: &'static str,
     /// What it is, in one line.
@@ -17,16 +17,16 @@ pub struct Condition {
     pub sweep: Option<Sweep>,
 }
 
-/// What a condition may be.
+/// What a parameter may be.
 #[derive(Debug)]
 pub enum Values {
     /// A whole number, at least this.
     AtLeast(u64),
     /// A whole number from here to there.
     Between(u64, u64),
-    /// A whole number, at least 1, or a percentage of that other condition.
+    /// A whole number, at least 1, or a percentage of that other parameter.
     ShareOf(&'static str),
-    /// A whole number, at least 1, or a multiple of that other condition: `4x`, `1/2x`.
+    /// A whole number, at least 1, or a multiple of that other parameter: `4x`, `1/2x`.
     TimesOf(&'static str),
     /// How many of the CPUs that a run may use, or `all` of them.
     Cpus,
@@ -59,7 +59,7 @@ impl Defaults {
     }
 }
 
-/// How a condition grows where it is the axis.
+/// How a parameter grows where it is the axis.
 #[derive(Debug)]
 pub struct Sweep {
     /// What is counted, for people: `watched descriptors`.
@@ -68,7 +68,7 @@ pub struct Sweep {
     pub points: Defaults,
 }
 
-impl Condition {
+impl Parameter {
     /// Checks one value as typed after the flag `--{flag}` and returns it as the record keeps it, or
     /// says in one line what it may be.
     pub fn check(&self, typed: &str, flag: &str) -> Result<String, String> {
@@ -111,7 +111,7 @@ impl Condition {
     }
 
     /// The number that a checked value stands for among all the `others`; none if it is a word.
-    pub fn number(&self, value: &str, others: &Conditions) -> Option<u64> {
+    pub fn number(&self, value: &str, others: &Parameters) -> Option<u64> {
         number_of(value, &self.values, others)
     }
 
@@ -131,7 +131,7 @@ impl Condition {
 }
 
 /// The number that a checked value stands for among all the `others`; none if it is a word.
-pub(crate) fn number_of(value: &str, values: &Values, others: &Conditions) -> Option<u64> {
+pub(crate) fn number_of(value: &str, values: &Values, others: &Parameters) -> Option<u64> {
     let (whole, factor) = match values {
         Values::ShareOf(whole) => (whole, share(value)),
         Values::TimesOf(whole) => (whole, times(value)),
@@ -185,7 +185,7 @@ fn any_whole_number(typed: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    const TOKENS: Condition = Condition {
+    const TOKENS: Parameter = Parameter {
         name: "tokens",
         about: "",
         values: Values::ShareOf("pipes"),
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_share_is_rounded_and_never_nothing() {
-        let of = |pipes: &str| Conditions::from([("pipes".into(), pipes.into())]);
+        let of = |pipes: &str| Parameters::from([("pipes".into(), pipes.into())]);
         let number = |value, pipes| number_of(value, &TOKENS.values, &of(pipes));
         assert_eq!(number("10%", "1000"), Some(100));
         assert_eq!(number("0.1%", "9000"), Some(9));
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_multiple_is_rounded_and_never_nothing() {
-        let threads = Condition { values: Values::TimesOf("cpus"), ..TOKENS };
+        let threads = Parameter { values: Values::TimesOf("cpus"), ..TOKENS };
         for typed in ["1", "4x", "1/2x", "1.5x", "16x"] {
             assert!(threads.check(typed, "points").is_ok(), "{typed}");
         }
@@ -226,7 +226,7 @@ mod tests {
             let line = threads.check(typed, "points").unwrap_err();
             assert!(line.starts_with("--points"), "{line}");
         }
-        let of = |cpus: &str| Conditions::from([("cpus".into(), cpus.into())]);
+        let of = |cpus: &str| Parameters::from([("cpus".into(), cpus.into())]);
         let number = |value, cpus| number_of(value, &threads.values, &of(cpus));
         assert_eq!(number("1/2x", "2"), Some(1));
         assert_eq!(number("1/2x", "1"), Some(1));
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_text_may_hold_commas_and_is_one_line() {
-        let text = Condition { values: Values::Text, ..TOKENS };
+        let text = Parameter { values: Values::Text, ..TOKENS };
         assert_eq!(
             text.check("make -j{jobs} CC=a,b", "command"),
             Ok("make -j{jobs} CC=a,b".into())
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_kept_as_its_whole_path() {
-        let tree = Condition { values: Values::FolderOr("generated"), ..TOKENS };
+        let tree = Parameter { values: Values::FolderOr("generated"), ..TOKENS };
         assert_eq!(tree.check("generated", "tree"), Ok("generated".into()));
         assert_eq!(tree.check("/usr/src/linux", "tree"), Ok("/usr/src/linux".into()));
         let here = std::env::current_dir().unwrap().join("linux").display().to_string();

@@ -128,7 +128,7 @@ fn absent(advice: &Advice) -> Option<String> {
 
 /// Few rounds say little, and less than their intervals.
 fn few(advice: &Advice) -> Option<String> {
-    let rounds = analysis::words::number_word(advice.rounds as usize);
+    let rounds = findings::format::number_word(advice.rounds as usize);
     let is_few = advice.rounds < analysis::caveats::FEWEST_ROUNDS;
     is_few.then(|| {
         let word = if advice.rounds == 1 { "round" } else { "rounds" };

@@ -1,6 +1,6 @@
 //! Figures as text, in the words of the findings, so that a table and a sentence agree.
 
-pub(crate) use analysis::words::{
+pub(crate) use findings::format::{
     Unit, count as whole, divided, factor, percent, place, ratio, significant as figure,
 };
 

@@ -8,7 +8,7 @@ use analysis::{
 use record::{Cell, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
-pub(crate) use analysis::words::{class, course, list};
+pub(crate) use findings::format::{class, course, list};
 
 /// What stands in the column for growth: an order of growth, or where a rate goes.
 pub(crate) struct Verdict {

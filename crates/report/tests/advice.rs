@@ -28,7 +28,7 @@ fn ranked(said: &Said, lines: &[String]) {
     let whole = words.join(" ");
     let mut rest = whole.as_str();
     for row in &said.advice.ranking {
-        let times = analysis::words::factor(row.times);
+        let times = findings::format::factor(row.times);
         for part in [row.label.as_str(), &times] {
             let (_, behind) =
                 rest.split_once(part).unwrap_or_else(|| panic!("no {part} in {rest} of {whole}"));
@@ -61,8 +61,8 @@ fn narrow_terminals_show_a_line_a_mechanism() {
         let at = lines.iter().position(|line| line == head).expect("a head");
         for (row, line) in said.advice.ranking.iter().zip(&lines[at + 1..]) {
             let [value, low, high] = [row.cost_ns.value, row.cost_ns.low, row.cost_ns.high]
-                .map(|ns| analysis::words::significant(ns / 1e3));
-            let times = analysis::words::factor(row.times);
+                .map(|ns| findings::format::significant(ns / 1e3));
+            let times = findings::format::factor(row.times);
             let wanted = format!("  {}: {value} µs ({low} to {high}), {times}", row.label);
             assert_eq!(*line, wanted, "{width} columns");
         }

@@ -136,7 +136,7 @@ fn every_figure_stands_below_its_subject_and_every_lead_is_marked() {
         let text = tables(&run, &analysis, &Style { width, ..PLAIN });
         for table in &analysis.tables {
             let marked = table.leads.iter().flatten().filter(|lead| lead.clear).count();
-            let title = format!("in {} pipes", analysis::words::count(pipes(table)));
+            let title = format!("in {} pipes", findings::format::count(pipes(table)));
             // A title may be folded on a narrow terminal; then it is the whole text that is searched.
             let part = text.split("\npipetest").find(|part| part.contains(&title));
             let part = part.unwrap_or_else(|| panic!("{title} is not in {text}"));

@@ -20,7 +20,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),
     ("suites", &["engine"]),
     ("analysis", &["record"]),
-    ("report", &["analysis", "record"]),
+    ("findings", &["analysis", "record"]),
+    ("report", &["analysis", "findings", "record"]),
     (
         "knee",
         &[
@@ -36,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workloads",
             "suites",
             "analysis",
+            "findings",
             "report",
         ],
     ),
@@ -45,6 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Who may never come to know whom, by whatever way round.
 const NEVER: &[(&str, &[&str])] = &[
     ("analysis", &["engine", "sys", "readiness", "workloads"]),
+    ("findings", &["engine", "sys", "readiness", "workloads"]),
     ("report", &["engine", "sys", "readiness", "workloads"]),
     ("readiness", &["record", "engine"]),
     ("locks", &["record", "engine"]),

@@ -12,9 +12,9 @@ use ::load::{
     Arrivals, Dead, DeadOutcome, Holding, Outcome, Plan, Shape, Target, established_at,
     loopback_sources,
 };
-use analysis::words::count;
 use clap::Args;
 use engine::Stop;
+use findings::format::count;
 use std::net::IpAddr;
 use std::time::Duration;
 use url::Url;

@@ -3,7 +3,7 @@
 use super::memory::bytes;
 use super::needs::{FILE_BYTES, FILES, OWN};
 use super::{ALL, Check, Found, Group, Machine, Remedy, Unknown};
-use analysis::words::count;
+use findings::format::count;
 use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags, accessat, statvfs};
 use std::path::{Path, PathBuf};
 

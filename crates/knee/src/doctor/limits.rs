@@ -2,7 +2,7 @@
 
 use super::needs::{MAPS, OWN, PROCESSES, SOCKETS};
 use super::{Check, Found, Group, Machine, Remedy, Unknown};
-use analysis::words::count;
+use findings::format::count;
 
 /// The family.
 pub static GROUP: Group = Group {

@@ -2,7 +2,7 @@
 
 use super::needs::{OWN, SOCKETS};
 use super::{Check, Found, Group, Machine, Remedy, Unknown};
-use analysis::words::count;
+use findings::format::count;
 
 /// Why either queue of a listener matters.
 const QUEUE: &str = "a server that is loaded beside a run drops connections beyond it; accept itself has \

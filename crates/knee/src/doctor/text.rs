@@ -5,8 +5,8 @@ use super::words::workloads;
 use super::{
     Examined, GROUPS, Machine, Mended, Outcome, Remedy, Setting, State, Undoing, Undone, setting,
 };
-use analysis::words::list;
 use anstyle::{AnsiColor, Effects, Style as Paint};
+use findings::format::list;
 use report::terminal::{Detail, Style};
 use std::path::Path;
 use textwrap::core::display_width;

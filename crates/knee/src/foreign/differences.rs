@@ -208,7 +208,7 @@ fn told(ratio: f64) -> Option<String> {
     let text = format!("{percent:.1}");
     match ratio {
         _ if text == "0.0" => None,
-        many if many >= 2.0 => Some(format!("×{} of", analysis::words::significant(many))),
+        many if many >= 2.0 => Some(format!("×{} of", findings::format::significant(many))),
         less if less < 1.0 => Some(format!("{text} % below")),
         _ => Some(format!("{text} % above")),
     }
@@ -222,7 +222,7 @@ fn beside(ratio: f64) -> String {
 /// Both ends of an interval that lies on one side: `14.3 to 22.2 %`, `×3.10 to ×3.70`.
 fn span(low: f64, high: f64) -> String {
     if low >= 2.0 {
-        return format!("{} to {}", analysis::words::factor(low), analysis::words::factor(high));
+        return format!("{} to {}", findings::format::factor(low), findings::format::factor(high));
     }
     let percent = |ratio: f64| (ratio - 1.0).abs() * 100.0;
     let (least, most) = if high <= 1.0 { (high, low) } else { (low, high) };

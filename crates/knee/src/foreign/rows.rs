@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         if part.digits <= whole.digits {
             return Ok(());
         }
-        let [part, whole] = [part.digits, whole.digits].map(analysis::words::count);
+        let [part, whole] = [part.digits, whole.digits].map(findings::format::count);
         let (x, of) = (self.columns.name(self.columns.x), self.columns.name(of));
         Err(format!(
             "{x}: {part} is more than the {whole} in {of}, and --of needs a part of that; swap the \
@@ -357,7 +357,7 @@ fn within(count: usize, most: usize, of: &str, flag: &str) -> Result<(), String>
     if count <= most {
         return Ok(());
     }
-    let most = analysis::words::count(most as u64);
+    let most = findings::format::count(most as u64);
     Err(match flag {
         "--where" => format!("more than {most} figures; take a part of them with --where"),
         "--where fields" => {

@@ -55,12 +55,12 @@ fn summary(tested: &Tested) -> String {
             _ => format!("{} {}", count(state), state.name()),
         })
         .collect();
-    let (counts, took) = (analysis::words::list(&counts), tested.took.as_secs_f64());
+    let (counts, took) = (findings::format::list(&counts), tested.took.as_secs_f64());
     if tested.not_run.is_empty() {
         return format!("{counts}, in {took:.0} s.");
     }
     let names: Vec<String> = tested.not_run.iter().map(|&name| name.to_owned()).collect();
-    format!("{counts}, in {took:.0} s. Not run: {}.", analysis::words::list(&names))
+    format!("{counts}, in {took:.0} s. Not run: {}.", findings::format::list(&names))
 }
 
 fn colour(state: State) -> Paint {

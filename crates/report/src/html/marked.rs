@@ -159,7 +159,7 @@ fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
         let curve: Vec<Value> =
             mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
         let pairs = of_mode(mode, modes.division);
-        let (label, name, axis) = (&row.label, analysis::words::mode_rank(at, of), &table.axis);
+        let (label, name, axis) = (&row.label, ::findings::format::mode_rank(at, of), &table.axis);
         json!({
             "kind": "mode",
             "subjects": [label],

@@ -4,8 +4,8 @@ use super::findings::tag;
 use super::{Analysed, data::View, runs};
 use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
 use crate::words::{self, Mark};
-use analysis::words::exponent_of;
 use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
+use findings::format::exponent_of;
 use maud::{Markup, html};
 use record::Run;
 

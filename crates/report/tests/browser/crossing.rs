@@ -24,7 +24,7 @@ fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> Vec<&'a Crossover> {
 
 fn sentence(crossover: &Crossover) -> String {
     let Crossover { overtakes, overtaken, at, .. } = crossover;
-    let at = analysis::words::place(at.value);
+    let at = findings::format::place(at.value);
     format!("{overtakes} overtakes {overtaken} at {at} tokens")
 }
 
@@ -39,7 +39,7 @@ fn shown(page: &mut Page) -> [Vec<String>; 2] {
 /// A view of the fixture by its pipes.
 fn view(page: &mut Page, table: &Table) {
     let pipes: u64 = table.parameters["pipes"].parse().expect("a number");
-    page.choose("Parameters", &format!("N tokens in {} pipes", analysis::words::count(pipes)));
+    page.choose("Parameters", &format!("N tokens in {} pipes", findings::format::count(pipes)));
 }
 
 #[test]

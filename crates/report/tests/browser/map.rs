@@ -48,7 +48,7 @@ fn label<'a>(map: &'a Map, subject: &str) -> &'a str {
 }
 
 fn margin(lead: &Lead) -> String {
-    analysis::words::factor(lead.margin.value)
+    findings::format::factor(lead.margin.value)
 }
 
 /// Those who lead together: `poll and epoll-level`.
@@ -326,7 +326,7 @@ fn the_words_below_the_map_say_the_same() {
                 format!("too close to call{best} and ")
             };
             assert!(said.starts_with(&start), "{said:?} does not begin with {start:?}");
-            let low = analysis::words::factor(lead.margin.low);
+            let low = findings::format::factor(lead.margin.low);
             assert!(said.contains(&low), "{low} is not in {said:?}");
         }
     });

@@ -83,7 +83,7 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
             // At the foot where each rate goes.
             assert_eq!(rows[rows.len() - 1][0], "growth");
             for (column, said) in rows[1..=table.points.len()].iter().enumerate() {
-                assert_eq!(said[0], analysis::words::count(table.points[column]));
+                assert_eq!(said[0], findings::format::count(table.points[column]));
                 let share = table.shares.as_ref().expect("shares").values[column] * 100.0;
                 assert_eq!(said[1], format!("{} %", share.round()));
                 let lead = table.leads[column].as_ref();

@@ -2,7 +2,7 @@
 
 use crate::output;
 use ::load::{Plan, Tick};
-use analysis::words::{count, significant};
+use findings::format::{count, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;

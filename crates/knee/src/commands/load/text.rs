@@ -4,7 +4,7 @@ mod warnings;
 
 use super::url::Url;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
-use analysis::words::{count, percent, significant};
+use findings::format::{count, percent, significant};
 use std::time::Duration;
 
 const INDENT: &str = "  ";

@@ -2,7 +2,7 @@
 
 use super::{many, time};
 use ::load::{Outcome, Plan, Shape};
-use analysis::words::{count, percent};
+use findings::format::{count, percent};
 
 /// From this share of its time on, the generator itself is what is measured.
 const BUSY_SHARE: f64 = 0.9;

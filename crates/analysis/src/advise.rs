@@ -4,7 +4,7 @@
 //! The figure is the cost of one active descriptor. Between measured places it is interpolated on
 //! logarithmic scales, first along the ratio, then between totals; outside of them there is none.
 
-use crate::crossover::{TOO_CLOSE, errors_asked};
+use crate::pairs::crossover::{TOO_CLOSE, errors_asked};
 use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
 use record::Parameters;
 use serde::Serialize;

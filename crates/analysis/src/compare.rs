@@ -47,11 +47,12 @@ mod stand;
 
 pub use model::*;
 
+use crate::findings::words;
 use crate::gather::Gathered;
-use crate::places::verdicts_from;
-use crate::random::generator;
+use crate::gather::places::verdicts_from;
+use crate::stats::random::generator;
 use crate::tables::tables_where;
-use crate::{Row, Table, words};
+use crate::{Row, Table};
 use effects::{Effects, Made, effects};
 use judge::{FLOOR, Family, Usual, ratios};
 use levels::Levels;

@@ -1,9 +1,19 @@
 //! Findings: a sentence with its evidence, in the fixed vocabulary.
 
-use crate::{
-    Basis, Class, Estimate, Finding, FindingKind, Growth, PointSummary, Row, Table, fairness,
-    overtakes, rankings, rate_words, shape_words, trades, unfinished, words,
-};
+pub mod caveats;
+pub(crate) mod controls;
+pub(crate) mod fairness;
+pub(crate) mod overtakes;
+pub(crate) mod past_words;
+pub(crate) mod rankings;
+pub(crate) mod rate_words;
+pub(crate) mod shape_words;
+pub(crate) mod told;
+pub(crate) mod trades;
+pub(crate) mod unfinished;
+pub mod words;
+
+use crate::{Basis, Class, Estimate, Finding, FindingKind, Growth, PointSummary, Row, Table};
 use record::WorkloadInfo;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,10 @@
 //! Brings the samples of a run together: by series, point and round.
 
-use crate::cloud::Cloud;
-use crate::places::{around, cold, is_shown, places};
+pub mod cloud;
+pub mod places;
+
+use crate::gather::cloud::Cloud;
+use crate::gather::places::{around, cold, is_shown, places};
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
 use record::{Cell, CellKey, Metric, Outcome, Parameters, Run, Usage};

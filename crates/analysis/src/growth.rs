@@ -1,8 +1,12 @@
 //! The verdict on how a series grows.
 
-use crate::quantiles::Pooled;
-use crate::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
-use crate::{Basis, Class, Estimate, Growth, words};
+pub mod exponent;
+pub mod weigh;
+
+use crate::findings::words;
+use crate::growth::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
+use crate::stats::quantiles::Pooled;
+use crate::{Basis, Class, Estimate, Growth};
 
 /// Share of the weight from which a candidate is the verdict.
 pub const DECISIVE: f64 = 0.98;
@@ -116,7 +120,7 @@ pub fn classify_by(
         return growth;
     }
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
-    let slope = crate::exponent::exponent(&pairs, &[]);
+    let slope = crate::growth::exponent::exponent(&pairs, &[]);
     let fast = classify(fastest, slope);
     let alike = (0.5..=8.0).contains(&(growth.factor / fast.factor));
     if matches!(fast.class, Class::Undecided | Class::Constant) || !alike {
@@ -235,7 +239,7 @@ fn ends(points: &[GrowthPoint]) -> (f64, f64) {
 fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
     let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
     let (ends, noise) = ends(points);
-    let middle = crate::quantiles::median_of(&mut logs).unwrap_or(0.0);
+    let middle = crate::stats::quantiles::median_of(&mut logs).unwrap_or(0.0);
     let near = logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln());
     near && ends.abs() <= 1.3_f64.ln().max(noise)
         && exponent.value.abs() <= 0.06

@@ -6,59 +6,28 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
-pub mod averages;
-pub mod bootstrap;
-pub mod caveats;
-pub mod cloud;
 pub mod compare;
-mod contests;
-mod controls;
-pub mod crossover;
-mod distributions;
-pub mod drift;
-pub mod exponent;
-mod facts;
-mod fairness;
 pub mod findings;
-mod gather;
+pub mod gather;
 pub mod growth;
 pub mod history;
-mod maps;
 mod model;
-pub mod modes;
-mod overtakes;
-pub mod parted;
-mod past_words;
-pub mod peaks;
-pub mod places;
-pub mod quantiles;
-pub mod random;
-mod rankings;
-mod rate_words;
+pub mod pairs;
 pub mod rates;
-mod shape_words;
-mod shapes;
-mod shares;
-pub mod signs;
-pub mod steps;
-pub mod student;
+pub mod shape;
+pub mod stats;
 mod tables;
-mod told;
-mod trades;
-mod unfinished;
-pub mod usl;
-pub mod weigh;
-pub mod widths;
-pub mod words;
+pub mod trust;
 
+pub use findings::{caveats, words};
 pub use model::*;
 
 /// Everything that can be concluded from `run`.
 pub fn analyse(run: &record::Run) -> Analysis {
     let tables = tables::tables(run);
-    let maps = maps::maps(&run.plan.workloads, &tables);
-    let averages = averages::averages(run);
-    let mut findings = controls::findings(run);
+    let maps = tables::maps::maps(&run.plan.workloads, &tables);
+    let averages = tables::averages::averages(run);
+    let mut findings = findings::controls::findings(run);
     findings.extend(findings::findings(&tables, &run.plan.workloads));
     let caveats = caveats::caveats(run, &tables);
     Analysis { tables, maps, averages, findings, caveats }

@@ -20,10 +20,13 @@
 //! then the line bends between the two points, and the interval is widened to where the line behind the
 //! second would lead, drawn back.
 
-use crate::bootstrap::percentile_interval;
-use crate::crossover::{DRIFT, Figure, errors_asked};
-use crate::quantiles::{Pooled, median_of, quantile, sort};
-use crate::{Course, Estimate, Halved, Peak, Rate, words};
+pub mod usl;
+
+use crate::findings::words;
+use crate::pairs::crossover::{DRIFT, Figure, errors_asked};
+use crate::stats::bootstrap::percentile_interval;
+use crate::stats::quantiles::{Pooled, median_of, quantile, sort};
+use crate::{Course, Estimate, Halved, Peak, Rate};
 
 /// A rate that changes by less holds: a tenth.
 pub const HOLDS: f64 = 0.9;

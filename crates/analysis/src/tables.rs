@@ -1,21 +1,32 @@
 //! From samples to tables: one per workload, parameters and metric.
 
-use crate::bootstrap::{REPLICATES, Resampled, median_over_rounds};
-use crate::contests::Contests;
-use crate::crossover::{self, Series};
-use crate::exponent::exponent;
-use crate::facts::facts;
+pub mod averages;
+pub(crate) mod distributions;
+mod facts;
+pub(crate) mod maps;
+pub(crate) mod shares;
+
+use crate::findings::rankings;
+use crate::findings::unfinished;
+use crate::findings::words;
+use crate::gather::places::{FEWEST, verdicts_from, warm};
 use crate::gather::{Absence, Gathered, Samples};
+use crate::growth::exponent::exponent;
+use crate::growth::weigh::GrowthPoint;
 use crate::growth::{classify_by, fastest_tenth, or_linear};
-use crate::places::{FEWEST, verdicts_from, warm};
-use crate::quantiles::Pooled;
-use crate::random::generator;
-use crate::shapes::Shape;
-use crate::shares::Portion;
-use crate::weigh::GrowthPoint;
+use crate::pairs::contests::Contests;
+use crate::pairs::crossover::{self, Series};
+use crate::rates::usl;
+use crate::shape::Shape;
+use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use crate::stats::quantiles::Pooled;
+use crate::stats::random::generator;
+use crate::tables::facts::facts;
+use crate::tables::shares::Portion;
+use crate::trust::widths;
 use crate::{
     Contest, CutShort, Distribution, Growth, Lead, PointSummary, Rate, Row, Scaling, Standing,
-    Table, distributions, rankings, rates, unfinished, usl, widths, words,
+    Table, rates,
 };
 use fastrand::Rng;
 use record::{MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};

@@ -1,9 +1,9 @@
 //! Curves of known standing through the whole contest: a crossover where there is one, with an
 //! interval that holds it, and hardly ever one where there is none.
 
-use analysis::bootstrap::{Resampled, median_over_rounds};
-use analysis::crossover::{Comparison, Figure, Series, contest};
-use analysis::random::{generator, normal};
+use analysis::pairs::crossover::{Comparison, Figure, Series, contest};
+use analysis::stats::bootstrap::{Resampled, median_over_rounds};
+use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, Standing};
 use fastrand::Rng;
 

@@ -4,7 +4,7 @@
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, MARGIN, Measured, Place, Terms, Wanted, history, measured};
-use analysis::random::{generator, normal};
+use analysis::stats::random::{generator, normal};
 use record::{
     Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState,
     RunSummary, SubjectInfo, Usage, WorkloadInfo,

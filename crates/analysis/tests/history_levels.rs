@@ -5,7 +5,7 @@
 //! and integrates the density of t by Simpson's rule.
 
 use analysis::history::levels::{Asked, Change, Reading, apart, changes};
-use analysis::random::normal;
+use analysis::stats::random::normal;
 use fastrand::Rng;
 
 /// The Nile's yearly volume at Aswan from 1871 to 1970 (Cobb 1978): the level fell after 1898.

@@ -3,9 +3,9 @@
 //! Source: Dan Kegel, Poller_bench (2000): microseconds per wait and dispatch with one active pipe
 //! of 100, 1,000, 10,000 and (FreeBSD) 30,000. One figure per point, no repetition.
 
-use analysis::exponent::exponent;
 use analysis::growth::classify;
-use analysis::weigh::GrowthPoint;
+use analysis::growth::exponent::exponent;
+use analysis::growth::weigh::GrowthPoint;
 use analysis::{Class, Growth, words};
 
 /// Kernel, mechanism, microseconds by pipes.

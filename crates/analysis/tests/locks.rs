@@ -5,7 +5,7 @@
 
 mod common;
 
-use analysis::random::{generator, normal};
+use analysis::stats::random::{generator, normal};
 use analysis::{Analysis, Course, Finding, FindingKind, Rate, Row, Table, analyse};
 use common::complete_run;
 use fastrand::Rng;

@@ -1,10 +1,10 @@
 //! Rates of known course: those that hold are said to hold, those that collapse to collapse, and the
 //! place where they have halved lies in its interval.
 
-use analysis::bootstrap::{Resampled, median_over_rounds};
-use analysis::crossover::Figure;
-use analysis::random::{generator, normal};
+use analysis::pairs::crossover::Figure;
 use analysis::rates::{best_tenth, rate, rate_by};
+use analysis::stats::bootstrap::{Resampled, median_over_rounds};
+use analysis::stats::random::{generator, normal};
 use analysis::{Course, Estimate, Halved, Rate};
 use fastrand::Rng;
 

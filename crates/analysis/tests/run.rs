@@ -2,7 +2,7 @@
 
 mod common;
 
-use analysis::random::normal;
+use analysis::stats::random::normal;
 use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
 use common::complete_run;
 use fastrand::Rng;

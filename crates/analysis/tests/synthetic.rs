@@ -1,11 +1,11 @@
 //! Curves of known order through the whole classifier: the right class or undecided, hardly ever a
 //! wrong one, and seldom undecided where the truth is plain.
 
-use analysis::bootstrap::{Resampled, median_over_rounds};
-use analysis::exponent::exponent;
+use analysis::growth::exponent::exponent;
+use analysis::growth::weigh::{GrowthPoint, growth_of};
 use analysis::growth::{classify_by, fastest_tenth};
-use analysis::random::normal;
-use analysis::weigh::{GrowthPoint, growth_of};
+use analysis::stats::bootstrap::{Resampled, median_over_rounds};
+use analysis::stats::random::normal;
 use analysis::{Class, Estimate, Growth};
 use fastrand::Rng;
 

@@ -1,9 +1,9 @@
 //! The Universal Scalability Law against figures from elsewhere, and against curves of known truth.
 
-use analysis::bootstrap::{REPLICATES, Resampled, median_over_rounds};
-use analysis::crossover::Figure;
-use analysis::random::{generator, normal};
-use analysis::usl::{By, Law, scaling};
+use analysis::pairs::crossover::Figure;
+use analysis::rates::usl::{By, Law, scaling};
+use analysis::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, Scaling};
 use fastrand::Rng;
 

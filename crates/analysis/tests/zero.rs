@@ -2,9 +2,10 @@
 
 mod common;
 
-use analysis::random::{generator, normal};
+use analysis::growth::weigh;
+use analysis::stats::random::{generator, normal};
 use analysis::{
-    Analysis, Class, Course, Finding, FindingKind, Row, Standing, Table, analyse, growth, weigh,
+    Analysis, Class, Course, Finding, FindingKind, Row, Standing, Table, analyse, growth,
 };
 use common::complete_run;
 use fastrand::Rng;

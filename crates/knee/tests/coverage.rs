@@ -4,9 +4,9 @@
 //! that is told is wider than the precision. What is counted is how often the interval at the end holds the
 //! true median. The truth is known by construction.
 
-use analysis::bootstrap::{REPLICATES, median_over_rounds};
-use analysis::random::normal;
-use analysis::widths;
+use analysis::stats::bootstrap::{REPLICATES, median_over_rounds};
+use analysis::stats::random::normal;
+use analysis::trust::widths;
 use engine::budget::{Candidate, ROUNDS_FEWEST, ROUNDS_TOGETHER, goal};
 use fastrand::Rng;
 use std::collections::BTreeSet;

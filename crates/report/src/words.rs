@@ -292,7 +292,7 @@ fn rounds_counted(run: &Run, least: u32, most: u32) -> String {
 /// made of them.
 fn rounds_of(run: &Run, workload: &str) -> (u32, u32) {
     if run.plan.budget.is_some() {
-        return analysis::widths::rounds(run, Some(workload));
+        return analysis::trust::widths::rounds(run, Some(workload));
     }
     let cells = run.plan.cells.iter().filter(|cell| cell.workload == workload);
     let rounds = cells.map(|cell| cell.round + 1).max().unwrap_or(run.plan.rounds);

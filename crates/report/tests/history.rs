@@ -3,7 +3,7 @@
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, MARGIN, Measured, Place, Terms, Together, history};
-use analysis::random::{generator, normal};
+use analysis::stats::random::{generator, normal};
 use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
 use report::history::{html, json, terminal};
 use report::terminal::{Detail, Style};

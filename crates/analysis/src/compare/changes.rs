@@ -9,8 +9,9 @@
 use super::judge::{Family, bends, part};
 use super::{Beside, Change, ChangeKind, ComparedRow, ComparedTable, Direction, Ratio, Verdict};
 use super::{RowBeside, stand};
+use crate::Table;
 use crate::findings::qualifiers;
-use crate::{Table, words};
+use crate::findings::words;
 
 /// Everything that changed, in the order of the tables.
 pub(super) fn changes(

@@ -53,7 +53,7 @@ fn only_in(which: &str, workload: &str) -> Warning {
 fn nothing_common(base: &Run, new: &Run) -> String {
     let names = |run: &Run| {
         let names = run.plan.workloads.iter().map(|workload| workload.name.clone());
-        crate::words::list(&names.collect::<Vec<_>>())
+        crate::findings::words::list(&names.collect::<Vec<_>>())
     };
     format!(
         "the runs have no workload in common: base has {}, new has {} (run the same workloads)",

@@ -2,7 +2,7 @@
 
 use super::levels::{Level, Levels};
 use crate::is_predicted;
-use crate::quantiles::{median_of, quantile, sort};
+use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
 use record::Run;
 

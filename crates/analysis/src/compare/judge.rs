@@ -4,8 +4,8 @@ use super::effects::{Effect, Effects, Made, Part};
 use super::levels::Levels;
 use super::{Ratio, Verdict};
 use crate::Estimate;
-use crate::quantiles::{median_of, sort};
-use crate::student::exceeded_with;
+use crate::stats::quantiles::{median_of, sort};
+use crate::stats::student::exceeded_with;
 
 /// The confidence that all intervals of a comparison have together, and what is left.
 const DOUBT: f64 = 0.05;

@@ -1,7 +1,7 @@
 //! What a comparison rests on: the logarithms of what each round of a series was at each point.
 
 use crate::gather::{Gathered, Samples};
-use crate::quantiles::{quantile, sorted};
+use crate::stats::quantiles::{quantile, sorted};
 use record::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! What each of two runs says of a series by itself, where they don't say the same.
 
 use super::Direction;
+use crate::findings::overtakes;
+use crate::findings::shape_words;
+use crate::findings::words;
 use crate::growth::FEWEST_POINTS;
-use crate::quantiles::median_of;
-use crate::{
-    Class, Course, Division, Growth, Mode, Modes, PointSummary, Row, Standing, Table, overtakes,
-    shape_words, words,
-};
+use crate::stats::quantiles::median_of;
+use crate::{Class, Course, Division, Growth, Mode, Modes, PointSummary, Row, Standing, Table};
 
 /// With fewer rounds than this nobody looks for modes.
 const ROUNDS_FOR_MODES: u32 = 5;

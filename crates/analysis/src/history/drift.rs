@@ -2,7 +2,7 @@
 
 use super::levels::{Change, Reading, apart};
 use crate::Estimate;
-use crate::exponent::least_squares;
+use crate::growth::exponent::least_squares;
 
 /// A line through all figures that explains them better than the levels between `changes` do, as what it
 /// rises from the first figure to the last; `None` where levels explain them as well or there are none.

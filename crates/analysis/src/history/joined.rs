@@ -1,7 +1,7 @@
 //! What is comparable, joined into lines; and what is not, with the reason.
 
 use super::{Line, Measured, Place};
-use crate::words;
+use crate::findings::words;
 use record::{MetricInfo, RunState, Warning, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 

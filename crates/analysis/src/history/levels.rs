@@ -19,9 +19,9 @@
 //! more than others, and so is every level where figures are known to stand apart.
 
 use crate::Estimate;
-use crate::exponent::student_t;
-use crate::quantiles::median_of;
-use crate::student::{chance_of, exceeded_with};
+use crate::growth::exponent::student_t;
+use crate::stats::quantiles::median_of;
+use crate::stats::student::{chance_of, exceeded_with};
 
 /// Fewer figures than this have no levels.
 pub const FEWEST: usize = 4;

@@ -1,9 +1,10 @@
 //! What of one run a history is made from: its medians, and what has to be known of it.
 
-use crate::bootstrap::{self, median_over_rounds};
 use crate::gather::Gathered;
-use crate::random::generator;
-use crate::{Estimate, is_predicted, widths};
+use crate::stats::bootstrap::{self, median_over_rounds};
+use crate::stats::random::generator;
+use crate::trust::widths;
+use crate::{Estimate, is_predicted};
 use record::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 

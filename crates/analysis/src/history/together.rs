@@ -4,7 +4,7 @@ use super::because::because;
 use super::told::word;
 use super::{History, Line, Measured, Shift, Terms, Together};
 use crate::compare::Direction;
-use crate::words::{factor, list};
+use crate::findings::words::{factor, list};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

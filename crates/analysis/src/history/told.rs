@@ -3,7 +3,7 @@
 use super::{History, Line, Shift, Told};
 use crate::Estimate;
 use crate::compare::Direction;
-use crate::words::{count, factor, significant};
+use crate::findings::words::{count, factor, significant};
 
 /// Every change, the newest first, else in the order of the lines.
 pub(super) fn told(history: &History) -> Vec<Told> {

@@ -1,7 +1,7 @@
 //! Clouds of samples whose truth is known.
 
-use analysis::cloud::Cloud;
-use analysis::random::{gamma, normal};
+use analysis::gather::cloud::Cloud;
+use analysis::stats::random::{gamma, normal};
 use fastrand::Rng;
 
 /// How samples scatter about their curve.

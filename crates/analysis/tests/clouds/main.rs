@@ -4,8 +4,8 @@ mod drawn;
 mod modes;
 mod steps;
 
-use analysis::cloud::Cloud;
-use analysis::modes::Found;
+use analysis::gather::cloud::Cloud;
+use analysis::shape::modes::Found;
 use fastrand::Rng;
 
 const REPETITIONS: u64 = 200;
@@ -25,6 +25,6 @@ fn count<T>(name: &str, draw: impl Fn(&mut Rng) -> T, says: impl Fn(&T, &mut Rng
 }
 
 fn modes_of(cloud: &Cloud, random: &mut Rng) -> Option<Found> {
-    let windows = analysis::modes::windows(cloud);
-    analysis::modes::find(cloud, &windows, &cloud.displacements(&windows), random)
+    let windows = analysis::shape::modes::windows(cloud);
+    analysis::shape::modes::find(cloud, &windows, &cloud.displacements(&windows), random)
 }

@@ -3,9 +3,9 @@
 use crate::drawn::{Noise, Shape, cloud, cloud_at};
 use crate::{RIGHT_MIN, count, modes_of};
 use analysis::Division;
-use analysis::cloud::Cloud;
-use analysis::modes::{self, Found};
-use analysis::random::normal;
+use analysis::gather::cloud::Cloud;
+use analysis::shape::modes::{self, Found};
+use analysis::stats::random::normal;
 use fastrand::Rng;
 
 const PLAIN: Shape = Shape { rounds: 5, samples: 3_000, round_effect: 0.02, step_ns: 0.0 };

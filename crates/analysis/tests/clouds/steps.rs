@@ -2,9 +2,10 @@
 
 use crate::drawn::{Noise, Shape, cloud};
 use crate::{RIGHT_MIN, count, modes_of};
-use analysis::cloud::{Cloud, offsets};
-use analysis::random::normal;
-use analysis::{Drift, Step, drift, steps};
+use analysis::gather::cloud::{Cloud, offsets};
+use analysis::shape::{drift, steps};
+use analysis::stats::random::normal;
+use analysis::{Drift, Step};
 use fastrand::Rng;
 
 const PLAIN: Shape = Shape { rounds: 5, samples: 5_000, round_effect: 0.02, step_ns: 0.0 };

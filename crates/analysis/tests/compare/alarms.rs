@@ -4,7 +4,7 @@ use crate::drawn::{
     Design, HEAVY, Noise, QUIET, REPETITIONS, ROUNDS, SHARED, Tally, USUAL, pair, tally, terms,
 };
 use analysis::compare::{ChangeKind, compare};
-use analysis::random::generator;
+use analysis::stats::random::generator;
 
 /// At most 1 % of the series, and at most 5 % of the comparisons, but for chance.
 fn hardly_any(tally: Tally) {

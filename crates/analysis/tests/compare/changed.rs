@@ -3,7 +3,7 @@
 use crate::common::complete_run;
 use crate::drawn::{cell, terms, workload};
 use analysis::compare::{Change, ChangeKind, Comparison, Direction, Verdict, compare};
-use analysis::random::{generator, normal};
+use analysis::stats::random::{generator, normal};
 use record::{Outcome, Plan, Run, Short};
 
 const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];

@@ -2,7 +2,7 @@
 
 use crate::common::complete_run;
 use analysis::compare::{Comparison, Terms, Verdict, compare};
-use analysis::random::{generator, normal};
+use analysis::stats::random::{generator, normal};
 use fastrand::Rng;
 use record::{
     Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, SubjectInfo, Usage,

@@ -58,7 +58,7 @@ pub fn measured(
 
     let mut progress = Progress::of(&sitting.run.plan);
     let archive = sitting.archive.as_mut().map(|archive| archive as &mut dyn Archive);
-    let judge = |run: &Run| analysis::widths::by_place(run);
+    let judge = |run: &Run| analysis::trust::widths::by_place(run);
     let unsaved = engine::run_by(&mut sitting.run, archive, &settings, &mut progress, Some(&judge));
     progress.done();
     Ok((sitting, unsaved))

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::rows::Taken;
 use super::unit::Unit;
 use analysis::caveats::{MORE_POINTS, MORE_ROWS};
-use analysis::exponent::student_t;
+use analysis::growth::exponent::student_t;
 use analysis::{Analysis, Estimate, Finding, FindingKind, Row, Table};
 use record::{Cell, Outcome, Parameters, Run};
 use std::collections::{BTreeSet, HashMap};

@@ -5,7 +5,7 @@ use crate::args::Run as Asked;
 use crate::exit::{Exit, Trouble};
 use crate::output;
 use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, WorkloadInfo};
-use analysis::widths::length;
+use analysis::trust::widths::length;
 use engine::budget::place;
 use findings::format::{count, counted, percent};
 use serde_json::{Value, json};

@@ -1,0 +1,383 @@
+//! How figures are written: one place, so that a table, a finding and a chart agree.
+
+use crate::{Class, Course, Estimate, Growth};
+
+/// The word for an order of growth.
+pub fn class(class: Class) -> &'static str {
+    match class {
+        Class::Constant => "constant",
+        Class::Logarithmic => "logarithmic",
+        Class::SquareRoot => "square root",
+        Class::Linear => "linear",
+        Class::Linearithmic => "n log n",
+        Class::Quadratic => "quadratic",
+        Class::Undecided => "undecided",
+    }
+}
+
+/// The word for what a rate does.
+pub fn course(course: Course) -> &'static str {
+    match course {
+        Course::Holds => "holds",
+        Course::Rises => "rises",
+        Course::Peaks => "peaks",
+        Course::Falls => "falls",
+        Course::Collapses => "collapses",
+        Course::Undecided => "undecided",
+    }
+}
+
+/// A whole number with thousands separated: `10,000`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Small numbers as words, for the head of a sentence: `three`, `12`.
+pub fn number_word(number: usize) -> String {
+    const WORDS: [&str; 10] =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    WORDS.get(number).map_or_else(|| count(number as u64), |word| (*word).to_owned())
+}
+
+/// Three significant digits, and all digits before the point: `1.88`, `12.2`, `114`, `4,571`.
+/// What is not a number is a dash.
+pub fn significant(figure: f64) -> String {
+    if !figure.is_finite() {
+        return "–".into();
+    }
+    let size = figure.abs();
+    if size >= 1e15 {
+        return format!("{figure:.2e}");
+    }
+    // The bounds are where rounding to the decimals before would show a fourth digit.
+    let decimals = match size {
+        s if s >= 99.95 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.9995 || s == 0.0 => 2,
+        s => ((2.0 - s.log10().floor()) as usize).min(6),
+    };
+    let sign = if figure < 0.0 { "-" } else { "" };
+    if decimals == 0 {
+        return format!("{sign}{}", count(size.round() as u64));
+    }
+    let text = format!("{size:.decimals$}");
+    if size == 0.0 || text.bytes().all(|b| b == b'0' || b == b'.') {
+        "0".into()
+    } else {
+        format!("{sign}{text}")
+    }
+}
+
+/// A growth factor: `×391`, `×1.04`; a dash where it began at nothing.
+pub fn factor(factor: f64) -> String {
+    if !factor.is_finite() {
+        return "–".into();
+    }
+    format!("×{}", significant(factor))
+}
+
+/// How much of a rate is left, as what it is divided by: `÷8.60` for 0.116; `to 0` where nothing is.
+pub fn divided(left: f64) -> String {
+    if left == 0.0 {
+        return "to 0".into();
+    }
+    if !left.is_finite() {
+        return "–".into();
+    }
+    format!("÷{}", significant(1.0 / left))
+}
+
+/// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
+/// and no more than three digits that mean anything.
+pub fn place(place: f64) -> String {
+    if !place.is_finite() {
+        return "–".into();
+    }
+    if place < 9.95 {
+        return without_zeros(format!("{place:.1}"));
+    }
+    let unit = 10_f64.powf((place.log10().floor() - 2.0).max(0.0));
+    count(((place / unit).round() * unit).round() as u64)
+}
+
+/// A share as a percentage: `83 %`, `7.7 %`, `0.13 %`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        return "–".into();
+    }
+    let decimals = match percent.abs() {
+        p if p >= 9.95 || p <= 0.0 => 0,
+        p => ((1.0 - p.log10().floor()) as usize).min(6),
+    };
+    format!("{} %", without_zeros(format!("{percent:.decimals$}")))
+}
+
+/// How many times a whole: `0.5`, `1.05`, `16`.
+pub fn multiple(times: f64) -> String {
+    without_zeros(significant(times))
+}
+
+/// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`.
+pub fn counted(number: &str, what: &str) -> String {
+    let one = if number == "1" { what.strip_suffix('s') } else { None };
+    format!("{number} {}", one.unwrap_or(what))
+}
+
+/// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
+pub fn at_most(ratio: f64) -> String {
+    // A little less than it is, so that 1.02 is 2 % and not 3 %.
+    let percent = ((ratio - 1.0) * 100.0 - 1e-9).ceil().max(1.0);
+    format!("{} %", count(percent as u64))
+}
+
+fn without_zeros(text: String) -> String {
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// An exponent, to two decimals: `1.31`, `-0.01`, never `-0.00`.
+pub fn exponent(exponent: f64) -> String {
+    let text = format!("{exponent:.2}");
+    if text == "-0.00" { "0.00".into() } else { text }
+}
+
+/// An exponent with its interval: `exponent 1.31, 95 % 1.24 to 1.39`. An interval wider than 1 says
+/// only that there is none: `exponent 1.35, too few figures for an interval`.
+pub fn exponent_with_interval(estimate: Estimate) -> String {
+    let Estimate { value, low, high } = estimate;
+    let head = format!("exponent {}", exponent(value));
+    if high - low > 1.0 {
+        return format!("{head}, too few figures for an interval");
+    }
+    format!("{head}, 95 % {} to {}", exponent(low), exponent(high))
+}
+
+/// The exponent of a growth with its interval. None from zero on, unless nothing grows: there most of a
+/// series may be what does not grow, and then a line has an exponent of a third.
+pub fn exponent_of(growth: &Growth) -> Option<String> {
+    let says_something = growth.from > 0 || growth.class == Class::Constant;
+    growth.exponent.filter(|_| says_something).map(exponent_with_interval)
+}
+
+/// A ratio near 1: `0.98`.
+pub fn ratio(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+/// A ratio of two series with its interval: `ratio 0.99, 95 % 0.97 to 1.02`.
+pub fn ratio_with_interval(estimate: Estimate) -> String {
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
+    format!("ratio {value}, 95 % {low} to {high}")
+}
+
+/// A unit to show figures in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// Its symbol: `µs`.
+    pub symbol: String,
+    /// How many of the record's units make one of it: 1000 for µs.
+    pub per: f64,
+}
+
+impl Unit {
+    /// The unit for a whole table whose metric is recorded in `unit`. Nanoseconds become the largest
+    /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; so do rates (`…/s`) of
+    /// single ones, thousands (`k …/s`) and millions (`M …/s`), these only where the least has a digit
+    /// to show: rates span decades, and their readers like thousands. Bytes (`B`) become KiB, MiB or
+    /// GiB. Others stay.
+    pub fn for_table(unit: &str, figures: &[f64]) -> Self {
+        let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
+        let middle = crate::stats::quantiles::median_of(&mut finite).unwrap_or(1.0);
+        let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
+        let fits = |(_, per): &(&str, f64)| middle.abs() >= *per;
+        let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || least >= per / 10.0);
+        let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
+        let rates = [("M", 1e6), ("k", 1e3)];
+        let bytes = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
+        let fitting = match unit {
+            "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+            "B" => bytes.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+            rate if rate.ends_with("/s") => {
+                rates.into_iter().find(shows).map(|(many, per)| (format!("{many} {rate}"), per))
+            }
+            _ => None,
+        };
+        let (symbol, per) = fitting.unwrap_or_else(|| (unit.to_owned(), 1.0));
+        Self { symbol, per }
+    }
+
+    /// A figure in this unit, without the symbol: `12.2`.
+    pub fn figure(&self, recorded: f64) -> String {
+        significant(recorded / self.per)
+    }
+
+    /// A figure in this unit with the symbol: `12.2 µs`.
+    pub fn with_symbol(&self, recorded: f64) -> String {
+        format!("{} {}", self.figure(recorded), self.symbol)
+    }
+}
+
+/// Points of an axis in a sentence: `100`, `100 and 1,000`, `100, 300 and 1,000`.
+pub fn points(points: &[u64]) -> String {
+    let all: Vec<String> = points.iter().map(|&point| count(point)).collect();
+    list(&all)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// What one of several modes is called, by its place from below: `lower`, `middle`, `uppermost`.
+pub fn mode_rank(index: usize, count: usize) -> &'static str {
+    const BETWEEN: [&str; 3] = ["second", "third", "fourth"];
+    match (index, count) {
+        (0, 2) => "lower",
+        (1, 2) => "upper",
+        (0, _) => "lowest",
+        (last, count) if last + 1 == count => "uppermost",
+        (1, 3) => "middle",
+        (other, _) => BETWEEN.get(other - 1).copied().unwrap_or("next"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_named_from_below() {
+        let names = |of| (0..of).map(|at| mode_rank(at, of)).collect::<Vec<_>>();
+        assert_eq!(names(2), ["lower", "upper"]);
+        assert_eq!(names(3), ["lowest", "middle", "uppermost"]);
+        assert_eq!(names(4), ["lowest", "second", "third", "uppermost"]);
+    }
+
+    #[test]
+    fn figures_keep_three_significant_digits() {
+        let expected = [
+            (0.0, "0"),
+            (1.876, "1.88"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (12.24, "12.2"),
+            (99.96, "100"),
+            (114.4, "114"),
+            (4571.4, "4,571"),
+            (1_234_567.0, "1,234,567"),
+            (1.5e300, "1.50e300"),
+            (0.0123, "0.0123"),
+            (0.12345, "0.123"),
+            (-1.5, "-1.50"),
+            (1e-12, "0"),
+            (f64::NAN, "–"),
+        ];
+        for (figure, text) in expected {
+            assert_eq!(significant(figure), text, "{figure}");
+        }
+        assert_eq!(factor(390.8), "×391");
+        assert_eq!(factor(1.04), "×1.04");
+        assert_eq!(factor(f64::INFINITY), "–");
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1000), "1,000");
+    }
+
+    #[test]
+    fn places_and_shares_are_as_exact_as_they_are_known() {
+        let places = [
+            (4723.4, "4,720"),
+            (826.4, "826"),
+            (12_345.0, "12,300"),
+            (12.6, "13"),
+            (9.96, "10"),
+            (9.04, "9"),
+            (3.44, "3.4"),
+            (999.6, "1,000"),
+            (f64::NAN, "–"),
+        ];
+        for (figure, text) in places {
+            assert_eq!(place(figure), text, "{figure}");
+        }
+        let shares = [
+            (0.826, "83 %"),
+            (0.0769, "7.7 %"),
+            (0.0996, "10 %"),
+            (0.00996, "1 %"),
+            (0.0013, "0.13 %"),
+            (1.0, "100 %"),
+            (0.0, "0 %"),
+            (f64::INFINITY, "–"),
+        ];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text, "{share}");
+        }
+        let multiples =
+            [(0.5, "0.5"), (1.0, "1"), (1.049, "1.05"), (16.0, "16"), (2000.0, "2,000")];
+        for (times, text) in multiples {
+            assert_eq!(multiple(times), text);
+        }
+        assert_eq!([counted("1", "threads"), counted("2", "threads")], ["1 thread", "2 threads"]);
+        assert_eq!(
+            (at_most(1.027), at_most(1.02), at_most(1.0)),
+            ("3 %".into(), "2 %".into(), "1 %".into())
+        );
+    }
+
+    #[test]
+    fn exponents_have_no_negative_zero() {
+        assert_eq!(exponent(-0.001), "0.00");
+        let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
+        assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % -0.01 to 0.03");
+        let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
+        assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for an interval");
+    }
+
+    #[test]
+    fn a_table_has_one_unit() {
+        let unit = Unit::for_table("ns", &[1880.0, 12_200.0, 4_571_000.0]);
+        assert_eq!((unit.symbol.as_str(), unit.figure(4_571_000.0).as_str()), ("µs", "4,571"));
+        assert_eq!(unit.with_symbol(1880.0), "1.88 µs");
+        assert_eq!(Unit::for_table("ns", &[12.0]).symbol, "ns");
+        assert_eq!(Unit::for_table("ns", &[]).symbol, "ns");
+        assert_eq!(Unit::for_table("ns", &[2e9]).symbol, "s");
+        let wide = Unit::for_table("tokens/s", &[12_000.0, 1.2e6, 1.7e6]);
+        assert_eq!(wide.symbol, "k tokens/s");
+        assert_eq!(Unit::for_table("tokens/s", &[0.4e6, 1.2e6, 1.7e6]).symbol, "M tokens/s");
+        let rate = Unit::for_table("tokens/s", &[84_178.0, 236_435.0, 185_205.0]);
+        assert_eq!(rate.with_symbol(236_435.19), "236 k tokens/s");
+        assert_eq!(
+            Unit::for_table("tokens/s", &[1_131_000.0]).with_symbol(1_131_000.0),
+            "1.13 M tokens/s"
+        );
+        assert_eq!(Unit::for_table("calls/s", &[999.0]).with_symbol(999.0), "999 calls/s");
+        let memory = Unit::for_table("B", &[900.0, 12_288.0, 40_960.0]);
+        assert_eq!(memory.with_symbol(12_288.0), "12.0 KiB");
+        assert_eq!(Unit::for_table("B", &[1000.0]).with_symbol(1000.0), "1,000 B");
+        assert_eq!(Unit::for_table("B", &[3.0 * 1_048_576.0]).with_symbol(3_145_728.0), "3.00 MiB");
+        assert_eq!(Unit::for_table("bytes", &[1e9]), Unit { symbol: "bytes".into(), per: 1.0 });
+    }
+
+    #[test]
+    fn points_read_as_a_list() {
+        assert_eq!(points(&[100]), "100");
+        assert_eq!(points(&[100, 300, 1000]), "100, 300 and 1,000");
+        assert_eq!(number_word(3), "three");
+        assert_eq!(number_word(12), "12");
+    }
+}

@@ -1,0 +1,298 @@
+//! The samples of one series as a cloud: each with its place on the axis and its round.
+//!
+//! Modes, steps and drift are looked for here, in the logarithms of the samples, not in medians of
+//! points: a factor is the same distance everywhere, and nothing has been averaged away.
+//!
+//! A clock with coarse ticks makes few distinct values of many samples, and each would look like a
+//! mode. So every sample is moved at random within its own tick, which is all that is known of it:
+//! see [`Cloud::of`].
+
+use crate::stats::quantiles::{median_of, quantile, sort, sorted};
+use fastrand::Rng;
+use std::ops::Range;
+
+/// One sample: where on the axis, and the logarithm of its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// The place on the axis.
+    pub place: u64,
+    /// The natural logarithm of the value.
+    pub log: f64,
+}
+
+/// The samples of one round, by place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Round {
+    /// Which round, counted from 1.
+    pub number: u32,
+    /// Its samples; places do not descend.
+    pub spots: Vec<Spot>,
+}
+
+/// The samples of one series: rounds in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cloud {
+    /// The rounds that have samples.
+    pub rounds: Vec<Round>,
+}
+
+/// A stretch of the axis, with the samples of each round in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// The first place.
+    pub from: u64,
+    /// The last place.
+    pub to: u64,
+    /// For each round of the cloud, which of its samples are in the window.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// Samples that share a tick of the clock with others are moved in groups of about this many.
+const DITHER_GROUP: usize = 2_000;
+
+impl Cloud {
+    /// The cloud of `rounds`: each with its number and with the place and the value of each sample,
+    /// in any order. `None` where more than one in a hundred has no logarithm, as figures that are
+    /// not above zero have none: then nothing can be said of factors. Fewer are left out.
+    ///
+    /// Each sample is moved at random by up to half a tick, the distance between the values that
+    /// occur around it, where these are fewer than half as many as the samples.
+    pub fn of(rounds: Vec<(u32, Vec<(u64, f64)>)>, random: &mut Rng) -> Option<Self> {
+        let mut cloud = Self::default();
+        let (mut all, mut kept) = (0_usize, 0_usize);
+        for (number, mut samples) in rounds {
+            all += samples.len();
+            samples.sort_by_key(|sample| sample.0);
+            for group in samples.chunks_mut(DITHER_GROUP) {
+                dither(group, random);
+            }
+            let spots: Vec<Spot> = samples
+                .into_iter()
+                .filter(|&(_, value)| value > 0.0 && value.is_finite())
+                .map(|(place, value)| Spot { place, log: value.ln() })
+                .collect();
+            kept += spots.len();
+            if !spots.is_empty() {
+                cloud.rounds.push(Round { number, spots });
+            }
+        }
+        cloud.rounds.sort_by_key(|round| round.number);
+        (kept > 0 && all - kept <= all / 100).then_some(cloud)
+    }
+
+    /// Samples in all rounds.
+    pub fn len(&self) -> usize {
+        self.rounds.iter().map(|round| round.spots.len()).sum()
+    }
+
+    /// Whether there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    /// Every place that has a sample, ascending.
+    pub fn places(&self) -> Vec<u64> {
+        let mut places: Vec<u64> = Vec::new();
+        for round in &self.rounds {
+            // Mostly all rounds have the same ones.
+            let own = round.spots.iter().map(|spot| spot.place);
+            if !own.clone().eq(places.iter().copied()) {
+                places.extend(own);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Windows of about `size` samples each, all rounds together, ascending and without gaps. Near
+    /// the beginning, where the axis doubles within a few samples, a window of `least` samples ends
+    /// when its last place is half as far again as its first.
+    pub fn windows(&self, size: usize, least: usize) -> Vec<Window> {
+        let mut windows = Vec::new();
+        let mut counted: Vec<usize> = vec![0; self.rounds.len()];
+        let places = self.places();
+        let (mut first, mut held) = (0, 0);
+        let mut starts = counted.clone();
+        for (index, &place) in places.iter().enumerate() {
+            for (count, round) in counted.iter_mut().zip(&self.rounds) {
+                let more = round.spots[*count..].iter().take_while(|spot| spot.place <= place);
+                let more = more.count();
+                *count += more;
+                held += more;
+            }
+            let wide = place as f64 >= 1.5 * places[first] as f64 && held >= least;
+            if held >= size || wide || index + 1 == places.len() {
+                let ranges = starts.iter().zip(&counted).map(|(&start, &end)| start..end).collect();
+                windows.push(Window { from: places[first], to: place, ranges });
+                (first, held) = (index + 1, 0);
+                starts.clone_from(&counted);
+            }
+        }
+        // What is left at the end is no window of its own.
+        if let [.., before, last] = windows.as_mut_slice()
+            && last.ranges.iter().map(Range::len).sum::<usize>() < size / 2
+        {
+            before.to = last.to;
+            for (range, more) in before.ranges.iter_mut().zip(&last.ranges) {
+                range.end = more.end;
+            }
+            windows.pop();
+        }
+        windows
+    }
+
+    /// A window for each place.
+    pub fn windows_by_place(&self) -> Vec<Window> {
+        let at = |place: u64| {
+            let range = |round: &Round| {
+                let start = round.spots.partition_point(|spot| spot.place < place);
+                start..round.spots.partition_point(|spot| spot.place <= place)
+            };
+            Window { from: place, to: place, ranges: self.rounds.iter().map(range).collect() }
+        };
+        self.places().into_iter().map(at).collect()
+    }
+
+    /// How far the samples of each round lie from those of the middle round, as logarithms, in each
+    /// of `windows`; not a number where a round has fewer than [`FEWEST_TO_PLACE`] samples.
+    ///
+    /// It is the median of the distances at seven quantiles: a round on the same curves as the others,
+    /// but with another share on each, is not displaced.
+    pub fn displacements(&self, windows: &[Window]) -> Vec<Vec<f64>> {
+        windows.iter().map(|window| self.displaced_in(window)).collect()
+    }
+
+    fn displaced_in(&self, window: &Window) -> Vec<f64> {
+        let quantiles = |(round, range): (&Round, &Range<usize>)| {
+            let logs: Vec<f64> = round.spots[range.clone()].iter().map(|spot| spot.log).collect();
+            if logs.len() < FEWEST_TO_PLACE {
+                return None;
+            }
+            let logs = sorted(&logs);
+            Some(QUANTILES.map(|p| quantile(&logs, p).unwrap_or(f64::NAN)))
+        };
+        let all: Vec<Option<[f64; 7]>> =
+            self.rounds.iter().zip(&window.ranges).map(quantiles).collect();
+        let mut middle = [f64::NAN; 7];
+        for (at, slot) in middle.iter_mut().enumerate() {
+            let mut column: Vec<f64> =
+                all.iter().flatten().map(|quantiles| quantiles[at]).collect();
+            *slot = median_of(&mut column).unwrap_or(f64::NAN);
+        }
+        let displaced = |quantiles: &Option<[f64; 7]>| {
+            let Some(quantiles) = quantiles else { return f64::NAN };
+            let mut distances: Vec<f64> =
+                quantiles.iter().zip(middle).map(|(one, middle)| one - middle).collect();
+            median_of(&mut distances).unwrap_or(f64::NAN)
+        };
+        all.iter().map(displaced).collect()
+    }
+}
+
+/// Fewer samples than this do not say where a round lies.
+pub const FEWEST_TO_PLACE: usize = 5;
+const QUANTILES: [f64; 7] = [0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
+
+/// One displacement for each round: the median over all windows, 0 where it has none.
+pub fn offsets(displacements: &[Vec<f64>]) -> Vec<f64> {
+    let rounds = displacements.first().map_or(0, Vec::len);
+    let offset = |round: usize| {
+        let all = displacements.iter().map(|window| window[round]);
+        let mut known: Vec<f64> = all.filter(|offset| offset.is_finite()).collect();
+        median_of(&mut known).unwrap_or(0.0)
+    };
+    (0..rounds).map(offset).collect()
+}
+
+/// Moves each value by up to half a tick, but not to zero.
+fn dither(samples: &mut [(u64, f64)], random: &mut Rng) {
+    let mut values: Vec<f64> =
+        samples.iter().map(|sample| sample.1).filter(|value| value.is_finite()).collect();
+    sort(&mut values);
+    let tick = tick(&values);
+    if tick <= 0.0 {
+        return;
+    }
+    for (_, value) in samples.iter_mut() {
+        *value = (*value + tick * (random.f64() - 0.5)).max(tick / 4.0);
+    }
+}
+
+/// The distance between neighbours among the distinct values, if these are at most half as many as
+/// the values, else 0. The lower quartile: a gap between modes, or one in a tail, is no tick.
+fn tick(ascending: &[f64]) -> f64 {
+    let mut gaps: Vec<f64> = ascending
+        .windows(2)
+        .filter(|pair| pair[1] - pair[0] > 1e-6 * pair[1].abs())
+        .map(|pair| pair[1] - pair[0])
+        .collect();
+    if gaps.is_empty() || 2 * gaps.len() > ascending.len() {
+        return 0.0;
+    }
+    sort(&mut gaps);
+    quantile(&gaps, 0.25).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cloud(rounds: &[&[(u64, f64)]]) -> Cloud {
+        let numbered = (1..).zip(rounds.iter().map(|round| round.to_vec())).collect();
+        Cloud::of(numbered, &mut Rng::with_seed(1)).unwrap()
+    }
+
+    #[test]
+    fn ticks_are_found_and_filled() {
+        let samples: Vec<(u64, f64)> =
+            (0..2_000).map(|i| (i, 200.0 + (i % 5) as f64 * 10.0)).collect();
+        let logs: Vec<f64> = cloud(&[&samples]).rounds[0].spots.iter().map(|s| s.log).collect();
+        let values = sorted(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>());
+        let widest = values.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        assert!(widest < 1.0, "{widest}");
+        assert!(values[0] >= 195.0 && values[1_999] <= 245.0);
+        assert!(tick(&[1.0, 2.5, 3.7, 9.0]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn figures_without_a_logarithm_are_left_out_while_they_are_few() {
+        let mut samples: Vec<(u64, f64)> = (0..200).map(|i| (i, 1.5 + i as f64)).collect();
+        samples[7].1 = 0.0;
+        assert_eq!(cloud(&[&samples]).len(), 199);
+        for sample in &mut samples[..10] {
+            sample.1 = -1.0;
+        }
+        assert_eq!(Cloud::of(vec![(1, samples)], &mut Rng::with_seed(1)), None);
+        assert_eq!(Cloud::of(Vec::new(), &mut Rng::with_seed(1)), None);
+    }
+
+    #[test]
+    fn windows_hold_every_sample_once() {
+        let samples: Vec<(u64, f64)> = (1..=1_010).map(|i| (i, 1.0 + 1e-3 * i as f64)).collect();
+        let cloud = cloud(&[&samples, &samples[..505]]);
+        let windows = cloud.windows(300, 40);
+        let held: usize = windows.iter().flat_map(|w| &w.ranges).map(Range::len).sum();
+        assert_eq!(held, cloud.len());
+        assert_eq!((windows[0].from, windows.last().unwrap().to), (1, 1_010));
+        assert!(windows.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
+        assert_eq!(windows[0].to, 20);
+        assert_eq!(cloud.windows_by_place().len(), 1_010);
+    }
+
+    #[test]
+    fn a_round_is_displaced_only_if_all_of_it_is() {
+        let level = |share: u64, at: f64| -> Vec<(u64, f64)> {
+            let mode = |i| if i * 37 % 100 < share { 2.0 } else { 1.0 };
+            (1..=100).map(|i| (i, at * mode(i) * (1.0 + 1e-6 * i as f64))).collect()
+        };
+        let rounds = [level(45, 1.0), level(55, 1.0), level(50, 1.3)];
+        let slices: Vec<&[(u64, f64)]> = rounds.iter().map(Vec::as_slice).collect();
+        let cloud = cloud(&slices);
+        let offsets = offsets(&cloud.displacements(&cloud.windows(300, 300)));
+        assert!(offsets[0].abs() < 1e-3 && offsets[1].abs() < 1e-3, "{offsets:?}");
+        assert!((offsets[2] - 1.3_f64.ln()).abs() < 1e-3, "{offsets:?}");
+        let moved = cloud.rounds[2].spots[99].log - offsets[2];
+        assert!((moved - cloud.rounds[0].spots[99].log).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,4 @@
+//! Two series against each other: which one leads where, and where that changes.
+
+pub(crate) mod contests;
+pub mod crossover;

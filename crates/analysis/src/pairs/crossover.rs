@@ -1,0 +1,678 @@
+//! Where one series overtakes another, where one leads throughout, and where neither does.
+//!
+//! Two series are compared at the points that both have, by the logarithm of the ratio of their
+//! medians: the lead. A lead is *clear* when it is of use to somebody ([`TOO_CLOSE`]) and when chance
+//! does not explain it. Chance is judged from the bootstrap's replicates, but not as they stand. With
+//! five rounds they lie too close together now and then, and among a dozen points one of those is soon
+//! found. So a point that happens to be quiet is held to the usual error of the two series, and the
+//! lead has to be several of those: as many as let identical curves pass as different once in a hundred
+//! times ([`errors_asked`]).
+//!
+//! A point can be clear on its own: then it is marked. Where none is, neighbouring points can be
+//! clear together (`evidence.rs`); that says who leads where. Where the leader changes once or twice,
+//! the place is where the lead is zero on straight lines between the points, both axes being
+//! logarithmic (`zeros.rs`). Three changes and more are no crossovers that anybody could use.
+//!
+//! Where nobody leads, the mean of the leads over all points says how alike the two are: that is the
+//! answer to *which of them?*, and it is surer than any single point.
+
+mod evidence;
+mod zeros;
+
+use crate::findings::words;
+use crate::growth::exponent::student_t;
+use crate::stats::bootstrap::FEWEST_SAMPLES;
+use crate::stats::quantiles::{quantile, sort};
+use crate::{Crossover, Estimate, Standing};
+use evidence::{Change, Stretch, without_blips};
+
+/// A lead that is smaller is too close to call, however sure it is: the same program built twice, or
+/// its memory laid out otherwise, differs by as much.
+pub const TOO_CLOSE: f64 = 1.02;
+/// The same where both are single figures, which say nothing of chance. In Mattheij's tables of 2010
+/// 1.5 % counts and 0.8 % is too close to call.
+pub const TOO_CLOSE_SINGLE: f64 = 1.01;
+/// One point alone between two changes of the lead counts from this lead on.
+pub const BLIP: f64 = 1.05;
+/// Series that can't be told apart are close up to this lead; beyond it they are badly known.
+pub const CLOSE: f64 = 1.1;
+/// Where every round of the one is this many times better than each of the other, there is no doubt, however
+/// they scatter: five rounds each that are alike lie that far apart less than once in a thousand times.
+pub const APART: f64 = 10.0;
+/// The rounds that this takes.
+const ROUNDS_APART: u32 = 5;
+/// What is assumed to change from round to round, as a share, where a single round can't show it.
+pub const DRIFT: f64 = 0.03;
+
+/// One figure of a series, as a contest sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure<'a> {
+    /// The value on the axis.
+    pub point: u64,
+    /// The median with its interval.
+    pub median: Estimate,
+    /// Rounds that it comes from.
+    pub rounds: u32,
+    /// Samples in all rounds.
+    pub samples: u64,
+    /// The bootstrap's replicates of the median; empty when nothing was resampled.
+    pub replicates: &'a [f64],
+}
+
+/// One series, ready to be compared with others.
+#[derive(Clone, Debug)]
+pub struct Series {
+    subject: String,
+    lower_is_better: bool,
+    places: Vec<Place>,
+    /// Beyond this point rounds may scatter otherwise than up to it.
+    split: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    point: u64,
+    /// The logarithm of how good the median is: more is better, whatever the metric.
+    worth: f64,
+    /// Its standard error; 0 for a single figure.
+    error: f64,
+    /// The part of it that is assumed.
+    drift: f64,
+    /// See [`errors_asked`].
+    errors_asked: f64,
+    single: bool,
+    rounds: u32,
+    /// The replicates' `worth`.
+    draws: Vec<f64>,
+    /// The least and the most of them: those of single rounds.
+    range: [f64; 2],
+}
+
+impl Series {
+    /// The series of `subject` with these `figures`, in ascending order of their points. A median
+    /// that has no logarithm can't be compared and is left out.
+    pub fn new<'a>(
+        subject: &str,
+        lower_is_better: bool,
+        figures: impl IntoIterator<Item = Figure<'a>>,
+    ) -> Self {
+        let places = figures.into_iter().filter_map(|figure| Place::of(&figure, lower_is_better));
+        let places = places.collect();
+        Self { subject: subject.to_owned(), lower_is_better, places, split: None }
+    }
+
+    /// The same where rounds may scatter otherwise beyond `point`: more threads than CPUs. Points on one
+    /// side are then not held to the usual error of the other.
+    #[must_use]
+    pub fn split_at(mut self, point: Option<u64>) -> Self {
+        self.split = point;
+        self
+    }
+
+    /// Its subject.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Its median at `point`.
+    pub fn median_at(&self, point: u64) -> Option<f64> {
+        let worth = self.worth_at(point)?;
+        Some(if self.lower_is_better { -worth } else { worth }.exp())
+    }
+
+    /// How good it is at `point`, for comparison with others there: more is better.
+    pub fn worth_at(&self, point: u64) -> Option<f64> {
+        let index = self.places.binary_search_by_key(&point, |place| place.point).ok()?;
+        Some(self.places[index].worth)
+    }
+}
+
+impl Place {
+    fn of(figure: &Figure<'_>, lower_is_better: bool) -> Option<Self> {
+        let sign = if lower_is_better { -1.0 } else { 1.0 };
+        let worth = sign * figure.median.value.ln();
+        if !worth.is_finite() {
+            return None;
+        }
+        let mut draws: Vec<f64> = figure.replicates.iter().map(|r| sign * r.ln()).collect();
+        if draws.iter().any(|draw| !draw.is_finite()) {
+            draws.clear();
+        }
+        Some(Self {
+            point: figure.point,
+            worth,
+            error: error(figure, &draws),
+            drift: drift(figure),
+            errors_asked: errors_asked(figure.rounds, figure.samples),
+            single: figure.samples < 2,
+            rounds: figure.rounds,
+            range: [
+                draws.iter().copied().fold(f64::INFINITY, f64::min),
+                draws.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ],
+            draws,
+        })
+    }
+}
+
+/// Standard error of the logarithm of a median, from its `draws` if there are any: their standard
+/// deviation says more than their percentiles, which with few rounds are one of the rounds themselves.
+fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
+    let Estimate { low, high, .. } = figure.median;
+    if figure.samples < 2 {
+        return 0.0;
+    }
+    if low.is_nan() || low <= 0.0 {
+        return f64::INFINITY;
+    }
+    if draws.len() > 1 {
+        return deviation(draws).hypot(drift(figure));
+    }
+    // An interval of few samples goes from the smallest to the largest.
+    let few = figure.rounds < 2 && figure.samples < FEWEST_SAMPLES as u64;
+    ((high / low).ln() / if few { 2.0 } else { 2.0 * 1.96 }).hypot(drift(figure))
+}
+
+/// What a single round does not show.
+fn drift(figure: &Figure<'_>) -> f64 {
+    if figure.rounds < 2 && figure.samples > 1 { DRIFT } else { 0.0 }
+}
+
+fn deviation(figures: &[f64]) -> f64 {
+    let count = figures.len() as f64;
+    let mean = figures.iter().sum::<f64>() / count;
+    let square = |figure: &f64| (figure - mean).powi(2);
+    (figures.iter().map(square).sum::<f64>() / count).sqrt()
+}
+
+/// How many standard errors a lead has to be: 3.5 with five rounds and more, several times that with
+/// two, whose spread says little about the next two.
+///
+/// The figures are those at which identical curves of 5 to 40 points are told apart, by a point or by
+/// several together, in at most 1.3 % of the repetitions: rounds differing by 3 % evenly, with a heavy
+/// tail, or by three of ten being slower by 30 %. Two rounds that were both undisturbed by luck can't be
+/// told from quiet ones: there it is 6 % at worst.
+pub fn errors_asked(rounds: u32, samples: u64) -> f64 {
+    match rounds {
+        2 => 9.0,
+        3 => 4.2,
+        4 => 3.8,
+        0 | 1 if samples < FEWEST_SAMPLES as u64 => 5.5,
+        _ => 3.5,
+    }
+}
+
+/// What many points add to [`errors_asked`], which is made for twelve: chance has more to try.
+fn errors_added(points: usize) -> f64 {
+    const PER_E_FOLD: f64 = 0.26;
+    PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()
+}
+
+/// How `one` and `other` compare along the axis.
+pub fn contest(one: &Series, other: &Series) -> Standing {
+    Comparison::of(one, other).standing()
+}
+
+/// Two series at the points that both have.
+pub struct Comparison<'a> {
+    one: &'a Series,
+    other: &'a Series,
+    steps: Vec<Step<'a>>,
+    /// What is added to every point before its logarithm is taken: nothing, but where zero is one of
+    /// them, which would have none.
+    shift: f64,
+    /// Who leads where.
+    stretches: Vec<Stretch>,
+}
+
+/// Two series at one point.
+struct Step<'a> {
+    point: u64,
+    /// Its logarithm, shifted.
+    x: f64,
+    places: [&'a Place; 2],
+    /// The logarithm of how many times better the one is than the other.
+    lead: f64,
+    error: f64,
+    clear: bool,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares `one` with `other`.
+    pub fn of(one: &'a Series, other: &'a Series) -> Self {
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        for place in &one.places {
+            let same = other.places.binary_search_by_key(&place.point, |other| other.point);
+            steps.extend(same.ok().map(|index| Step::of(place, &other.places[index])));
+        }
+        let beyond = |step: &Step<'_>| one.split.is_some_and(|split| step.point > split);
+        let usual = [false, true].map(|side| usual_error(&steps, |step| beyond(step) == side));
+        let added = errors_added(steps.len());
+        let shift = shift(&steps);
+        for step in &mut steps {
+            step.x = (step.point as f64 + shift).ln();
+            step.error = step.error.max(usual[usize::from(beyond(step))]);
+            step.clear = step.is_clear(added);
+        }
+        let (stretches, blips) = without_blips(&steps, evidence::stretches(&steps));
+        // Nobody is told to lead there, so nobody is marked.
+        for blip in blips {
+            steps[blip].clear = false;
+        }
+        Self { one, other, steps, shift, stretches }
+    }
+
+    /// The second of the two.
+    pub fn other(&self) -> &Series {
+        self.other
+    }
+
+    /// Whether the one is clearly better at `point` (or the other); `None` if it is too close to
+    /// call, or one has no figure.
+    pub fn one_leads_at(&self, point: u64) -> Option<bool> {
+        let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
+        self.steps[index].clear.then_some(self.steps[index].lead > 0.0)
+    }
+
+    /// How many times better the one is than the other at `point`, with its interval.
+    pub fn lead_at(&self, point: u64) -> Option<Estimate> {
+        let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
+        let step = &self.steps[index];
+        let [one, other] = step.places;
+        let mut leads: Vec<f64> =
+            one.draws.iter().zip(&other.draws).map(|(one, other)| one - other).collect();
+        Some(interval(step.lead, &mut leads.clone(), &mut leads))
+    }
+
+    /// How it ends.
+    pub fn standing(&self) -> Standing {
+        let steps = self.steps.as_slice();
+        if steps.len() < 2 {
+            let count = if steps.is_empty() { "no" } else { "one" };
+            return Standing::Unknown { because: format!("they have {count} point in common") };
+        }
+        let most = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
+        match self.stretches.as_slice() {
+            [] if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
+            [] => Standing::Unknown { because: self.scatters(most) },
+            [only] => self.throughout(steps, only),
+            [_, _] | [_, _, _] => {
+                let changes = evidence::changes(steps, &self.stretches);
+                let crossovers = changes.iter().map(|change| self.crossover(steps, change));
+                Standing::Crosses { crossovers: crossovers.collect() }
+            }
+            _ if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
+            many => Standing::Unsettled { changes: many.len() - 1, most },
+        }
+    }
+
+    /// Why nothing is said of who leads.
+    fn scatters(&self, most: f64) -> String {
+        let most = words::factor(most);
+        let ratio = self.ratio().map(|ratio| format!(" ({})", words::ratio_with_interval(ratio)));
+        let ratio = ratio.unwrap_or_default();
+        format!("leads of up to {most} are within the scatter of their figures{ratio}")
+    }
+
+    /// The figures of the one over those of the other, over all points: the mean of the logarithms,
+    /// its error that of the figures or what the points differ by, whichever is more. `None` where
+    /// nothing is known of chance.
+    fn ratio(&self) -> Option<Estimate> {
+        let count = self.steps.len() as f64;
+        if self.steps.len() < 2 || self.steps.iter().any(Step::is_single) {
+            return None;
+        }
+        let sign = if self.one.lower_is_better { -1.0 } else { 1.0 };
+        let leads: Vec<f64> = self.steps.iter().map(|step| sign * step.lead).collect();
+        let mean = leads.iter().sum::<f64>() / count;
+        let own = self.steps.iter().map(|step| step.error.powi(2)).sum::<f64>().sqrt() / count;
+        let scatter = deviation(&leads) / (count - 1.0).sqrt();
+        let half = student_t(self.steps.len() - 1) * own.max(scatter);
+        let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
+        half.is_finite().then_some(Estimate { value, low, high })
+    }
+
+    fn throughout(&self, steps: &[Step<'_>], only: &Stretch) -> Standing {
+        let [from, to] = evidence::range(steps, only);
+        let its_own = |step: &&Step<'_>| (step.lead > 0.0) == only.one_leads;
+        let leads = || steps[from..=to].iter().filter(its_own).map(|step| step.lead.abs());
+        Standing::Throughout {
+            better: if only.one_leads { self.one } else { self.other }.subject.clone(),
+            least: leads().fold(f64::INFINITY, f64::min).exp(),
+            most: leads().fold(0.0, f64::max).exp(),
+            from: steps[from].point,
+            to: steps[to].point,
+            clear: steps.iter().filter(its_own).filter(|step| step.clear).count(),
+            of: steps.len(),
+        }
+    }
+
+    fn crossover(&self, steps: &[Step<'_>], change: &Change) -> Crossover {
+        let (overtaken, overtakes) =
+            if change.one_leads { (self.one, self.other) } else { (self.other, self.one) };
+        let [after, before] = change.between.map(|index| steps[index].point);
+        Crossover {
+            overtakes: overtakes.subject.clone(),
+            overtaken: overtaken.subject.clone(),
+            at: zeros::place(steps, change, self.shift),
+            share: None,
+            after,
+            before,
+        }
+    }
+}
+
+impl<'a> Step<'a> {
+    fn of(one: &'a Place, other: &'a Place) -> Self {
+        // What is known of one only is taken for both.
+        let error = match (one.single, other.single) {
+            (true, false) => other.error * std::f64::consts::SQRT_2,
+            (false, true) => one.error * std::f64::consts::SQRT_2,
+            _ => one.error.hypot(other.error),
+        };
+        let error = if error.is_finite() { together(one, other).unwrap_or(error) } else { error };
+        let (point, lead) = (one.point, one.worth - other.worth);
+        Self { point, x: 0.0, places: [one, other], lead, error, clear: false }
+    }
+
+    fn is_single(&self) -> bool {
+        self.places.iter().all(|place| place.single)
+    }
+
+    fn is_clear(&self, errors_added: f64) -> bool {
+        if self.is_single() {
+            return self.lead.abs() >= TOO_CLOSE_SINGLE.ln();
+        }
+        let asked = self.errors_asked() + errors_added;
+        self.is_apart() || self.lead.abs() >= TOO_CLOSE.ln() && self.lead.abs() > asked * self.error
+    }
+
+    /// Whether all rounds of the one are far from all of the other.
+    fn is_apart(&self) -> bool {
+        let [one, other] = self.places;
+        let gap = (one.range[0] - other.range[1]).max(other.range[0] - one.range[1]);
+        one.rounds.min(other.rounds) >= ROUNDS_APART && gap.is_finite() && gap >= APART.ln()
+    }
+
+    fn errors_asked(&self) -> f64 {
+        let [one, other] = self.places;
+        one.errors_asked.max(other.errors_asked)
+    }
+
+    /// How far `lead` is above zero, as a share of what is asked of a lead.
+    fn strength(&self, lead: f64) -> f64 {
+        if self.is_single() {
+            return lead / TOO_CLOSE_SINGLE.ln();
+        }
+        // Without scatter any lead is beyond chance.
+        lead / (self.errors_asked() * self.error).max(f64::MIN_POSITIVE)
+    }
+
+    /// What both are worth in one replicate; what was not resampled stays.
+    fn draw(&self, replicate: usize) -> [f64; 2] {
+        self.places.map(|place| place.draws.get(replicate).copied().unwrap_or(place.worth))
+    }
+}
+
+/// Standard error of the lead of `one` over `other` where both were resampled. Their replicates are
+/// drawn independently, so a round that was slower for both counts against both.
+fn together(one: &Place, other: &Place) -> Option<f64> {
+    let same = one.draws.len() > 1 && one.draws.len() == other.draws.len();
+    let leads = || one.draws.iter().zip(&other.draws).map(|(one, other)| one - other);
+    same.then(|| deviation(&leads().collect::<Vec<f64>>()).hypot(one.drift.hypot(other.drift)))
+}
+
+/// Half of the first point above zero, where zero is a point: it then stands as far before that one as
+/// the next ones are apart.
+fn shift(steps: &[Step<'_>]) -> f64 {
+    let above = steps.iter().map(|step| step.point).find(|point| *point > 0);
+    let has_zero = steps.first().is_some_and(|step| step.point == 0);
+    if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 }
+}
+
+/// The middle one of the errors of those points that count: what a point that looks quieter is held to.
+fn usual_error(steps: &[Step<'_>], counts: impl Fn(&Step<'_>) -> bool) -> f64 {
+    let known = steps.iter().filter(|step| counts(step));
+    let known = known.filter(|step| !step.is_single() && step.error.is_finite());
+    let mut errors: Vec<f64> = known.map(|step| step.error).collect();
+    sort(&mut errors);
+    errors.get(errors.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The figure with the 2.5 percentile of `lows` and the 97.5 percentile of `highs`, widened to hold
+/// it, all from their logarithms.
+fn interval(value: f64, lows: &mut [f64], highs: &mut [f64]) -> Estimate {
+    sort(lows);
+    sort(highs);
+    let low = quantile(lows, 0.025).unwrap_or(value).min(value);
+    let high = quantile(highs, 0.975).unwrap_or(value).max(value);
+    Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::random::normal;
+
+    const SIZES: [u64; 6] = [10, 30, 100, 300, 1000, 3000];
+
+    /// Single figures, as in a table from elsewhere.
+    pub(super) fn singles(subject: &str, figures: &[(u64, f64)]) -> Series {
+        let figures = figures.iter().map(|&(point, value)| Figure {
+            point,
+            median: Estimate { value, low: value, high: value },
+            rounds: 1,
+            samples: 1,
+            replicates: &[],
+        });
+        Series::new(subject, true, figures)
+    }
+
+    /// Five rounds at each of [`SIZES`]: the medians have this `error`.
+    fn rounds(subject: &str, medians: [f64; 6], error: f64) -> Series {
+        let mut random = fastrand::Rng::with_seed(subject.len() as u64);
+        let drawn = medians.map(|median| -> Vec<f64> {
+            (0..400).map(|_| median * (error * normal(&mut random)).exp()).collect()
+        });
+        let figures = (0..6).map(|index| {
+            let (value, half) = (medians[index], (1.96 * error).exp());
+            let median = Estimate { value, low: value / half, high: value * half };
+            let (point, replicates) = (SIZES[index], drawn[index].as_slice());
+            Figure { point, median, rounds: 5, samples: 100, replicates }
+        });
+        Series::new(subject, true, figures)
+    }
+
+    pub(super) fn against_ten(medians: [f64; 6], error: f64) -> Standing {
+        contest(&rounds("ten", [10.0; 6], error), &rounds("other", medians, error))
+    }
+
+    pub(super) fn crossovers(standing: Standing) -> Vec<Crossover> {
+        let Standing::Crosses { crossovers } = standing else { panic!("{standing:?}") };
+        crossovers
+    }
+
+    #[test]
+    fn too_few_points_are_unknown() {
+        let one = singles("one", &[(10, 1.0), (30, 2.0)]);
+        let because = |other: &[(u64, f64)]| match contest(&one, &singles("other", other)) {
+            Standing::Unknown { because } => because,
+            standing => panic!("{standing:?}"),
+        };
+        assert_eq!(because(&[]), "they have no point in common");
+        assert_eq!(because(&[(20, 1.0), (40, 1.0)]), "they have no point in common");
+        assert_eq!(because(&[(20, 1.0), (30, 1.0)]), "they have one point in common");
+    }
+
+    #[test]
+    fn figures_without_a_logarithm_are_left_out() {
+        let one = singles("one", &[(0, 1.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
+        let gaps = [(0, 2.5), (10, 2.0), (20, 5.0), (30, 5.0), (60, f64::NAN), (100, 3.0)];
+        let standing = contest(&one, &singles("other", &gaps));
+        let better = "one".to_owned();
+        assert_eq!(
+            standing,
+            Standing::Throughout {
+                better,
+                least: 2.0,
+                most: 3.0_f64.ln().exp(),
+                from: 0,
+                to: 100,
+                clear: 3,
+                of: 3
+            }
+        );
+    }
+
+    /// A cost of 8 and 0.1 for each against one of 10 cross at 20, between none and the first points.
+    #[test]
+    fn zero_is_a_point_before_the_first() {
+        let sizes = [0, 50, 100, 1000];
+        let steep: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 8.0 + 0.1 * n as f64)).collect();
+        let flat = sizes.map(|n| (n, 10.0));
+        let [found] = crossovers(contest(&singles("flat", &flat), &singles("steep", &steep)))
+            .try_into()
+            .unwrap();
+        assert_eq!((found.overtakes.as_str(), found.after, found.before), ("flat", 0, 50));
+        assert!((15.0..=30.0).contains(&found.at.value), "{found:?}");
+        // Those who change places further up do so where they would without it.
+        let later: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 2.0 + 0.02 * n as f64)).collect();
+        let [found] = crossovers(contest(&singles("flat", &flat), &singles("later", &later)))
+            .try_into()
+            .unwrap();
+        assert_eq!((found.after, found.before), (100, 1000));
+        assert!((300.0..=600.0).contains(&found.at.value), "{found:?}");
+    }
+
+    #[test]
+    fn the_ratio_of_two_that_are_alike_has_an_interval() {
+        let standing = against_ten([10.1, 9.9, 10.05, 10.0, 9.95, 10.1], 0.01);
+        let Standing::TooClose { most, ratio: Some(ratio) } = standing else {
+            panic!("{standing:?}")
+        };
+        // Five errors of 1.4 %, by Student's t for five degrees of freedom: 1.5 %.
+        assert!(most < 1.011 && (ratio.value - 0.998).abs() < 0.002, "{ratio:?}");
+        assert!(ratio.low < 0.99 && ratio.low > 0.98, "{ratio:?}");
+        assert!(ratio.high > 1.01 && ratio.high < 1.02, "{ratio:?}");
+    }
+
+    #[test]
+    fn single_figures_cross_without_an_interval() {
+        let flat = singles("flat", &[(10, 10.0), (100, 10.0), (1000, 10.0), (10_000, 10.0)]);
+        let steep = singles("steep", &[(10, 1.0), (100, 9.95), (1000, 100.0), (10_000, 1000.0)]);
+        let found = crossovers(contest(&flat, &steep));
+        let [Crossover { overtakes, overtaken, at, share, after, before }] = found.as_slice()
+        else {
+            panic!("{found:?}")
+        };
+        assert_eq!((overtakes.as_str(), overtaken.as_str()), ("flat", "steep"));
+        // 0.5 % is too close to call even for single figures.
+        assert_eq!((*after, *before, *share), (10, 1000, None));
+        assert!((at.value / 100.5 - 1.0).abs() < 0.001, "{at:?}");
+        assert_eq!((at.low.to_bits(), at.high.to_bits()), (at.value.to_bits(), at.value.to_bits()));
+    }
+
+    #[test]
+    fn more_is_better_where_the_metric_says_so() {
+        let figure = |point: u64, value: f64| Figure {
+            point,
+            median: Estimate { value, low: value, high: value },
+            rounds: 1,
+            samples: 1,
+            replicates: &[],
+        };
+        let one = Series::new("one", false, [figure(1, 100.0), figure(10, 100.0)]);
+        let other = Series::new("other", false, [figure(1, 50.0), figure(10, 80.0)]);
+        let Standing::Throughout { better, .. } = contest(&one, &other) else { panic!() };
+        assert_eq!(better, "one");
+    }
+
+    /// On logarithmic axes the lead is 0.3 ln(n / 200); 95 % of it is within 2 · 0.02 · √2 / 0.3.
+    #[test]
+    fn an_interval_is_as_wide_as_the_figures_are_uncertain() {
+        let medians = SIZES.map(|n| 10.0 * (n as f64 / 200.0).powf(0.3));
+        let [crossover] = crossovers(against_ten(medians, 0.02)).try_into().unwrap();
+        assert_eq!((crossover.after, crossover.before), (100, 300));
+        let Estimate { value, low, high } = crossover.at;
+        assert!((value / 200.0 - 1.0).abs() < 1e-9, "{crossover:?}");
+        // The zero's own error is less than that of a point, it being between two of them; what is
+        // unknown of the curve adds to it.
+        assert!(low > 200.0 / 1.25 && low < 200.0 / 1.1, "{crossover:?}");
+        assert!(high < 200.0 * 1.25 && high > 200.0 * 1.1, "{crossover:?}");
+    }
+
+    #[test]
+    fn the_middle_is_taken_where_several_zeros_are_too_close_to_call() {
+        let [crossover] =
+            crossovers(against_ten([5.0, 9.9, 10.1, 9.9, 10.1, 20.0], 0.01)).try_into().unwrap();
+        assert_eq!((crossover.after, crossover.before), (10, 3000));
+        let Estimate { value, low, high } = crossover.at;
+        assert!((value / 173.0 - 1.0).abs() < 0.01 && low < 60.0 && high > 500.0, "{crossover:?}");
+    }
+
+    #[test]
+    fn two_changes_are_two_crossovers() {
+        let found = crossovers(against_ten([5.0, 7.0, 14.0, 14.0, 7.0, 5.0], 0.02));
+        let told: Vec<(&str, u64, u64)> =
+            found.iter().map(|c| (c.overtakes.as_str(), c.after, c.before)).collect();
+        assert_eq!(told, [("ten", 30, 100), ("other", 300, 1000)]);
+        assert!(found.iter().all(|c| c.at.low < c.at.value && c.at.value < c.at.high));
+    }
+
+    #[test]
+    fn one_point_of_a_small_lead_is_no_change() {
+        let blip = against_ten([5.0, 7.0, 10.4, 7.0, 7.0, 5.0], 0.002);
+        let Standing::Throughout { better, clear, of, .. } = &blip else { panic!("{blip:?}") };
+        assert_eq!((better.as_str(), *clear, *of), ("other", 5, 6));
+        assert_eq!(crossovers(against_ten([5.0, 7.0, 11.0, 7.0, 7.0, 5.0], 0.002)).len(), 2);
+        // At the end of the range there is nothing on the other side to speak against it.
+        assert_eq!(crossovers(against_ten([5.0, 7.0, 7.0, 7.0, 7.0, 10.4], 0.002)).len(), 1);
+    }
+
+    #[test]
+    fn many_changes_are_never_many_crossovers() {
+        let small = against_ten([10.6, 9.4, 10.6, 9.4, 10.6, 9.4], 0.002);
+        assert!(matches!(small, Standing::TooClose { most, .. } if most > 1.06), "{small:?}");
+        let large = against_ten([15.0, 6.0, 15.0, 6.0, 15.0, 6.0], 0.002);
+        let Standing::Unsettled { changes, most } = large else { panic!("{large:?}") };
+        assert!(changes == 5 && (most - 10.0 / 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn scatter_is_not_called_close() {
+        let noisy = against_ten([8.0, 12.0, 9.0, 13.0, 8.0, 11.0], 0.2);
+        let Standing::Unknown { because } = noisy else { panic!("{noisy:?}") };
+        let said = "leads of up to ×1.30 are within the scatter of their figures (ratio ";
+        assert!(because.starts_with(said), "{because}");
+    }
+
+    /// One point whose five rounds agree by luck is held to the error of the others.
+    #[test]
+    fn a_point_that_looks_quiet_is_held_to_the_usual_error() {
+        let sure = |value: f64| Estimate { value, low: value * 0.999, high: value * 1.001 };
+        let wide = |value: f64| Estimate { value, low: value * 0.9, high: value * 1.1 };
+        let series = |subject: &str, estimates: [Estimate; 4]| {
+            let figures = (1..).zip(estimates).map(|(point, median)| Figure {
+                point,
+                median,
+                rounds: 5,
+                samples: 100,
+                replicates: &[],
+            });
+            Series::new(subject, true, figures)
+        };
+        let one = series("one", [wide(10.0), wide(10.0), sure(10.0), wide(10.0)]);
+        let other = series("other", [wide(10.0), wide(10.0), sure(10.5), wide(10.0)]);
+        assert!(matches!(contest(&one, &other), Standing::TooClose { .. }));
+        let quiet = [sure(10.0), sure(10.0), sure(10.5), sure(10.0)];
+        let standing = contest(&series("one", [sure(10.0); 4]), &series("other", quiet));
+        assert!(matches!(standing, Standing::Throughout { clear: 1, .. }), "{standing:?}");
+    }
+
+    #[test]
+    fn few_rounds_have_more_to_prove() {
+        let asked = [1, 2, 3, 4, 5, 9].map(|rounds| errors_asked(rounds, 100));
+        assert_eq!(asked.map(f64::to_bits), [3.5, 9.0, 4.2, 3.8, 3.5, 3.5].map(f64::to_bits));
+        assert!(errors_added(12) < 1e-12 && (0.55..0.65).contains(&errors_added(120)));
+    }
+}

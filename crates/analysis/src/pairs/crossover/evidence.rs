@@ -1,0 +1,380 @@
+//! Who leads where, by the evidence of neighbouring points together.
+//!
+//! A point's lead is measured in what is asked of a point: at a strength of 1 it is clear on its own.
+//! A stretch of neighbouring points is clear when its leads together are as unlikely as that: the sum
+//! of their strengths is as large as the root of their number. No point adds more than [`MOST_OF_ONE`]
+//! to that, so that one of them can't decide for others. Wherever a clear stretch of the one stands
+//! beside a clear stretch of the other, the lead has changed; as many changes are told as there must be.
+//!
+//! Where a change is, is another question. The sign of the lead is constant on either side of it, and
+//! nothing is assumed about its size. So a place costs the squares (halved, in standard errors) of all
+//! leads that are on the wrong side of it, the best place costs least, and places that cost a little
+//! more are as good.
+
+use super::{BLIP, Step, TOO_CLOSE, errors_added};
+
+/// What a point adds to a stretch at most, as a share of what makes it clear on its own.
+const MOST_OF_ONE: f64 = 0.8;
+/// The strength of 1 in standard errors, for costs; with two rounds more is asked only because the
+/// errors are known less.
+const USUAL_ERRORS: f64 = 3.5;
+/// What is asked of further stretches once somebody leads, as a share of what is asked of the first:
+/// chance has to favour the opponent now, which is half of what it could do before.
+const OF_AN_OPPONENT: f64 = 0.92;
+/// Places of a change that cost this much more than the best are as good as it: two standard errors of
+/// a single point.
+const AS_GOOD: f64 = 2.0;
+/// What a leader may do without at the ends of its range: one standard error of a single point.
+const CONTRIBUTES_NOTHING: f64 = 0.5;
+
+/// Points in a row with the same leader.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) one_leads: bool,
+    /// By this point it is sure that it has led.
+    pub(super) sure_by: usize,
+    /// From this point on it is sure that it leads somewhere.
+    pub(super) sure_from: usize,
+}
+
+impl Stretch {
+    /// Whether it rests on a single point with a small lead.
+    fn is_blip(&self, steps: &[Step<'_>]) -> bool {
+        self.sure_by == self.sure_from && steps[self.sure_by].lead.abs() < BLIP.ln()
+    }
+}
+
+/// The clear stretches of changing leaders, as many as there are.
+pub(super) fn stretches(steps: &[Step<'_>]) -> Vec<Stretch> {
+    if ends(steps, 1.0, false).is_empty() {
+        return Vec::new();
+    }
+    let forward = ends(steps, OF_AN_OPPONENT, false);
+    let mut backward = ends(steps, OF_AN_OPPONENT, true);
+    backward.reverse();
+    // The longest rows of stretches from either end have the same leaders, but in the odd case of two
+    // stretches that overlap; then it is left open where each of them begins.
+    let agree = forward.iter().map(|end| end.0).eq(backward.iter().map(|end| end.0));
+    let mut stretches = Vec::with_capacity(forward.len());
+    for (index, &(one_leads, sure_by)) in forward.iter().enumerate() {
+        let before = index.checked_sub(1).map_or(0, |before| forward[before].1 + 1);
+        let sure_from = if agree { backward[index].1 } else { before.min(sure_by) };
+        stretches.push(Stretch { one_leads, sure_by, sure_from });
+    }
+    stretches
+}
+
+/// Where the shortest clear stretches end, each of another leader than the one before, by the steps
+/// in their order or from the last to the first.
+fn ends(steps: &[Step<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, usize)> {
+    let count = steps.len();
+    let index = |place: usize| if from_the_end { count - 1 - place } else { place };
+    let mut ends: Vec<(bool, usize)> = Vec::new();
+    let mut start = 0;
+    for end in 0..count {
+        let mut sum = Sum::default();
+        for place in (start..=end).rev() {
+            sum.add(&steps[index(place)]);
+            let found = sum.leader(asked, count);
+            if let Some(one_leads) = found
+                && ends.last().is_none_or(|last| last.0 != one_leads)
+            {
+                ends.push((one_leads, index(end)));
+                start = end + 1;
+                break;
+            }
+        }
+    }
+    ends
+}
+
+/// A stretch as it grows.
+#[derive(Default)]
+struct Sum {
+    points: usize,
+    strengths: f64,
+    /// For the mean of the leads, weighted by the inverse of their variance.
+    leads: f64,
+    weights: f64,
+    alone: bool,
+    clear: Option<bool>,
+}
+
+impl Sum {
+    fn add(&mut self, step: &Step<'_>) {
+        self.points += 1;
+        self.strengths += step.strength(step.lead).clamp(-MOST_OF_ONE, MOST_OF_ONE);
+        // An error of zero is as good as the smallest.
+        let weight = step.error.max(1e-9).powi(-2);
+        self.leads += weight * step.lead;
+        self.weights += weight;
+        self.alone |= step.is_single();
+        self.clear = step.clear.then_some(step.lead > 0.0);
+    }
+
+    /// Who leads over all of it, if that is clear, among `count` points.
+    fn leader(&self, asked: f64, count: usize) -> Option<bool> {
+        if self.points == 1 {
+            return self.clear;
+        }
+        let asked =
+            asked * (1.0 + errors_added(count) / USUAL_ERRORS) * (self.points as f64).sqrt();
+        let one_leads = self.strengths > 0.0;
+        let lead = self.leads / self.weights * if one_leads { 1.0 } else { -1.0 };
+        // Nothing is known of the chance in single figures, so they can't be pooled.
+        let is_clear = !self.alone && self.strengths.abs() >= asked && lead >= TOO_CLOSE.ln();
+        is_clear.then_some(one_leads)
+    }
+}
+
+/// Without single points of a small lead between two changes: neighbours of the same leader join.
+/// Second, the points that were left out.
+pub(super) fn without_blips(steps: &[Step<'_>], all: Vec<Stretch>) -> (Vec<Stretch>, Vec<usize>) {
+    let count = all.len();
+    let (mut kept, mut blips): (Vec<Stretch>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (index, stretch) in all.into_iter().enumerate() {
+        if index > 0 && index + 1 < count && stretch.is_blip(steps) {
+            blips.push(stretch.sure_by);
+            continue;
+        }
+        match kept.last_mut() {
+            Some(last) if last.one_leads == stretch.one_leads => last.sure_from = stretch.sure_from,
+            _ => kept.push(stretch),
+        }
+    }
+    (kept, blips)
+}
+
+/// Between which points a leader changes, as indices of steps.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    /// Who leads before it.
+    pub(super) one_leads: bool,
+    /// The last point before it, and how much more than the best that costs: all places that are as
+    /// good as the best, ascending.
+    pub(super) places: Vec<(usize, f64)>,
+    /// The first and the last such point that any replicate may find: beyond these other changes begin,
+    /// or the range ends.
+    pub(super) outer: [usize; 2],
+    /// The last point at which the one leads by the evidence, and the first at which the other does.
+    pub(super) between: [usize; 2],
+}
+
+/// The changes between `stretches`.
+pub(super) fn changes(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<Change> {
+    let best = best_places(steps, stretches);
+    let change = |index: usize| {
+        let first = index.checked_sub(1).map_or(0, |before| best[before] + 1);
+        let next = best.get(index + 1).map_or(steps.len() - 1, |next| *next);
+        let outer = [first, next.saturating_sub(1).max(first)];
+        Change::of(steps, &stretches[index..index + 2], best[index], outer)
+    };
+    (0..best.len()).map(change).collect()
+}
+
+impl Change {
+    /// That between these two stretches, of which `best` is the best place.
+    fn of(steps: &[Step<'_>], pair: &[Stretch], best: usize, outer: [usize; 2]) -> Self {
+        let one_leads = pair[0].one_leads;
+        let [first, last] = window(pair);
+        let costs = Costs::of(steps.iter().map(|step| step.strength(step.lead)), one_leads);
+        let cost = |at: usize| costs.at(at + 1) - costs.at(best + 1);
+        // Single figures: all that lies between two clear ones is as good.
+        let single = steps.iter().any(Step::is_single);
+        let inside = first.max(outer[0])..=last.min(outer[1]);
+        let as_good = inside.filter(|at| *at == best || single || cost(*at) <= AS_GOOD);
+        let places: Vec<(usize, f64)> = as_good.map(|at| (at, cost(at))).collect();
+        let [mut after, mut before] =
+            [places.first(), places.last()].map(|end| end.map_or(best, |end| end.0));
+        before += 1;
+        // A lead that is of use to nobody is none that a reader would look for there.
+        let small = |at: usize| steps[at].lead.abs() < TOO_CLOSE.ln() && !steps[at].clear;
+        while after > first && small(after) {
+            after -= 1;
+        }
+        while before <= last && small(before) {
+            before += 1;
+        }
+        Self { one_leads, places, outer, between: [after, before] }
+    }
+}
+
+/// The first and the last point after which the leader of the first of two stretches may give way to
+/// that of the second.
+fn window(pair: &[Stretch]) -> [usize; 2] {
+    let first = pair[0].sure_from;
+    [first, pair[1].sure_by.saturating_sub(1).max(first)]
+}
+
+/// The last points before each change that together cost least. Stretches begin in their order, so
+/// there are always such places.
+fn best_places(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<usize> {
+    let mut reached: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new())];
+    for pair in stretches.windows(2) {
+        let leads = steps.iter().map(|step| step.strength(step.lead));
+        let costs = Costs::of(leads, pair[0].one_leads);
+        let [first, last] = window(pair);
+        let reach = |at: usize| {
+            let before = reached.iter().filter(|(_, places)| places.last().is_none_or(|p| *p < at));
+            let (cost, places) = before.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            // Each change turns all points after it; the next one turns its own back.
+            let cost = cost + costs.turned(at + 1);
+            Some((cost, places.iter().copied().chain([at]).collect()))
+        };
+        reached = (first..=last).filter_map(reach).collect();
+    }
+    let best = reached.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, places)| places).unwrap_or_default()
+}
+
+/// What it costs to say that one leads up to a point, and the other from there on.
+pub(super) struct Costs {
+    /// By the number of points before the change.
+    of: Vec<f64>,
+}
+
+impl Costs {
+    /// By the strengths of the leads; `one_leads` below.
+    pub(super) fn of(leads: impl Iterator<Item = f64> + Clone, one_leads: bool) -> Self {
+        let sign = if one_leads { 1.0 } else { -1.0 };
+        let cost = |lead: f64| (USUAL_ERRORS * lead.clamp(0.0, MOST_OF_ONE)).powi(2) / 2.0;
+        let mut sum: f64 = leads.clone().map(|lead| cost(sign * lead)).sum();
+        let mut of = vec![sum];
+        for lead in leads {
+            sum += cost(-sign * lead) - cost(sign * lead);
+            of.push(sum);
+        }
+        Self { of }
+    }
+
+    /// With so many points before the change.
+    pub(super) fn at(&self, count: usize) -> f64 {
+        self.of[count]
+    }
+
+    /// What is gained or lost by turning all points from there on.
+    fn turned(&self, count: usize) -> f64 {
+        self.of[count] - self.of[self.of.len() - 1]
+    }
+
+    /// The number of points before the cheapest change, between these two.
+    pub(super) fn cheapest(&self, [first, last]: [usize; 2]) -> usize {
+        let cheaper = |a: &usize, b: &usize| self.of[*a].total_cmp(&self.of[*b]);
+        (first..=last).min_by(cheaper).unwrap_or(first)
+    }
+}
+
+/// The first and the last point of the range in which the one leader leads by enough to be of use:
+/// at the ends, points that contribute nothing to that are left out.
+pub(super) fn range(steps: &[Step<'_>], only: &Stretch) -> [usize; 2] {
+    let sign = if only.one_leads { 1.0 } else { -1.0 };
+    let margin = sign * TOO_CLOSE.ln();
+    let beyond = steps.iter().map(|step| sign * step.strength(step.lead - margin));
+    let spared = |costs: &Costs, most: usize| {
+        let least = (0..=most).map(|count| costs.at(count)).fold(f64::INFINITY, f64::min);
+        (0..=most).rfind(|count| costs.at(*count) <= least + CONTRIBUTES_NOTHING).unwrap_or(0)
+    };
+    let first = spared(&Costs::of(beyond.clone(), false), only.sure_by);
+    let backward: Vec<f64> = beyond.rev().collect();
+    let most = steps.len() - 1 - only.sure_from;
+    let last = steps.len() - 1 - spared(&Costs::of(backward.into_iter(), false), most);
+    let sure = [only.sure_from.min(only.sure_by), only.sure_from.max(only.sure_by)];
+    if first <= last { [first, last] } else { sure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Standing;
+    use crate::pairs::crossover::tests::{against_ten, crossovers, singles};
+    use crate::pairs::crossover::{Comparison, contest};
+
+    /// Better, from, to, clear.
+    fn throughout(standing: Standing) -> (String, u64, u64, usize) {
+        let Standing::Throughout { better, from, to, clear, .. } = standing else {
+            panic!("{standing:?}")
+        };
+        (better, from, to, clear)
+    }
+
+    /// Six leads of 1.7 standard errors are together one of 4.
+    #[test]
+    fn a_lead_that_is_clear_nowhere_is_clear_altogether() {
+        let (better, from, to, clear) = throughout(against_ten([11.5; 6], 0.06));
+        assert_eq!((better.as_str(), from, to, clear), ("ten", 10, 3000, 0));
+        // Three of them are not, whatever the others.
+        let half = against_ten([11.5, 11.5, 11.5, 10.0, 10.0, 10.0], 0.06);
+        assert!(matches!(half, Standing::Unknown { .. }), "{half:?}");
+        // Sure as it may be, 1.5 % is of no use to anybody.
+        let small = against_ten([10.15; 6], 0.004);
+        assert!(matches!(small, Standing::TooClose { .. }), "{small:?}");
+    }
+
+    #[test]
+    fn a_leader_leads_as_far_as_the_evidence_goes() {
+        let below = throughout(against_ten([15.0, 12.0, 12.0, 10.1, 9.9, 10.0], 0.03));
+        assert_eq!((below.0.as_str(), below.1, below.2), ("ten", 10, 100));
+        let above = throughout(against_ten([10.0, 9.9, 10.1, 8.0, 8.0, 5.0], 0.03));
+        assert_eq!((above.0.as_str(), above.1, above.2), ("other", 300, 3000));
+        // What is in between belongs to it, and so does an end that is sure but small.
+        let between = throughout(against_ten([15.0, 10.0, 9.9, 10.1, 12.0, 10.4], 0.005));
+        assert_eq!((between.1, between.2), (10, 3000));
+    }
+
+    #[test]
+    fn weak_evidence_on_both_sides_is_a_crossover() {
+        let [crossover] =
+            crossovers(against_ten([12.2, 12.2, 12.2, 8.2, 8.2, 8.2], 0.06)).try_into().unwrap();
+        assert_eq!((crossover.after, crossover.before), (100, 300));
+        assert!(crossover.at.low < 170.0 && crossover.at.high > 170.0, "{crossover:?}");
+    }
+
+    /// A lucky point adds less than what would make it clear.
+    #[test]
+    fn one_point_does_not_decide_for_others() {
+        let medians = [10.2, 10.1, 10.2, 12.4, 10.1, 10.2];
+        let standing = against_ten(medians, 0.05);
+        assert!(matches!(standing, Standing::Unknown { .. }), "{standing:?}");
+    }
+
+    #[test]
+    fn single_figures_are_not_pooled() {
+        let flat: Vec<(u64, f64)> = (1..20).map(|point| (point, 10.0)).collect();
+        let more: Vec<(u64, f64)> = (1..20).map(|point| (point, 10.08)).collect();
+        let standing = contest(&singles("flat", &flat), &singles("more", &more));
+        assert!(matches!(standing, Standing::TooClose { .. }), "{standing:?}");
+    }
+
+    /// The nearest place on either side of which all leads have their sign costs nothing.
+    #[test]
+    fn costs_are_those_of_leads_on_the_wrong_side() {
+        let costs = Costs::of([0.5, 0.2, -0.3, 0.1, -2.0].into_iter(), true);
+        let one = |lead: f64| (USUAL_ERRORS * lead).powi(2) / 2.0;
+        let expected = [
+            one(0.5) + one(0.2) + one(0.1),
+            one(0.2) + one(0.1),
+            one(0.1),
+            one(0.3) + one(0.1),
+            one(0.3),
+            one(0.3) + one(MOST_OF_ONE),
+        ];
+        for (count, expected) in expected.into_iter().enumerate() {
+            assert!((costs.at(count) - expected).abs() < 1e-12, "{count}");
+        }
+        assert_eq!((costs.cheapest([0, 5]), costs.cheapest([3, 5])), (2, 4));
+    }
+
+    /// Leads of 5 and 4 in turn, so that a change is where the sign is.
+    #[test]
+    fn two_changes_are_placed_together() {
+        let one = singles("one", &[(1, 5.0), (2, 4.0), (3, 1.0), (4, 1.0), (5, 5.0), (6, 4.0)]);
+        let other = singles("other", &[(1, 1.0), (2, 1.0), (3, 5.0), (4, 4.0), (5, 1.0), (6, 1.0)]);
+        let comparison = Comparison::of(&one, &other);
+        let found = stretches(&comparison.steps);
+        assert_eq!(found.len(), 3);
+        assert_eq!(best_places(&comparison.steps, &found), [1, 3]);
+        let changes = changes(&comparison.steps, &found);
+        assert_eq!((changes[0].between, changes[0].outer), ([1, 2], [0, 2]));
+        assert_eq!((changes[1].between, changes[1].outer), ([3, 4], [2, 4]));
+    }
+}

@@ -1,0 +1,308 @@
+//! The Universal Scalability Law: how the rate of N that work together follows from what waits its turn
+//! and from what they cost each other.
+//!
+//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), σ and κ not below zero (Gunther 1993). The time that N of them
+//! take together for one operation each, N/X, is a sum of three terms in N; so the law is fitted by steps
+//! of linear least squares, each solved exactly: of the four ways to hold σ or κ at zero the best that has
+//! nothing below zero. Errors count relative to the figures, as logarithms: rates span decades.
+//!
+//! A law always fits somehow. It is said to apply where the figures are no further from it than what
+//! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
+
+use crate::findings::words;
+use crate::pairs::crossover::Figure;
+use crate::rates::Levels;
+use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::{Estimate, Scaling};
+
+/// With fewer points three parameters fit whatever there is.
+pub const FEWEST: usize = 4;
+/// Figures that are as near as this fit, however little rounds scatter: no machine follows a law exactly.
+const NEAR: f64 = 0.05;
+/// How many times what rounds scatter the figures may be from the law.
+const ERRORS: f64 = 2.5;
+/// Where medians are less sure than this, any law fits.
+const VAGUE: f64 = 0.3;
+/// A peak that is further than so many times the last point is not in reach of what was measured.
+const REACH: f64 = 4.0;
+/// Steps of the fit; a handful is usual.
+const STEPS: usize = 40;
+
+/// One law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// λ, the rate of one.
+    pub single: f64,
+    /// σ, contention.
+    pub contention: f64,
+    /// κ, crosstalk.
+    pub crosstalk: f64,
+}
+
+/// What is made small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The squares of the logarithms of what the figures are of the law.
+    Ratio,
+    /// The squares of what the figures differ from the law, as most published fits do.
+    Difference,
+}
+
+impl Law {
+    /// The rate of `many`.
+    pub fn rate(&self, many: f64) -> f64 {
+        let Self { single, contention, crosstalk } = self;
+        single * many / (1.0 + contention * (many - 1.0) + crosstalk * many * (many - 1.0))
+    }
+
+    /// How many have the highest rate; infinite without crosstalk, and 1 where each further one costs
+    /// more than it brings.
+    pub fn peak(&self) -> f64 {
+        if self.crosstalk <= 0.0 {
+            return if self.contention < 1.0 { f64::INFINITY } else { 1.0 };
+        }
+        ((1.0 - self.contention).max(0.0) / self.crosstalk).sqrt().max(1.0)
+    }
+
+    /// The law that fits `figures` best: how many, and their rate, all above zero. `None` with fewer than
+    /// three.
+    pub fn fit(figures: &[(f64, f64)], by: By) -> Option<Self> {
+        let usable = |&(many, rate): &(f64, f64)| many >= 1.0 && rate > 0.0 && rate.is_finite();
+        if figures.len() < 3 || !figures.iter().all(usable) {
+            return None;
+        }
+        let times: Vec<f64> = figures.iter().map(|(many, rate)| many / rate).collect();
+        let first = figures.iter().zip(&times).map(|((many, _), &time)| (*many, time, 1.0 / time));
+        let mut terms = Terms::solve(&first.collect::<Vec<_>>())?;
+        let mut error = terms.error(figures, by);
+        for _ in 0..STEPS {
+            let target = Terms::solve(&terms.linear(figures, by))?;
+            // A whole step may lead too far.
+            let halves = (0..12).map(|half| terms.towards(&target, 0.5_f64.powi(half)));
+            let mut better = halves.map(|terms| (terms.error(figures, by), terms));
+            let Some((less, next)) = better.find(|(next, _)| *next < error) else { break };
+            let done = error - less <= 1e-12 * error;
+            (terms, error) = (next, less);
+            if done {
+                break;
+            }
+        }
+        Some(terms.law())
+    }
+}
+
+/// N/X as a sum: so much, so much for each further one, so much for each further pair.
+#[derive(Clone, Copy)]
+struct Terms([f64; 3]);
+
+/// What each term is multiplied with.
+fn factors(many: f64) -> [f64; 3] {
+    [1.0, many - 1.0, many * (many - 1.0)]
+}
+
+impl Terms {
+    fn time(&self, many: f64) -> f64 {
+        self.0.iter().zip(factors(many)).map(|(term, factor)| term * factor).sum()
+    }
+
+    fn law(&self) -> Law {
+        let [one, further, pair] = self.0;
+        Law { single: 1.0 / one, contention: further / one, crosstalk: pair / one }
+    }
+
+    fn towards(&self, target: &Self, share: f64) -> Self {
+        let mut between = self.0;
+        for (term, target) in between.iter_mut().zip(target.0) {
+            *term += share * (target - *term);
+        }
+        Self(between)
+    }
+
+    fn error(&self, figures: &[(f64, f64)], by: By) -> f64 {
+        let square = |&(many, rate): &(f64, f64)| {
+            let law = many / self.time(many);
+            match by {
+                By::Ratio => (rate / law).ln().powi(2),
+                By::Difference => (rate - law).powi(2),
+            }
+        };
+        figures.iter().map(square).sum()
+    }
+
+    /// The problem as it is near these terms, where it is linear in them: how many, the time that would
+    /// leave no error, and the weight of an error of time.
+    fn linear(&self, figures: &[(f64, f64)], by: By) -> Vec<(f64, f64, f64)> {
+        let near = |&(many, rate): &(f64, f64)| {
+            let time = self.time(many);
+            match by {
+                By::Ratio => (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time),
+                By::Difference => {
+                    let weight = many / (time * time);
+                    (many, time - (rate - many / time) / weight, weight)
+                }
+            }
+        };
+        figures.iter().map(near).collect()
+    }
+
+    /// The terms with the least squares, none below zero and the first above it.
+    fn solve(problem: &[(f64, f64, f64)]) -> Option<Self> {
+        const WAYS: [[bool; 3]; 4] =
+            [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
+        let squares = |terms: &Self| -> f64 {
+            let square = |(many, time, weight): &(f64, f64, f64)| {
+                (weight * (time - terms.time(*many))).powi(2)
+            };
+            problem.iter().map(square).sum()
+        };
+        let ways = WAYS.iter().filter_map(|used| Self::solve_with(problem, *used));
+        ways.min_by(|a, b| squares(a).total_cmp(&squares(b)))
+    }
+
+    /// The same with some terms held at zero; `None` where it asks for others.
+    fn solve_with(problem: &[(f64, f64, f64)], used: [bool; 3]) -> Option<Self> {
+        let mut rows = [[0.0; 4]; 3];
+        for &(many, time, weight) in problem {
+            let factors = factors(many).map(|factor| weight * factor);
+            for row in 0..3 {
+                for column in 0..3 {
+                    rows[row][column] += factors[row] * factors[column];
+                }
+                rows[row][3] += factors[row] * weight * time;
+            }
+        }
+        for unused in (0..3).filter(|&term| !used[term]) {
+            for row in &mut rows {
+                row[unused] = 0.0;
+            }
+            rows[unused] = [0.0; 4];
+            rows[unused][unused] = 1.0;
+        }
+        let terms = eliminate(rows)?;
+        (terms[0] > 0.0 && terms.iter().all(|term| *term >= 0.0)).then_some(Self(terms))
+    }
+}
+
+/// Solves three equations that are positive definite, each divided by its own size first.
+fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
+    let sizes = [0, 1, 2].map(|at| rows[at][at].sqrt());
+    if sizes.iter().any(|size| *size <= 0.0) {
+        return None;
+    }
+    for row in 0..3 {
+        for column in 0..3 {
+            rows[row][column] /= sizes[row] * sizes[column];
+        }
+        rows[row][3] /= sizes[row];
+    }
+    for pivot in 0..3 {
+        if rows[pivot][pivot] < 1e-12 {
+            return None;
+        }
+        for row in (0..3).filter(|&row| row != pivot) {
+            let share = rows[row][pivot] / rows[pivot][pivot];
+            let of = rows[pivot];
+            for (figure, pivot) in rows[row].iter_mut().zip(of) {
+                *figure -= share * pivot;
+            }
+        }
+    }
+    Some([0, 1, 2].map(|at| rows[at][3] / rows[at][at] / sizes[at]))
+}
+
+/// How the rate with these figures fits the law; `split` is the point beyond which rounds may scatter
+/// otherwise. `None` with fewer than two figures, or points below 1.
+pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
+    if figures.len() < 2 || figures[0].point < 1 {
+        return None;
+    }
+    let at = |logs: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> {
+        let figures = figures.iter().enumerate();
+        figures.map(|(index, figure)| (figure.point as f64, logs(index).exp())).collect()
+    };
+    let levels = Levels::of(figures, split);
+    let law = Law::fit(&at(&|index| levels.logs[index]), By::Ratio);
+    let Some(law) = law else {
+        let because =
+            if figures.len() < FEWEST { too_few() } else { "a figure is not above zero".into() };
+        return Some(Scaling {
+            because,
+            ..of_law(Law { single: 0.0, contention: 0.0, crosstalk: 0.0 })
+        });
+    };
+    let drawn: Vec<Law> = (0..levels.count)
+        .filter_map(|one| Law::fit(&at(&|index| levels.draws[index][one]), By::Ratio))
+        .collect();
+    let end = figures[figures.len() - 1].point as f64;
+    let mut scaling = of_law(law);
+    scaling.single = interval(law.single, drawn.iter().map(|law| law.single));
+    scaling.contention = interval(law.contention, drawn.iter().map(|law| law.contention));
+    scaling.crosstalk = interval(law.crosstalk, drawn.iter().map(|law| law.crosstalk));
+    let peak = interval(law.peak(), drawn.iter().map(Law::peak));
+    let apart = |(index, figure): (usize, &Figure<'_>)| {
+        levels.logs[index] - law.rate(figure.point as f64).ln()
+    };
+    let apart: Vec<f64> = figures.iter().enumerate().map(apart).collect();
+    scaling.residual = root_mean_square(apart.iter().copied(), apart.len());
+    // A peak that stands out by no more than figures may miss the law by is none.
+    let out = (law.rate(law.peak()) / law.rate(end)).ln();
+    let stands_out = !out.is_finite() || out > NEAR.max(2.0 * scaling.residual);
+    // Without crosstalk in some of the replicates there may be no peak at all.
+    scaling.peak = (stands_out && peak.high <= REACH * end).then_some(peak);
+    scaling.because = why_not(&apart, &levels.errors, &law);
+    Some(scaling)
+}
+
+fn of_law(law: Law) -> Scaling {
+    let alone = |value: f64| Estimate { value, low: value, high: value };
+    Scaling {
+        single: alone(law.single),
+        contention: alone(law.contention),
+        crosstalk: alone(law.crosstalk),
+        peak: None,
+        residual: 0.0,
+        because: String::new(),
+    }
+}
+
+fn too_few() -> String {
+    format!("it takes {} points", words::number_word(FEWEST))
+}
+
+/// Why the law does not apply to figures that are this far `apart` from it; empty where it does.
+fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> String {
+    if apart.len() < FEWEST {
+        return too_few();
+    }
+    let usual = median_of(&mut errors.to_vec()).unwrap_or(0.0);
+    if usual > VAGUE {
+        let by = words::factor(usual.exp());
+        return format!("its medians are sure to {by} only: any law would fit");
+    }
+    if law.contention > 1.0 {
+        return "each further one costs more than it brings: its contention would be above 1"
+            .into();
+    }
+    let used = 1 + usize::from(law.contention > 0.0) + usize::from(law.crosstalk > 0.0);
+    let free = apart.len().saturating_sub(used).max(1);
+    let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(NEAR));
+    if root_mean_square(strengths, free) > ERRORS {
+        let most = apart.iter().fold(0.0_f64, |most, apart| most.max(apart.abs()));
+        return format!("its figures are up to {} off the law", words::factor(most.exp()));
+    }
+    String::new()
+}
+
+fn root_mean_square(figures: impl Iterator<Item = f64>, count: usize) -> f64 {
+    (figures.map(|figure| figure * figure).sum::<f64>() / count as f64).sqrt()
+}
+
+fn interval(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
+    let mut drawn: Vec<f64> = drawn.collect();
+    sort(&mut drawn);
+    let low = quantile(&drawn, 0.025).unwrap_or(value).min(value);
+    let high = quantile(&drawn, 0.975).unwrap_or(value).max(value);
+    // Between a number and infinity there is no middle.
+    let high = if high.is_nan() { f64::INFINITY } else { high };
+    Estimate { value, low, high }
+}

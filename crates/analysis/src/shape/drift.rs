@@ -1,0 +1,120 @@
+//! Drift: a series that changed while it was measured, whatever its axis.
+//!
+//! Each round has one displacement from the others, the median over the axis (see
+//! [`crate::gather::cloud::offsets`]). The rules:
+//! 1. *At once.* The rounds part into two levels (see [`crate::shape::parted`]), and all of one level come
+//!    before all of the other: the series changed with the first round after.
+//! 2. *Bit by bit.* The displacements rise or fall along a line through the rounds, by a slope that
+//!    chance gives in at most two of a thousand series.
+//! 3. Either way it is at least a factor of [`LEAST`], and there are [`FEWEST_ROUNDS`] rounds. Where
+//!    both rules hold, the one that leaves less unexplained is told.
+
+use crate::growth::exponent::{least_squares, student_t};
+use crate::shape::parted::{FEWEST_ROUNDS, part};
+use crate::{Drift, Estimate};
+
+/// The least factor that is told.
+pub const LEAST: f64 = 1.1;
+
+/// How a series drifted whose rounds, by number, have these displacements as logarithms.
+pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
+    if rounds.len() < FEWEST_ROUNDS || rounds.iter().any(|round| !round.1.is_finite()) {
+        return None;
+    }
+    let found = [at_once(rounds), bit_by_bit(rounds)];
+    let best = found.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
+    best.map(|(drift, _)| drift)
+}
+
+/// Rule 1, with the sum of squares that it leaves.
+fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
+    let levels: Vec<f64> = rounds.iter().map(|round| round.1).collect();
+    let since = part(&levels, LEAST.ln())?.since()?;
+    let (first, last) = levels.split_at(since);
+    let (before, after) = (mean(first), mean(last));
+    let left = squares(first, before) + squares(last, after);
+    let freedom = rounds.len() - 2;
+    let counts = 1.0 / first.len() as f64 + 1.0 / last.len() as f64;
+    let half = student_t(freedom) * (left / freedom as f64 * counts).sqrt();
+    Some((Drift { factor: factor(after - before, half), since: Some(rounds[since].0) }, left))
+}
+
+/// Rule 2, with the sum of squares that it leaves.
+fn bit_by_bit(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
+    let (x, y): (Vec<f64>, Vec<f64>) =
+        rounds.iter().map(|&(number, level)| (f64::from(number), level)).unzip();
+    let slope = least_squares(&x, &y)?;
+    let freedom = rounds.len() - 2;
+    let error = (slope.high - slope.value) / student_t(freedom);
+    let rise = slope.value * (x[x.len() - 1] - x[0]);
+    if rise.abs() < LEAST.ln() || slope.value.abs() < two_of_a_thousand(freedom) * error {
+        return None;
+    }
+    let half = (slope.high - slope.value) * (x[x.len() - 1] - x[0]);
+    let spread = squares(&x, mean(&x));
+    let left = error * error * spread * freedom as f64;
+    Some((Drift { factor: factor(rise, half), since: None }, left))
+}
+
+fn factor(log: f64, half: f64) -> Estimate {
+    Estimate { value: log.exp(), low: (log - half).exp(), high: (log + half).exp() }
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len() as f64
+}
+
+fn squares(figures: &[f64], mean: f64) -> f64 {
+    figures.iter().map(|figure| (figure - mean).powi(2)).sum()
+}
+
+/// The 99.9 percentile of Student's t, which is exceeded to either side in two of a thousand, for
+/// `freedom` degrees: rounded up to the next tabulated number of degrees below.
+fn two_of_a_thousand(freedom: usize) -> f64 {
+    const TABLE: [(usize, f64); 12] = [
+        (30, 3.385_2),
+        (20, 3.551_8),
+        (15, 3.732_8),
+        (12, 3.929_6),
+        (10, 4.143_7),
+        (9, 4.296_8),
+        (8, 4.500_8),
+        (7, 4.785_3),
+        (6, 5.207_6),
+        (5, 5.893_4),
+        (4, 7.173_2),
+        (3, 10.214_5),
+    ];
+    TABLE.iter().find(|(least, _)| freedom >= *least).map_or(f64::INFINITY, |row| row.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(levels: &[f64]) -> Vec<(u32, f64)> {
+        (1..).zip(levels.iter().copied()).collect()
+    }
+
+    #[test]
+    fn a_slope_and_a_change_are_told_apart() {
+        let slope = find(&numbered(&[0.0, 0.051, 0.1, 0.149, 0.2])).unwrap();
+        assert_eq!(slope.since, None);
+        assert!((slope.factor.value - 0.199_2_f64.exp()).abs() < 1e-9, "{slope:?}");
+        let change = find(&numbered(&[0.0, 0.01, 0.3, 0.31, 0.29])).unwrap();
+        assert_eq!(change.since, Some(3));
+        assert!((change.factor.value - 0.295_f64.exp()).abs() < 1e-9, "{change:?}");
+        assert!(
+            change.factor.low < change.factor.value && change.factor.value < change.factor.high
+        );
+    }
+
+    #[test]
+    fn what_does_not_change_has_not_drifted() {
+        assert_eq!(find(&numbered(&[0.0, 0.31, 0.01, 0.3, 0.02])), None);
+        assert_eq!(find(&numbered(&[0.0, 0.0, 0.0, 0.0, 0.0])), None);
+        assert_eq!(find(&numbered(&[0.0, 0.01, 0.02, 0.03, 0.04])), None);
+        assert_eq!(find(&numbered(&[0.0, 0.1, 0.2, 0.3])), None);
+        assert_eq!(find(&numbered(&[0.0, 0.1, f64::NAN, 0.3, 0.4])), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether rounds lie on two levels.
+//!
+//! Rounds differ, and of five levels there is always a widest gap. They are parted when two rounds or
+//! more lie on each side of it, and it is several times as wide as the levels on either side lie
+//! apart: so many times, by the number of rounds, that levels which merely scatter show it in hardly
+//! more than one of a hundred cases, before the factor between the two is asked for as well. One slow
+//! round, or two by different factors, part nothing.
+
+/// Fewer rounds than this are not parted: three against two is the least that repeats on both sides.
+pub const FEWEST_ROUNDS: usize = 5;
+
+/// Rounds on two levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parting {
+    /// For each level handed in, whether it is one of the upper ones; levels that are not known are
+    /// not.
+    pub upper: Vec<bool>,
+    /// The middle of the gap.
+    pub middle: f64,
+}
+
+impl Parting {
+    /// Whether the levels changed once, in the order of the rounds: the index of the first round
+    /// after the change.
+    pub fn since(&self) -> Option<usize> {
+        let mut changes = (1..self.upper.len()).filter(|&at| self.upper[at] != self.upper[at - 1]);
+        let first = changes.next();
+        first.filter(|_| changes.next().is_none())
+    }
+}
+
+/// How the `levels` of rounds (logarithms; not a number where one is not known) part by at least
+/// `least`, if they do.
+pub fn part(levels: &[f64], least: f64) -> Option<Parting> {
+    let mut known: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
+    known.sort_unstable_by(f64::total_cmp);
+    if known.len() < FEWEST_ROUNDS {
+        return None;
+    }
+    let last = known.len() - 1;
+    let parts = |above: &usize| {
+        let gap = known[*above] - known[above - 1];
+        let spread = (known[above - 1] - known[0]).max(known[last] - known[*above]);
+        gap >= least && gap >= times(known.len()) * spread
+    };
+    let above = (2..last).find(parts)?;
+    let middle = f64::midpoint(known[above - 1], known[above]);
+    let upper = levels.iter().map(|level| *level > middle).collect();
+    Some(Parting { upper, middle })
+}
+
+/// How many times wider than the levels on either side the gap has to be.
+fn times(rounds: usize) -> f64 {
+    match rounds {
+        0..=5 => 6.0,
+        6 => 5.0,
+        7 => 4.5,
+        8 => 4.0,
+        _ => 3.5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::random::{gamma, normal};
+    use fastrand::Rng;
+
+    #[test]
+    fn two_levels_are_told_and_one_slow_round_is_not() {
+        let parted = part(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
+        assert_eq!(parted.upper, [false, true, false, false, true]);
+        assert_eq!(parted.since(), None);
+        assert_eq!(part(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap().since(), Some(2));
+        assert_eq!(part(&[0.0, 0.5, 0.02, 0.01, 0.03], 0.1), None);
+        assert_eq!(part(&[0.0, 0.5, 0.02, 0.5], 0.1), None);
+        assert_eq!(part(&[0.0, 0.5, 0.02, 0.5, f64::NAN], 0.1), None);
+        assert_eq!(part(&[0.0, 0.05, 0.002, 0.001, 0.052], 0.1), None);
+    }
+
+    /// Levels that scatter: normally, with heavy tails, and with a long tail to one side.
+    #[test]
+    fn levels_that_scatter_are_hardly_ever_parted() {
+        let mut random = Rng::with_seed(5);
+        for rounds in [5, 6, 7, 8, 9, 15] {
+            for kind in 0..3 {
+                let mut draw = || match kind {
+                    0 => normal(&mut random),
+                    1 => normal(&mut random) / (gamma(&mut random, 1.5) / 1.5).sqrt(),
+                    _ => gamma(&mut random, 1.0),
+                };
+                let drawn = 20_000;
+                let parted = (0..drawn)
+                    .filter(|_| {
+                        let levels: Vec<f64> = (0..rounds).map(|_| draw()).collect();
+                        part(&levels, 0.0).is_some()
+                    })
+                    .count();
+                println!("{rounds} rounds, kind {kind}: {parted} of {drawn}");
+                assert!(parted < drawn / 75, "{rounds} rounds, kind {kind}: {parted} of {drawn}");
+            }
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Steps: places where a curve jumps, because a table leaves a cache, or doubles.
+//!
+//! The axis is cut into up to [`MOST_BINS`] bins, and in each the rounds' medians are taken, each
+//! round moved by what it is displaced as a whole. A step has to pass four tests:
+//! 1. *Sharp.* From the bin before to the bin after, the curve changes by far more than it does
+//!    around there from bin to bin: a ramp climbs as much in the bins beside.
+//! 2. *Lasting.* A smooth curve (a parabola, over the place or over its logarithm) with a jump at that
+//!    bin needs the jump in both forms, [`NEAR`] bins on either side taken together: a single slow bin
+//!    or a bend of n² needs none.
+//! 3. *Large.* By a factor of [`LEAST`] at least, and well beyond what the bins scatter.
+//! 4. *Repeated.* Three quarters of the rounds, and two at least, jump there in the same direction, by
+//!    half as much or more: what one round shows is a disturbance.
+//!
+//! The place is where the samples around are divided best between the curves before and behind; its
+//! interval is that of the bootstrap over rounds and samples. Where samples lie on several curves (see
+//! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
+
+use crate::gather::cloud::{Cloud, FEWEST_TO_PLACE};
+use crate::growth::exponent::student_t;
+use crate::stats::bootstrap::percentile_interval;
+use crate::stats::quantiles::median_of;
+use crate::{Estimate, Step};
+use fastrand::Rng;
+
+/// The least factor of a step; downwards, its inverse.
+pub const LEAST: f64 = 1.15;
+/// The most bins that the axis is cut into.
+pub const MOST_BINS: usize = 160;
+/// The bins on either side of a step that it is judged by.
+pub const NEAR: usize = 8;
+/// Fewer bins than this are too coarse to tell a step from a bend.
+const FEWEST_BINS: usize = 24;
+/// Samples of a round in a bin: as many as that, but where bins would be too few, and at least.
+const FULL: usize = 50;
+const FULL_MIN: usize = 10;
+/// Fewer bins than this on one side are no side.
+const FEWEST_NEAR: usize = 4;
+/// How far a step is beyond the scatter of the bins, in their standard deviations.
+const CLEAR: f64 = 5.0;
+/// The part of the jump that has to happen within two bins.
+const SHARP: f64 = 0.7;
+/// More steps than this are not told apart.
+const MOST_STEPS: usize = 8;
+const REPLICATES: usize = 200;
+
+/// The steps of the trajectory `cloud`, ascending. `offsets` is how far each of its rounds is
+/// displaced: see [`crate::gather::cloud::offsets`].
+pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
+    let Some(mut bins) = Bins::of(cloud, offsets) else { return Vec::new() };
+    let mut steps = Vec::new();
+    while let Some(jump) = bins.strongest() {
+        let at = place(cloud, offsets, &bins, &jump, random);
+        steps.push(Step { at, factor: bins.factor(&jump) });
+        bins.level(&jump, at.value);
+        if steps.len() == MOST_STEPS {
+            break;
+        }
+    }
+    steps.sort_by(|a, b| a.at.value.total_cmp(&b.at.value));
+    steps
+}
+
+/// The medians of each round along the axis.
+struct Bins {
+    first: u64,
+    width: f64,
+    /// For each round, the logarithm of the median in each bin; not a number where it has few.
+    rounds: Vec<Vec<f64>>,
+    /// The median of the rounds.
+    middle: Vec<f64>,
+    /// The jumps that were taken away: from where on, and how large.
+    taken: Vec<(f64, f64)>,
+}
+
+/// A jump at a bin.
+struct Jump {
+    bin: usize,
+    /// Its logarithm.
+    size: f64,
+    error: f64,
+    fit: Fit,
+}
+
+impl Bins {
+    /// `None` with a single round, or too few samples.
+    fn of(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
+        let held = cloud.rounds.iter().map(|round| round.spots.len());
+        let most = held.clone().max()?;
+        let count = (most / FULL).clamp(FEWEST_BINS, MOST_BINS);
+        if most < FULL_MIN * count || held.filter(|held| 2 * held >= most).count() < 2 {
+            return None;
+        }
+        let ends = cloud.rounds.iter().filter_map(|r| Some((r.spots.first()?, r.spots.last()?)));
+        let first = ends.clone().map(|(first, _)| first.place).min()?;
+        let last = ends.map(|(_, last)| last.place).max()?;
+        let width = (last - first + 1) as f64 / count as f64;
+        let medians = |(round, offset): (&crate::gather::cloud::Round, &f64)| {
+            let mut logs: Vec<Vec<f64>> = vec![Vec::new(); count];
+            for spot in &round.spots {
+                let bin = ((spot.place - first) as f64 / width) as usize;
+                logs[bin.min(count - 1)].push(spot.log - offset);
+            }
+            let median = |logs: &mut Vec<f64>| {
+                let known = median_of(logs).filter(|_| logs.len() >= FEWEST_TO_PLACE);
+                known.unwrap_or(f64::NAN)
+            };
+            logs.iter_mut().map(median).collect()
+        };
+        let rounds: Vec<Vec<f64>> = cloud.rounds.iter().zip(offsets).map(medians).collect();
+        let mut bins = Self { first, width, rounds, middle: Vec::new(), taken: Vec::new() };
+        bins.middle = (0..count).map(|bin| bins.across_rounds(bin)).collect();
+        // Where rounds ended early, or a bin is empty, nothing can be said on.
+        let known = bins.middle.iter().position(|level| level.is_nan()).unwrap_or(count);
+        bins.middle.truncate(known);
+        (known >= FEWEST_BINS).then_some(bins)
+    }
+
+    /// The middle of the rounds' levels; not a number where fewer than half of them have one.
+    fn across_rounds(&self, bin: usize) -> f64 {
+        let all = self.rounds.iter().map(|round| round[bin]);
+        let mut known: Vec<f64> = all.filter(|level| level.is_finite()).collect();
+        let enough = 2 * known.len() >= self.rounds.len() && known.len() >= 2;
+        median_of(&mut known).filter(|_| enough).unwrap_or(f64::NAN)
+    }
+
+    /// All that was taken away at `place`.
+    fn taken(&self, place: f64) -> f64 {
+        self.taken.iter().filter(|(from, _)| place >= *from).map(|(_, size)| size).sum()
+    }
+
+    /// The place in the middle of `bin`.
+    fn place(&self, bin: usize) -> f64 {
+        self.first as f64 + self.width * (bin as f64 + 0.5)
+    }
+
+    /// The largest jump that passes all tests.
+    fn strongest(&self) -> Option<Jump> {
+        let last = self.middle.len() - FEWEST_NEAR;
+        let jumps = (FEWEST_NEAR..last).filter_map(|bin| self.jump(bin));
+        jumps.max_by(|a, b| a.size.abs().total_cmp(&b.size.abs()))
+    }
+
+    /// The jump at `bin`, if it passes all tests.
+    fn jump(&self, bin: usize) -> Option<Jump> {
+        let (sharp, scatter) = self.sharpness(bin)?;
+        if sharp.abs() < SHARP * LEAST.ln() || sharp.abs() < CLEAR * scatter {
+            return None;
+        }
+        let from = bin.saturating_sub(NEAR);
+        let to = (bin + NEAR).min(self.middle.len() - 1);
+        let around: Vec<usize> = (from..=to).filter(|&near| near != bin).collect();
+        let levels: Vec<f64> = around.iter().map(|&near| self.middle[near]).collect();
+        let jumps = [false, true].map(|logarithmic| {
+            let places: Vec<f64> = around.iter().map(|&near| self.place(near)).collect();
+            let fit = Fit::of(&places, self.place(bin), logarithmic)?;
+            let (size, error) = fit.jump(&levels);
+            let error = error.max(scatter * fit.inflation());
+            Some(Jump { bin, size, error, fit: fit.through(&levels) })
+        });
+        let [Some(one), Some(other)] = jumps else { return None };
+        let jump = if one.size.abs() < other.size.abs() { one } else { other };
+        let lasting = jump.size.abs() >= LEAST.ln().max(CLEAR * jump.error);
+        let as_sharp = sharp * jump.size.signum() >= SHARP * jump.size.abs() - scatter;
+        (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
+    }
+
+    /// By how much more the curve changes over `bin` than around it, or than on the side where it changes
+    /// more, as a ramp would; and how much such changes scatter.
+    fn sharpness(&self, bin: usize) -> Option<(f64, f64)> {
+        let change = |at: usize| Some(self.middle.get(at + 1)? - self.middle[at.checked_sub(1)?]);
+        let (from, to) = (bin.saturating_sub(NEAR + 2), bin + NEAR + 2);
+        let beside = (from..=to).filter(|near| near.abs_diff(bin) > 2);
+        let mut changes: Vec<f64> = beside.filter_map(change).collect();
+        let usual = median_of(&mut changes)?;
+        let mut distances: Vec<f64> = changes.iter().map(|change| (change - usual).abs()).collect();
+        // The median distance of a normal distribution is 0.6745 of its standard deviation.
+        let scatter = median_of(&mut distances)? / 0.6745;
+        let over = change(bin)?;
+        let side = |one: Option<usize>, other: Option<usize>| {
+            let pair = (one.and_then(change), other.and_then(change));
+            pair.0.zip(pair.1).map_or(usual, |(one, other)| f64::midpoint(one, other))
+        };
+        let before = side(bin.checked_sub(2), bin.checked_sub(3));
+        let behind = side(Some(bin + 2), Some(bin + 3));
+        let sides = [usual, before, behind];
+        let most = sides.into_iter().map(|side| side * over.signum()).fold(f64::MIN, f64::max);
+        Some((over - most * over.signum(), scatter))
+    }
+
+    fn is_repeated(&self, jump: &Jump) -> bool {
+        let sizes = self.sizes(jump);
+        let alike =
+            sizes.iter().filter(|size| **size * jump.size.signum() >= 0.5 * jump.size.abs());
+        let alike = alike.count();
+        alike >= 2 && 4 * alike >= 3 * sizes.len()
+    }
+
+    /// The same jump in each round that has all of the bins around.
+    fn sizes(&self, jump: &Jump) -> Vec<f64> {
+        let from = jump.bin.saturating_sub(NEAR);
+        let to = (jump.bin + NEAR).min(self.middle.len() - 1);
+        let size = |round: &Vec<f64>| {
+            let around = (from..=to).filter(|&near| near != jump.bin);
+            let levels: Vec<f64> = around.map(|near| round[near]).collect();
+            jump.fit.jump(&levels).0
+        };
+        self.rounds.iter().map(size).filter(|size| size.is_finite()).collect()
+    }
+
+    /// The factor of `jump`, with an interval by how it differs between rounds and by the scatter of
+    /// the bins, whichever is wider.
+    fn factor(&self, jump: &Jump) -> Estimate {
+        let sizes = self.sizes(jump);
+        let count = sizes.len() as f64;
+        let mean = sizes.iter().sum::<f64>() / count;
+        let squares: f64 = sizes.iter().map(|size| (size - mean).powi(2)).sum();
+        let between = student_t(sizes.len().saturating_sub(1))
+            * (squares / (count - 1.0).max(1.0) / count).sqrt();
+        let half = between.max(1.96 * jump.error);
+        let end = |log: f64| log.exp();
+        Estimate { value: end(jump.size), low: end(jump.size - half), high: end(jump.size + half) }
+    }
+
+    /// Takes `jump` away, so that the next one can be looked for.
+    fn level(&mut self, jump: &Jump, at: f64) {
+        self.taken.push((at, jump.size));
+        let flatten = |levels: &mut Vec<f64>| {
+            for level in levels.iter_mut().skip(jump.bin + 1) {
+                *level -= jump.size;
+            }
+            levels[jump.bin] = f64::midpoint(levels[jump.bin - 1], levels[jump.bin + 1]);
+        };
+        self.rounds.iter_mut().for_each(flatten);
+        let mut middle = std::mem::take(&mut self.middle);
+        flatten(&mut middle);
+        self.middle = middle;
+    }
+}
+
+/// A parabola with a jump in it, through given places by least squares.
+struct Fit {
+    logarithmic: bool,
+    /// Where the jump is, and the distance that is one.
+    middle: f64,
+    scale: f64,
+    /// Each place as 1, z, z² and whether it is behind the jump.
+    rows: Vec<[f64; 4]>,
+    inverse: [[f64; 4]; 4],
+    /// The coefficients, once it has been laid through levels.
+    curve: [f64; 4],
+}
+
+impl Fit {
+    fn of(places: &[f64], at: f64, logarithmic: bool) -> Option<Self> {
+        let along = |place: f64| if logarithmic { place.max(0.5).ln() } else { place };
+        let (middle, last) = (along(at), along(*places.last()?));
+        let scale = (last - middle).max(middle - along(*places.first()?));
+        let row = |place: &f64| {
+            let z = (along(*place) - middle) / scale;
+            [1.0, z, z * z, f64::from(u8::from(*place > at))]
+        };
+        let rows: Vec<[f64; 4]> = places.iter().map(row).collect();
+        let mut products = [[0.0; 4]; 4];
+        for row in &rows {
+            for (i, line) in products.iter_mut().enumerate() {
+                for (j, product) in line.iter_mut().enumerate() {
+                    *product += row[i] * row[j];
+                }
+            }
+        }
+        let inverse = inverse(products)?;
+        Some(Self { logarithmic, middle, scale, rows, inverse, curve: [0.0; 4] })
+    }
+
+    fn coefficients(&self, levels: &[f64]) -> [f64; 4] {
+        let mut sums = [0.0; 4];
+        for (row, level) in self.rows.iter().zip(levels) {
+            for (sum, x) in sums.iter_mut().zip(row) {
+                *sum += x * level;
+            }
+        }
+        self.inverse.map(|line| line.iter().zip(sums).map(|(a, b)| a * b).sum())
+    }
+
+    /// The jump that `levels` need, and its standard error by what is left.
+    fn jump(&self, levels: &[f64]) -> (f64, f64) {
+        let curve = self.coefficients(levels);
+        let left: f64 = self
+            .rows
+            .iter()
+            .zip(levels)
+            .map(|(row, level)| level - row.iter().zip(curve).map(|(a, b)| a * b).sum::<f64>())
+            .map(|distance| distance * distance)
+            .sum();
+        let freedom = (levels.len() as f64 - 4.0).max(1.0);
+        (curve[3], (left / freedom).sqrt() * self.inflation())
+    }
+
+    /// The standard error of the jump, per standard deviation of a level.
+    fn inflation(&self) -> f64 {
+        self.inverse[3][3].max(0.0).sqrt()
+    }
+
+    fn through(mut self, levels: &[f64]) -> Self {
+        self.curve = self.coefficients(levels);
+        self
+    }
+
+    /// The curve before the jump, at `place`.
+    fn before(&self, place: f64) -> f64 {
+        let along = if self.logarithmic { place.max(0.5).ln() } else { place };
+        let z = (along - self.middle) / self.scale;
+        self.curve[0] + z * (self.curve[1] + z * self.curve[2])
+    }
+}
+
+/// The inverse of a matrix, by elimination; `None` where it has none.
+fn inverse(mut matrix: [[f64; 4]; 4]) -> Option<[[f64; 4]; 4]> {
+    let mut result = [[0.0; 4]; 4];
+    for (at, row) in result.iter_mut().enumerate() {
+        row[at] = 1.0;
+    }
+    for at in 0..4 {
+        let pivot = (at..4).max_by(|&a, &b| matrix[a][at].abs().total_cmp(&matrix[b][at].abs()))?;
+        if matrix[pivot][at].abs() < 1e-12 {
+            return None;
+        }
+        matrix.swap(at, pivot);
+        result.swap(at, pivot);
+        let by = matrix[at][at];
+        matrix[at] = matrix[at].map(|value| value / by);
+        result[at] = result[at].map(|value| value / by);
+        for other in (0..4).filter(|&other| other != at) {
+            let times = matrix[other][at];
+            for column in 0..4 {
+                matrix[other][column] -= times * matrix[at][column];
+                result[other][column] -= times * result[at][column];
+            }
+        }
+    }
+    Some(result)
+}
+
+/// Where samples pass from the curve before `jump` to the one behind: the place that divides them best,
+/// by the distances to both.
+fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut Rng) -> Estimate {
+    let start = (bins.first as f64 + bins.width * (jump.bin as f64 - 2.0)) as u64;
+    let end = (bins.first as f64 + bins.width * (jump.bin as f64 + 3.0)) as u64;
+    // For each sample, how much nearer it is to the curve before the jump; less is nearer.
+    let nearer: Vec<Vec<(u64, f64)>> = cloud
+        .rounds
+        .iter()
+        .zip(offsets)
+        .map(|(round, offset)| {
+            let from = round.spots.partition_point(|spot| spot.place < start);
+            let near = round.spots[from..].iter().take_while(|spot| spot.place <= end);
+            near.map(|spot| {
+                let place = spot.place as f64;
+                let distance = spot.log - offset - bins.taken(place) - jump.fit.before(place);
+                (spot.place, distance.abs() - (distance - jump.size).abs())
+            })
+            .collect()
+        })
+        .filter(|round: &Vec<(u64, f64)>| !round.is_empty())
+        .collect();
+    let mut sums = vec![0.0; (end - start + 1) as usize];
+    let value = divide(&nearer.iter().collect::<Vec<_>>(), start, &mut sums, || 1.0);
+    let replicates: Vec<f64> = (0..REPLICATES)
+        .map(|_| {
+            let drawn: Vec<&Vec<(u64, f64)>> =
+                nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();
+            // Exponential weights are the bootstrap without gaps.
+            divide(&drawn, start, &mut sums, || -(1.0 - random.f64()).ln())
+        })
+        .collect();
+    percentile_interval(value, &replicates)
+}
+
+/// The first place behind the cut that leaves most samples on their own side.
+fn divide(
+    rounds: &[&Vec<(u64, f64)>],
+    start: u64,
+    sums: &mut [f64],
+    mut weight: impl FnMut() -> f64,
+) -> f64 {
+    sums.fill(0.0);
+    for &(place, nearer) in rounds.iter().copied().flatten() {
+        sums[(place - start) as usize] += weight() * nearer;
+    }
+    let (mut sum, mut least, mut cut) = (0.0, 0.0, start);
+    for (place, nearer) in (start..).zip(sums.iter()) {
+        sum += nearer;
+        if sum < least {
+            (least, cut) = (sum, place + 1);
+        }
+    }
+    cut as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_times_its_inverse_is_one() {
+        let matrix = [
+            [4.0, 1.0, 0.5, 2.0],
+            [1.0, 3.0, 0.0, 1.0],
+            [0.5, 0.0, 2.0, 0.3],
+            [2.0, 1.0, 0.3, 5.0],
+        ];
+        let inverse = inverse(matrix).unwrap();
+        for (i, row) in matrix.iter().enumerate() {
+            for j in 0..4 {
+                let product: f64 = row.iter().zip(inverse).map(|(one, other)| one * other[j]).sum();
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
+            }
+        }
+        assert_eq!(super::inverse([[1.0; 4]; 4]), None);
+    }
+
+    #[test]
+    fn a_parabola_needs_no_jump_and_a_jump_is_measured() {
+        let places: Vec<f64> = (0..17).filter(|i| *i != 8).map(|i| 100.0 + f64::from(i)).collect();
+        let fit = Fit::of(&places, 108.0, false).unwrap();
+        let parabola = |place: &f64| 1.0 + 0.1 * place + 0.02 * place * place;
+        let smooth: Vec<f64> = places.iter().map(parabola).collect();
+        assert!(fit.jump(&smooth).0.abs() < 1e-9);
+        let jumps = |place: &f64| parabola(place) + if *place > 108.0 { 0.5 } else { 0.0 };
+        let stepped: Vec<f64> = places.iter().map(jumps).collect();
+        let (size, error) = fit.jump(&stepped);
+        assert!((size - 0.5).abs() < 1e-9 && error < 1e-9, "{size} {error}");
+    }
+}

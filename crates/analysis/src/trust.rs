@@ -1,0 +1,3 @@
+//! How far the figures can be trusted.
+
+pub mod widths;

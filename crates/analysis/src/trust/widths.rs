@@ -1,0 +1,181 @@
+//! How wide intervals are by now: what a budget is spent by, and what is said of it in the end.
+//!
+//! A place of a run is a workload's subject at a point under its parameters, and its width half of the
+//! interval of its headline metric's median, as a share of that median. Of a trajectory, one cell of
+//! which measures every place on the way, it is the widest that its table shows once it is warm.
+
+use crate::findings::words;
+use crate::stats::bootstrap::interval_without;
+use crate::tables::headlines;
+use crate::{Estimate, PointSummary, Table};
+use record::{Budget, CellKey, Parameters, Run, RunState, Warning};
+use std::collections::{BTreeMap, HashMap};
+
+/// Of a run that stops when its intervals are narrow, they are told as what holds 99 % of the replicates
+/// and not 95: who stops when an interval looks narrow meets it when it looks too narrow by chance. So
+/// they hold the true median as often as 95 % asks for.
+const OUTSIDE: f64 = 0.01;
+
+/// The median of a run with a budget, with the interval that is told of it.
+pub fn told(value: f64, replicates: &[f64]) -> Estimate {
+    interval_without(OUTSIDE, value, replicates)
+}
+
+/// The width of the interval that is told at every place with several rounds: what it is decided by whether
+/// a place is measured once more. A place is the key of its cells in round 0.
+pub fn by_place(run: &Run) -> HashMap<CellKey, f64> {
+    let mut widths: HashMap<CellKey, f64> = HashMap::new();
+    let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();
+    headlines(run, |workload, (subject, parameters), point, resampled| {
+        // Without replicates there is a single round, and nothing is known of the others.
+        let told = told(resampled.estimate.value, &resampled.replicates);
+        let Some(width) = share(told).filter(|_| !resampled.replicates.is_empty()) else { return };
+        let here = first_round.iter().filter(|key| {
+            let same = key.workload == workload.name && key.subject == subject;
+            same && key.parameters == *parameters && (workload.trajectory || key.point == point)
+        });
+        for key in here {
+            let widest = widths.entry((*key).clone()).or_insert(width);
+            *widest = widest.max(width);
+        }
+    });
+    widths
+}
+
+/// Half of an interval as a share of its figure; none where the figure is not above zero.
+fn share(Estimate { low, value, high }: Estimate) -> Option<f64> {
+    (value > 0.0).then(|| (high - low) / 2.0 / value)
+}
+
+/// What became of a run's budget, in one line.
+pub(crate) fn caveat(run: &Run, tables: &[Table]) -> Option<Warning> {
+    let budget = run.plan.budget?;
+    let widths = all_widths(tables);
+    let (within, all) = match budget.precision {
+        0.0 => (0, widths.len()),
+        precision => (widths.iter().filter(|of| of.0 <= precision).count(), widths.len()),
+    };
+    let (least, most) = rounds(run, None);
+    let mut what = format!("{}: {}", head(&budget), rounds_in_words(least, most));
+    if budget.time_ms > 0 && most == 1 && run.summary.state == RunState::Complete {
+        let took_ms = run.cells.iter().map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000;
+        what = format!("{what}, which took {}", length(took_ms));
+    }
+    let [within_told, all_told] = [within, all].map(|points| words::count(points as u64));
+    if budget.precision > 0.0 {
+        let precision = words::percent(budget.precision);
+        what = format!("{what}; {within_told} of {all_told} points within ±{precision}");
+    }
+    if let Some((width, table, subject, point)) = widths.first() {
+        let (workload, at) = (&table.workload, table.place(*point));
+        let width = words::percent(*width);
+        what = format!("{what}; the widest: {workload} {subject} at {at}, ±{width}");
+    }
+    let done = budget.precision > 0.0 && within == all;
+    let remedy = if done || all == 0 {
+        String::new()
+    } else {
+        remedy(&budget, run.plan.rounds, (least, most))
+    };
+    Some(Warning { what, remedy })
+}
+
+/// What would have let it go on, of `cap` rounds at most: more rounds where a place had all of them, more
+/// time where another had not.
+pub(crate) fn remedy(budget: &Budget, cap: u32, (least, most): (u32, u32)) -> String {
+    let rounds = format!("the same with --rounds {}", 2 * cap);
+    match budget.time_ms {
+        0 => rounds,
+        _ if least >= cap => rounds,
+        _ if most >= cap => format!("{rounds} and a longer --budget"),
+        _ => "the same with a longer --budget".to_owned(),
+    }
+}
+
+/// The width of each figure that is told, the widest first.
+fn all_widths(tables: &[Table]) -> Vec<(f64, &Table, &str, u64)> {
+    let of_table = |table: &&'_ Table| table.headline;
+    let mut all = Vec::new();
+    for table in tables.iter().filter(of_table) {
+        let warm = crate::gather::places::verdicts_from(table.trajectory, &table.points);
+        for row in &table.rows {
+            let figures = row.cells.iter().flatten().filter(|figure| figure.point >= warm);
+            all.extend(figures.filter_map(|figure: &PointSummary| {
+                Some((share(figure.median)?, table, row.label.as_str(), figure.point))
+            }));
+        }
+    }
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all
+}
+
+/// How often the places of a workload, or of all of them, were measured: least and most.
+pub fn rounds(run: &Run, workload: Option<&str>) -> (u32, u32) {
+    let mut cells: BTreeMap<(&str, &str, &Parameters, u64), u32> = BTreeMap::new();
+    let wanted = |key: &&CellKey| workload.is_none_or(|workload| key.workload == workload);
+    for key in run.cells.iter().map(|cell| &cell.key).filter(wanted) {
+        *cells.entry((&key.workload, &key.subject, &key.parameters, key.point)).or_default() += 1;
+    }
+    let counts = || cells.values().copied();
+    (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+}
+
+fn rounds_in_words(least: u32, most: u32) -> String {
+    match (least, most) {
+        (1, 1) => "1 round".to_owned(),
+        _ if least == most => format!("{most} rounds"),
+        _ => format!("{least} to {most} rounds"),
+    }
+}
+
+/// `Budget of 2 min or ±2 %`.
+fn head(budget: &Budget) -> String {
+    let time = (budget.time_ms > 0).then(|| length(budget.time_ms));
+    let precision =
+        (budget.precision > 0.0).then(|| format!("±{}", words::percent(budget.precision)));
+    let both: Vec<String> = time.into_iter().chain(precision).collect();
+    format!("Budget of {}", both.join(" or "))
+}
+
+/// A length of time, for people: `2 min`, `1 min 30 s`.
+pub fn length(ms: u64) -> String {
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    let rest = ms % 1_000;
+    let parts = match ms {
+        0..1_000 => vec![(ms, "ms")],
+        1_000..10_000 if rest > 0 => return format!("{:.1} s", ms as f64 / 1_000.0),
+        _ => vec![(hours, "h"), (minutes, "min"), (seconds, "s")],
+    };
+    let some = parts.into_iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_told_as_people_say_them() {
+        let told = [500, 1_500, 34_200, 60_000, 90_000, 7_200_000, 3_723_000].map(length);
+        assert_eq!(
+            told,
+            ["500 ms", "1.5 s", "34 s", "1 min", "1 min 30 s", "2 h", "1 h 2 min 3 s"]
+        );
+    }
+
+    #[test]
+    fn who_had_all_rounds_needs_more_of_them_and_not_more_time() {
+        let told = |time_ms, rounds| remedy(&Budget { time_ms, precision: 0.02 }, 200, rounds);
+        assert_eq!(told(8_000, (200, 200)), "the same with --rounds 400");
+        assert_eq!(told(8_000, (20, 60)), "the same with a longer --budget");
+        assert_eq!(told(8_000, (20, 200)), "the same with --rounds 400 and a longer --budget");
+        assert_eq!(told(0, (20, 60)), "the same with --rounds 400");
+    }
+
+    #[test]
+    fn a_width_is_a_share_of_what_is_above_zero() {
+        let of = |low, value, high| share(Estimate { value, low, high });
+        assert_eq!(of(9.0, 10.0, 12.0), Some(0.15));
+        assert_eq!(of(-1.0, 0.0, 1.0), None);
+    }
+}

@@ -1,4 +1,4 @@
-//! Compiles the forker both ways, linked dynamically and statically, for `src/processes.rs` to embed.
+//! Compiles the forker both ways, linked dynamically and statically, for `src/processes/forker.rs` to embed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

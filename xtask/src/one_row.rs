@@ -114,17 +114,23 @@ fn add(toy: &Toy, copy: &Path) -> Result<()> {
     fs::write(copy.join(toy.file), toy.text)?;
     let table = copy.join(toy.table);
     let text = fs::read_to_string(&table).with_context(|| format!("{} is missing", toy.table))?;
-    let more = with_row(&text, toy.row)
+    let more = with_row(&text, toy.group, toy.row)
         .with_context(|| format!("{}: no table to put a row into", toy.table))?;
     fs::write(&table, more)?;
     Ok(())
 }
 
-/// The text with one more row in its table, which is the invocation `table! { … }`.
-fn with_row(text: &str, name: &str) -> Option<String> {
+/// The text with one more row in its table, which is the invocation `table! { … }`, or in a group of it.
+fn with_row(text: &str, group: Option<&str>, name: &str) -> Option<String> {
     let table = text.rfind("\ntable! {")?;
-    let end = table + text[table..].find("\n}")? + 1;
-    Some(format!("{}    {name},\n{}", &text[..end], &text[end..]))
+    let (start, close, indent) = match group {
+        None => (table, "\n}", "    "),
+        Some(group) => {
+            (table + text[table..].find(&format!("\n    {group} "))?, "\n    }", "        ")
+        }
+    };
+    let end = start + text[start..].find(close)? + 1;
+    Some(format!("{}{indent}{name},\n{}", &text[..end], &text[end..]))
 }
 
 /// Uses the copy's knee.
@@ -163,11 +169,20 @@ mod tests {
     fn a_row_goes_to_the_end_of_the_table() {
         let text =
             "macro_rules! table {\n    () => {};\n}\n\ntable! {\n    poll,\n}\n\nfn f() {}\n";
-        let more = with_row(text, "toy").unwrap();
+        let more = with_row(text, None, "toy").unwrap();
         assert!(more.contains("\ntable! {\n    poll,\n    toy,\n}\n\nfn f() {}\n"), "{more}");
         assert_eq!(more.lines().count(), text.lines().count() + 1, "one line, and no more");
-        assert!(with_row("\ntable! {\n}\n", "toy").unwrap().contains("{\n    toy,\n}"));
-        assert_eq!(with_row("fn f() {}", "toy"), None);
+        assert!(with_row("\ntable! {\n}\n", None, "toy").unwrap().contains("{\n    toy,\n}"));
+        assert_eq!(with_row("fn f() {}", None, "toy"), None);
+    }
+
+    #[test]
+    fn a_row_goes_to_the_end_of_its_group() {
+        let text =
+            "\ntable! {\n    a [x] {\n        one,\n    }\n    b [] {\n        two,\n    }\n}\n";
+        let more = with_row(text, Some("a"), "toy").unwrap();
+        assert!(more.contains("        one,\n        toy,\n    }\n    b"), "{more}");
+        assert_eq!(with_row(text, Some("c"), "toy"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
-use crate::parameter::{number_of, whole_number};
 use crate::workload::info;
+use crate::workload::parameter::{number_of, whole_number};
 use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
 use record::{Budget, CellKey, Parameters, Plan, Unavailable, Warning};
 use std::collections::{BTreeMap, HashSet};

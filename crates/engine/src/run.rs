@@ -1,13 +1,21 @@
 //! Executes a plan: each cell in a worker of its own, kept as it ends.
 
-use crate::budget::{Judge, Spender};
+pub(crate) mod alternate;
+pub mod budget;
+pub(crate) mod host;
+mod keeper;
+mod quiet;
+pub(crate) mod stop;
+
+pub use keeper::Unsaved;
+
 use crate::calibrate::Calibrated;
-use crate::frame::{Order, Reply};
-use crate::host::{host, now};
-use crate::keeper::{Keeper, Unsaved};
-use crate::quiet;
-use crate::supervise::{Supervised, Verdict, supervise};
+use crate::worker::frame::{Order, Reply};
+use crate::worker::supervise::{Supervised, Verdict, supervise};
 use crate::{Starter, Stop};
+use budget::{Judge, Spender};
+use host::{host, now};
+use keeper::Keeper;
 use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

@@ -1,7 +1,10 @@
 //! The worker's side: one cell, measured in a process of its own.
 
-use crate::frame::{Order, Reply};
+pub(crate) mod frame;
+pub(crate) mod supervise;
+
 use crate::{About, Cell, Failure, Probe, Says, Workload};
+use frame::{Order, Reply};
 use record::Short;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{self, Read, Write};

@@ -1,7 +1,9 @@
 //! What the instrument asks of a workload.
 
-use crate::parameter::number_of;
+pub(crate) mod parameter;
+
 use crate::{Parameter, Probe};
+use parameter::number_of;
 use record::{CellKey, MetricInfo, Parameters, Ratio, SubjectInfo, Warning, WorkloadInfo};
 use std::fmt::Display;
 use std::path::PathBuf;

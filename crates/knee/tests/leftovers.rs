@@ -139,7 +139,7 @@ const SERVERS: [&str; 3] = ["epoll-level", "nginx", "lighttpd"];
 #[test]
 fn servers_are_gone_whatever_ends_the_instrument() {
     for server in SERVERS {
-        if let Err(why) = workloads::servers::find(server).unwrap().available {
+        if let Err(why) = workloads::drivers::find(server).unwrap().available {
             eprintln!("SKIPPED: {server}: {why}");
             continue;
         }
@@ -156,7 +156,7 @@ fn servers_are_gone_whatever_ends_the_instrument() {
 #[test]
 fn servers_are_gone_with_their_worker() {
     for server in SERVERS {
-        if workloads::servers::find(server).unwrap().available.is_err() {
+        if workloads::drivers::find(server).unwrap().available.is_err() {
             eprintln!("SKIPPED: {server} is not installed");
             continue;
         }

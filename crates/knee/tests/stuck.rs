@@ -32,10 +32,10 @@ fn one_that_spins_is_named_by_its_function() {
         return;
     }
     assert!(reason.starts_with("did not finish within 1 s: "), "{reason}");
-    assert!(reason.contains(" samples in workloads::fault::spin"), "{reason}");
+    assert!(reason.contains(" samples in workloads::controls::fault::spin"), "{reason}");
     assert!(said.contains(&reason), "said at once: {said}");
     assert!(detail.contains("\nknee worker, "), "{detail}");
-    assert!(detail.contains(" in workloads::fault::spin"), "{detail}");
+    assert!(detail.contains(" in workloads::controls::fault::spin"), "{detail}");
 }
 
 #[test]

@@ -9,14 +9,14 @@ use std::error::Error;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use workloads::servers::{self, Setup};
+use workloads::drivers::{self, Setup};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [server, knee, folder, scratch, cpu, program, arguments @ ..] = words.as_slice() else {
         return Err("against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…".into());
     };
-    let server = servers::find(server).ok_or_else(|| format!("there is no server {server}"))?;
+    let server = drivers::find(server).ok_or_else(|| format!("there is no server {server}"))?;
     let running = server.start(&Setup {
         knee: knee.into(),
         cpus: vec![cpu.parse()?],

@@ -1,58 +1,84 @@
-//! The workloads. A new one is one file beside these and one line in the table here.
+//! The workloads. A new one is one file in the folder of its kind, and one line in the table here.
 #![forbid(unsafe_code)]
 
 use engine::Workload;
 
-mod client;
-mod cpus;
-mod files;
-mod folder;
-mod mechanisms;
-mod objects;
-mod pages;
-mod processes;
-mod served;
-pub mod servers;
-mod shortage;
-mod tcp;
-mod turns;
+mod shared {
+    //! What several folders use: CPUs, a directory for files, what the machine runs out of, turns of a loop.
+    pub(crate) mod cpus;
+    pub(crate) mod folder;
+    pub(crate) mod shortage;
+    pub(crate) mod turns;
+}
 
-pub use known::SLOWER;
+pub use controls::known::SLOWER;
+pub use servers::drivers;
 
-/// Declares each module and puts its `WORKLOAD` into the table, in this order.
+/// Declares the folders with their modules, and puts each workload's `WORKLOAD` into the table, in this
+/// order. What the workloads of a folder share stands in brackets.
 macro_rules! table {
-    ($($file:ident,)*) => {
-        $(mod $file;)*
+    ($($(#[$about:meta])* $folder:ident [$($visible:vis $shared:ident),*] { $($file:ident,)* })*) => {
+        $($(#[$about])* mod $folder {
+            $($visible mod $shared;)*
+            $(pub(super) mod $file;)*
+        })*
 
         /// Every workload that knee knows.
-        pub static TABLE: &[&dyn Workload] = &[$(&$file::WORKLOAD,)*];
+        pub static TABLE: &[&dyn Workload] = &[$($(&$folder::$file::WORKLOAD,)*)*];
     };
 }
 
 table! {
-    poll,
-    pipetest,
-    socket,
-    bind,
-    accept,
-    close,
-    mmap,
-    touch,
-    munmap,
-    open,
-    manyfiles,
-    fork,
-    reap,
-    thread,
-    lock,
-    connect,
-    request,
-    dead,
-    download,
-    build,
-    null,
-    fault,
-    known,
+    /// Mechanisms that say which descriptors are ready, in an event loop.
+    readiness [pub(crate) mechanisms, objects] {
+        poll,
+        pipetest,
+    }
+    /// Sockets: opened, bound, accepted, closed.
+    sockets [pub(crate) tcp] {
+        socket,
+        bind,
+        accept,
+        close,
+    }
+    /// Memory maps: made, touched, given back.
+    memory [pages] {
+        mmap,
+        touch,
+        munmap,
+    }
+    /// Many open or mapped files.
+    files [layout] {
+        open,
+        manyfiles,
+    }
+    /// Processes and threads: started and reaped.
+    processes [forker, limits] {
+        fork,
+        reap,
+        thread,
+    }
+    /// Locks under CPU over-commit.
+    locks [] {
+        lock,
+    }
+    /// Whole web servers under load, beside dead connections, with large files.
+    servers [client, pub drivers, served] {
+        connect,
+        request,
+        dead,
+        download,
+    }
+    /// Processes that build a tree of files, as `make -j` does.
+    builds [] {
+        build,
+    }
+    /// Workloads that prove the instrument.
+    controls [] {
+        null,
+        fault,
+        known,
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ pub struct Toy {
     pub text: &'static str,
     /// The file whose table gets one line more.
     pub table: &'static str,
+    /// The group of the table that the line goes into, where the table has groups.
+    pub group: Option<&'static str>,
     /// That line.
     pub row: &'static str,
     /// Arguments of knee, and the word that its output must hold then.
@@ -71,6 +73,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 pub type Toy = super::byte::Byte;
 "#,
     table: "crates/locks/src/algorithms.rs",
+    group: None,
     row: "toy::Toy",
     uses: &[
         (&["list"], "toy-lock"),
@@ -92,6 +95,7 @@ pub(crate) const MECHANISM: Mechanism =
     Mechanism { name: "toy", label: "toy", summary: "a toy", ..super::poll::MECHANISM };
 "#,
     table: "crates/readiness/src/mechanisms.rs",
+    group: None,
     row: "toy",
     uses: &[
         (&["list"], "toy"),
@@ -105,7 +109,7 @@ pub(crate) const MECHANISM: Mechanism =
 
 const WORKLOAD: Toy = Toy {
     what: "workload",
-    file: "crates/workloads/src/toy.rs",
+    file: "crates/workloads/src/controls/toy.rs",
     text: r#"//! What does adding one cost?
 //!
 //! One operation is an addition. It does not measure anything else.
@@ -169,6 +173,7 @@ impl Workload for Toy {
 }
 "#,
     table: "crates/workloads/src/lib.rs",
+    group: Some("controls"),
     row: "toy",
     uses: &[
         (&["list"], "toy-work"),

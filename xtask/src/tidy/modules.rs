@@ -20,8 +20,12 @@ pub fn reachable(tree: &Tree) -> Vec<String> {
     for file in tree.rust().filter(|file| !roots.contains(&&file.path)) {
         let Some((name, folder)) = module(&file.path) else { continue };
         let named = tree.rust().any(|parent| {
-            is_parent(&parent.path, folder, &roots)
-                && words(&code_only(&parent.text)).any(|word| word == name)
+            let names = |wanted: &str| words(&code_only(&parent.text)).any(|word| word == wanted);
+            (is_parent(&parent.path, folder, &roots)
+                || inline(folder).is_some_and(|(folder_name, above)| {
+                    is_parent(&parent.path, above, &roots) && names(folder_name)
+                }))
+                && names(name)
         });
         if !named {
             lost.push(format!("{}: no module names this file", file.path.display()));
@@ -75,6 +79,11 @@ fn module(path: &Path) -> Option<(&str, &Path)> {
     }
 }
 
+/// The name of a folder's module, which may be declared inline, and the folder that it is in.
+fn inline(folder: &Path) -> Option<(&str, &Path)> {
+    Some((folder.file_name()?.to_str()?, folder.parent()?))
+}
+
 /// Whether the children of a file's module are in that folder.
 fn is_parent(path: &Path, folder: &Path, roots: &[&PathBuf]) -> bool {
     let beside = path.parent() == Some(folder);
@@ -92,13 +101,14 @@ mod tests {
     #[test]
     fn a_file_that_nobody_names_is_lost() {
         let mut tree = tree(&[
-            ("a/src/lib.rs", "mod table;\nmod folder;"),
+            ("a/src/lib.rs", "mod table;\nmod folder;\nmod inline { mod one; }"),
             ("a/src/table.rs", "table! {\n    named,\n    // lost,\n}"),
             ("a/src/table/named.rs", ""),
             ("a/src/table/lost.rs", ""),
             ("a/src/folder/mod.rs", "mod inner;"),
             ("a/src/folder/inner.rs", ""),
             ("a/src/stray.rs", "mod lost;"),
+            ("a/src/inline/one.rs", ""),
             ("a/tests/contract.rs", "mod common;"),
             ("a/tests/common/mod.rs", ""),
             (

@@ -1,7 +1,7 @@
 //! Which limit processes and threads meet. The kernel says EAGAIN for half a dozen of them; which one
 //! it was can be seen while all that was made is still there.
 
-use crate::shortage::{self, Limit, MAPS_MAX, setting};
+use crate::shared::shortage::{self, Limit, MAPS_MAX, setting};
 use engine::{Failure, Fit, Warning};
 use rustix::io::Errno;
 use rustix::process::{
@@ -176,7 +176,7 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     }
     let because =
         format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
-    Fit::AtMost { parameter: super::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::forker::PROCESSES.name, most, because, remedy }
 }
 
 /// Whether there are ids for so many processes, and some left for all others.
@@ -187,7 +187,7 @@ pub(crate) fn ids_for(processes: u64) -> Fit {
     }
     let because = format!("all processes of the machine share {most} more ids (kernel.pid_max)");
     let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
-    Fit::AtMost { parameter: super::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::forker::PROCESSES.name, most, because, remedy }
 }
 
 /// How many processes can be made so that others can still make theirs.

@@ -1,0 +1,163 @@
+//! Parking: descriptors that only have to stay open are handed to processes that hold them, so that
+//! one process can watch nearly as many as it may open, and not half as many.
+//!
+//! A holder is this same program under [`PARK_COMMAND`], with a socket as its standard input:
+//! descriptors come by `SCM_RIGHTS`, each message is acknowledged with a byte, and the end of the
+//! stream ends it. It dies with the process that started it.
+
+use crate::descriptors::descriptors_max;
+use crate::worker::die_with;
+use crate::worker::supervise::SELF;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// The hidden subcommand under which the program is to call [`park_main`].
+pub const PARK_COMMAND: &str = "__park";
+
+/// Descriptors in one message; the kernel takes 253 at most.
+const MESSAGE_MAX: usize = 250;
+/// Descriptors that a holder needs for itself.
+const HOLDER_OWN: usize = 16;
+
+/// Descriptors that other processes hold.
+#[derive(Debug, Default)]
+pub struct Parking {
+    holders: Vec<Holder>,
+    parked: usize,
+}
+
+#[derive(Debug)]
+struct Holder {
+    process: Child,
+    line: UnixStream,
+    room: usize,
+}
+
+impl Parking {
+    /// No descriptors, no processes.
+    pub fn new() -> Parking {
+        Parking::default()
+    }
+
+    /// How many descriptors are held elsewhere.
+    pub fn parked(&self) -> usize {
+        self.parked
+    }
+
+    /// How many descriptors may stand open here before the next [`Parking::park`], so that neither
+    /// the limit nor one message is exceeded.
+    pub fn chunk() -> usize {
+        MESSAGE_MAX.min(descriptors_max() / 8).max(1)
+    }
+
+    /// Hands `descriptors` over and closes them here. Starts another holder when the last is full.
+    #[expect(clippy::needless_pass_by_value, reason = "taken, so that they are closed here")]
+    pub fn park(&mut self, descriptors: Vec<OwnedFd>) -> io::Result<()> {
+        let mut rest = &descriptors[..];
+        while !rest.is_empty() {
+            if self.holders.last().is_none_or(|holder| holder.room == 0) {
+                self.holders.push(Holder::start()?);
+            }
+            let Some(holder) = self.holders.last_mut() else { continue };
+            let count = rest.len().min(holder.room).min(Parking::chunk());
+            holder.take(&rest[..count])?;
+            rest = &rest[count..];
+            self.parked += count;
+        }
+        Ok(())
+    }
+
+    /// Ends the holders and waits for them, which closes what they hold.
+    pub fn release(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        for Holder { mut process, line, .. } in self.holders.drain(..) {
+            drop(line);
+            if !process.wait()?.success() {
+                return Err(io::Error::other("a process that held some of them has died"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Parking {
+    fn drop(&mut self) {
+        // Nobody is left to tell: the holders end with this process at the latest.
+        let _ = self.end();
+    }
+}
+
+impl Holder {
+    fn start() -> io::Result<Holder> {
+        let (line, theirs) = UnixStream::pair()?;
+        let process = Command::new(SELF)
+            .arg0("knee")
+            .arg(PARK_COMMAND)
+            .arg(std::process::id().to_string())
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Holder { process, line, room: descriptors_max().saturating_sub(HOLDER_OWN).max(1) })
+    }
+
+    fn take(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {
+        let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_MAX))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
+            return Err(io::Error::other("too many descriptors for one message"));
+        }
+        sendmsg(&self.line, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
+        let mut acknowledged = [0];
+        self.line.read_exact(&mut acknowledged)?;
+        if usize::from(acknowledged[0]) != descriptors.len() {
+            return Err(io::Error::other(format!(
+                "a holder took {} of {} descriptors",
+                acknowledged[0],
+                descriptors.len()
+            )));
+        }
+        self.room -= descriptors.len();
+        Ok(())
+    }
+}
+
+/// Holds what comes in over standard input until its end, for the process `parent_pid`.
+pub fn park_main(parent_pid: i32) -> io::Result<()> {
+    die_with(parent_pid)?;
+    let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut held: Vec<OwnedFd> = Vec::new();
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_MAX))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0];
+        let message = recvmsg(
+            &line,
+            &mut [IoSliceMut::new(&mut byte)],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC,
+        )?;
+        if message.bytes == 0 {
+            return Ok(());
+        }
+        let before = held.len();
+        for part in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = part {
+                held.extend(descriptors);
+            }
+        }
+        // At most MESSAGE_MAX, which fits a byte.
+        line.write_all(&[(held.len() - before) as u8])?;
+    }
+}

@@ -1,0 +1,215 @@
+//! Two runs of one plan whose cells take turns: what disturbs the machine disturbs both.
+//!
+//! They differ in how their workers are started: by this program as it is, through other words, or
+//! with variables of their own.
+
+use crate::run::keeper::{Keeper, Unsaved};
+use crate::run::{Outlook, Pace, adopt_orphans, close, measured};
+use crate::worker::WORKER_COMMAND;
+use crate::worker::supervise::SELF;
+use crate::{Settings, Watch};
+use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::Duration;
+
+/// How workers are started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Starter {
+    words: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+impl Starter {
+    /// By this program as it runs.
+    pub fn own() -> Starter {
+        Starter::default()
+    }
+
+    /// By these words, the last of which is a knee: `taskset -c 1 /old/knee`. What they start has to
+    /// become that knee, not to be its parent.
+    pub fn through(words: Vec<String>) -> Starter {
+        Starter { words, variables: Vec::new() }
+    }
+
+    /// With one more variable in the environment.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Starter {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The command that becomes a worker.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = match self.words.split_first() {
+            None => {
+                let mut own = Command::new(SELF);
+                own.arg0("knee");
+                own
+            }
+            Some((program, rest)) => {
+                let mut other = Command::new(program);
+                other.args(rest);
+                other
+            }
+        };
+        command.arg(WORKER_COMMAND);
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        command
+    }
+}
+
+/// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
+/// away.
+///
+/// # Errors
+/// With the reason, as the end of a sentence, where they can't, or where they are none that this knee
+/// understands.
+pub fn try_out(
+    starter: &Starter,
+    key: &CellKey,
+    axis: &str,
+    settings: &Settings,
+) -> Result<(), String> {
+    let info = WorkloadInfo {
+        name: key.workload.clone(),
+        axis_parameter: axis.to_owned(),
+        ..WorkloadInfo::default()
+    };
+    let plan = Plan {
+        measure_ms: 1,
+        deadline_ms: TRIAL_MS,
+        workloads: vec![info],
+        cells: vec![key.clone()],
+        ..Plan::default()
+    };
+    adopt_orphans();
+    match measured(&plan, 0, settings, starter).map(|cell| cell.outcome) {
+        Some(Outcome::Void { reason, detail }) => {
+            let last = detail.lines().last().unwrap_or_default().trim();
+            Err(if last.is_empty() { reason } else { format!("{reason} (it said: {last})") })
+        }
+        // Without a cell nobody waits for the answer any more.
+        Some(Outcome::Measured) | None => Ok(()),
+    }
+}
+
+/// A worker that does nothing takes milliseconds, through whatever it is started.
+const TRIAL_MS: u64 = 20_000;
+
+/// A run, where it is kept, and how its workers are started.
+pub struct Side<'a> {
+    /// The run, which has no cells yet.
+    pub run: &'a mut Run,
+    /// Where it is kept.
+    pub archive: Option<&'a mut dyn Archive>,
+    /// What starts its workers.
+    pub starter: Starter,
+}
+
+/// Measures two runs of one plan, cell by cell in turns, and closes them. Which one comes first is drawn
+/// by the plan's seed, anew for each cell. What an archive could not take comes back.
+pub fn alternate(
+    sides: [Side<'_>; 2],
+    settings: &Settings,
+    watch: &mut dyn Watch,
+) -> [Option<Unsaved>; 2] {
+    adopt_orphans();
+    let mut sides = sides.map(Sitting::new);
+    let mut firsts = firsts(sides[0].run.plan.seed);
+    let mut stopped = false;
+    for sequence in 0..sides[0].run.plan.cells.len() {
+        let first = firsts.next().unwrap_or(0);
+        for turn in [first, 1 - first] {
+            stopped = stopped || settings.stop.asked();
+            if stopped {
+                break;
+            }
+            let before = outlook(&sides);
+            if let Some(key) = sides[turn].run.plan.cells.get(sequence) {
+                watch.begins(key, &before);
+            }
+            stopped = !sides[turn].measure(sequence, settings);
+            if let Some(cell) = sides[turn].run.cells.last().filter(|_| !stopped) {
+                watch.ended(cell, &outlook(&sides));
+            }
+        }
+    }
+    sides.map(|side| side.finish(stopped))
+}
+
+/// Which of the two comes first, cell by cell.
+fn firsts(seed: u64) -> impl Iterator<Item = usize> {
+    let mut random = fastrand::Rng::with_seed(seed ^ ORDER);
+    std::iter::repeat_with(move || usize::from(random.bool()))
+}
+
+/// Told apart from what else is drawn by a plan's seed.
+const ORDER: u64 = 0x7475_726e_7320_6f66;
+
+/// One side while it is measured.
+struct Sitting<'a> {
+    run: &'a mut Run,
+    keeper: Keeper<'a>,
+    pace: Pace,
+    starter: Starter,
+}
+
+impl<'a> Sitting<'a> {
+    fn new(side: Side<'a>) -> Sitting<'a> {
+        let keeper = Keeper::new(side.archive, side.run.summary.number);
+        let pace = Pace::new(side.run);
+        Sitting { run: side.run, keeper, pace, starter: side.starter }
+    }
+
+    /// Measures and keeps one cell; false when it was cut off.
+    fn measure(&mut self, sequence: usize, settings: &Settings) -> bool {
+        let Some(cell) = measured(&self.run.plan, sequence, settings, &self.starter) else {
+            return false;
+        };
+        self.keeper.keep(&cell);
+        self.pace.add(&cell);
+        self.run.cells.push(cell);
+        true
+    }
+
+    fn finish(self, stopped: bool) -> Option<Unsaved> {
+        self.keeper.finish(&close(self.run, stopped))
+    }
+}
+
+/// How far both are together.
+fn outlook(sides: &[Sitting<'_>; 2]) -> Outlook {
+    let [one, other] = [&sides[0].pace, &sides[1].pace].map(Pace::outlook);
+    let left = one.left.zip(other.left).map(|(one, other): (Duration, Duration)| one + other);
+    Outlook { done: one.done + other.done, total: one.total + other.total, left }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_comes_first_as_often_and_the_seed_says_when() {
+        let drawn = |seed| firsts(seed).take(1_000).collect::<Vec<usize>>();
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        let second: usize = drawn(7).iter().sum();
+        assert!((400..600).contains(&second), "{second}");
+        let changes = drawn(7).windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes > 400, "drawn anew for each cell: {changes}");
+    }
+
+    #[test]
+    fn a_starter_ends_in_the_hidden_word_of_workers() {
+        let words = ["env", "X=1", "/old/knee"].map(String::from).to_vec();
+        let command = Starter::through(words).with("Y", "2").command();
+        let spelled: Vec<_> = command.get_args().collect();
+        assert_eq!(command.get_program(), "env");
+        assert_eq!(spelled, ["X=1", "/old/knee", WORKER_COMMAND]);
+        assert_eq!(command.get_envs().count(), 1);
+        assert_eq!(Starter::own().command().get_program(), SELF);
+    }
+}

@@ -1,0 +1,457 @@
+//! How long does a build take with few, enough and all jobs at once?
+//!
+//! Con Kolivas's kernbench, with which spinlocks were compared under over-commit. One operation is one
+//! build: the command, run by the shell in the tree's folder, from its start to its end. Its user and
+//! system time and its context switches are those that the kernel counted for it and all that it started
+//! and waited for (wait4): the same that GNU time shows. The subjects are kernbench's loads; the axis is
+//! the CPUs that the build may use.
+//!
+//! A cell makes its tree of C files, or takes the one that is named; warms up; cleans; builds, and this is
+//! timed; and checks that the command ended well, and that the program of a generated tree gives the right
+//! answer. A named tree is written to by the commands alone.
+//!
+//! It does not measure the making of the tree, warming up and cleaning, nor what the command left running
+//! or did not wait for.
+
+mod step;
+mod tools;
+mod tree;
+mod warm;
+
+use crate::shared::cpus::{self, ALL};
+use crate::shared::folder;
+use crate::shared::shortage;
+use engine::{
+    About, Cell, Defaults, Ended, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe,
+    Says, Scratch, Subject, Timed, Usual, Values, Warning, Workload,
+};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use sys::process::End;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Build = Build;
+
+pub(crate) struct Build;
+
+const COMMAND: Parameter = Parameter {
+    name: "command",
+    about: "what builds, for the shell; {jobs} becomes the number of jobs, and nothing at the maximal load",
+    values: Values::Text,
+    default: Defaults::always(&["make -j{jobs}"]),
+    sweep: None,
+};
+
+const CLEAN: Parameter = Parameter {
+    name: "clean",
+    about: "what takes away all that was built, for the shell",
+    values: Values::Text,
+    default: Defaults::always(&["make clean"]),
+    sweep: None,
+};
+
+const TREE: Parameter = Parameter {
+    name: "tree",
+    about: "the folder in which to build, or `generated`",
+    values: Values::FolderOr(GENERATED),
+    default: Defaults::always(&[GENERATED]),
+    sweep: None,
+};
+
+const FILES: Parameter = Parameter {
+    name: "files",
+    about: "C files of a generated tree",
+    // All objects stand on the line that links them, which may not be longer.
+    values: Values::Between(1, 50_000),
+    default: Defaults { quick: &["16"], full: &["96"] },
+    sweep: None,
+};
+
+const WARM_UP: Parameter = Parameter {
+    name: "warm-up",
+    about: "what comes before the build that is timed: another build, reading the tree, or nothing",
+    values: Values::OneOf(&["build", "read", "none"]),
+    default: Defaults::always(&["build"]),
+    sweep: None,
+};
+
+/// The tree that is made where none is named.
+const GENERATED: &str = "generated";
+/// What stands in a command for the number of jobs.
+const JOBS: &str = "{jobs}";
+/// The last lines of a command that failed which are worth keeping, and how many bytes hold them.
+const LINES_KEPT: usize = 20;
+const BYTES_KEPT: usize = 4 << 10;
+/// What one compiler of a generated tree takes, and more: where there is less memory, the kernel ends some
+/// process or other.
+const COMPILER_KIB: u64 = 48 << 10;
+
+static ABOUT: About = About {
+    name: "build",
+    kind: Kind::Named,
+    question: "How long does a build take with few, enough and all jobs at once?",
+    operation: "one build of a tree, by a command and all that it starts",
+    not_measured: &[
+        "making the tree, warming up and cleaning",
+        "what the command leaves running or does not wait for",
+        "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
+    ],
+    parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
+    axis: ALL.name,
+    averages: true,
+    usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },
+    likes: &[Like {
+        name: "kernbench",
+        original: "Con Kolivas's kernbench 0.42 (2007), five runs of each load",
+        subjects: &["half", "optimal", "maximal"],
+        points: &["all"],
+        parameters: &[],
+        rounds: Some(5),
+        print: Print::Averages,
+        also: &[],
+        hides: &[
+            "kernbench built a kernel, this a tree of C files: name one with --tree and --command",
+            "kernbench's figures of the optimal and maximal loads, but for the elapsed time, are means over \
+             the runs of the loads before as well: their deviations say so. Here each load stands for itself",
+            "what optimal is: 4 jobs for each CPU here and in versions to 0.42; later ones have 1",
+            "a context switch is an involuntary one, a sleep a voluntary one (GNU time's %c and %w)",
+            "kernbench warmed up once, before all runs, and waited 5 s before each; here each run is warmed \
+             up (--warm-up), and the loads take turns",
+        ],
+    }],
+    metrics: &[
+        MetricAbout::time("elapsed", "build"),
+        MetricAbout::time("user", "build, on its CPUs in user mode"),
+        MetricAbout::time("system", "build, on its CPUs in the kernel"),
+        MetricAbout {
+            name: "percent cpu",
+            about: "CPU time over elapsed time",
+            says: Says::Degree("%"),
+        },
+        MetricAbout {
+            name: "context switches",
+            about: "times that the kernel took a CPU away (involuntary)",
+            says: Says::Amount("switches"),
+        },
+        MetricAbout {
+            name: "sleeps",
+            about: "times that a process waited (voluntary)",
+            says: Says::Amount("sleeps"),
+        },
+    ],
+    ..About::PLAIN
+};
+
+/// A load: how many jobs there are for so many CPUs; none is without a number.
+struct Load {
+    name: &'static str,
+    summary: &'static str,
+    note: &'static str,
+    jobs: fn(u64) -> Option<u64>,
+}
+
+const LOADS: &[Load] = &[
+    Load {
+        name: "half",
+        summary: "half as many jobs as CPUs, but 3 at least, as kernbench made of 2",
+        note: "-j max(CPUs / 2, 3)",
+        jobs: |cpus| Some((cpus / 2).max(3)),
+    },
+    Load {
+        name: "optimal",
+        summary: "4 jobs for each CPU, as kernbench to 0.42 (later ones: 1)",
+        note: "-j 4 × CPUs",
+        jobs: |cpus| Some(4 * cpus),
+    },
+    Load {
+        name: "maximal",
+        summary: "as many jobs as there are: {jobs} becomes nothing, as in `make -j`",
+        note: "-j without a number",
+        jobs: |_| None,
+    },
+];
+
+impl Load {
+    fn find(name: &str) -> Result<&'static Load, Failure> {
+        let found = LOADS.iter().find(|load| load.name == name);
+        found.ok_or_else(|| Failure::new(format!("there is no load called {name}")))
+    }
+
+    fn subject(&self) -> Subject {
+        Subject { note: self.note.into(), ..Subject::plain(self.name, self.summary) }
+    }
+
+    /// As one gives it to make: `-j 3`, or `-j` without a number.
+    fn flag(&self, cpus: u64) -> String {
+        (self.jobs)(cpus).map_or_else(|| "-j".to_owned(), |jobs| format!("-j {jobs}"))
+    }
+
+    /// The command with the number of its jobs.
+    fn command(&self, command: &str, cpus: u64) -> String {
+        let jobs = (self.jobs)(cpus).map_or_else(String::new, |jobs| jobs.to_string());
+        command.replace(JOBS, &jobs)
+    }
+}
+
+impl Workload for Build {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        LOADS.iter().map(Load::subject).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let (Ok(tree), Ok(command)) = (cell.parameter(TREE.name), cell.parameter(COMMAND.name))
+        else {
+            return Fit::Measure;
+        };
+        let missing = if tree == GENERATED {
+            tools::missing(command)
+        } else {
+            let is_folder = Path::new(tree).is_dir();
+            (!is_folder).then(|| format!("--tree: {tree} is no folder"))
+        };
+        if let Some(what) = missing {
+            return Fit::Leave(Warning { what, remedy: String::new() });
+        }
+        match too_much(cell) {
+            Some(warning) => Fit::Leave(warning),
+            None => Fit::Measure,
+        }
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        cpus::place(cell)?;
+        let load = Load::find(&cell.subject)?;
+        let (typed, cpus) = (cell.parameter(COMMAND.name)?, cell.number(ALL.name)?);
+        let command = load.command(typed, cpus);
+        if typed.contains(JOBS) {
+            probe.fact("jobs", load.flag(cpus));
+        }
+        probe.fact("command", &command);
+        let site = Site::open(cell, probe)?;
+        let clean = cell.parameter(CLEAN.name)?;
+        match cell.parameter(WARM_UP.name)? {
+            "build" => {
+                site.done(clean)?;
+                site.done(&command)?;
+            }
+            "read" => warm::read(&site.tree)?,
+            _ => {}
+        }
+        site.done(clean)?;
+        site.settle()?;
+        let (ended, elapsed_ns) = site.timed(&command, probe)?;
+        site.well(&command, ended.end)?;
+        site.right()?;
+        give(probe, &ended, elapsed_ns);
+        Ok(())
+    }
+}
+
+/// What a build came to, a sample of each metric.
+fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
+    let used = &ended.used;
+    let (user_ns, system_ns) = (used.user_ns as f64, used.system_ns as f64);
+    let figures = [
+        elapsed_ns,
+        user_ns,
+        system_ns,
+        100.0 * (user_ns + system_ns) / elapsed_ns,
+        used.switches_involuntary as f64,
+        used.switches_voluntary as f64,
+    ];
+    for (metric, figure) in ABOUT.metrics.iter().zip(figures) {
+        probe.given(metric.name, &[figure], 1);
+    }
+}
+
+/// Why all files of a generated tree can't be compiled at once here.
+fn too_much(cell: &Cell) -> Option<Warning> {
+    let unbounded = Load::find(&cell.subject).is_ok_and(|load| (load.jobs)(1).is_none());
+    if !unbounded || cell.parameter(TREE.name).ok()? != GENERATED {
+        return None;
+    }
+    without_room(cell.number(FILES.name).ok()?, shortage::available_kib())
+}
+
+/// That so many compilers at once have no room.
+fn without_room(files: u64, available_kib: u64) -> Option<Warning> {
+    let most = available_kib / COMPILER_KIB;
+    (files > most).then(|| Warning {
+        what: format!(
+            "The maximal load is left out: {files} files at once may take more memory than there is, \
+             enough for {most}."
+        ),
+        remedy: format!("--files {}", most.max(1)),
+    })
+}
+
+/// Where a cell builds, with a folder of its own beside it.
+struct Site {
+    scratch: Scratch,
+    tree: PathBuf,
+    /// What the program of a generated tree prints.
+    answer: Option<String>,
+}
+
+impl Site {
+    fn open(cell: &Cell, probe: &mut Probe) -> Result<Site, Failure> {
+        let named = cell.parameter(TREE.name)?;
+        if named != GENERATED {
+            let tree = fs::canonicalize(named)
+                .map_err(|error| Failure::doing(format!("the tree {named}"), error))?;
+            let scratch = Scratch::new(&cell.scratch)
+                .map_err(|error| shortage::failure("making a folder", &error))?;
+            probe.fact("tree", tree.display());
+            return Ok(Site { scratch, tree, answer: None });
+        }
+        let scratch = folder::make(cell, probe)?;
+        let tree = scratch.path().join("tree");
+        let files = cell.number(FILES.name)?;
+        let made = fs::create_dir(&tree).and_then(|()| tree::make(&tree, files));
+        let made = made.map_err(|error| shortage::failure("making the tree", &error))?;
+        probe.fact("lines of C", made.lines);
+        probe.fact("compiler", tools::version("cc"));
+        probe.fact("make", tools::version("make"));
+        Ok(Site { scratch, tree, answer: Some(made.answer) })
+    }
+
+    fn output(&self) -> PathBuf {
+        self.scratch.path().join("output")
+    }
+
+    fn begin(&self, command: &str) -> Result<Timed, Failure> {
+        let failed = |error| Failure::doing(format!("starting `{command}`"), error);
+        Timed::ready(command, &self.tree, &self.output()).map_err(failed)
+    }
+
+    /// Runs a command that has to end well, untimed.
+    fn done(&self, command: &str) -> Result<(), Failure> {
+        let failed = |error| Failure::doing(format!("running `{command}`"), error);
+        let mut begun = self.begin(command)?;
+        let ended = begun.run().map_err(failed)?;
+        begun.end().map_err(failed)?;
+        self.well(command, ended.end)
+    }
+
+    /// Runs the command, with the time that it took in nanoseconds.
+    fn timed(&self, command: &str, probe: &mut Probe) -> Result<(Ended, f64), Failure> {
+        let failed = |error| Failure::doing(format!("running `{command}`"), error);
+        let mut begun = self.begin(command)?;
+        let clock = probe.clock();
+        let start = clock.now();
+        let ended = begun.run();
+        let end = clock.now();
+        let ended = ended.map_err(failed)?;
+        let left = begun.end().map_err(failed)?;
+        if left > 0 {
+            probe.fact("processes that the command left, now ended", left);
+        }
+        Ok((ended, clock.ns(start, end)))
+    }
+
+    /// Writes out what cleaning left to be written, so that it is none of the build's.
+    fn settle(&self) -> Result<(), Failure> {
+        let failed = |error| Failure::doing(format!("syncing {}", self.tree.display()), error);
+        let folder = fs::File::open(&self.tree).map_err(failed)?;
+        rustix::fs::syncfs(&folder).map_err(|error| failed(error.into()))
+    }
+
+    /// Whether the command ended well; if not, with its last lines.
+    fn well(&self, command: &str, end: End) -> Result<(), Failure> {
+        let how = match end {
+            End::Exited(0) => return Ok(()),
+            End::Exited(code) => format!("exited with {code}"),
+            End::Killed(signal) => format!("was killed by signal {signal}"),
+        };
+        let last = last_lines(&self.end_of_output().unwrap_or_default());
+        // The whole stands in the record beside the reason.
+        let _ = std::io::stderr().write_all(last.join("\n").as_bytes());
+        let mut reason = format!("`{command}` {how}");
+        if let Some(line) = last.last() {
+            // Writing to a String can't fail.
+            let _ = write!(reason, ": {line}");
+        }
+        Err(Failure::new(reason))
+    }
+
+    /// The last of what the command said: all of it may be more than the memory holds.
+    fn end_of_output(&self) -> io::Result<Vec<u8>> {
+        let mut output = File::open(self.output())?;
+        let bytes = output.metadata()?.len();
+        output.seek(SeekFrom::Start(bytes.saturating_sub(BYTES_KEPT as u64)))?;
+        let mut last = Vec::with_capacity(BYTES_KEPT);
+        output.take(BYTES_KEPT as u64).read_to_end(&mut last)?;
+        Ok(last)
+    }
+
+    /// Whether a generated tree's program gives the right answer.
+    fn right(&self) -> Result<(), Failure> {
+        let Some(answer) = &self.answer else { return Ok(()) };
+        let program = self.tree.join(tree::PROGRAM);
+        let said = Command::new(&program).output().map_err(|error| {
+            Failure::doing("the command ended well, but what it was to build can't be run", error)
+        })?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        if said == *answer {
+            return Ok(());
+        }
+        let (said, answer) = (said.trim(), answer.trim());
+        Err(Failure::new(format!("what was built says `{said}`, and `{answer}` is right")))
+    }
+}
+
+/// The last lines of a command, without what would not stay on them.
+fn last_lines(said: &[u8]) -> Vec<String> {
+    let last = &said[said.len().saturating_sub(BYTES_KEPT)..];
+    let text = String::from_utf8_lossy(last);
+    let plain = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
+    let lines: Vec<String> =
+        text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES_KEPT)..].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty folder for a test's files.
+    pub(super) fn folder(name: &str) -> PathBuf {
+        let name = format!("knee-test-{name}-{:016x}", fastrand::u64(..));
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn loads_have_kernbenchs_numbers_of_jobs() {
+        let commands = |cpus| {
+            LOADS.iter().map(|load| load.command("make -j{jobs}", cpus)).collect::<Vec<String>>()
+        };
+        assert_eq!(commands(4), ["make -j3", "make -j16", "make -j"]);
+        assert_eq!(commands(1), ["make -j3", "make -j4", "make -j"]);
+        assert_eq!(commands(64), ["make -j32", "make -j256", "make -j"]);
+    }
+
+    #[test]
+    fn all_files_at_once_need_memory_for_all() {
+        assert_eq!(without_room(96, 96 * COMPILER_KIB), None);
+        let warning = without_room(97, 96 * COMPILER_KIB).unwrap();
+        assert!(warning.what.contains("97 files") && warning.what.ends_with("enough for 96."));
+        assert_eq!(warning.remedy, "--files 96");
+    }
+
+    #[test]
+    fn the_last_lines_are_kept_as_lines() {
+        assert_eq!(last_lines(b"a\n\n \x1b[31mb\r\n"), ["a", " [31mb"]);
+        assert_eq!(last_lines(b""), [""; 0]);
+        let many = "line\n".repeat(10_000);
+        assert_eq!(last_lines(many.as_bytes()).len(), LINES_KEPT);
+    }
+}

@@ -1,0 +1,143 @@
+//! Does the analysis find what is known to be there?
+//!
+//! One operation is a loop of as many turns as the subject is named after: always as many, or as many as
+//! n, n log n, n² and so on say. What a series has to come out as is known before it is measured, so that
+//! `knee selftest` can hold the whole way against it: worker, record, analysis, findings.
+//!
+//! With the variable [`SLOWER`] in its environment a worker does so much more work for one subject:
+//! `linear=1.03` is 3 % more turns. That is work which is done and timed like any other.
+//!
+//! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
+
+use crate::shared::turns::turn;
+use engine::{
+    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
+    Workload,
+};
+use std::hint::black_box;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Known = Known;
+
+pub(crate) struct Known;
+
+/// The variable that has a worker do more: `SUBJECT=FACTOR`.
+pub const SLOWER: &str = "KNEE_KNOWN_SLOWER";
+
+const SIZE: Parameter = Parameter {
+    name: "size",
+    about: "the n that a known curve grows with",
+    values: Values::Between(16, 4_096),
+    default: Defaults::always(&["16"]),
+    sweep: Some(Sweep {
+        label: "n of a known curve",
+        points: Defaults::always(&["16", "32", "64", "128", "256", "512", "1024"]),
+    }),
+};
+
+static ABOUT: About = About {
+    name: "known",
+    // In the first, an operation could begin before the last had ended.
+    version: 2,
+    kind: Kind::Fault,
+    question: "Does the analysis find what is known to be there?",
+    operation: "a loop of as many turns as the subject's curve says",
+    not_measured: &["anything that a machine can be slow at"],
+    parameters: &[SIZE],
+    axis: SIZE.name,
+    metrics: &[MetricAbout::time("turns", "loop of known length")],
+    ..About::PLAIN
+};
+
+/// Turns at the least n: each curve begins there, long enough for a thousandth not to be lost, and for
+/// what stands around it not to be seen.
+const TURNS: f64 = 200.0;
+/// The least n.
+const FROM: f64 = 16.0;
+
+/// A curve: its name, what it is, and how it grows.
+type Curve = (&'static str, &'static str, fn(f64) -> f64);
+
+const CURVES: [Curve; 6] = [
+    ("constant", "always as many turns", |_| 1.0),
+    ("log", "as many turns as log n says", f64::log2),
+    ("root", "as many turns as √n says", f64::sqrt),
+    ("linear", "as many turns as n says", |n| n),
+    ("n-log-n", "as many turns as n log n says", |n| n * n.log2()),
+    ("quadratic", "as many turns as n² says", |n| n * n),
+];
+
+impl Workload for Known {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        CURVES.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let factor = match std::env::var(SLOWER) {
+            Ok(asked) => factor(&asked, &cell.subject)?,
+            Err(_) => 1.0,
+        };
+        let turns = turns(&cell.subject, cell.number(SIZE.name)?, factor)?;
+        if (factor - 1.0).abs() > f64::EPSILON {
+            probe.fact("injected", format!("{factor} times as many turns"));
+        }
+        // Nothing, of which a compiler does not know that.
+        let none = black_box(0);
+        // Each operation needs the one before: else a CPU begins it while the last ten turns of that still go on.
+        let operation = |last: &mut u64| {
+            *last = turn(turns + (*last & none));
+            Ok(())
+        };
+        probe.steady("turns", &mut 0, operation, |_, _| Ok(()))
+    }
+}
+
+/// How many turns one operation of a subject has.
+fn turns(subject: &str, n: u64, factor: f64) -> Result<u64, Failure> {
+    let curve = CURVES.iter().find(|(name, ..)| *name == subject);
+    let (.., grows) = curve.ok_or_else(|| Failure::new(format!("no curve is named {subject}")))?;
+    Ok((TURNS * grows(n as f64) / grows(FROM) * factor).round() as u64)
+}
+
+/// How much more a subject is to do, by the text of the variable.
+fn factor(asked: &str, subject: &str) -> Result<f64, Failure> {
+    let read = |(whom, factor): (&str, &str)| {
+        let factor: f64 = factor.parse().ok()?;
+        let known = CURVES.iter().any(|(name, ..)| *name == whom);
+        let sound = (0.1..=100.0).contains(&factor);
+        (known && sound).then_some(if whom == subject { factor } else { 1.0 })
+    };
+    let wrong = || Failure::new(format!("{SLOWER} is {asked:?}, not such as linear=1.03"));
+    asked.split_once('=').and_then(read).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_curve_grows_as_its_name_says() {
+        let at = |subject: &str| [16, 1024].map(|n| turns(subject, n, 1.0).unwrap());
+        assert_eq!(at("constant"), [200, 200]);
+        assert_eq!(at("log"), [200, 500]);
+        assert_eq!(at("root"), [200, 1_600]);
+        assert_eq!(at("linear"), [200, 12_800]);
+        assert_eq!(at("n-log-n"), [200, 32_000]);
+        assert_eq!(at("quadratic"), [200, 819_200]);
+        assert!(turns("cubic", 16, 1.0).is_err());
+    }
+
+    #[test]
+    fn a_slowdown_is_work_of_the_subject_that_was_named() {
+        assert_eq!(turns("linear", 16, factor("linear=1.03", "linear").unwrap()).unwrap(), 206);
+        assert_eq!(turns("log", 16, factor("linear=1.03", "log").unwrap()).unwrap(), 200);
+        for wrong in ["", "linear", "linear=", "linear=three", "cubic=2", "linear=0", "linear=1e9"]
+        {
+            assert!(factor(wrong, "linear").is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! How does opening a file grow with the files that are open?
+//!
+//! One operation is the n-th `open`, by its whole path, of a small file that is in the caches, while
+//! those before it stay open. The files lie a hundred in a folder, as a server's would; or all in one
+//! folder; or it is one file again and again, which leaves the table of descriptors alone to grow.
+//!
+//! It does not measure a disk, or a directory that is not in the caches; nor reading the file.
+
+use crate::files::layout::{self, FILES, Files, Layout};
+use crate::shared::shortage;
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Open = Open;
+
+pub(crate) struct Open;
+
+static ABOUT: About = About {
+    name: "open",
+    question: "How does opening a file grow with the files that are open?",
+    operation: "the n-th open, by its whole path, while those before it stay open",
+    not_measured: &["a disk: files and directories are in the caches", "reading the file"],
+    parameters: &[FILES],
+    axis: FILES.name,
+    trajectory: true,
+    usual: Usual::TRAJECTORY,
+    metrics: &[MetricAbout::time("open", "call of open")],
+    ..About::PLAIN
+};
+
+const LAYOUTS: [(&str, &str, Layout); 3] = [
+    ("tree", "different files, a hundred in a folder", Layout::Tree),
+    ("flat", "different files, all in one folder", Layout::Flat),
+    ("same", "one file, again and again", Layout::Same),
+];
+
+impl Workload for Open {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        LAYOUTS.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        shortage::descriptors(cell, FILES.name)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let layout = LAYOUTS.iter().find(|(name, ..)| *name == cell.subject);
+        let layout = layout.ok_or_else(|| Failure::new(format!("no layout {}", cell.subject)))?;
+        let files = Files::new(cell, layout.2, probe)?;
+        let mut open = Vec::with_capacity(files.count() as usize);
+        probe.trajectory("open", files.count(), |n| {
+            open.push(layout::open_to_read(files.nth(n))?);
+            Ok(())
+        })?;
+        files.complete()
+    }
+}

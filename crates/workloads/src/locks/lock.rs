@@ -1,0 +1,270 @@
+//! Which lock survives more threads than CPUs?
+//!
+//! What Jeremy Fitzhardinge measured in 2008 with the locks of a kernel and virtual CPUs, here with threads
+//! and locks in a program. Threads take turns at one lock: one operation is to get it, to work for a
+//! while while it is held, to release it, and to work for a while outside. With more threads than CPUs
+//! the scheduler takes the CPU away from threads that hold the lock, or that are next in line for it; what
+//! a lock makes of that is the difference between its algorithms.
+//!
+//! A cell has two passes. In the first, threads only count what they do: acquisitions a second, the CPU
+//! that each takes, switches, and how evenly the threads came by it (Jain's index: 1 is evenly, and one
+//! thread of N alone is 1/N). In the second, they read the clock as well: how long each waited, and how
+//! long a lock that is waited for lies idle at a hand-over.
+//!
+//! Work is a loop without memory, so long as was asked for on an idle CPU; how long it came out stands
+//! beside it. While the lock is held two words are read and written as well: they would show two threads
+//! that are inside at once, or an acquisition that was lost, and then the cell is void. `broken`, which
+//! locks nothing, is such a cell in every run: the check can fail.
+//!
+//! A cell measures for a set time, and then a lock that nobody gets for a while is said not to have finished.
+//! With `--work` each thread makes so many acquisitions instead; a cell that does not end is void by its
+//! deadline, with what its threads were doing.
+
+mod crew;
+mod figures;
+mod shared;
+mod work;
+
+use crate::shared::cpus;
+use crew::Crew;
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, RatioAbout, Says,
+    Subject, Sweep, Usual, Values, Warning, Workload,
+};
+use locks::{Algorithm, Lock, Setup, Visitor};
+use std::time::Duration;
+use work::Work;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Locks = Locks;
+
+pub(crate) struct Locks;
+
+/// More threads than this say nothing that fewer don't, and fill the memory with their stacks.
+const THREADS_MAX: u64 = 16_384;
+
+const THREADS: Parameter = Parameter {
+    name: "threads",
+    about: "threads that take turns at the lock",
+    values: Values::TimesOf("cpus"),
+    default: Defaults::always(&["2x"]),
+    sweep: Some(Sweep {
+        label: "threads",
+        points: Defaults {
+            quick: &["1/2x", "1x", "2x", "4x", "8x"],
+            full: &["1/2x", "1x", "2x", "4x", "8x", "16x"],
+        },
+    }),
+};
+
+const HELD: Parameter = Parameter {
+    name: "held",
+    about: "ns of work while the lock is held",
+    values: Values::Between(0, 1_000_000_000),
+    default: Defaults::always(&["100"]),
+    sweep: Some(Sweep {
+        label: "ns held",
+        points: Defaults {
+            quick: &["100", "1k", "10k"],
+            full: &["10", "100", "1k", "10k", "100k"],
+        },
+    }),
+};
+
+const OUTSIDE: Parameter = Parameter {
+    name: "outside",
+    about: "ns of work between two acquisitions",
+    values: Values::Between(0, 1_000_000_000),
+    default: Defaults::always(&["100"]),
+    sweep: Some(Sweep {
+        label: "ns outside",
+        points: Defaults {
+            quick: &["100", "1k", "10k"],
+            full: &["10", "100", "1k", "10k", "100k"],
+        },
+    }),
+};
+
+const SPINS: Parameter = Parameter {
+    name: "spins",
+    about: "looks at the lock before a lock that spins first blocks",
+    values: Values::Between(0, 1 << 30),
+    default: Defaults::always(&["1024"]),
+    sweep: Some(Sweep {
+        label: "spins",
+        points: Defaults {
+            quick: &["16", "1024", "64k"],
+            full: &["1", "16", "128", "1024", "8k", "64k", "512k"],
+        },
+    }),
+};
+
+const WORK: Parameter = Parameter {
+    name: "work",
+    about: "acquisitions of each thread; 0 measures for a set time instead",
+    values: Values::Between(0, 1_000_000_000),
+    default: Defaults::always(&["0"]),
+    sweep: None,
+};
+
+static ABOUT: About = About {
+    name: "lock",
+    kind: Kind::Named,
+    question: "Which lock survives more threads than CPUs?",
+    operation: "get the lock, work while it is held, release it, and work outside",
+    not_measured: &[
+        "locks inside a kernel: `build` on one kernel and another shows these",
+        "what the work touches: it is a loop without memory",
+        "threads that are pinned to a CPU each: the scheduler places them on --cpus",
+        "fairness over longer than a cell: with many threads each has a few turns at a CPU only",
+        "the wait for a clock: the waiting times are of a second pass, in which threads read it",
+    ],
+    parameters: &[THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
+    axis: THREADS.name,
+    ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
+    rivals: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
+    usual: Usual { rounds: 9, rounds_quick: 9, ..About::PLAIN.usual },
+    metrics: &[
+        MetricAbout {
+            name: "acquisitions",
+            about: "acquisitions",
+            says: Says::Rate("acquisitions/s"),
+        },
+        MetricAbout::time("cpu", "acquisition, on all CPUs"),
+        MetricAbout::time("user", "acquisition, on all CPUs in user mode"),
+        MetricAbout::time("system", "acquisition, on all CPUs in the kernel"),
+        MetricAbout {
+            name: "switches",
+            about: "voluntary context switches per 1,000 acquisitions",
+            says: Says::Amount(""),
+        },
+        MetricAbout {
+            name: "preemptions",
+            about: "involuntary context switches per 1,000 acquisitions",
+            says: Says::Amount(""),
+        },
+        MetricAbout {
+            name: "fairness",
+            about: "Jain's index of the threads' acquisitions",
+            says: Says::Degree(""),
+        },
+        MetricAbout::time("waiting", "wait for the lock, at the median"),
+        MetricAbout::time("p99", "wait for the lock, at the 99th percentile"),
+        MetricAbout::time("longest", "wait for the lock, the longest"),
+        MetricAbout::time("hand-over", "release to the next acquisition, by one who waited"),
+        MetricAbout::time("held", "work while the lock is held, on an idle CPU"),
+        MetricAbout::time("outside", "work outside, on an idle CPU"),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Locks {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        locks::TABLE.iter().map(|algorithm| subject(algorithm)).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let threads = cell.number(THREADS.name).unwrap_or(0);
+        let control = locks::find(&cell.subject).is_some_and(|row| row.control);
+        if control && threads < 2 {
+            let what = "The control is left out: it takes two threads to be caught.";
+            return Fit::Leave(Warning { what: what.to_owned(), remedy: String::new() });
+        }
+        if threads <= THREADS_MAX {
+            return Fit::Measure;
+        }
+        Fit::AtMost {
+            parameter: THREADS.name,
+            most: THREADS_MAX,
+            because: "more threads say nothing that these don't".to_owned(),
+            remedy: String::new(),
+        }
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        cpus::place(cell)?;
+        let game = Game::of(cell, probe)?;
+        locks::visit(&cell.subject, Play { game: &game, probe })
+            .unwrap_or_else(|| Err(Failure::new(format!("there is no lock {}", cell.subject))))
+    }
+}
+
+fn subject(algorithm: &'static Algorithm) -> Subject {
+    Subject {
+        available: (algorithm.available)().map_err(|why| why.0.to_owned()),
+        control: algorithm.control,
+        ..Subject::plain(algorithm.name, algorithm.summary)
+    }
+}
+
+/// What the threads of a cell do.
+struct Game {
+    threads: u32,
+    setup: Setup,
+    held: Work,
+    outside: Work,
+    ending: Ending,
+}
+
+/// What ends a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// So much time.
+    After(Duration),
+    /// So many acquisitions of each thread.
+    Done(u64),
+}
+
+impl Ending {
+    /// Half of it.
+    fn half(self) -> Ending {
+        match self {
+            Ending::After(time) => Ending::After(time / 2),
+            Ending::Done(each) => Ending::Done(each.div_ceil(2)),
+        }
+    }
+}
+
+impl Game {
+    fn of(cell: &Cell, probe: &mut Probe) -> Result<Game, Failure> {
+        let number = |name| cell.number(name);
+        let threads = number(THREADS.name)? as u32;
+        let spins = number(SPINS.name)? as u32;
+        let [held, outside] =
+            [number(HELD.name)?, number(OUTSIDE.name)?].map(|ns| Work::of(ns, probe.clock()));
+        probe.given("held", &[held.ns], 1);
+        probe.given("outside", &[outside.ns], 1);
+        let ending = match number(WORK.name)? {
+            0 => Ending::After(probe.time()),
+            each => Ending::Done(each),
+        };
+        Ok(Game { threads, setup: Setup { seats: threads, spins }, held, outside, ending })
+    }
+}
+
+/// Both passes, with locks of a type that is only known by its name.
+struct Play<'a> {
+    game: &'a Game,
+    probe: &'a mut Probe,
+}
+
+impl Visitor for Play<'_> {
+    type Output = Result<(), Failure>;
+
+    fn visit<L: Lock>(self, algorithm: &'static Algorithm) -> Result<(), Failure> {
+        let Play { game, probe } = self;
+        let clock = probe.clock();
+        // With little work for each, one may be done before the next begins: a control is given time.
+        let time = Ending::After(probe.time());
+        let ending = if algorithm.control { time } else { game.ending };
+        Crew::<L>::new(game, ending).count(clock)?.state(probe);
+        // The second pass is the shorter one.
+        let second = Crew::<L>::new(game, ending.half());
+        second.time(clock, probe.overhead_ns())?.state(probe);
+        Ok(())
+    }
+}

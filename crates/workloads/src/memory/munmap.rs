@@ -1,0 +1,59 @@
+//! How does taking a map away grow with the maps that there are?
+//!
+//! One operation is the `munmap` of one page that was mapped and touched, in the order in which they
+//! were mapped: the kernel finds the map, takes its page out of the page table and the caches of it. The
+//! sample of a call that finds n maps stands at n, so the axis is read from its far end.
+//!
+//! It does not measure pages that other CPUs have in their caches of the page table, since one thread
+//! did it all; nor what the end of a process does with all of its maps at once.
+
+use crate::memory::pages::{self, MAPS, Mapped, Pages};
+use crate::shared::shortage;
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
+use std::hint::black_box;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Munmap = Munmap;
+
+pub(crate) struct Munmap;
+
+static ABOUT: About = About {
+    name: "munmap",
+    question: "How does taking a map away grow with the maps that there are?",
+    operation: "munmap of a touched page, the oldest first, until there is none",
+    not_measured: &[
+        "pages that other CPUs have touched: one thread did it all",
+        "the end of a process, which takes all of its maps away at once",
+    ],
+    parameters: &[MAPS],
+    axis: MAPS.name,
+    trajectory: true,
+    usual: Usual::TRAJECTORY,
+    metrics: &[MetricAbout::time("munmap", "munmap of a page")],
+    ..About::PLAIN
+};
+
+impl Workload for Munmap {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        pages::subjects(&[Mapped::File, Mapped::Memory])
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let pages = Pages::new(cell, probe)?;
+        let (mut maps, shortage) = pages.map_all();
+        for map in &mut maps {
+            black_box(map.touch());
+        }
+        let count = maps.len() as u64;
+        let mut rest = maps.into_iter();
+        probe.countdown("munmap", count, |_| match rest.next() {
+            Some(map) => map.unmap().map_err(|error| shortage::failure("munmap", &error)),
+            None => Err(Failure::new("a map is missing")),
+        })?;
+        shortage.map_or(Ok(()), Err)
+    }
+}

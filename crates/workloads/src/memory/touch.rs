@@ -1,0 +1,55 @@
+//! How does the first touch of a mapped page grow with the pages that were touched?
+//!
+//! Felix von Leitner's touch after mmap (2003). Every second page of a file of 200 MB is mapped, each by
+//! itself; one operation is the first read of the n-th: a page fault, in which the kernel finds the map,
+//! finds the page in the page cache and enters it into the page table. With memory it is the first write,
+//! and the kernel finds and clears a page.
+//!
+//! It does not measure a disk, faults that several threads have at once, huge pages, or the faults that
+//! the kernel saves by mapping a page's neighbours with it: each map is one page.
+
+use crate::memory::pages::{self, MAPS, Mapped, Pages};
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
+use std::hint::black_box;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Touch = Touch;
+
+pub(crate) struct Touch;
+
+static ABOUT: About = About {
+    name: "touch",
+    question: "How does the first touch of a mapped page grow with the pages that were touched?",
+    operation: "the first read of the n-th mapped page, or the first write where it is memory",
+    not_measured: &[
+        "a disk: the file is in the page cache",
+        "faults of several threads at once, or huge pages",
+        "the neighbours that the kernel maps along with a page: each map is one page",
+    ],
+    parameters: &[MAPS],
+    axis: MAPS.name,
+    trajectory: true,
+    usual: Usual::TRAJECTORY,
+    metrics: &[MetricAbout::time("touch", "first touch of a page")],
+    ..About::PLAIN
+};
+
+impl Workload for Touch {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        pages::subjects(&[Mapped::File, Mapped::Memory])
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let pages = Pages::new(cell, probe)?;
+        let (mut maps, shortage) = pages.map_all();
+        probe.trajectory("touch", maps.len() as u64, |n| {
+            black_box(maps[n as usize - 1].touch());
+            Ok(())
+        })?;
+        shortage.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,267 @@
+//! What `fork` and `reap` share: processes that a small program of ours makes and ends.
+//!
+//! That program, the forker, reads the clock itself, because what is compared is how it is linked: a
+//! program that contains the probe can't be linked both ways. It is embedded, and run from memory.
+//! Whatever ends it ends all that it made: each asks the kernel to die with its parent.
+
+use crate::processes::limits;
+use crate::shared::cpus;
+use engine::{Cell, Defaults, Failure, Fit, Parameter, Probe, Stamp, Subject, Sweep, Values};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// The axis.
+pub(crate) const PROCESSES: Parameter = Parameter {
+    name: "processes",
+    about: "processes that are alive at once",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["100"]),
+    sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
+};
+
+/// How large the program is that forks.
+pub(crate) const PARENT: Parameter = Parameter {
+    name: "parent",
+    about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
+    values: Values::Between(0, 1 << 20),
+    default: Defaults::always(&["0"]),
+    sweep: Some(Sweep {
+        label: "MiB of the parent",
+        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
+    }),
+};
+
+/// How the forker is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linked {
+    Dynamically,
+    Statically,
+}
+
+impl Linked {
+    /// The program; empty where it could not be built.
+    fn program(self) -> &'static [u8] {
+        match self {
+            Linked::Dynamically => include_bytes!(concat!(env!("OUT_DIR"), "/forker-dynamic")),
+            Linked::Statically => include_bytes!(concat!(env!("OUT_DIR"), "/forker-static")),
+        }
+    }
+}
+
+/// A subject: how processes are made and ended.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// How the parent is linked.
+    pub linked: Linked,
+    /// How the forker makes a process.
+    pub how: &'static str,
+    /// How it ends one: by `kill` or by `pidfd`.
+    pub ending: &'static str,
+}
+
+impl Row {
+    /// As a subject, which is unavailable where it can't be built or the kernel is too old.
+    pub fn subject(&self) -> Subject {
+        Subject {
+            name: self.name,
+            label: self.name,
+            summary: self.summary,
+            note: String::new(),
+            available: self.available(),
+            control: false,
+        }
+    }
+
+    fn available(&self) -> Result<(), String> {
+        if self.linked.program().is_empty() {
+            return Err("no static C library when knee was built (install libc6-dev, \
+                        glibc-static or musl-dev, and build again)"
+                .into());
+        }
+        if (self.how == "clone3" || self.ending == "pidfd") && !limits::waits_for_pidfds() {
+            return Err("the kernel does not wait for pidfds (Linux 5.4 or later does)".into());
+        }
+        Ok(())
+    }
+}
+
+/// The row that a cell is about.
+pub(crate) fn row<'a>(rows: &'a [Row], cell: &Cell) -> Result<&'a Row, Failure> {
+    let row = rows.iter().find(|row| row.name == cell.subject);
+    row.ok_or_else(|| Failure::new(format!("there is no way called {}", cell.subject)))
+}
+
+/// Whether there are ids and memory for all of them. What else the kernel runs out of it says; but
+/// without ids nobody on the machine can make a process, and for want of memory the kernel ends some,
+/// and they may be somebody else's.
+pub(crate) fn fit(cell: &Cell) -> Fit {
+    let number = |name| cell.number(name).unwrap_or(0);
+    match limits::ids_for(number(PROCESSES.name)) {
+        Fit::Measure => limits::memory_for(number(PROCESSES.name), number(PARENT.name)),
+        too_many => too_many,
+    }
+}
+
+/// What became of a cell's processes.
+pub(crate) struct Course {
+    /// Making each.
+    pub made: Vec<Stamp>,
+    /// Ending each: the one that found n alive is at n.
+    pub ended: Vec<Stamp>,
+    /// Why there were fewer than wanted.
+    pub short: Option<Failure>,
+}
+
+/// Makes as many processes as the cell wants, and ends them.
+pub(crate) fn course(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<Course, Failure> {
+    let wanted = cell.number(PROCESSES.name)?;
+    cpus::place(cell)?;
+    let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
+    let (made, errno, words) = forker.made()?;
+    forker.state(probe);
+    // While all of them live, it can be seen which limit they meet.
+    let short = (errno != 0).then(|| limits::met(row.how, errno, &words, wanted));
+    forker.end_all(made)?;
+    let stamps = forker.stamps()?;
+    let (first, rest) = stamps.split_at((wanted as usize).min(stamps.len()));
+    let stamp = |place, &(before, after): &(u64, u64)| Stamp { place, before, after };
+    Ok(Course {
+        made: (1..=made).zip(first).map(|(place, pair)| stamp(place, pair)).collect(),
+        ended: (1..=made).rev().zip(rest).map(|(place, pair)| stamp(place, pair)).collect(),
+        short,
+    })
+}
+
+/// The forker while it runs. It is ended when this value is dropped, and its processes with it.
+struct Forker {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    stamps: File,
+    stamps_bytes: usize,
+}
+
+/// A stamp in memory: two readings.
+const STAMP_BYTES: usize = 16;
+
+impl Forker {
+    fn start(row: &Row, count: u64, megabytes: u64, clock: &str) -> Result<Forker, Failure> {
+        let doing = |what| move |error: std::io::Error| Failure::doing(what, error);
+        let stamps_bytes = 2 * count as usize * STAMP_BYTES;
+        // Without CLOEXEC: the forker has it under the same number.
+        let stamps = memfd_create("stamps", MemfdFlags::empty())
+            .map_err(|error| Failure::doing("memfd_create", error))?;
+        ftruncate(&stamps, stamps_bytes as u64)
+            .map_err(|error| Failure::doing("memory for the figures", error))?;
+        let program = in_memory(row.linked.program()).map_err(doing("the forker in memory"))?;
+        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        command.arg0("forker").args([row.how, row.ending]);
+        command.args([count, megabytes].map(|number| number.to_string()));
+        command.args([clock, &stamps.as_raw_fd().to_string()]);
+        command.arg(std::process::id().to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(doing("starting the forker from memory"))?;
+        let missing = || Failure::new("a pipe of the forker is missing");
+        let (to, from) = (child.stdin.take(), child.stdout.take().ok_or_else(missing));
+        let from = from.inspect_err(|_| {
+            let _ = child.kill();
+            let _ = child.wait();
+        })?;
+        Ok(Forker { child, to, from: BufReader::new(from), stamps: stamps.into(), stamps_bytes })
+    }
+
+    /// How many it made, the error that it met or 0, and that in words.
+    fn made(&mut self) -> Result<(u64, i32, String), Failure> {
+        let line = self.line("made")?;
+        let mut words = line.splitn(3, ' ');
+        let made = words.next().and_then(|word| word.parse().ok());
+        let errno = words.next().and_then(|word| word.parse().ok());
+        let odd = || Failure::new(format!("the forker said: made {line}"));
+        let (made, errno) = made.zip(errno).ok_or_else(odd)?;
+        Ok((made, errno, words.next().unwrap_or_default().to_owned()))
+    }
+
+    /// Has it end all that it made, and end itself.
+    fn end_all(&mut self, made: u64) -> Result<(), Failure> {
+        self.to = None;
+        let ended = self.line("reaped")?;
+        if ended != made.to_string() {
+            return Err(Failure::new(format!("of {made} processes {ended} were ended")));
+        }
+        let status = self.child.wait().map_err(|error| Failure::doing("the forker", error))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failure::new(format!("the forker ended with {status}")))
+    }
+
+    /// The rest of its next line, which has to begin with `word`.
+    fn line(&mut self, word: &str) -> Result<String, Failure> {
+        let mut line = String::new();
+        let read = self.from.read_line(&mut line);
+        read.map_err(|error| Failure::doing("listening to the forker", error))?;
+        let line = line.trim_end();
+        if let Some(rest) = line.strip_prefix(word) {
+            return Ok(rest.trim_start().to_owned());
+        }
+        let said = line.strip_prefix("failed ").map(str::to_owned);
+        Err(Failure::new(said.unwrap_or_else(|| format!("the forker ended early: {line:?}"))))
+    }
+
+    /// States what the cost of a fork depends on: how large the parent is.
+    fn state(&self, probe: &mut Probe) {
+        let read = |file: &str| {
+            std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap_or_default()
+        };
+        let (status, maps) = (read("status"), read("maps"));
+        let kib = |name: &str| -> u64 {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+        };
+        let megabytes = format!("{:.0} MiB", (kib("VmRSS:") as f64 / 1024.0).ceil());
+        probe.fact("resident memory of the parent", megabytes);
+        probe.fact("memory maps of the parent", maps.lines().count());
+    }
+
+    /// The clock before and after each, as the forker wrote them.
+    fn stamps(&self) -> Result<Vec<(u64, u64)>, Failure> {
+        let mut bytes = vec![0; self.stamps_bytes];
+        let read = self.stamps.read_exact_at(&mut bytes, 0);
+        read.map_err(|error| Failure::doing("reading the figures", error))?;
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+        let (pairs, _) = numbers.as_chunks::<2>();
+        Ok(pairs.iter().map(|&[before, after]| (before, after)).collect())
+    }
+}
+
+impl Drop for Forker {
+    fn drop(&mut self) {
+        // After a good end there is nobody to kill: the id was given back by waiting.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program in memory that can be run.
+fn in_memory(program: &[u8]) -> std::io::Result<File> {
+    let create = |flags| memfd_create("forker", MemfdFlags::CLOEXEC | flags);
+    let made = match create(MemfdFlags::EXEC) {
+        // Kernels before 6.3 don't know the flag, and let all of them be run.
+        Err(Errno::INVAL) => create(MemfdFlags::empty()),
+        other => other,
+    };
+    let mut file = File::from(made?);
+    file.write_all(program)?;
+    Ok(file)
+}

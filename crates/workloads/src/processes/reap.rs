@@ -1,0 +1,82 @@
+//! How does ending a process grow with the processes that there are?
+//!
+//! The clean-up of Felix von Leitner's forkbench, which Niels Provos asked for: fork is often
+//! measured, and what follows never. One operation is the end of one child that sleeps, the oldest
+//! first: SIGKILL, and the wait until it is gone. The sample that finds n alive stands at n, so the
+//! axis is read from its far end.
+//!
+//! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
+//! part of each figure.
+//!
+//! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
+//! It does not measure a process that ends by itself, nor one that has files or connections to close.
+
+use crate::processes::forker::{self, Linked, PARENT, PROCESSES, Row};
+use crate::shared::cpus;
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Reap = Reap;
+
+pub(crate) struct Reap;
+
+static ABOUT: About = About {
+    name: "reap",
+    question: "How does ending a process grow with the processes that there are?",
+    operation: "kill a child that sleeps and wait for its end, the oldest first, until there is none",
+    not_measured: &[
+        "a process that ends by itself",
+        "files, connections and memory of its own that a larger process would give back",
+    ],
+    parameters: &[PROCESSES, PARENT, cpus::ONE],
+    axis: PROCESSES.name,
+    trajectory: true,
+    usual: Usual::TRAJECTORY,
+    metrics: &[MetricAbout::time("reap", "kill + wait")],
+    ..About::PLAIN
+};
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "dynamic",
+        summary: "kill and waitpid; parent and children are linked dynamically",
+        linked: Linked::Dynamically,
+        how: "fork",
+        ending: "kill",
+    },
+    Row {
+        name: "static",
+        summary: "kill and waitpid; parent and children are linked statically",
+        linked: Linked::Statically,
+        how: "fork",
+        ending: "kill",
+    },
+    Row {
+        name: "pidfd",
+        summary: "pidfd_send_signal and waitid(P_PIDFD), of the static children",
+        linked: Linked::Statically,
+        how: "fork",
+        ending: "pidfd",
+    },
+];
+
+impl Workload for Reap {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        ROWS.iter().map(Row::subject).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        forker::fit(cell)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let course = forker::course(forker::row(ROWS, cell)?, cell, probe)?;
+        probe.stamped("reap", &course.ended);
+        // Fewer than were asked for could be made: the end of those is measured.
+        course.short.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,238 @@
+//! Which mechanism overtakes which as more of what it watches is active?
+//!
+//! The pipetest of Ben LaHaise (2002), which David Stevens, Davide Libenzi, Zed Shaw and Jacques
+//! Mattheij measured with. T tokens go round in N pipes, whose read ends are watched. In each loop
+//! the pending tokens are written, the mechanism is asked once, and each ready pipe is read with all
+//! the tokens in it; each goes up by one generation and is pending again until it has reached G.
+//! Then the next game begins. One operation is one token passed on: write, its share of the wait,
+//! read, and what the mechanism obliges a program to do.
+//!
+//! The spread says which pipe a token goes to next: *tail* is Zed Shaw's rule (token t always goes
+//! to pipe N−t−1, so that only the last T are ever active), *spread* the original one (17 times the
+//! generation, and t, and t·(N/T), modulo N), *random* draws by the seed, as many pipes as there are
+//! tokens. Past half as many tokens as pipes the original rule puts two into one pipe, so that fewer
+//! are active than the share of tokens says: each cell states how many were.
+//!
+//! It does not measure accepting, parsing or sending, nor threads: the tokens are what its authors
+//! called threads, and one thread passes them all. Nothing ever waits for anything outside.
+
+mod game;
+mod spread;
+
+use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
+use crate::readiness::objects::{Object, Objects};
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
+    RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload, descriptors_max,
+};
+use game::{Game, Rules};
+use spread::Spread;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Pipetest = Pipetest;
+
+pub(crate) struct Pipetest;
+
+static ABOUT: About = About {
+    name: "pipetest",
+    version: 1,
+    kind: Kind::Suite,
+    question: "Which mechanism overtakes which as more of what it watches is active?",
+    operation: "pass a token on: write it, wait once for all that are under way, read it",
+    not_measured: &[
+        "what a server does besides: accepting, parsing, sending",
+        "threads: the tokens are what the original called threads, and one thread passes them all",
+        "sleeping: something is always under way, so that no wait is ever long",
+    ],
+    parameters: &[
+        Parameter {
+            name: "tokens",
+            about: "tokens that go round: at most so many pipes are active at once",
+            values: Values::ShareOf("pipes"),
+            default: Defaults::always(&["1"]),
+            sweep: Some(Sweep {
+                label: "tokens",
+                points: Defaults {
+                    quick: &["1%", "10%", "40%", "70%", "100%"],
+                    full: &[
+                        "0.1%", "1%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%",
+                        "90%", "100%",
+                    ],
+                },
+            }),
+        },
+        Parameter {
+            name: "pipes",
+            about: "pipes whose read ends are watched",
+            values: Values::AtLeast(1),
+            default: Defaults { quick: &["1k"], full: &["1k", "9k"] },
+            sweep: Some(Sweep {
+                label: "pipes",
+                points: Defaults {
+                    quick: &["10", "100", "1k", "9k"],
+                    full: &[
+                        "10", "100", "500", "1k", "2k", "3k", "4k", "5k", "6k", "7k", "8k", "9k",
+                        "10k", "11k", "12k", "13k", "14k", "15k", "16k", "20k",
+                    ],
+                },
+            }),
+        },
+        Parameter {
+            name: "generations",
+            about: "how often a token is passed on before it is retired",
+            values: Values::AtLeast(1),
+            default: Defaults::always(&["1k"]),
+            sweep: Some(Sweep {
+                label: "generations",
+                points: Defaults { quick: &["10", "100", "1k"], full: &["10", "100", "1k", "5k"] },
+            }),
+        },
+        Parameter {
+            name: "spread",
+            about: "which pipes are active: the last ones only, all by the original rule, or drawn",
+            values: Values::OneOf(Spread::NAMES),
+            default: Defaults { quick: &["tail"], full: Spread::NAMES },
+            sweep: None,
+        },
+        Parameter {
+            name: "bufsize",
+            about: "bytes of a token: 8 to 4096",
+            values: Values::Between(8, 4096),
+            default: Defaults::always(&["16"]),
+            sweep: None,
+        },
+        TIMEOUT,
+    ],
+    axis: "tokens",
+    ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes", multiple: false }),
+    points_down: true,
+    rivals: &[("poll", "epoll-level")],
+    likes: &[Like {
+        name: "pipetest",
+        original: "pipetest [--poll|--sys-epoll] 10000 THREADS 5000, as Zed Shaw and Jacques Mattheij \
+                   ran it (2010)",
+        subjects: &["poll", "epoll-level"],
+        points: &["10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%", "100%"],
+        parameters: &[
+            ("pipes", "10k"),
+            ("spread", "tail"),
+            ("generations", "5k"),
+            ("timeout", "-1"),
+        ],
+        rounds: None,
+        print: Print::Rates("Threads"),
+        also: &[],
+        hides: &[
+            "the active pipes are the last ones: poll's worst case with few of them, since it queues a \
+             waiter on every pipe before (--spread spread,random)",
+            "below 10 % active, where servers live, nothing was measured (--points 0.1%,1%)",
+            "one figure a place, without its spread: 5 % between two of them may be chance",
+        ],
+    }],
+    // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
+    usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
+    metrics: &[
+        MetricAbout { name: "passes", about: "token passes", says: Says::Rate("tokens/s") },
+        MetricAbout::time("user", "token pass, user CPU"),
+        MetricAbout::time("system", "token pass, system CPU"),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Pipetest {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        mechanisms::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let Ok(rules) = Rules::of(cell) else { return Fit::Measure }; // measuring says what is wrong
+        if rules.tokens > rules.pipes {
+            return Fit::Leave(Warning {
+                what: format!("{} tokens in {} pipes is left out.", rules.tokens, rules.pipes),
+                remedy: "ask for at most as many tokens as pipes: --points 10%,100%".into(),
+            });
+        }
+        let most = pipes_max(&rules);
+        if rules.pipes > most {
+            return mechanisms::at_most("pipes", rules.pipes as u64, most as u64);
+        }
+        Fit::Measure
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let rules = Rules::of(cell)?;
+        if rules.tokens > rules.pipes {
+            let (tokens, pipes) = (rules.tokens, rules.pipes);
+            return Err(Failure::new(format!("{tokens} tokens are too many for {pipes} pipes")));
+        }
+        let written = rules.spread.written(rules.tokens, rules.pipes);
+        let park = 2 * rules.pipes + OWN_DESCRIPTORS > descriptors_max();
+        let mut pipes = Objects::open(Object::Pipe, rules.pipes, &written, park, &mut None)?;
+        let row = mechanisms::row(&cell.subject)?;
+        let mut game = Game::new(row, &pipes, &rules, mechanisms::timeout(cell)?)?;
+        probe.steady_turns("passes", &mut game, Game::turn, Game::check)?;
+        probe.cpu("passes", "user", "system");
+        game.finish(probe)?;
+        drop(game);
+        pipes.close(&mut None)
+    }
+}
+
+/// The most pipes that can be watched here: all read ends, and the write ends of those that are ever
+/// written to, are this process's own; the other write ends are parked, a chunk at a time.
+fn pipes_max(rules: &Rules) -> usize {
+    let room = descriptors_max().saturating_sub(OWN_DESCRIPTORS);
+    match rules.spread {
+        Spread::Tail => {
+            let parked = room.saturating_sub(rules.tokens + Parking::chunk());
+            parked.max(room / 2)
+        }
+        Spread::Original | Spread::Random => room / 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(pipes: usize, tokens: usize, spread: &str) -> Cell {
+        let (pipes, tokens) = (pipes.to_string(), tokens.to_string());
+        let parameters = [
+            ("pipes", pipes.as_str()),
+            ("tokens", &tokens),
+            ("spread", spread),
+            ("generations", "10"),
+            ("bufsize", "16"),
+            ("timeout", "-1"),
+        ];
+        Cell {
+            subject: "poll".into(),
+            parameters: parameters.map(|(name, value)| (name.into(), value.into())).into(),
+            seed: 1,
+            ..Cell::default()
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_or_clamped() {
+        assert_eq!(Pipetest.fit(&cell(10, 10, "tail")), Fit::Measure);
+        assert!(matches!(Pipetest.fit(&cell(10, 11, "tail")), Fit::Leave(_)));
+        for spread in Spread::NAMES {
+            let most = pipes_max(&Rules::of(&cell(10, 1, spread)).unwrap());
+            assert_eq!(Pipetest.fit(&cell(most, 1, spread)), Fit::Measure, "{spread}");
+            let over = Pipetest.fit(&cell(most + 1, 1, spread));
+            let clamp = most as u64;
+            assert!(matches!(over, Fit::AtMost { most, .. } if most == clamp), "{over:?}");
+        }
+    }
+
+    #[test]
+    fn peers_of_a_tail_can_be_parked() {
+        let most = |spread| pipes_max(&Rules::of(&cell(10, 1, spread)).unwrap());
+        assert!(most("tail") > most("random"));
+    }
+}

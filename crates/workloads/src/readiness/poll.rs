@@ -1,0 +1,300 @@
+//! How does the cost of finding what is ready grow with the descriptors that are watched?
+//!
+//! Dan Kegel's Poller_bench. N read ends are watched. One operation: a byte is written to each of A
+//! active ones, the mechanism is asked what is ready, and a handler reads each byte. What the
+//! mechanism obliges a program to do is part of it: after an edge the handler reads until the call
+//! would block, after a oneshot it arms the descriptor again.
+//!
+//! It does not measure what a server does besides: accepting, parsing, sending; nor several threads
+//! on one mechanism; nor wakers on another CPU, for writer and reader are one thread, as they were
+//! in the original. Where io_uring and AIO hold requests back until the next wait, adding and arming
+//! is paid there.
+
+mod bench;
+
+use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
+use crate::readiness::objects::{Object, Objects, Place};
+use bench::Bench;
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
+    RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
+};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Poll = Poll;
+
+pub(crate) struct Poll;
+
+static ABOUT: About = About {
+    name: "poll",
+    version: 1,
+    kind: Kind::Suite,
+    question: "How does the cost of finding what is ready grow with the descriptors watched?",
+    operation: "write a byte to each active descriptor, wait, read each byte in its handler",
+    not_measured: &[
+        "what a server does besides: accepting, parsing, sending",
+        "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
+        "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
+    ],
+    parameters: &[
+        Parameter {
+            name: "watched",
+            about: "descriptors that are watched",
+            values: Values::AtLeast(1),
+            default: Defaults::always(&["1k"]),
+            sweep: Some(Sweep {
+                label: "watched descriptors",
+                points: Defaults {
+                    quick: &["10", "30", "100", "300", "1k", "3k", "10k"],
+                    full: &["10", "30", "100", "300", "1k", "3k", "10k", "19k"],
+                },
+            }),
+        },
+        Parameter {
+            name: "active",
+            about: "descriptors that become ready in each loop",
+            values: Values::ShareOf("watched"),
+            default: Defaults::always(&["1"]),
+            sweep: Some(Sweep {
+                label: "active descriptors",
+                points: Defaults {
+                    quick: &["1", "10", "100"],
+                    full: &["0.1%", "1%", "3%", "10%", "30%", "100%"],
+                },
+            }),
+        },
+        Parameter {
+            name: "object",
+            about: "what is watched",
+            values: Values::OneOf(Object::NAMES),
+            default: Defaults::always(&["socketpair"]),
+            sweep: None,
+        },
+        Parameter {
+            name: "activity",
+            about: "how the active ones lie among the watched: evenly, side by side, or by the seed",
+            values: Values::OneOf(&["spaced", "sequential", "random"]),
+            default: Defaults::always(&["spaced"]),
+            sweep: None,
+        },
+        Parameter {
+            name: "position",
+            about: "where in its share of the watched an active one lies; nothing where it is random",
+            values: Values::OneOf(&["first", "middle", "last"]),
+            default: Defaults::always(&["middle"]),
+            sweep: None,
+        },
+        Parameter { default: Defaults::always(&["0"]), ..TIMEOUT },
+    ],
+    axis: "watched",
+    ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
+    rivals: &[("poll", "epoll-level")],
+    likes: &[Like {
+        name: "poller-bench",
+        original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",
+        subjects: &["select", "poll", "epoll-level", "devpoll", "kqueue"],
+        points: &["100", "1k", "10k"],
+        parameters: &[
+            ("active", "1"),
+            ("object", "socketpair"),
+            ("activity", "spaced"),
+            ("position", "middle"),
+            ("timeout", "0"),
+        ],
+        rounds: None,
+        print: Print::Microseconds("pipes"),
+        also: &[
+            ("open", "microseconds to open each of {} socketpairs"),
+            ("close", "microseconds to close each of {} socketpairs"),
+        ],
+        hides: &[
+            "a time-out of 0 keeps poll and select from queueing a waiter on each descriptor: a loop \
+             that sleeps pays for them (--timeout -1)",
+            "one active descriptor in the middle: the cost grows with the active ones too (--axis active)",
+            "a mean of 5 seconds a figure, without its spread; select stopped where 2N reached 1,024",
+        ],
+    }],
+    metrics: &[
+        MetricAbout::time("loop", "write + wait + dispatch"),
+        MetricAbout::time("wait", "wait alone"),
+        MetricAbout::time("add", "descriptor added"),
+        MetricAbout::time("remove", "descriptor removed"),
+        MetricAbout::time("open", "object opened"),
+        MetricAbout::time("close", "object closed"),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Poll {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        mechanisms::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let (Ok(watched), Ok(active)) = (cell.number("watched"), cell.number("active")) else {
+            return Fit::Measure; // measuring says what is wrong
+        };
+        let object = cell.parameters.get("object").map_or("", String::as_str);
+        if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
+            return Fit::Leave(Warning {
+                what: format!("{} is left out: eventfds send no signals.", cell.subject),
+                remedy: "watch sockets or pipes: --object socketpair".into(),
+            });
+        }
+        let most = watched_max(object, active);
+        if most == 0 {
+            let limit = descriptors_max();
+            return Fit::Leave(Warning {
+                what: format!("A process may have {limit} descriptors: too few to watch any."),
+                remedy: "ulimit -n 1024".into(),
+            });
+        }
+        if active > watched.min(most) {
+            return Fit::Leave(Warning {
+                what: format!("{active} active of {} watched is left out.", watched.min(most)),
+                remedy: "ask for points that are at least as many as --active".into(),
+            });
+        }
+        if watched > most {
+            return mechanisms::at_most("watched", watched, most);
+        }
+        Fit::Measure
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let row = mechanisms::row(&cell.subject)?;
+        let watched = cell.number("watched")? as usize;
+        let active = active_places(cell)?;
+        let object = Object::named(cell.parameter("object")?)?;
+        let timeout = mechanisms::timeout(cell)?;
+        let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
+
+        let mut objects = Objects::open(object, watched, &active, park, &mut Some(&mut *probe))?;
+        let mut bench = Bench::new(row, &objects, &active, timeout)?;
+        bench.add_all(probe)?;
+        bench.measure_loop(probe)?;
+        bench.measure_wait(probe)?;
+        bench.remove_all(probe)?;
+        drop(bench);
+        objects.close(&mut Some(probe))
+    }
+}
+
+/// The most descriptors that can be watched here: all that are allowed, less those that the worker
+/// needs for itself, for the peers of the active ones, and for a chunk on its way to be parked.
+fn watched_max(object: &str, active: u64) -> u64 {
+    let peers = match object {
+        "eventfd" => 0,
+        _ => active.saturating_add(Parking::chunk() as u64),
+    };
+    (descriptors_max().saturating_sub(OWN_DESCRIPTORS) as u64).saturating_sub(peers)
+}
+
+/// Which of the watched become ready in each loop.
+fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
+    let (watched, active) = (cell.number("watched")? as usize, cell.number("active")? as usize);
+    if active == 0 || active > watched {
+        return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
+    }
+    let offset = |room: usize| match cell.parameter("position")? {
+        "first" => Ok(0),
+        "last" => Ok(room),
+        _ => Ok::<usize, Failure>(room.div_ceil(2)),
+    };
+    Ok(match cell.parameter("activity")? {
+        "sequential" => {
+            let start = offset(watched - active)?;
+            (start..start + active).collect()
+        }
+        "random" => {
+            let mut all: Vec<Place> = (0..watched).collect();
+            fastrand::Rng::with_seed(cell.seed).shuffle(&mut all);
+            all.truncate(active);
+            all
+        }
+        _ => {
+            let spacing = watched / active;
+            let start = offset(spacing - 1)?;
+            (0..active).map(|k| start + k * spacing).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<Place> {
+        let parameters = [("activity", activity), ("position", position)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into_iter()
+            .chain([("active".to_owned(), active.to_string())])
+            .chain([("watched".to_owned(), watched.to_string())])
+            .collect();
+        active_places(&Cell { subject: "poll".into(), parameters, seed: 5, ..Cell::default() })
+            .unwrap()
+    }
+
+    #[test]
+    fn spaced_is_as_the_original() {
+        assert_eq!(places(100, 1, "spaced", "middle"), [50]);
+        assert_eq!(places(100, 4, "spaced", "middle"), [12, 37, 62, 87]);
+        assert_eq!(places(100, 1, "spaced", "first"), [0]);
+        assert_eq!(places(100, 1, "spaced", "last"), [99]);
+        assert_eq!(places(10, 10, "spaced", "last"), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sequential_is_one_block() {
+        assert_eq!(places(100, 3, "sequential", "first"), [0, 1, 2]);
+        assert_eq!(places(100, 3, "sequential", "last"), [97, 98, 99]);
+        assert_eq!(places(100, 2, "sequential", "middle"), [49, 50]);
+    }
+
+    #[test]
+    fn random_is_by_the_seed_and_without_doubles() {
+        let drawn = places(1_000, 100, "random", "middle");
+        assert_eq!(drawn, places(1_000, 100, "random", "first"));
+        let set: HashSet<Place> = drawn.iter().copied().collect();
+        assert_eq!(set.len(), 100);
+        assert!(set.iter().all(|&place| place < 1_000));
+    }
+
+    #[test]
+    fn every_pattern_stays_within_the_watched() {
+        for watched in 1..=40 {
+            for active in 1..=watched {
+                for activity in ["spaced", "sequential", "random"] {
+                    for position in ["first", "middle", "last"] {
+                        let places = places(watched, active, activity, position);
+                        let distinct: HashSet<Place> = places.iter().copied().collect();
+                        assert_eq!(distinct.len() as u64, active);
+                        assert!(distinct.iter().all(|&place| (place as u64) < watched));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_measured_is_left_out_or_clamped() {
+        let cell = |subject: &str, watched: u64, active: &str, object: &str| Cell {
+            subject: subject.into(),
+            parameters: [("active", active), ("object", object), ("watched", &watched.to_string())]
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            ..Cell::default()
+        };
+        assert_eq!(Poll.fit(&cell("poll", 10, "10", "pipe")), Fit::Measure);
+        assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave(_)));
+        assert!(matches!(Poll.fit(&cell("sigio", 10, "1", "eventfd")), Fit::Leave(_)));
+        let limit = watched_max("pipe", 1);
+        let clamp = Poll.fit(&cell("poll", limit + 1, "1", "pipe"));
+        assert!(matches!(clamp, Fit::AtMost { most, .. } if most == limit), "{clamp:?}");
+    }
+}

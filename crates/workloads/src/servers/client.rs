@@ -1,0 +1,198 @@
+//! A client that asks for one file over connections of its own, one request at a time, and counts what
+//! comes back.
+
+use crate::shared::shortage;
+use engine::Failure;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+use sys::tcp::Address;
+
+/// A reply that takes longer than this never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Asks for a file. The first reply told how long each of them is.
+pub(crate) struct Client {
+    address: Address,
+    v6: bool,
+    request: Vec<u8>,
+    reply_bytes: usize,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    /// One that asks `address` for `path`, having asked once.
+    pub fn new(address: SocketAddr, path: &str, bytes: u64) -> Result<Client, Failure> {
+        let request = request(address, path);
+        let doing = |error: io::Error| Failure::doing(format!("asking for {path}"), error);
+        let mut stream = Client::connect(address).map_err(doing)?;
+        stream.write_all(&request).map_err(doing)?;
+        let (head, body) = head(&mut stream).map_err(doing)?;
+        if !is_good(&head) || length(&head) != Some(bytes) {
+            let head = String::from_utf8_lossy(&head).into_owned();
+            return Err(Failure::new(format!("{path} is no file of {bytes} bytes: {head:?}")));
+        }
+        let mut rest = vec![0; (bytes as usize).saturating_sub(body.len())];
+        stream.read_exact(&mut rest).map_err(doing)?;
+        let reply_bytes = head.len() + bytes as usize;
+        let (address, v6) = (address.into(), address.is_ipv6());
+        let buffer = vec![0; reply_bytes];
+        Ok(Client { address, v6, request, reply_bytes, buffer })
+    }
+
+    /// A connection for one that waits for its replies.
+    pub fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(stream)
+    }
+
+    /// A socket that is to be connected.
+    pub fn socket(&self) -> Result<TcpStream, Failure> {
+        let made = || -> io::Result<TcpStream> {
+            let stream = TcpStream::from(sys::tcp::socket(self.v6)?);
+            stream.set_read_timeout(Some(PATIENCE))?;
+            Ok(stream)
+        };
+        made().map_err(|error| shortage::failure("socket", &error))
+    }
+
+    /// Connects a socket: on loopback this is the whole handshake.
+    #[inline]
+    pub fn connect_it(&self, socket: &TcpStream) -> Result<(), Failure> {
+        use std::os::fd::AsFd;
+        let connected = sys::tcp::connect(socket.as_fd(), &self.address);
+        connected.map_err(|error| shortage::failure("connect", &error))
+    }
+
+    /// Sends one request.
+    #[inline]
+    pub fn send(&self, stream: &mut TcpStream) -> Result<(), Failure> {
+        stream.write_all(&self.request).map_err(|error| Failure::doing("sending a request", error))
+    }
+
+    /// Takes one whole reply, as long as the first was and as good.
+    #[inline]
+    pub fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+        let reply = &mut self.buffer[..self.reply_bytes];
+        stream.read_exact(reply).map_err(|error| Failure::doing("waiting for a reply", error))?;
+        if is_good(reply) {
+            return Ok(());
+        }
+        let line = reply.split(|&byte| byte == b'\r').next().unwrap_or_default();
+        Err(Failure::new(format!("the server replied {:?}", String::from_utf8_lossy(line))))
+    }
+
+    /// Sends one request and takes its reply.
+    #[inline]
+    pub fn ask(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+        self.send(stream)?;
+        self.receive(stream)
+    }
+}
+
+/// Closes connections with a reset, which leaves no port waiting for its time.
+pub(crate) fn reset(streams: Vec<TcpStream>) {
+    for stream in streams {
+        // One that can't be reset is closed all the same.
+        let _ = rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
+        drop(OwnedFd::from(stream));
+    }
+}
+
+/// A request for `path` over a connection that is kept.
+pub(crate) fn request(address: SocketAddr, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes()
+}
+
+/// Reads to the end of the head: it, its empty line included, and what came of the body with it.
+pub(crate) fn head(from: &mut impl Read) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    /// No server's head is as long.
+    const HEAD_BYTES_MAX: usize = 64 << 10;
+    let (mut came, mut buffer) = (Vec::new(), [0; 4096]);
+    while came.len() < HEAD_BYTES_MAX {
+        let read = read(from, &mut buffer)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        came.extend_from_slice(&buffer[..read]);
+        if let Some(end) = came.windows(4).position(|four| four == b"\r\n\r\n") {
+            let body = came.split_off(end + 4);
+            return Ok((came, body));
+        }
+    }
+    Err(io::Error::other("the head of a reply has no end"))
+}
+
+/// Reads what there is. A socket with a time-out is not read again by itself after an interruption.
+pub(crate) fn read(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match from.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Whether a reply begins as one to a request that was granted.
+pub(crate) fn is_good(reply: &[u8]) -> bool {
+    reply.starts_with(b"HTTP/1.1 200 ")
+}
+
+/// The Content-Length of a head.
+pub(crate) fn length(head: &[u8]) -> Option<u64> {
+    let head = String::from_utf8_lossy(head);
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
+    value.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_head_is_read_to_its_end_and_no_further() {
+        let whole = b"HTTP/1.1 200 OK\r\ncontent-LENGTH: 5\r\n\r\nhello";
+        let (head, body) = head(&mut &whole[..]).unwrap();
+        assert!(is_good(&head) && head.ends_with(b"\r\n\r\n"));
+        assert_eq!((length(&head), body.as_slice()), (Some(5), &b"hello"[..]));
+        assert!(super::head(&mut &whole[..20]).is_err());
+        assert_eq!(length(b"HTTP/1.1 200 OK\r\n\r\n"), None);
+    }
+
+    /// A server that answers each request of one connection with the next of `replies`.
+    fn serving(replies: &'static [&'static str]) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                for reply in replies {
+                    if head(&mut stream).is_err() || stream.write_all(reply.as_bytes()).is_err() {
+                        break;
+                    }
+                }
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn a_reply_that_is_none_is_said() {
+        const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+        const BAD: &str = "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nhi";
+        let address = serving(&[GOOD, GOOD, BAD]);
+        assert!(Client::new(address, "/x", 3).is_err(), "the file has another length");
+        let mut client = Client::new(address, "/x", 2).unwrap();
+        let mut stream = client.socket().unwrap();
+        client.connect_it(&stream).unwrap();
+        client.ask(&mut stream).unwrap();
+        client.ask(&mut stream).unwrap();
+        let said = client.ask(&mut stream).unwrap_err().to_string();
+        assert_eq!(said, "the server replied \"HTTP/1.1 503 No\"");
+        assert!(client.ask(&mut stream).is_err(), "the connection has ended");
+    }
+}

@@ -1,0 +1,125 @@
+//! How does connecting to a server grow with the connections that it has open?
+//!
+//! Felix von Leitner's httpbench. One operation is the n-th connection over loopback to a server, until
+//! the reply to its first request is there, while the n - 1 before it stay open and silent. The call of
+//! `connect` is timed by itself beside it: on loopback it returns when the kernel has shaken hands, so
+//! what a client measures by it says nothing of the server. What it can't see, that the connection is
+//! accepted, watched and answered, is in the reply.
+//!
+//! Both are on one CPU, unless `--cpus all` lets the scheduler place them: then waking an idle CPU is
+//! part of each figure. On one CPU the server may be woken in the middle of the call of `connect` and
+//! accept before it returns; that is its second mode.
+//!
+//! It does not measure a network, several clients that connect at once, nor connections that are active:
+//! `dead` has those.
+
+use crate::servers::client::Client;
+use crate::servers::served::{self, connections_fit};
+use crate::shared::cpus;
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Subject,
+    Sweep, Usual, Values, Workload,
+};
+use std::net::TcpStream;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Connect = Connect;
+
+pub(crate) struct Connect;
+
+/// The axis, of `request` too.
+pub(crate) const CONNECTIONS: Parameter = Parameter {
+    name: "connections",
+    about: "connections that are opened",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["1k"]),
+    sweep: Some(Sweep {
+        label: "open connections",
+        points: Defaults { quick: &["2k"], full: &["15k"] },
+    }),
+};
+
+/// How much is measured. Under poll and select each request looks at every connection that is open: it
+/// takes milliseconds, and there are as many as connections.
+pub(crate) const USUAL: Usual =
+    Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY };
+
+/// Bytes of the file that is asked for.
+pub(crate) const FILE_BYTES: u64 = 128;
+
+static ABOUT: About = About {
+    name: "connect",
+    kind: Kind::Named,
+    question: "How does connecting to a server grow with the connections that it has open?",
+    operation: "the n-th connection and the reply to its first request, while those before it stay open",
+    not_measured: &[
+        "a network: both ends are here",
+        "several clients that connect at once",
+        "what open connections cost the server's other work: that is `dead`",
+    ],
+    parameters: &[CONNECTIONS, cpus::ONE],
+    axis: CONNECTIONS.name,
+    rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
+    trajectory: true,
+    usual: USUAL,
+    likes: &[Like {
+        name: "httpbench",
+        original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \
+                   request over each connection",
+        subjects: &["epoll-level", "poll", "nginx"],
+        points: &["10k"],
+        parameters: &[("cpus", "all")],
+        rounds: Some(1),
+        print: Print::Calls(&[("connect", "connect"), ("connect", "answer")]),
+        also: &[],
+        hides: &[
+            "the first column ends when the kernel has shaken hands: the server may not know yet, and \
+             would not have to accept at all",
+            "where the scheduler puts client and server (--cpus 1)",
+            "the original went on to ask over every i-th connection again: that is `request`",
+        ],
+    }],
+    metrics: &[
+        MetricAbout::time("served", "connect + first request + its reply"),
+        MetricAbout::time("connect", "call of connect"),
+        MetricAbout::time("answer", "first request + its reply"),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Connect {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        served::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        connections_fit(cell, CONNECTIONS.name)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let count = cell.number(CONNECTIONS.name)?;
+        served::with_connections(cell, probe, FILE_BYTES, |client, open, probe| {
+            connect(client, count, open, probe)
+        })
+    }
+}
+
+/// Opens them one after the other, and times each.
+fn connect(
+    mut client: Client,
+    count: u64,
+    open: &mut Vec<TcpStream>,
+    probe: &mut Probe,
+) -> Result<(), Failure> {
+    probe.trajectory_in_parts(count, &["connect", "answer"], Some("served"), |_, laps| {
+        let mut stream = client.socket()?;
+        laps.time(0, || client.connect_it(&stream))?;
+        laps.time(1, || client.ask(&mut stream))?;
+        open.push(stream);
+        Ok(())
+    })
+}

@@ -1,0 +1,275 @@
+//! How many replies a second does a server give, beside connections that do nothing?
+//!
+//! The reply rate over dead connections that the `sys_epoll` page of 2002 drew with httperf and deadconn.
+//! Dead connections have each made one request, and then keep still; others are active, by default 100 in
+//! a closed loop: each asks anew as soon as it has its reply. A sample is the replies of one interval.
+//! Measured are the replies a second, the CPU that the server takes for each, and what a dead connection
+//! takes in memory. Where a server looks at every connection to find those that are ready, the replies
+//! fall; where it is told of them, they don't.
+//!
+//! The server has its workers on CPUs of their own, from the first on, and the load comes from the others
+//! (`--pin` says which there are). Where there is one CPU they share it, and the reply rate is that of
+//! both together. The CPU per reply is the server's alone; with the kernel's work on loopback, part of
+//! which is done on the side that sends.
+//!
+//! That the dead are all there is verified before and after, at the server's end too: by its descriptors,
+//! or else by its connections as the kernel lists them. A cell with fewer of them, or with any reply that is none, is void.
+//!
+//! User memory is what the server's processes grew by; kernel memory is what slabs and socket buffers of
+//! the whole machine grew by, for both ends of each connection, since both are here.
+
+mod memory;
+mod pressure;
+
+use crate::servers::drivers::Counted;
+use crate::servers::served::{self, FILE, Places, Scene};
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Says,
+    Subject, Sweep, Usual, Values, Workload,
+};
+use load::Target;
+use memory::Memory;
+use pressure::{Pressed, Pressure};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Dead = Dead;
+
+pub(crate) struct Dead;
+
+const DEAD: Parameter = Parameter {
+    name: "dead",
+    about: "connections that have made one request and now keep still",
+    values: Values::Between(0, 10_000_000),
+    default: Defaults::always(&["0"]),
+    sweep: Some(Sweep {
+        label: "dead connections",
+        points: Defaults {
+            quick: &["0", "1k", "3k", "9k"],
+            full: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
+        },
+    }),
+};
+
+const CONNECTIONS: Parameter = Parameter {
+    name: "alive",
+    about: "connections that ask again and again",
+    values: Values::Between(1, 100_000),
+    default: Defaults::always(&["100"]),
+    sweep: Some(Sweep {
+        label: "active connections",
+        points: Defaults { quick: &["10", "100", "1k"], full: &["1", "10", "100", "1k", "5k"] },
+    }),
+};
+
+const WORKERS: Parameter = Parameter {
+    name: "workers",
+    about: "workers of the server",
+    values: Values::Between(1, 256),
+    default: Defaults { quick: &["1"], full: &["1", "2"] },
+    sweep: None,
+};
+
+const BYTES: Parameter = Parameter {
+    name: "bytes",
+    about: "bytes of the file that is asked for",
+    values: Values::Between(1, 100_000_000),
+    default: Defaults::always(&["128"]),
+    sweep: None,
+};
+
+const CALLS: Parameter = Parameter {
+    name: "calls",
+    about: "requests over an active connection before another takes its place; 0 is without end",
+    values: Values::AtLeast(0),
+    default: Defaults::always(&["0"]),
+    sweep: None,
+};
+
+const RATE: Parameter = Parameter {
+    name: "rate",
+    about: "requests a second, whatever comes back; 0 is a closed loop",
+    values: Values::AtLeast(0),
+    default: Defaults::always(&["0"]),
+    sweep: None,
+};
+
+static ABOUT: About = About {
+    name: "dead",
+    kind: Kind::Named,
+    question: "How many replies a second does a server give beside connections that do nothing?",
+    operation: "a request and its reply, beside so many dead connections",
+    not_measured: &[
+        "a network: both ends are here, and the load takes CPU too",
+        "connections that come and go: --calls has some",
+        "what a server does about connections that do nothing: its time-outs are set wide",
+    ],
+    parameters: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
+    axis: DEAD.name,
+    points_down: true,
+    rivals: &[
+        ("epoll-level", "epoll-edge"),
+        ("poll", "epoll-level"),
+        ("epoll-level", "io_uring-completion"),
+        ("epoll-level", "nginx"),
+        ("epoll-level", "lighttpd"),
+    ],
+    usual: Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual },
+    likes: &[Like {
+        name: "httperf",
+        original: "httperf --num-conns 100 --num-calls 20000 --rate 100 beside deadconn (the sys_epoll \
+                   page, 2002), its line of reply rates",
+        subjects: &["poll", "epoll-level", "sigio"],
+        points: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
+        parameters: &[("calls", "20000"), ("workers", "1")],
+        rounds: Some(3),
+        print: Print::ReplyRates,
+        also: &[],
+        hides: &[
+            "100 connections ask in a closed loop: a slow server is asked less, and a reply rate can't be \
+             more than the load asks for",
+            "the load's own CPU: beside a fast server it is the load that is at its limit (--all shows \
+             the server's CPU for each reply)",
+            "the original's samples were of five seconds each, and a pause of its think time-out counted \
+             as an error",
+            "latency: a reply that came late is a reply",
+        ],
+    }],
+    told: &["cpu"],
+    metrics: &[
+        MetricAbout { name: "replies", about: "replies", says: Says::Rate("replies/s") },
+        MetricAbout::time("cpu", "reply, on the server's CPUs"),
+        MetricAbout::time("latency", "request, at the median"),
+        MetricAbout::time("p99", "request, at the 99th percentile"),
+        MetricAbout {
+            name: "memory",
+            about: "memory of the server per dead connection",
+            says: Says::Amount("B"),
+        },
+        MetricAbout {
+            name: "kernel memory",
+            about: "memory of the kernel per dead connection, both ends",
+            says: Says::Amount("B"),
+        },
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Dead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        served::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let number = |name| cell.number(name).unwrap_or(0);
+        let (dead, active) = (number(DEAD.name), number(CONNECTIONS.name));
+        let Ok(server) = served::server(&cell.subject) else { return Fit::Measure };
+        match served::fit(&server, CONNECTIONS.name, active, u64::MAX) {
+            Fit::Measure => {}
+            too_many => return too_many,
+        }
+        // Processes of their own hold the dead: here, only the server's descriptors count.
+        let most = most(server.room() as u64, number(WORKERS.name)).saturating_sub(active);
+        if dead > most {
+            return served::too_many(&server, DEAD.name, dead, most);
+        }
+        memory::fit(DEAD.name, dead)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let workers = cell.number(WORKERS.name)? as usize;
+        let places = Places::apart(workers)?;
+        places.state(probe);
+        let bytes = cell.number(BYTES.name)?;
+        let mut scene = Scene::open(cell, probe, bytes, workers, &places.server)?;
+        let outcome = measured(cell, &places, &mut scene, probe);
+        let outcome = scene.running.judged(outcome);
+        let counted = scene.close();
+        let sent = outcome?;
+        counted?.map_or(Ok(()), |counted| adds_up(&sent, counted))
+    }
+}
+
+/// Connections that so many workers hold at the least: which of them one comes to is drawn for each.
+fn most(room: u64, workers: u64) -> u64 {
+    if workers == 1 { room } else { (room * workers).saturating_sub(room * workers / 20) }
+}
+
+/// What clients had from the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sent {
+    /// Replies, those whose connection was closed before they came left out.
+    replies: u64,
+    /// Connections, at the least.
+    connections: u64,
+}
+
+fn measured(
+    cell: &Cell,
+    places: &Places,
+    scene: &mut Scene,
+    probe: &mut Probe,
+) -> Result<Sent, Failure> {
+    let dead = cell.number(DEAD.name)?;
+    // One request, so that what a server makes at its first one is there before memory is looked at.
+    scene.client()?;
+    let address = scene.running.address();
+    let target = Target { address, host: address.to_string(), path: format!("/{FILE}") };
+    pressure::until_idle(&scene.running)?;
+    let before = Memory::now(&scene.running)?;
+    let mut held = pressure::Held::open(&target, dead, &scene.running)?;
+    pressure::until_idle(&scene.running)?;
+    let after = Memory::now(&scene.running)?;
+    after.state(&before, dead, probe);
+    let pressure = Pressure {
+        target,
+        connections: cell.number(CONNECTIONS.name)? as usize,
+        calls: Some(cell.number(CALLS.name)?).filter(|&calls| calls > 0),
+        rate: Some(cell.number(RATE.name)?).filter(|&rate| rate > 0),
+    };
+    let pressed = pressure.put(&scene.running, places, probe)?;
+    held.verify(&scene.running)?;
+    held.close()?;
+    let Pressed { replies, connections } = pressed;
+    Ok(Sent { replies: replies + dead + 1, connections: connections + dead + 1 })
+}
+
+/// Whether the server's own count is that of its clients. It has sent more where a client closed its
+/// connection at the end of the time, and what came before the time that counts.
+fn adds_up(sent: &Sent, counted: Counted) -> Result<(), Failure> {
+    if counted.replies >= sent.replies && counted.accepted >= sent.connections {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the server counted {} connections and {} replies, its clients {} and {}",
+        counted.accepted, counted.replies, sent.connections, sent.replies
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_hold_a_little_less_than_their_sum() {
+        assert_eq!(most(19_900, 1), 19_900);
+        assert_eq!(most(20_000, 2), 38_000);
+    }
+
+    #[test]
+    fn a_server_that_counted_less_than_came_from_it_is_not_believed() {
+        let sent = Sent { replies: 1_000, connections: 101 };
+        assert!(adds_up(&sent, Counted { accepted: 101, replies: 1_050 }).is_ok());
+        assert!(adds_up(&sent, Counted { accepted: 101, replies: 999 }).is_err());
+        assert!(adds_up(&sent, Counted { accepted: 100, replies: 1_000 }).is_err());
+    }
+
+    #[test]
+    fn nothing_dead_is_a_point() {
+        assert_eq!(DEAD.check("0", "points"), Ok("0".into()));
+        assert!(DEAD.check("-1", "points").is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! What connections take in memory: of the server, and of the kernel.
+
+use crate::servers::drivers::Running;
+use crate::shared::shortage::available_kib;
+use engine::{Failure, Fit, Probe};
+use std::fs::read_to_string;
+use std::io;
+use sys::map::page_bytes;
+
+/// With fewer, what the server does besides is as large as what they take.
+const DEAD_MIN: u64 = 1_000;
+/// With fewer, what else happens on the machine is as large as what the kernel takes for them.
+const DEAD_MIN_KERNEL: u64 = 5_000;
+/// What both ends of a connection take at the most, with room to spare.
+const CONNECTION_BYTES_MAX: u64 = 24 << 10;
+
+/// Memory at one moment, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    server: u64,
+    kernel: u64,
+}
+
+impl Memory {
+    pub fn now(server: &Running) -> Result<Memory, Failure> {
+        let doing = |error: io::Error| Failure::doing("looking at the memory", error);
+        let server = server.resident_bytes().map_err(doing)?;
+        Ok(Memory { server, kernel: kernel_bytes().map_err(doing)? })
+    }
+
+    /// What each of `dead` connections took since `before`.
+    pub fn state(&self, before: &Memory, dead: u64, probe: &mut Probe) {
+        if dead < DEAD_MIN {
+            return;
+        }
+        // Where there is less than before, something else went: that says nothing of connections.
+        let mut grew = |metric, after: u64, before: u64| {
+            if let Some(bytes) = after.checked_sub(before) {
+                probe.given(metric, &[bytes as f64 / dead as f64], dead);
+            }
+        };
+        grew("memory", self.server, before.server);
+        if dead >= DEAD_MIN_KERNEL {
+            grew("kernel memory", self.kernel, before.kernel);
+        }
+    }
+}
+
+/// Slabs, where the kernel has its sockets, and the buffers of TCP.
+fn kernel_bytes() -> io::Result<u64> {
+    let (memory, sockets) =
+        (read_to_string("/proc/meminfo")?, read_to_string("/proc/net/sockstat")?);
+    let kib = after(&memory, "Slab:", 0).ok_or_else(|| io::Error::other("meminfo has no Slab"))?;
+    Ok((kib << 10) + buffer_pages(&sockets).unwrap_or(0) * page_bytes() as u64)
+}
+
+/// `TCP: inuse 12 orphan 0 tw 3 alloc 14 mem 5`: pages of buffers are the last.
+fn buffer_pages(sockets: &str) -> Option<u64> {
+    after(sockets, "TCP:", 9)
+}
+
+/// The number that is the `word`th after `name` at the beginning of a line.
+fn after(text: &str, name: &str, word: usize) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().nth(word)?.parse().ok()
+}
+
+/// Whether there is memory for so many connections, both ends.
+pub(super) fn fit(parameter: &'static str, dead: u64) -> Fit {
+    let most = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
+    if dead <= most {
+        return Fit::Measure;
+    }
+    Fit::AtMost {
+        parameter,
+        most,
+        because: "both ends of each take memory here".into(),
+        remedy: "end what else uses memory".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_taken_from_their_lines() {
+        let sockets =
+            "sockets: used 300\nTCP: inuse 12 orphan 0 tw 3 alloc 14 mem 5\nUDP: inuse 1 mem 0\n";
+        assert_eq!(buffer_pages(sockets), Some(5));
+        assert_eq!(after("MemTotal:  24 kB\nSlab:   1234 kB\n", "Slab:", 0), Some(1_234));
+        assert!(kernel_bytes().unwrap() > 0);
+    }
+
+    #[test]
+    fn more_than_the_memory_holds_is_said() {
+        assert_eq!(fit("dead", 0), Fit::Measure);
+        let Fit::AtMost { most, .. } = fit("dead", u64::MAX) else { panic!("all fit") };
+        assert_eq!(fit("dead", most), Fit::Measure);
+    }
+}

@@ -1,0 +1,285 @@
+//! The load on a server, and the connections that do nothing beside it.
+
+use crate::servers::drivers::{Running, cpu_ns_of};
+use crate::servers::served::Places;
+use crate::shared::cpus::stay_on;
+use engine::{Failure, Probe};
+use load::{Arrivals, Dead, Errors, Outcome, Plan, Shape, Target, Tick};
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A server that does so little in so long a look is idle.
+const LOOK: Duration = Duration::from_millis(10);
+const IDLE_NS_MAX: u64 = 200_000;
+/// After so many looks it never will be.
+const LOOKS_MAX: u32 = 1_000;
+/// The load lasts so many times the time of a metric: an interval each.
+const TIMES: u32 = 4;
+/// Shorter intervals have too few replies for their quantiles.
+const INTERVAL_MIN: Duration = Duration::from_millis(20);
+
+/// Waits until the server has done all that it had to.
+pub(super) fn until_idle(server: &Running) -> Result<(), Failure> {
+    let cpu_ns = || server.cpu_ns().map_err(cpu_time);
+    let mut before = cpu_ns()?;
+    for _ in 0..LOOKS_MAX {
+        std::thread::sleep(LOOK);
+        let now = cpu_ns()?;
+        // The time of processes that have ended since is gone from the sum.
+        if now.saturating_sub(before) < IDLE_NS_MAX {
+            return Ok(());
+        }
+        before = now;
+    }
+    Err(Failure::new("the server is busy although nobody asks it for anything"))
+}
+
+fn cpu_time(error: io::Error) -> Failure {
+    Failure::doing("the server's CPU time", error)
+}
+
+/// Dead connections, verified at the server's end.
+pub(super) struct Held {
+    connections: Option<Dead>,
+    count: u64,
+    /// Descriptors of the server without them.
+    others: u64,
+}
+
+impl Held {
+    /// Opens so many.
+    pub fn open(target: &Target, count: u64, server: &Running) -> Result<Held, Failure> {
+        let others = server.descriptors().map_err(counting)?;
+        let dead = (count > 0).then(|| Dead::open(target, count as usize)).transpose();
+        let connections =
+            dead.map_err(|error| Failure::doing("opening dead connections", error))?;
+        let mut held = Held { connections, count, others };
+        held.verify(server)?;
+        Ok(held)
+    }
+
+    /// Whether each of them is there, at both ends.
+    pub fn verify(&mut self, server: &Running) -> Result<(), Failure> {
+        let Some(held) = &mut self.connections else { return Ok(()) };
+        let alive = held.alive().map_err(|error| Failure::doing("dead connections", error))? as u64;
+        let mut seen = server.descriptors().map_err(counting)?.saturating_sub(self.others);
+        if seen < self.count {
+            // It may have closed other descriptors since. The list of all connections takes longer.
+            seen = server.connections().map_err(counting)?;
+        }
+        if alive == self.count && seen >= self.count {
+            return Ok(());
+        }
+        let count = self.count;
+        Err(Failure::new(format!(
+            "of {count} dead connections {alive} are open, and the server has {seen}"
+        )))
+    }
+
+    /// Closes them.
+    pub fn close(self) -> Result<(), Failure> {
+        let Some(held) = self.connections else { return Ok(()) };
+        held.close().map(drop).map_err(|error| Failure::doing("closing dead connections", error))
+    }
+}
+
+fn counting(error: io::Error) -> Failure {
+    Failure::doing("counting the server's connections", error)
+}
+
+/// What is asked of the server.
+pub(super) struct Pressure {
+    pub target: Target,
+    pub connections: usize,
+    /// Requests over one connection.
+    pub calls: Option<u64>,
+    /// Requests a second; a closed loop if there is none.
+    pub rate: Option<u64>,
+}
+
+/// What came of it, in the time that counts.
+pub(super) struct Pressed {
+    pub replies: u64,
+    pub connections: u64,
+}
+
+impl Pressure {
+    /// Puts it on the server, and keeps the figures of each interval.
+    pub fn put(
+        &self,
+        server: &Running,
+        places: &Places,
+        probe: &mut Probe,
+    ) -> Result<Pressed, Failure> {
+        let plan = self.plan(places, probe.time());
+        // This thread only looks at the clocks: where the load is, not in the server's way.
+        stay_on(&places.clients)?;
+        let pids = server.pids();
+        for left in (0..TRIES).rev() {
+            let mut cpu: Vec<io::Result<u64>> = Vec::new();
+            let mut watch = |_: &Tick| cpu.push(cpu_ns_of(&pids));
+            let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
+            let outcome = outcome.map_err(|error| Failure::doing("the load", error))?;
+            flawless(&outcome)?;
+            let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
+            let samples = Samples::of(&outcome.series, &cpu);
+            // Where all looks at the server's CPU time came late, another try may do better.
+            if samples.replies > 0 && (!samples.cpu_ns.is_empty() || left == 0) {
+                samples.keep(probe);
+                state(&outcome, &samples, probe);
+                let connections = plan.connections as u64;
+                return Ok(Pressed { replies: outcome.replies, connections });
+            }
+        }
+        let took_ms = plan.duration.unwrap_or_default().as_millis();
+        Err(Failure::new(format!("no reply came in {took_ms} ms, {TRIES} times over")))
+    }
+
+    fn plan(&self, places: &Places, time: Duration) -> Plan {
+        let (duration, threads) = (time * TIMES, places.clients.len().min(self.connections));
+        let interval = time.max(INTERVAL_MIN);
+        let shape = self
+            .rate
+            .map_or(Shape::Closed, |rate| Shape::Open(Arrivals::Constant { per_s: rate as f64 }));
+        Plan {
+            shape,
+            connections: self.connections,
+            calls: self.calls,
+            timeout: Duration::from_secs(20),
+            duration: Some(duration.max(TIMES * INTERVAL_MIN)),
+            warm_up: interval,
+            threads: threads.clamp(1, THREADS_MAX),
+            pin: places.clients.clone(),
+            interval,
+            ..Plan::to(self.target.clone())
+        }
+    }
+}
+
+/// On a machine that does much else, a server may get no turn in all of the time.
+const TRIES: u32 = 5;
+
+/// More threads than this ask faster than any server answers.
+const THREADS_MAX: usize = 8;
+
+/// Whether every reply that came is one: figures with errors in them are none of replies.
+fn flawless(outcome: &Outcome) -> Result<(), Failure> {
+    let [_, good, others @ ..] = outcome.statuses;
+    let odd: u64 = others.iter().sum();
+    if outcome.errors == Errors::default() && odd == 0 {
+        return Ok(());
+    }
+    let kinds = outcome.errors.each().into_iter().filter(|(_, count)| *count > 0);
+    let mut told: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
+    if odd > 0 {
+        told.push(format!("replies that grant nothing {odd}"));
+    }
+    told.extend(outcome.other_error.clone());
+    let (requests, told) = (outcome.requests, told.join(", "));
+    Err(Failure::new(format!("of {requests} requests {good} were replied to; {told}")))
+}
+
+/// The samples of each interval.
+#[derive(Debug, Default, PartialEq)]
+struct Samples {
+    replies: u64,
+    per_reply_ns: Vec<f64>,
+    cpu_ns: Vec<f64>,
+    p50_ns: Vec<f64>,
+    p99_ns: Vec<f64>,
+}
+
+impl Samples {
+    /// Of the intervals, and of the server's CPU time at the end of each. An interval without a reply
+    /// belongs to the next that has one: it is a time that one was waited for.
+    fn of(series: &[Tick], cpu_ns: &[u64]) -> Samples {
+        let mut samples = Samples::default();
+        let mut began_s = 0.0;
+        for tick in series.iter().filter(|tick| tick.replies > 0) {
+            samples.replies += tick.replies;
+            samples.per_reply_ns.push((tick.at_s - began_s) * 1e9 / tick.replies as f64);
+            samples.p50_ns.push(tick.p50_ns);
+            samples.p99_ns.push(tick.p99_ns);
+            began_s = tick.at_s;
+        }
+        // Of the first interval only the end is known. Two ticks that were told at one moment are one.
+        let spent = cpu_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        let (mut replies, mut ns) = (0, 0);
+        for (tick, spent_ns) in series.iter().skip(1).zip(spent) {
+            (replies, ns) = (replies + tick.replies, ns + spent_ns);
+            if replies > 0 && ns > 0 {
+                samples.cpu_ns.push(ns as f64 / replies as f64);
+                (replies, ns) = (0, 0);
+            }
+        }
+        samples
+    }
+
+    fn keep(&self, probe: &mut Probe) {
+        for (metric, figures) in [
+            ("replies", &self.per_reply_ns),
+            ("cpu", &self.cpu_ns),
+            ("latency", &self.p50_ns),
+            ("p99", &self.p99_ns),
+        ] {
+            probe.given(metric, figures, self.replies);
+        }
+    }
+}
+
+/// States who was at its limit: where that is the load, the server could have done more.
+fn state(outcome: &Outcome, samples: &Samples, probe: &mut Probe) {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len().max(1) as f64;
+    probe.fact("load's busiest thread on a CPU", percent(outcome.busy_share));
+    if !samples.cpu_ns.is_empty() {
+        let busy = mean(&samples.cpu_ns) / mean(&samples.per_reply_ns).max(1.0);
+        probe.fact("server on a CPU", percent(busy));
+    }
+    if outcome.unsent > 0 {
+        probe.fact("requests due and never sent", outcome.unsent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tick(at_s: f64, replies: u64) -> Tick {
+        Tick { at_s, replies, p50_ns: 5.0, p99_ns: 9.0, ..Tick::default() }
+    }
+
+    #[test]
+    fn an_interval_gives_a_sample_of_each() {
+        let series = [tick(0.5, 100), tick(1.0, 50)];
+        let samples = Samples::of(&series, &[1_000, 3_000]);
+        assert_eq!(samples.per_reply_ns, [5e6, 1e7]);
+        assert_eq!(samples.cpu_ns, [40.0]);
+        assert_eq!((samples.replies, samples.p99_ns), (150, vec![9.0, 9.0]));
+    }
+
+    #[test]
+    fn cpu_that_was_looked_at_late_is_that_of_several_intervals() {
+        let series = [tick(0.1, 10), tick(0.2, 10), tick(0.3, 30), tick(0.4, 0), tick(0.5, 10)];
+        let samples = Samples::of(&series, &[100, 100, 500, 600, 700]);
+        assert_eq!(samples.cpu_ns, [400.0 / 40.0, 200.0 / 10.0]);
+    }
+
+    #[test]
+    fn time_without_a_reply_is_not_lost() {
+        let samples = Samples::of(&[tick(0.5, 100), tick(1.0, 0), tick(1.5, 100)], &[]);
+        assert_eq!(samples.per_reply_ns, [5e6, 1e7]);
+    }
+
+    #[test]
+    fn an_error_voids() {
+        let good =
+            Outcome { requests: 9, replies: 9, statuses: [0, 9, 0, 0, 0], ..Outcome::default() };
+        assert!(flawless(&good).is_ok());
+        let errors = Errors { reset: 2, ..Errors::default() };
+        let said = flawless(&Outcome { errors, ..good.clone() }).unwrap_err().to_string();
+        assert!(said.contains("reset 2"), "{said}");
+        assert!(flawless(&Outcome { statuses: [0, 8, 1, 0, 0], ..good }).is_err());
+    }
+}

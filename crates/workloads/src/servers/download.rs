@@ -1,0 +1,251 @@
+//! How fast does a server send one large file, and does it keep that up?
+//!
+//! Felix von Leitner's fragmentation graph: the throughput over the time of a download. One operation is
+//! one MB (1,000,000 bytes) of a file that one client takes as fast as it comes; its sample stands at the
+//! MB that have come by then. The subjects are the ways in which ours sends a file, and the servers of
+//! others.
+//!
+//! Beside it a second client may take another file at 4 MB/s, from a buffer of its own that is mostly
+//! full. The file may lie in one piece or in many, which is verified (FIEMAP), and be in the page cache
+//! or on the disk only, which is verified too (mincore). On a disk without a head that moves, pieces
+//! cost little.
+//!
+//! It does not measure a network, nor a disk by itself: fio does.
+
+mod file;
+mod slow;
+
+use crate::servers::client;
+use crate::servers::drivers::{Running, Server, Setup};
+use crate::servers::served::{self, Places};
+use crate::shared::cpus::stay_on;
+use crate::shared::folder;
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Says, Subject, Sweep,
+    Usual, Values, Workload,
+};
+use file::Layout;
+use slow::Slow;
+use std::io::Write;
+use std::net::TcpStream;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Download = Download;
+
+pub(crate) struct Download;
+
+const MEGABYTES: Parameter = Parameter {
+    name: "megabytes",
+    about: "MB of the file that is downloaded",
+    values: Values::Between(1, 100_000),
+    default: Defaults::always(&["64"]),
+    sweep: Some(Sweep {
+        label: "MB that have come",
+        points: Defaults { quick: &["64"], full: &["256"] },
+    }),
+};
+
+const BESIDE: Parameter = Parameter {
+    name: "beside",
+    about: "a second client that takes another file at 4 MB/s, or nothing",
+    values: Values::OneOf(&["nothing", "slow"]),
+    default: Defaults { quick: &["nothing"], full: &["nothing", "slow"] },
+    sweep: None,
+};
+
+const LAID: Parameter = Parameter {
+    name: "laid",
+    about: "how the file lies on its disk: in few pieces, or in one for every 64 KiB",
+    values: Values::OneOf(&["contiguous", "fragmented"]),
+    default: Defaults { quick: &["contiguous"], full: &["contiguous", "fragmented"] },
+    sweep: None,
+};
+
+const CACHE: Parameter = Parameter {
+    name: "cache",
+    about: "whether the file is in the page cache (hot) or only on its disk (cold)",
+    values: Values::OneOf(&["hot", "cold"]),
+    default: Defaults { quick: &["hot"], full: &["hot", "cold"] },
+    sweep: None,
+};
+
+/// The bytes of one MB.
+const MB: usize = 1_000_000;
+
+static ABOUT: About = About {
+    name: "download",
+    kind: Kind::Named,
+    question: "How fast does a server send a large file, and does it keep that up?",
+    operation: "one MB of a large file that one client takes as fast as it comes",
+    not_measured: &[
+        "a network: both ends are here",
+        "a disk by itself: fio does",
+        "the first MB alone: what buffers held when its head came is among them",
+    ],
+    parameters: &[MEGABYTES, BESIDE, LAID, CACHE],
+    axis: MEGABYTES.name,
+    rivals: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
+    trajectory: true,
+    usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
+    metrics: &[
+        MetricAbout { name: "throughput", about: "MB of the download", says: Says::Rate("MB/s") },
+        MetricAbout::time("cpu", "MB, on the server's CPUs"),
+    ],
+    ..About::PLAIN
+};
+
+/// A subject: a server, and how it sends where that is said.
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    server: &'static str,
+    sending: Option<&'static str>,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "sendfile",
+        summary: "ours with sendfile, over epoll-level",
+        server: "epoll-level",
+        sending: Some("sendfile"),
+    },
+    Row {
+        name: "mmap",
+        summary: "ours with mmap and writev",
+        server: "epoll-level",
+        sending: Some("mmap"),
+    },
+    Row {
+        name: "splice",
+        summary: "ours with splice through a pipe",
+        server: "epoll-level",
+        sending: Some("splice"),
+    },
+    Row { name: "nginx", summary: "nginx, which has sendfile on", server: "nginx", sending: None },
+    Row { name: "lighttpd", summary: "lighttpd as it comes", server: "lighttpd", sending: None },
+];
+
+impl Row {
+    fn server(&self) -> Result<Server, Failure> {
+        served::server(self.server)
+    }
+}
+
+fn row(cell: &Cell) -> Result<&'static Row, Failure> {
+    let row = ROWS.iter().find(|row| row.name == cell.subject);
+    row.ok_or_else(|| Failure::new(format!("there is no way called {}", cell.subject)))
+}
+
+impl Workload for Download {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let subject = |row: &Row| Subject {
+            available: row.server().map_or_else(|why| Err(why.to_string()), |of| of.available),
+            ..Subject::plain(row.name, row.summary)
+        };
+        ROWS.iter().map(subject).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let is = |name, value| cell.parameter(name).is_ok_and(|held| held == value);
+        if is(LAID.name, "fragmented")
+            && let Err(why) = file::tells_pieces()
+        {
+            return Fit::Leave(why);
+        }
+        if is(CACHE.name, "cold")
+            && let Err(why) = file::forgets()
+        {
+            return Fit::Leave(why);
+        }
+        file::room(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let row = row(cell)?;
+        let count = cell.number(MEGABYTES.name)?;
+        let scratch = folder::make(cell, probe)?;
+        let site = served::site(&scratch)?;
+        let layout = Layout::of(cell.parameter(LAID.name)?);
+        let large = file::make(&site.join("large"), count, layout)?;
+        if let Some(pieces) = large.pieces {
+            probe.fact("pieces of the file", pieces);
+        }
+        let slow = cell.parameter(BESIDE.name)? == "slow";
+        if slow {
+            file::make(&site.join("other"), slow::FILE_MB, Layout::Contiguous)?;
+        }
+        let places = Places::apart(1)?;
+        places.state(probe);
+        let setup = Setup {
+            cpus: places.server.clone(),
+            sending: row.sending,
+            ..Setup::new(&site, scratch.path())
+        };
+        let mut running = row.server()?.start(&setup)?;
+        stay_on(&places.clients)?;
+        let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
+        if cell.parameter(CACHE.name)? == "cold" {
+            large.forget()?;
+        }
+        let outcome = slow.and_then(|slow| {
+            let outcome = download(&running, count, probe);
+            outcome.and(slow.map_or(Ok(()), Slow::end))
+        });
+        let outcome = running.judged(outcome);
+        // A failure that was met first says more than how the server ended.
+        outcome.and(running.stop().map(drop))
+    }
+}
+
+/// Takes the file, and times every MB.
+fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Failure> {
+    let doing = |error: std::io::Error| Failure::doing("downloading", error);
+    let cpu_ns =
+        || running.cpu_ns().map_err(|error| Failure::doing("the server's CPU time", error));
+    let mut stream = client::Client::connect(running.address()).map_err(doing)?;
+    let before = cpu_ns()?;
+    stream.write_all(&client::request(running.address(), "/large")).map_err(doing)?;
+    let (head, body) = client::head(&mut stream).map_err(doing)?;
+    if !client::is_good(&head) || client::length(&head) != Some(count * MB as u64) {
+        let head = String::from_utf8_lossy(&head).into_owned();
+        return Err(Failure::new(format!("the server does not send the file: {head:?}")));
+    }
+    let mut taking = Taking { stream, taken: body.len(), buffer: vec![0; 256 << 10] };
+    probe.trajectory("throughput", count, |n| taking.up_to(n))?;
+    let spent_ns = cpu_ns()?.saturating_sub(before);
+    probe.given("cpu", &[spent_ns as f64 / count as f64], count);
+    Ok(())
+}
+
+/// A body that is being taken.
+struct Taking {
+    stream: TcpStream,
+    taken: usize,
+    buffer: Vec<u8>,
+}
+
+impl Taking {
+    /// Takes it up to the end of the n-th MB, counted from 1.
+    fn up_to(&mut self, n: u64) -> Result<(), Failure> {
+        let end = n as usize * MB;
+        let mut last = file::byte(n - 1);
+        while self.taken < end {
+            let most = self.buffer.len().min(end - self.taken);
+            let read = client::read(&mut self.stream, &mut self.buffer[..most]);
+            let read = read.map_err(|error| Failure::doing("downloading", error))?;
+            if read == 0 {
+                return Err(Failure::new(format!("the download ended after {} bytes", self.taken)));
+            }
+            self.taken += read;
+            last = self.buffer[read - 1];
+        }
+        if last == file::byte(n - 1) {
+            return Ok(());
+        }
+        Err(Failure::new(format!("the file's MB {n} is not what came")))
+    }
+}

@@ -1,0 +1,384 @@
+//! Servers: ours over every mechanism, and those of others that are installed. Each is started on
+//! loopback with a plain configuration, and is gone with whoever started it.
+//!
+//! A new one is one file beside these and one line in the table here.
+
+mod lighttpd;
+mod nginx;
+mod ours;
+
+use crate::servers::client::Client;
+use engine::{Failure, Guarded, SELF, descriptors_max};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
+};
+use std::ffi::OsString;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The rows of each file.
+const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows];
+
+/// Every server, those that can't be started here included.
+pub fn all() -> Vec<Server> {
+    TABLE.iter().flat_map(|rows| rows()).collect()
+}
+
+/// The server of that name: `epoll-level`, `nginx`.
+pub fn find(name: &str) -> Option<Server> {
+    all().into_iter().find(|server| server.name == name)
+}
+
+/// A server that can be started.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name; of ours, that of the mechanism.
+    pub name: &'static str,
+    /// The name in reports.
+    pub label: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What a reader has to know to read its figures rightly; may be empty.
+    pub note: &'static str,
+    /// Whether it can be started here, or why not.
+    pub available: Result<(), String>,
+    /// Whether it is `knee httpd`, which counts what it does.
+    pub is_ours: bool,
+    /// How many connections a worker holds with so many descriptors.
+    room: fn(usize) -> usize,
+    start: fn(&Server, &Setup) -> Result<Running, Failure>,
+}
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The folder that it serves.
+    pub folder: PathBuf,
+    /// A folder that there is, for its configuration and its own files.
+    pub scratch: PathBuf,
+    /// Workers: threads of ours, processes of others.
+    pub workers: usize,
+    /// The CPUs that it runs on; empty for any.
+    pub cpus: Vec<usize>,
+    /// The program `knee`: this one, unless another asks.
+    pub knee: PathBuf,
+    /// How ours sends files, where that is said: `sendfile`, `mmap`, `splice`.
+    pub sending: Option<&'static str>,
+}
+
+impl Setup {
+    /// One worker on any CPU.
+    pub fn new(folder: &Path, scratch: &Path) -> Setup {
+        Setup {
+            folder: folder.into(),
+            scratch: scratch.into(),
+            workers: 1,
+            cpus: Vec::new(),
+            knee: SELF.into(),
+            sending: None,
+        }
+    }
+}
+
+impl Server {
+    /// How many connections one worker can hold here.
+    pub fn room(&self) -> usize {
+        (self.room)(descriptors_max())
+    }
+
+    /// Starts it: when this returns, it accepts connections.
+    pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
+        self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
+        let own = setup.scratch.join(self.name);
+        std::fs::create_dir_all(&own)
+            .map_err(|error| Failure::doing(format!("a folder for {}", self.label), error))?;
+        let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
+        running.wait_until_it_accepts()?;
+        Ok(running)
+    }
+}
+
+/// What one of ours counted, from its start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Replies sent to their end.
+    pub replies: u64,
+}
+
+/// How long the end of a server, or of one of its threads, may take to show; and the pause between looks.
+const END_SHOWS_MAX: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(1);
+
+/// A server that runs. It is ended when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    guarded: Guarded,
+    name: &'static str,
+    is_ours: bool,
+    address: SocketAddr,
+    /// Where it says what went wrong.
+    log: Option<PathBuf>,
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its processes.
+    pub fn pids(&self) -> Vec<i32> {
+        self.guarded.pids()
+    }
+
+    /// The CPU time of all its processes so far, user and system, in nanoseconds.
+    pub fn cpu_ns(&self) -> io::Result<u64> {
+        cpu_ns_of(&self.pids())
+    }
+
+    /// How many descriptors its processes have, those of threads with tables of their own included;
+    /// where threads share one, it counts for each.
+    pub fn descriptors(&self) -> io::Result<u64> {
+        self.pids().into_iter().map(descriptors_of).sum()
+    }
+
+    /// The memory of all its processes that is resident, in bytes; what they share counts in each.
+    pub fn resident_bytes(&self) -> io::Result<u64> {
+        self.pids().into_iter().map(resident_bytes).sum()
+    }
+
+    /// How many connections it holds that it has accepted: its ends of them, as the kernel lists them.
+    pub fn connections(&self) -> io::Result<u64> {
+        let accepted = load::accepted_at(self.address)?;
+        accepted.ok_or_else(|| io::Error::other(format!("{} is not of this machine", self.address)))
+    }
+
+    /// Nothing, or why it has ended by itself.
+    pub fn alive(&mut self) -> Result<(), Failure> {
+        match self.guarded.has_ended() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
+            Err(error) => Err(Failure::doing(self.name, error)),
+        }
+    }
+
+    /// The outcome of what was done with it: that it has ended explains more than an error of its clients
+    /// does, who may see that their connections are gone before it is.
+    pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let begun = Instant::now();
+        while outcome.is_err() {
+            let is_last = begun.elapsed() > END_SHOWS_MAX;
+            self.alive()?;
+            if is_last {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        outcome
+    }
+
+    /// Ends it, and waits until all its processes are gone. Ours ends what is under way first, and
+    /// says what it counted.
+    pub fn stop(mut self) -> Result<Option<Counted>, Failure> {
+        self.alive()?;
+        let name = self.name;
+        let doing = |error: io::Error| Failure::doing(format!("ending {name}"), error);
+        if !self.is_ours {
+            return self.guarded.end().map(|()| None).map_err(doing);
+        }
+        let said = self.guarded.ask_to_end().map_err(doing)?;
+        ours::counted(&said).map(Some)
+    }
+
+    /// Connects until that works. A server that ended meanwhile, or that is another's, never will be
+    /// connected to.
+    fn wait_until_it_accepts(&mut self) -> Result<(), Failure> {
+        loop {
+            match Client::connect(self.address) {
+                Ok(_) => return self.alive(),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
+                Err(error) => return Err(Failure::doing(format!("reaching {}", self.name), error)),
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// The last line of its log.
+    fn last_words(&self) -> String {
+        let text = self.log.as_ref().and_then(|log| std::fs::read_to_string(log).ok());
+        let last = text.as_deref().and_then(|text| text.lines().last());
+        last.map(|line| format!(": {line}")).unwrap_or_default()
+    }
+}
+
+/// The CPU time of these processes so far, user and system, in nanoseconds.
+pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
+    pids.iter().map(|&pid| sys::cputime::cpu_ns(pid)).sum()
+}
+
+fn descriptors_of(pid: i32) -> io::Result<u64> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
+    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).sum()
+}
+
+/// How many descriptors are in a thread's table; none where it has ended since it was listed.
+fn descriptors_in(table: &Path) -> io::Result<u64> {
+    // Linux 6.2 and later say the number at once: of thousands, a list takes long.
+    let count = || match std::fs::metadata(table)?.len() {
+        0 => Ok(std::fs::read_dir(table)?.count() as u64),
+        count => Ok(count),
+    };
+    let begun = Instant::now();
+    loop {
+        let counted: io::Result<u64> = count();
+        match counted.as_ref().err().and_then(Errno::from_io_error) {
+            Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
+            // While it ends, its table is root's.
+            Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
+            _ => return counted,
+        }
+    }
+}
+
+fn resident_bytes(pid: i32) -> io::Result<u64> {
+    // The sum that `status` tells is counted in each thread, and behind by what they have not added yet.
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
+}
+
+/// What a server of others is started by, at a port that is kept for it.
+struct Foreign<'a> {
+    server: &'a Server,
+    setup: &'a Setup,
+    program: PathBuf,
+}
+
+impl Foreign<'_> {
+    /// Writes the configuration and starts the program with it. Somebody may have asked for that very
+    /// port before: then another one is tried.
+    fn start(
+        &self,
+        configuration: impl Fn(u16) -> String,
+        arguments: &[&str],
+    ) -> Result<Running, Failure> {
+        let Foreign { server, setup, program } = self;
+        let name = server.label;
+        let doing = |error: io::Error| Failure::doing(format!("starting {name}"), error);
+        harmless(&setup.folder)?;
+        harmless(&setup.scratch)?;
+        let words = [program.into()].into_iter().chain(arguments.iter().map(OsString::from));
+        let words: Vec<OsString> = words.collect();
+        let mut tries = 3;
+        loop {
+            let (_kept, port) = reserved_port().map_err(doing)?;
+            let text = configuration(port);
+            std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(doing)?;
+            let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
+            let mut running = Running {
+                guarded: guarded.map_err(doing)?,
+                name,
+                is_ours: false,
+                address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+                log: Some(setup.scratch.join(LOG)),
+            };
+            tries -= 1;
+            match running.wait_until_it_accepts() {
+                Err(_) if tries > 0 => {}
+                outcome => return outcome.map(|()| running),
+            }
+        }
+    }
+}
+
+/// The name of a server's configuration in its folder.
+const CONFIGURATION: &str = "configuration";
+/// The name of the file that it says in what went wrong.
+const LOG: &str = "log";
+
+/// A port that nobody listens at, and the socket that keeps the kernel from giving it to others: a
+/// server that asks for this very port gets it all the same, as both are willing to share it.
+fn reserved_port() -> io::Result<(OwnedFd, u16)> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let address = SocketAddr::try_from(getsockname(&socket)?)?;
+    Ok((socket, address.port()))
+}
+
+/// Whether a path can stand in quotes in a configuration.
+fn harmless(path: &Path) -> Result<(), Failure> {
+    match path.to_str() {
+        Some(text) if !text.contains(['"', '$', '\\', '\n', ';', '{', '}']) => Ok(()),
+        _ => {
+            let what = format!("{} can't stand in a server's configuration", path.display());
+            Err(Failure::new(format!("{what} → TMPDIR=/another/folder knee run …")))
+        }
+    }
+}
+
+/// Where the program is, among the folders of PATH and those of the system's daemons.
+fn program(name: &str) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    let mut files = folders.map(|folder| folder.join(name));
+    files.find(|file| file.is_file()).ok_or_else(|| format!("{name} is not installed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_server_is_found_by_its_name() {
+        let all = all();
+        for server in &all {
+            assert_eq!(find(server.name).unwrap().label, server.label);
+            assert!(server.room() > 0 && server.room() < descriptors_max());
+        }
+        assert!(find("nginx").is_some() && find("lighttpd").is_some() && find("poll").is_some());
+        assert_eq!(all.iter().filter(|server| server.name == "nginx").count(), 1);
+    }
+
+    #[test]
+    fn a_path_that_would_change_a_configuration_is_refused() {
+        assert!(harmless(Path::new("/tmp/with a space/x")).is_ok());
+        assert!(harmless(Path::new("/tmp/\"; user nobody; \"")).is_err());
+        assert!(program("no-such-server").unwrap_err().contains("not installed"));
+    }
+
+    #[test]
+    fn a_port_is_kept_for_who_asks_for_it_and_refuses_until_then() {
+        let (kept, port) = reserved_port().unwrap();
+        let connect = || std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+        assert_eq!(connect().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        // The standard library is willing to share addresses, as nginx and lighttpd are.
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        drop(kept);
+        assert!(connect().is_ok() && listener.accept().is_ok());
+    }
+
+    #[test]
+    fn this_process_has_descriptors() {
+        let own = || descriptors_of(std::process::id().cast_signed()).unwrap();
+        let before = own();
+        let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        // Other tests open and close some meanwhile.
+        assert!(own() >= before + 400, "{before}, then {}", own());
+        drop(files);
+    }
+
+    #[test]
+    fn this_process_has_memory() {
+        let bytes = resident_bytes(std::process::id().cast_signed()).unwrap();
+        assert!(bytes > 100_000, "{bytes}");
+    }
+}

@@ -1,0 +1,119 @@
+//! How does a request over an open connection grow with the connections that are open?
+//!
+//! Felix von Leitner's httpbench, its second half. Connections are opened, each with one request; after
+//! every so many, some requests are sent over connections that are drawn from those that are open, one
+//! at a time. One operation is such a request, until its whole reply is there.
+//!
+//! Both are on one CPU, unless `--cpus all` lets the scheduler place them. The requests of new
+//! connections come several at a time and are not timed: `connect` times each.
+//!
+//! It does not measure several requests at once, which let poll and select look at all connections once
+//! for many of them: `dead` does.
+
+use crate::servers::client::Client;
+use crate::servers::connect::{CONNECTIONS, FILE_BYTES, USUAL};
+use crate::servers::served::{self, connections_fit};
+use crate::shared::cpus;
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Subject, Values,
+    Workload,
+};
+use std::net::TcpStream;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Request = Request;
+
+pub(crate) struct Request;
+
+const EVERY: Parameter = Parameter {
+    name: "every",
+    about: "connections that are opened between two looks",
+    values: Values::Between(1, 1_000),
+    default: Defaults::always(&["10"]),
+    sweep: None,
+};
+
+const REQUESTS: Parameter = Parameter {
+    name: "requests",
+    about: "requests at each look, over connections drawn by the seed",
+    values: Values::Between(1, 1_000),
+    default: Defaults::always(&["5"]),
+    sweep: None,
+};
+
+static ABOUT: About = About {
+    name: "request",
+    kind: Kind::Named,
+    question: "How does a request over an open connection grow with the connections that are open?",
+    operation: "a request over one of n open connections, until its whole reply is there",
+    not_measured: &[
+        "a network: both ends are here",
+        "several requests at once: that is `dead`",
+        "opening the connections: that is `connect`",
+    ],
+    parameters: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
+    axis: CONNECTIONS.name,
+    rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
+    trajectory: true,
+    usual: USUAL,
+    metrics: &[MetricAbout::time("request", "request + its reply")],
+    ..About::PLAIN
+};
+
+impl Workload for Request {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        served::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        connections_fit(cell, CONNECTIONS.name)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let count = cell.number(CONNECTIONS.name)?;
+        let places = places(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
+        let mut random = fastrand::Rng::with_seed(cell.seed);
+        served::with_connections(cell, probe, FILE_BYTES, |mut client, open, probe| {
+            probe.trajectory_at(&places, &["request"], None, |place, laps| {
+                up_to(place, open, &mut client)?;
+                let one = random.usize(..open.len());
+                laps.time(0, || client.ask(&mut open[one]))
+            })
+        })
+    }
+}
+
+/// Each place as often as there are requests at it; the far end is one.
+fn places(count: u64, every: u64, requests: u64) -> Vec<u64> {
+    let looks = (1..=count).filter(|n| n.is_multiple_of(every) || *n == count);
+    looks.flat_map(|place| (0..requests).map(move |_| place)).collect()
+}
+
+/// Opens more, until there are so many. Their requests are all sent before any reply is waited for: a
+/// server that looks at every connection looks once for many of them.
+fn up_to(count: u64, open: &mut Vec<TcpStream>, client: &mut Client) -> Result<(), Failure> {
+    let before = open.len();
+    for _ in before as u64..count {
+        let mut stream = client.socket()?;
+        client.connect_it(&stream)?;
+        client.send(&mut stream)?;
+        open.push(stream);
+    }
+    open[before..].iter_mut().try_for_each(|stream| client.receive(stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_look_after_every_so_many_and_at_the_end() {
+        assert_eq!(places(25, 10, 2), [10, 10, 20, 20, 25, 25]);
+        assert_eq!(places(3, 10, 1), [3]);
+        assert_eq!(places(15_000, 10, 5).len(), 7_500);
+    }
+}

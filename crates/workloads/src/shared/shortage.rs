@@ -1,0 +1,143 @@
+//! What a machine has too little of, before and while it is used up: said with its limit and with what
+//! gives more of it.
+
+use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
+use engine::{Cell, Failure, Fit, Parking, descriptors_max};
+use rustix::io::Errno;
+use std::fs::{File, read_to_string};
+use std::io::{self, BufRead, BufReader};
+use std::sync::OnceLock;
+
+/// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
+/// any, are parked.
+pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
+    let most = descriptors_max().saturating_sub(OWN_DESCRIPTORS + Parking::chunk()) as u64;
+    match cell.number(axis) {
+        Ok(asked) if asked > most => at_most(axis, asked, most),
+        _ => Fit::Measure,
+    }
+}
+
+/// Memory that can be had without anybody being ended; where the kernel does not say, all there is. Read
+/// once: what is planned for one subject has to hold for the next.
+pub(crate) fn available_kib() -> u64 {
+    static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
+    *AVAILABLE_KIB.get_or_init(|| {
+        let info = read_to_string("/proc/meminfo").unwrap_or_default();
+        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
+    })
+}
+
+/// A limit in words, and what raises it.
+pub(crate) type Limit = (String, String);
+
+/// The failure of `what` was being done: where the kernel has no more of something to give, what was
+/// measured up to there counts.
+pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    let Some((limit, remedy)) = errno.and_then(limit) else {
+        return Failure::doing(what, error);
+    };
+    let limit = if limit.is_empty() { String::new() } else { format!("; {limit}") };
+    Failure::ran_out(format!("{what}: {error}{limit}"), remedy)
+}
+
+/// What a limit is, and what raises it; none where the error is no shortage.
+fn limit(errno: Errno) -> Option<Limit> {
+    let plain = |limit: &str, remedy: &str| (limit.to_owned(), remedy.to_owned());
+    Some(match errno {
+        Errno::MFILE => {
+            let limit = descriptors_max();
+            let said = format!("a process may have {limit} descriptors");
+            (said, format!("as root: ulimit -n {}", limit.saturating_mul(2)))
+        }
+        Errno::NFILE => sysctl("fs.file-max", "2000000"),
+        Errno::ADDRINUSE | Errno::ADDRNOTAVAIL => ports(),
+        Errno::NOMEM => memory(),
+        Errno::NOSPC => {
+            let folder = std::env::temp_dir();
+            let said = format!("no room left in {}", folder.display());
+            (said, "TMPDIR=/a/folder/with/room knee run …".into())
+        }
+        Errno::DQUOT => plain("a quota on disk space", "TMPDIR=/a/folder/without/quota knee run …"),
+        Errno::FBIG => plain("a limit on the size of files", "ulimit -f unlimited"),
+        Errno::NOBUFS => plain("no memory for sockets", "end what else uses memory"),
+        _ => return None,
+    })
+}
+
+/// The range that the kernel takes ports from.
+fn ports() -> Limit {
+    let range = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let numbers: Vec<u64> = range.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let said = match numbers[..] {
+        [low, high] if high >= low => {
+            format!("net.ipv4.ip_local_port_range is {low} to {high}: {} ports", high - low + 1)
+        }
+        _ => "every port that the kernel gives is taken".to_owned(),
+    };
+    (said, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'".into())
+}
+
+/// Memory, of which a process may also have too many maps, or too many addresses.
+pub(crate) fn memory() -> Limit {
+    maps().or_else(addresses).unwrap_or_else(|| {
+        if setting("vm.overcommit_memory") == Some(2) {
+            let remedy = "sysctl -w vm.overcommit_memory=0";
+            return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
+        }
+        ("no memory left".into(), "end what else uses memory".into())
+    })
+}
+
+/// The limit on maps, where this process is as near to it as it is after some went to make room for
+/// saying so.
+pub(crate) fn maps() -> Option<Limit> {
+    let maps = File::open("/proc/self/maps");
+    let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
+    let most = setting(MAPS_MAX).filter(|most| maps as u64 + 100 >= *most)?;
+    Some(sysctl(MAPS_MAX, &most.saturating_mul(4).max(1_000_000).to_string()))
+}
+
+/// The limit on addresses, where there is one.
+pub(crate) fn addresses() -> Option<Limit> {
+    let bytes = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    let said = format!("a process may have {} MiB of addresses", bytes >> 20);
+    Some((said, "ulimit -v unlimited".into()))
+}
+
+/// How many maps a process may have.
+pub(crate) const MAPS_MAX: &str = "vm.max_map_count";
+
+/// A sysctl that is a number; none where the kernel doesn't tell.
+pub(crate) fn setting(name: &str) -> Option<u64> {
+    sysctl_value(name)?.parse().ok()
+}
+
+fn sysctl(name: &str, more: &str) -> Limit {
+    let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
+    (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
+}
+
+fn sysctl_value(name: &str) -> Option<String> {
+    let path = format!("/proc/sys/{}", name.replace('.', "/"));
+    Some(read_to_string(path).ok()?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortage_names_its_limit() {
+        let said = |errno: Errno| failure("a call", &errno.into()).to_string();
+        assert!(said(Errno::MFILE).contains("descriptors"), "{}", said(Errno::MFILE));
+        assert!(said(Errno::NFILE).contains("fs.file-max is "), "{}", said(Errno::NFILE));
+        assert!(said(Errno::ADDRINUSE).contains("ports"), "{}", said(Errno::ADDRINUSE));
+        assert_eq!(
+            said(Errno::INVAL),
+            Failure::doing("a call", io::Error::from(Errno::INVAL)).to_string()
+        );
+    }
+}

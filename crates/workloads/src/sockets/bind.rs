@@ -1,0 +1,82 @@
+//! How does finding a free port grow with the ports that are taken?
+//!
+//! Felix von Leitner's bind benchmark (2003). One operation is the n-th call of `bind` to port 0, each
+//! on a socket of its own that was opened before: the kernel chooses a port of
+//! `net.ipv4.ip_local_port_range` that nobody has.
+//!
+//! It does not measure binding to a port that the program names, nor `SO_REUSEADDR` and
+//! `SO_REUSEPORT`, which let the kernel give a port twice; nor the port that `connect` chooses.
+
+use crate::shared::shortage;
+use crate::sockets::tcp::{self, Family};
+use engine::{
+    About, Cell, Failure, Fit, Like, MetricAbout, Parameter, Print, Probe, Subject, Usual, Workload,
+};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Bind = Bind;
+
+pub(crate) struct Bind;
+
+const SOCKETS: Parameter = tcp::axis("sockets", "sockets that are opened", "bound sockets");
+
+static ABOUT: About = About {
+    name: "bind",
+    question: "How does finding a free port grow with the ports that are taken?",
+    operation: "the n-th bind to port 0, while those before it keep their ports",
+    not_measured: &[
+        "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
+        "the port that connect chooses",
+    ],
+    parameters: &[SOCKETS],
+    axis: SOCKETS.name,
+    trajectory: true,
+    usual: Usual::TRAJECTORY,
+    likes: &[Like {
+        name: "bindbench",
+        original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
+        subjects: &["ipv4", "ipv6"],
+        points: &["10k"],
+        parameters: &[],
+        rounds: Some(5),
+        print: Print::Calls(&[("socket", "socket"), ("bind", "bind")]),
+        also: &[],
+        hides: &[
+            "after the fiftieth line the original closes a low descriptor and opens it again at each \
+             step, untimed: its next socket looks for a free number from there on, ours from the last",
+            "in the original socket and bind take turns, so that its socket finds bound ports, and the \
+             caches as bind left them; here each is measured by itself, bind on sockets that are all open",
+            "whole microseconds (cycles on i386, which are comparable at one clock frequency only): of a \
+             call of one or two, nobody sees how it varies",
+            "no port is named, no socket listens or connects: the kernel takes any port that is free",
+        ],
+    }],
+    metrics: &[MetricAbout::time("bind", "bind to port 0")],
+    ..About::PLAIN
+};
+
+impl Workload for Bind {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        tcp::subjects()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        shortage::descriptors(cell, SOCKETS.name)
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let (family, count) = (Family::of(cell)?, cell.number(SOCKETS.name)?);
+        let sockets: Result<Vec<OwnedFd>, _> = (0..count).map(|_| family.socket()).collect();
+        let sockets = sockets.map_err(|error| shortage::failure("socket", &error))?;
+        let anywhere = family.anywhere();
+        probe.trajectory("bind", count, |n| {
+            let bound = sys::tcp::bind(sockets[n as usize - 1].as_fd(), &anywhere);
+            bound.map_err(|error| shortage::failure("bind to port 0", &error))
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! TCP sockets over IPv4 and IPv6: as subjects, and as connections over loopback.
+
+use crate::shared::shortage;
+use engine::{Cell, Defaults, Failure, Parameter, Parking, Subject, Sweep, Values};
+use rustix::net::{getsockname, listen};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use sys::tcp::Address;
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    const ALL: [Family; 2] = [Family::Ipv4, Family::Ipv6];
+
+    /// The family that a subject is.
+    pub fn of(cell: &Cell) -> Result<Family, Failure> {
+        let found = Family::ALL.into_iter().find(|family| family.name() == cell.subject);
+        found.ok_or_else(|| Failure::new(format!("there is no family {}", cell.subject)))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Family::Ipv4 => "ipv4",
+            Family::Ipv6 => "ipv6",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Family::Ipv4 => "IPv4",
+            Family::Ipv6 => "IPv6",
+        }
+    }
+
+    /// Every address of this machine, and a port that the kernel chooses.
+    pub fn anywhere(self) -> Address {
+        let address: IpAddr = match self {
+            Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+            Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        SocketAddr::from((address, 0)).into()
+    }
+
+    /// Loopback, and a port that the kernel chooses.
+    fn loopback(self) -> Address {
+        let address: IpAddr = match self {
+            Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
+            Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        };
+        SocketAddr::from((address, 0)).into()
+    }
+
+    /// A stream socket.
+    #[inline]
+    pub fn socket(self) -> io::Result<OwnedFd> {
+        sys::tcp::socket(self == Family::Ipv6)
+    }
+
+    /// Whether there is this family here, with its loopback address.
+    fn available(self) -> Result<(), String> {
+        let bound =
+            self.socket().and_then(|socket| sys::tcp::bind(socket.as_fd(), &self.loopback()));
+        bound.map_err(|error| match self {
+            Family::Ipv4 => format!("no socket can be bound to 127.0.0.1: {error}"),
+            Family::Ipv6 => format!(
+                "there is no IPv6 here ({error}); as root: sysctl -w net.ipv6.conf.lo.disable_ipv6=0"
+            ),
+        })
+    }
+}
+
+/// Both families as subjects.
+pub(crate) fn subjects() -> Vec<Subject> {
+    let subject = |family: Family| Subject {
+        name: family.name(),
+        label: family.label(),
+        summary: match family {
+            Family::Ipv4 => "TCP over IPv4",
+            Family::Ipv6 => "TCP over IPv6",
+        },
+        note: String::new(),
+        available: family.available(),
+        control: false,
+    };
+    Family::ALL.map(subject).into()
+}
+
+/// The axis of a workload over sockets.
+pub(crate) const fn axis(
+    name: &'static str,
+    about: &'static str,
+    label: &'static str,
+) -> Parameter {
+    let points = Defaults { quick: &["1k"], full: &["10k"] };
+    let sweep = Some(Sweep { label, points });
+    Parameter {
+        name,
+        about,
+        values: Values::AtLeast(1),
+        default: Defaults::always(&["10k"]),
+        sweep,
+    }
+}
+
+/// The axis of a workload over connections.
+pub(crate) const CONNECTIONS: Parameter =
+    axis("connections", "connections that are opened", "open connections");
+
+/// Where connections over loopback come in.
+pub(crate) struct Listener {
+    family: Family,
+    socket: OwnedFd,
+    address: Address,
+}
+
+impl Listener {
+    pub fn open(family: Family) -> Result<Listener, Failure> {
+        let open = || -> io::Result<Listener> {
+            let socket = family.socket()?;
+            sys::tcp::bind(socket.as_fd(), &family.loopback())?;
+            listen(&socket, 128)?;
+            let address = SocketAddr::try_from(getsockname(&socket)?)?;
+            Ok(Listener { family, socket, address: address.into() })
+        };
+        open().map_err(|error| shortage::failure("listening on loopback", &error))
+    }
+
+    /// A socket for the other end, not connected yet.
+    pub fn client(&self) -> io::Result<OwnedFd> {
+        self.family.socket()
+    }
+
+    /// Connects `client`: its connection waits to be accepted.
+    #[inline]
+    pub fn connect(&self, client: &OwnedFd) -> io::Result<()> {
+        sys::tcp::connect(client.as_fd(), &self.address)
+    }
+
+    /// The next connection that waits.
+    #[inline]
+    pub fn accept(&self, nonblocking: bool) -> io::Result<OwnedFd> {
+        sys::tcp::accept(self.socket.as_fd(), nonblocking)
+    }
+}
+
+/// Accepted connections. Their other ends stay open elsewhere, so that a process can hold as many of
+/// these as it may have descriptors.
+#[derive(Default)]
+pub(crate) struct Connections {
+    pub accepted: Vec<OwnedFd>,
+    clients: Vec<OwnedFd>,
+    parking: Parking,
+}
+
+impl Connections {
+    pub fn keep(&mut self, accepted: OwnedFd, client: OwnedFd) -> Result<(), Failure> {
+        self.accepted.push(accepted);
+        self.clients.push(client);
+        if self.clients.len() < Parking::chunk() {
+            return Ok(());
+        }
+        let clients = std::mem::take(&mut self.clients);
+        self.parking.park(clients).map_err(|error| Failure::doing("parking clients", error))
+    }
+
+    /// Closes them, the accepted ends first: what waits for its time then waits at the listener's
+    /// port, and the ports that clients had are free for the next cell.
+    pub fn close(self) -> Result<(), Failure> {
+        drop(self.accepted);
+        drop(self.clients);
+        self.parking.release().map_err(|error| Failure::doing("releasing parked clients", error))
+    }
+}

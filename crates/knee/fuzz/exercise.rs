@@ -3,7 +3,7 @@
 //!
 //! Whatever the bytes, nothing panics, what is refused is refused in one line, and what is taken can be kept.
 
-use crate::foreign::{Ask, Input, Table, read};
+use foreign_tables::{Input, Request, read};
 use record::{Archive, Run, SqliteArchive, merge};
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -16,7 +16,7 @@ const BYTES_MAX: usize = 4096;
 pub fn table(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let bytes = Cursor::new(bytes[..bytes.len().min(BYTES_MAX)].to_vec());
-    match read(&ask(first), Input::of("standard input", Box::new(bytes)), Vec::new()) {
+    match read(&request(first), Input::of("standard input", Box::new(bytes)), Vec::new()) {
         Ok(foreign) => {
             assert_planned(&foreign.run);
             keep(&foreign.run);
@@ -25,19 +25,18 @@ pub fn table(input: &[u8]) {
     }
 }
 
-fn ask(first: u8) -> Ask {
+fn request(first: u8) -> Request {
     let text = |name: &str| Some(name.to_owned());
-    let mut table = Table { x: text("x"), y: text("y"), by: vec!["by".into()], ..Table::default() };
-    let (mut sd, mut n) = (None, None);
+    let request =
+        Request { x: text("x"), y: text("y"), by: vec!["by".into()], ..Request::default() };
     match first % 6 {
-        1 => table.per = vec!["per".into()],
-        2 => (table.of, table.per) = (text("of"), vec!["of".into()]),
-        3 => (sd, n) = (text("sd"), Some(3)),
-        4 => table.round = text("round"),
-        5 => table.wheres = vec!["per=a".into()],
-        _ => {}
+        1 => Request { per: vec!["per".into()], ..request },
+        2 => Request { of: text("of"), per: vec!["of".into()], ..request },
+        3 => Request { sd: text("sd"), n: Some(3), ..request },
+        4 => Request { round: text("round"), ..request },
+        5 => Request { wheres: vec!["per=a".into()], ..request },
+        _ => request,
     }
-    Ask { table, sd, n, ..Ask::default() }
 }
 
 /// A run as JSON. What is read is a run that the record takes, whole.

@@ -11,8 +11,8 @@ use crate::commands::import::Import;
 use crate::commands::load::Load;
 use crate::commands::selftest::Selftest;
 use crate::commands::simulate::Simulate;
+use crate::commands::table_flags::TableFlags;
 use crate::exit::{CODES, Trouble};
-use crate::foreign::Table;
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -240,7 +240,7 @@ pub struct Analyse {
     #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
     pub file: PathBuf,
     #[command(flatten)]
-    pub table: Table,
+    pub table: TableFlags,
     /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
     #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
     pub sd: Option<String>,

@@ -19,6 +19,7 @@ pub mod run;
 pub mod selftest;
 pub mod show;
 pub mod simulate;
+pub mod table_flags;
 
 use crate::args::Place;
 use crate::exit::Trouble;

@@ -102,6 +102,27 @@ impl From<engine::AskError> for Trouble {
     }
 }
 
+impl From<foreign_tables::Error> for Trouble {
+    fn from(error: foreign_tables::Error) -> Trouble {
+        let exit = match error {
+            foreign_tables::Error::Refused(_) => Exit::Usage,
+            foreign_tables::Error::Unreadable { .. } => Exit::Failed,
+        };
+        Trouble { exit, line: error.to_string() }
+    }
+}
+
+impl From<doctor::Error> for Trouble {
+    fn from(error: doctor::Error) -> Trouble {
+        use doctor::Error as E;
+        let exit = match error {
+            E::NotSavedSettings { .. } | E::OtherSchema { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Trouble { exit, line: error.to_string() }
+    }
+}
+
 impl From<Error> for Trouble {
     fn from(error: Error) -> Trouble {
         let exit = if names_the_wrong_thing(&error) { Exit::Usage } else { Exit::Failed };

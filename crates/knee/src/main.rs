@@ -7,10 +7,8 @@
 mod args;
 mod commands;
 mod config;
-mod doctor;
 mod exit;
 mod files;
-mod foreign;
 mod like;
 mod output;
 mod progress;

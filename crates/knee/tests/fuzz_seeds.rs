@@ -3,14 +3,6 @@
 
 #[path = "../fuzz/exercise.rs"]
 mod exercise;
-#[path = "../src"]
-#[allow(dead_code, reason = "knee uses the rest")]
-mod knee {
-    pub mod exit;
-    pub mod foreign;
-}
-
-use knee::{exit, foreign};
 
 use std::fs;
 use std::path::Path;

@@ -22,6 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["record"]),
     ("findings", &["analysis", "record"]),
     ("report", &["analysis", "findings", "record"]),
+    ("doctor", &["findings", "engine", "record", "report"]),
+    ("foreign-tables", &["analysis", "engine", "findings", "observe", "record"]),
     (
         "knee",
         &[
@@ -39,6 +41,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "analysis",
             "findings",
             "report",
+            "doctor",
+            "foreign-tables",
         ],
     ),
     ("xtask", &[]),

@@ -3,24 +3,19 @@
 use crate::args::Analyse;
 use crate::commands::report;
 use crate::exit::{Exit, Trouble};
-use crate::foreign;
 use crate::output::{print, print_json, style};
 use ::report::json::Samples;
 use analysis::Analysis;
+use foreign_tables::{Foreign, Input, Request};
 
 /// Analyses a table. Nothing is recorded.
 pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         report::check(page, None)?;
     }
-    let asked = foreign::Ask {
-        table: ask.table.clone(),
-        sd: ask.sd.clone(),
-        n: ask.n,
-        ..foreign::Ask::default()
-    };
-    let input = foreign::Input::open(&ask.file)?;
-    let foreign::Foreign { run, words } = foreign::read(&asked, input, words)?;
+    let request = Request { sd: ask.sd.clone(), n: ask.n, ..ask.table.request() };
+    let input = Input::open(&ask.file)?;
+    let Foreign { run, words } = foreign_tables::read(&request, input, words)?;
     let mut analysis = analysis::analyse(&run);
     if let Some(words) = words {
         words.compare(&run, &mut analysis);
@@ -47,7 +42,7 @@ fn reword(analysis: &mut Analysis) {
     let rows = analysis.tables.iter_mut().flat_map(|table| &mut table.rows);
     for (_, reason) in rows.flat_map(|row| &mut row.missing) {
         if reason == "not planned" {
-            foreign::NO_ROW.clone_into(reason);
+            foreign_tables::NO_ROW.clone_into(reason);
         }
     }
 }

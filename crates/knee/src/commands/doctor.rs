@@ -3,9 +3,9 @@
 
 use crate::args::Place;
 use crate::commands::place;
-use crate::doctor::{self, Examined, Machine, Outcome, State, text};
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
+use ::doctor::{self as checks, Examined, Machine, Outcome, State, terminal};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::fmt::Write;
@@ -39,18 +39,18 @@ pub struct Doctor {
 
 /// The name of every check.
 fn names() -> Vec<&'static str> {
-    doctor::checks().map(|check| check.name).collect()
+    checks::checks().map(|check| check.name).collect()
 }
 
 /// What `--help` says below the flags.
 fn more() -> String {
-    let mut text = doctor::checks_by_group();
+    let mut text = checks::checks_by_group();
     text.push_str(
         "\nStates: ok; mind: figures are read better by who knows it; bad: a workload can't do here \
          what it\ndoes by default, or its figures are worth nothing; unknown: it can't be read, and \
          why.\n\n--fix changes these only where they are named:\n",
     );
-    for check in doctor::checks() {
+    for check in checks::checks() {
         if let Some(why) = check.by_name {
             // Writing to a String can't fail.
             let _ = writeln!(text, "  {:<18} {why}", check.name);
@@ -67,19 +67,19 @@ fn more() -> String {
 /// Examines, mends, or puts back.
 pub fn doctor(ask: &Doctor) -> Result<Exit, Trouble> {
     let record = place(&ask.place)?;
-    let kept = doctor::file_beside(&record);
+    let kept = checks::file_beside(&record);
     if ask.undo {
         return undo(ask, &record, &kept);
     }
     let machine = Machine::here(&record);
-    let examined = doctor::examine(&machine);
+    let examined = checks::examine(&machine);
     if let Some(names) = &ask.fix {
         return fix(ask, &machine, &examined, names, &kept);
     }
     if ask.json {
-        print_json(&doctor::json(&machine, &examined, None, None))?;
+        print_json(&checks::json(&machine, &examined, None, None))?;
     } else {
-        print(&text::examined(&machine, &examined, &style(ask.all)))?;
+        print(&terminal::examined(&machine, &examined, &style(ask.all)))?;
     }
     Ok(exit(&examined))
 }
@@ -91,12 +91,12 @@ fn fix(
     names: &[String],
     kept: &Path,
 ) -> Result<Exit, Trouble> {
-    let mended = doctor::fix(machine, examined, names, kept)?;
-    let after = doctor::examine(machine);
+    let mended = checks::fix(machine, examined, names, kept)?;
+    let after = checks::examine(machine);
     if ask.json {
-        print_json(&doctor::json(machine, &after, Some(&mended), None))?;
+        print_json(&checks::json(machine, &after, Some(&mended), None))?;
     } else {
-        print(&text::mended(&mended, &after, kept, &style(false)))?;
+        print(&terminal::mended(&mended, &after, kept, &style(false)))?;
     }
     let left = mended.iter().any(|one| matches!(one.outcome, Outcome::Left { .. }));
     Ok(if left { Exit::Failed } else { exit(&after) })
@@ -105,12 +105,12 @@ fn fix(
 fn undo(ask: &Doctor, record: &Path, kept: &Path) -> Result<Exit, Trouble> {
     // Who else uses the machine matters only to those who are told.
     let machine = if ask.json { Machine::here(record) } else { Machine::unwatched(record) };
-    let undoing = doctor::undo(&machine, kept, ask.force)?;
+    let undoing = checks::undo(&machine, kept, ask.force)?;
     if ask.json {
-        let examined = doctor::examine(&machine);
-        print_json(&doctor::json(&machine, &examined, None, Some(&undoing.settings)))?;
+        let examined = checks::examine(&machine);
+        print_json(&checks::json(&machine, &examined, None, Some(&undoing.settings)))?;
     } else {
-        print(&text::undone(&undoing, kept, machine.is_root, &style(false)))?;
+        print(&terminal::undone(&undoing, kept, machine.is_root, &style(false)))?;
     }
     let left = undoing.settings.iter().any(|one| one.left.is_some());
     Ok(if left { Exit::Failed } else { Exit::Done })

@@ -2,13 +2,14 @@
 
 use crate::args::Place;
 use crate::commands::run::labels;
+use crate::commands::table_flags::TableFlags;
 use crate::commands::{Claim, place};
 use crate::exit::{Exit, Trouble, complain};
-use crate::foreign::{self, Ask, Input, Table};
 use crate::output::print;
 use crate::usage;
 use ::record::{Archive, Error, Merged, Run, SqliteArchive};
 use clap::Args;
+use foreign_tables::{Input, Request};
 use jiff::{Timestamp, civil, tz::TimeZone};
 use report::json::BYTES_MAX;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub struct Import {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub table: Table,
+    pub table: TableFlags,
     /// What the table's workload is called [default: as the file]
     #[arg(long, value_name = "WORKLOAD", value_parser = name)]
     pub name: Option<String>,
@@ -137,14 +138,13 @@ fn read(
         *room -= bytes.len();
         return Ok(Read { name, run, is_table: false });
     }
-    let asked = Ask {
-        table: ask.table.clone(),
+    let request = Request {
         name: ask.name.clone(),
         labels: labels(&ask.labels)?,
         started: ask.started.clone(),
-        ..Ask::default()
+        ..ask.table.request()
     };
-    let table = foreign::read(&asked, input, words)?;
+    let table = foreign_tables::read(&request, input, words)?;
     if table.words.is_some() {
         let x = ask.table.x.as_deref().unwrap_or_default();
         return Err(Trouble::usage(format!(
@@ -173,7 +173,7 @@ fn json(name: &str, bytes: &[u8], room: usize) -> Result<Run, Trouble> {
 
 /// The first flag that was given and that only tables have.
 fn flag_for_tables(ask: &Import) -> Option<&'static str> {
-    let Table { x, y, by, better, wheres, per, of, round, unit } = &ask.table;
+    let TableFlags { x, y, by, better, wheres, per, of, round, unit } = &ask.table;
     let given = [
         ("--x", x.is_some()),
         ("--y", y.is_some()),

@@ -189,8 +189,8 @@ fn ipv6(machine: &Machine) -> Result<Found, Unknown> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doctor::State;
-    use crate::doctor::fake::Fake;
+    use crate::State;
+    use crate::fake::Fake;
 
     #[test]
     fn numbers_that_are_too_small_are_found_with_what_mends_them() {

@@ -127,9 +127,9 @@ fn busiest(machine: &Machine) -> Result<Found, Unknown> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::State;
-    use crate::doctor::fake::{Fake, finds};
-    use crate::doctor::machine::Ticks;
+    use crate::State;
+    use crate::fake::{Fake, finds};
+    use crate::machine::Ticks;
     use std::time::Duration;
 
     fn stat(busy: u64, idle: u64, steal: u64) -> String {

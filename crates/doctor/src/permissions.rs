@@ -94,8 +94,8 @@ fn tracepoints(machine: &Machine) -> Result<Found, Unknown> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doctor::State;
-    use crate::doctor::fake::{Fake, finds};
+    use crate::State;
+    use crate::fake::{Fake, finds};
 
     #[test]
     fn io_uring_is_for_everybody_some_or_nobody() {

@@ -107,6 +107,7 @@ impl Machine {
         names
     }
 
+    /// Whether a file is there.
     pub fn has(&self, file: &str) -> bool {
         self.path(file).exists()
     }

@@ -4,7 +4,7 @@ use super::columns::{Columns, Where};
 use super::numbers::{self, Figure, Point};
 use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
 use super::{listed, nearest, told};
-use crate::exit::Trouble;
+use crate::Error;
 use std::collections::HashMap;
 
 /// More figures than this fill the memory, and no table that a person can read.
@@ -52,7 +52,7 @@ pub struct Row {
 
 impl Taken {
     /// Reads all rows of `source`.
-    pub fn read(source: &mut Source, columns: &Columns) -> Result<Taken, Trouble> {
+    pub fn read(source: &mut Source, columns: &Columns) -> Result<Taken, Error> {
         let mut reader = Reader::new(columns);
         while let Some(line) = source.next(Some(columns.names.len()))? {
             reader.lines += 1;
@@ -313,10 +313,10 @@ impl<'a> Reader<'a> {
         group.rows - 1
     }
 
-    fn done(self, file: &str) -> Result<Taken, Trouble> {
+    fn done(self, file: &str) -> Result<Taken, Error> {
         if self.lines == 0 {
             let what = format!("{file} has column names, but no rows below them");
-            return Err(Trouble::usage(what));
+            return Err(Error::Refused(what));
         }
         if let Some(trouble) = self.wheres.iter().find_map(|one| one.unmatched(self.columns, file))
         {
@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
         }
         if self.rows.is_empty() {
             let asked: Vec<String> = self.wheres.iter().map(|one| one.told(self.columns)).collect();
-            return Err(Trouble::usage(format!(
+            return Err(Error::Refused(format!(
                 "--where: each of {} has rows in {file}, but none has all of them; leave one away",
                 listed(&asked)
             )));
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
             let y = self.columns.name(self.columns.y);
             let instead =
                 self.first_words.map(|words| format!(", but {words}")).unwrap_or_default();
-            return Err(Trouble::usage(format!(
+            return Err(Error::Refused(format!(
                 "--y: {file} has no figure in {y} in any of these rows{instead}"
             )));
         }
@@ -403,7 +403,7 @@ impl<'a> Matched<'a> {
     }
 
     /// The line for a value that no row has.
-    fn unmatched(&self, columns: &Columns, file: &str) -> Option<Trouble> {
+    fn unmatched(&self, columns: &Columns, file: &str) -> Option<Error> {
         let missing = self.met.iter().position(|met| !met)?;
         let (name, value) = (columns.name(self.of.column), &self.of.values[missing]);
         let met = self.of.values.iter().zip(&self.met).filter(|(_, met)| **met);
@@ -414,7 +414,7 @@ impl<'a> Matched<'a> {
             Some(near) if known.len() > 8 => format!("did you mean {near}?"),
             _ => format!("its values are {}", listed(&known)),
         };
-        Some(Trouble::usage(format!("--where: no row of {file} has {name}={value}; {hint}")))
+        Some(Error::Refused(format!("--where: no row of {file} has {name}={value}; {hint}")))
     }
 }
 

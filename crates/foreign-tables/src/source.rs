@@ -1,7 +1,7 @@
 //! A file of separated values as a stream of rows, with the number of each line.
 
 use super::told;
-use crate::exit::Trouble;
+use crate::Error;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -48,12 +48,12 @@ pub struct Input {
 
 impl Input {
     /// Opens `file`, or standard input for `-`.
-    pub fn open(file: &Path) -> Result<Input, Trouble> {
+    pub fn open(file: &Path) -> Result<Input, Error> {
         if file.as_os_str() == "-" {
             return Ok(Input::of("standard input", Box::new(io::stdin())));
         }
         let name = told(&file.to_string_lossy());
-        let opened = open(file).map_err(|why| Trouble::usage(format!("{name}: {why}")))?;
+        let opened = open(file).map_err(|why| Error::Refused(format!("{name}: {why}")))?;
         let stem = file.file_stem().map(|stem| told(&stem.to_string_lossy())).unwrap_or_default();
         let modified = metadata(file).and_then(|m| m.modified()).ok();
         Ok(Input { stem, modified, ..Input::of(&name, Box::new(opened)) })
@@ -66,23 +66,23 @@ impl Input {
     }
 
     /// Whether it begins as a JSON object does, and so as no table.
-    pub fn is_json(&mut self) -> Result<bool, Trouble> {
-        let head = self.bytes.fill_buf().map_err(|error| unreadable(&self.name, &error))?;
+    pub fn is_json(&mut self) -> Result<bool, Error> {
+        let head = self.bytes.fill_buf().map_err(|error| unreadable(&self.name, error))?;
         Ok(head.trim_ascii_start().starts_with(b"{"))
     }
 
     /// All of it, but no more than one byte beyond `most`.
-    pub fn whole(self, most: usize) -> Result<Vec<u8>, Trouble> {
+    pub fn whole(self, most: usize) -> Result<Vec<u8>, Error> {
         let mut all = Vec::new();
         let mut bytes = self.bytes.take(most as u64 + 1);
-        bytes.read_to_end(&mut all).map_err(|error| unreadable(&self.name, &error))?;
+        bytes.read_to_end(&mut all).map_err(|error| unreadable(&self.name, error))?;
         Ok(all)
     }
 }
 
 impl Source {
     /// A table that is about to be read.
-    pub fn of(input: Input) -> Result<Source, Trouble> {
+    pub fn of(input: Input) -> Result<Source, Error> {
         let Input { name, stem, modified, mut bytes } = input;
         let stem = match stem.as_str() {
             "-" | "" => "table".to_owned(),
@@ -90,9 +90,9 @@ impl Source {
             analysis::findings::NULL => format!("{stem}.csv"),
             _ => stem,
         };
-        let head = first_line(&mut bytes).map_err(|error| unreadable(&name, &error))?;
+        let head = first_line(&mut bytes).map_err(|error| unreadable(&name, error))?;
         if head.is_empty() {
-            return Err(Trouble::usage(format!(
+            return Err(Error::Refused(format!(
                 "{name} is empty; it needs a line of column names"
             )));
         }
@@ -109,15 +109,15 @@ impl Source {
     }
 
     /// The names of the columns, from the first line.
-    pub fn header(&mut self) -> Result<Vec<String>, Trouble> {
-        let nothing = || Trouble::usage(format!("{} has no line of column names", self.name));
+    pub fn header(&mut self) -> Result<Vec<String>, Error> {
+        let nothing = || Error::Refused(format!("{} has no line of column names", self.name));
         let missing = nothing();
         Ok(self.next(None)?.ok_or(missing)?.fields)
     }
 
     /// The next line that has anything in it, or none. It must have as many fields as there are
     /// `columns`.
-    pub fn next(&mut self, columns: Option<usize>) -> Result<Option<Line>, Trouble> {
+    pub fn next(&mut self, columns: Option<usize>) -> Result<Option<Line>, Error> {
         let mut record = ByteRecord::new();
         loop {
             let more = self.rows.read_byte_record(&mut record);
@@ -144,8 +144,8 @@ impl Source {
     }
 
     /// What is wrong with a line.
-    pub fn wrong(&self, line: u64, what: &str) -> Trouble {
-        Trouble::usage(format!("{}, line {line}: {what}", self.name))
+    pub fn wrong(&self, line: u64, what: &str) -> Error {
+        Error::Refused(format!("{}, line {line}: {what}", self.name))
     }
 
     /// A number that stands for all that was read: the same for the same content, always.
@@ -153,10 +153,10 @@ impl Source {
         self.seen.borrow().hash
     }
 
-    fn damaged(&self, error: csv::Error) -> Trouble {
+    fn damaged(&self, error: csv::Error) -> Error {
         match error.into_kind() {
-            csv::ErrorKind::Io(error) => unreadable(&self.name, &error),
-            other => Trouble::usage(format!("{}: {other:?}", self.name)),
+            csv::ErrorKind::Io(error) => unreadable(&self.name, error),
+            other => Error::Refused(format!("{}: {other:?}", self.name)),
         }
     }
 }
@@ -179,10 +179,10 @@ fn open(file: &Path) -> Result<File, String> {
 }
 
 /// A line that is too long is the file's fault; anything else is the machine's.
-fn unreadable(name: &str, error: &io::Error) -> Trouble {
+fn unreadable(name: &str, error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::InvalidData => Trouble::usage(format!("{name}, {error}")),
-        _ => Trouble::failed(format!("reading {name}: {error}")),
+        io::ErrorKind::InvalidData => Error::Refused(format!("{name}, {error}")),
+        _ => Error::Unreadable { name: name.to_owned(), error },
     }
 }
 

@@ -1,23 +1,25 @@
-//! Tables from elsewhere: a file of figures becomes a run, as if it had been measured here.
+//! Tables of figures that other programs wrote: a file of separated values becomes a run, as if knee had measured it.
 //!
-//! `flags` says what may be asked of it, `source` opens the file and cuts it into rows, `columns` finds the columns that were named,
-//! `numbers` and `unit` read what stands in them, `rows` takes the rows in, `build` makes the run of
-//! them, and `differences` says what there is to say where x is words. Whatever is wrong with the file becomes one line that says where.
+//! `request` says what a caller may ask, `source` opens the file and cuts it into rows, `columns` finds the named
+//! columns, `numbers` and `unit` read their fields, `rows` takes the rows, `build` makes the run of them, and
+//! `differences` compares subjects where x is words. A fault of the file becomes one line that says where it is.
+#![forbid(unsafe_code)]
 
 mod build;
 mod columns;
 mod differences;
-mod flags;
+mod error;
 mod numbers;
+mod request;
 mod rows;
 mod source;
 mod unit;
 
-use crate::exit::Trouble;
 use columns::Columns;
 pub use differences::Words;
-pub use flags::{Ask, Table};
+pub use error::Error;
 use record::Run;
+pub use request::{Better, Request};
 use rows::Taken;
 pub use source::Input;
 use source::Source;
@@ -36,12 +38,12 @@ pub struct Foreign {
 }
 
 /// The table in `input`, read as was asked. `words` is the command line.
-pub fn read(ask: &Ask, input: Input, words: Vec<String>) -> Result<Foreign, Trouble> {
+pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
     let mut source = Source::of(input)?;
     let header = source.header()?;
-    let columns = Columns::find(ask, &header, &source.name)?;
+    let columns = Columns::find(request, &header, &source.name)?;
     let rows = Taken::read(&mut source, &columns)?;
-    build::foreign(ask, words, &source, &columns, rows)
+    build::foreign(request, words, &source, &columns, rows)
 }
 
 /// `text` as it may stand in a message or a table: on one line, without control characters and others

@@ -126,8 +126,8 @@ fn record(room: &Room) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::State;
-    use crate::doctor::fake::Fake;
+    use crate::State;
+    use crate::fake::Fake;
 
     fn roomy(kind: &str) -> Room {
         Room {

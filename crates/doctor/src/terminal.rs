@@ -1,6 +1,6 @@
 //! What the doctor says, in a terminal: a line a check, more where something is wrong.
 
-use super::mend::Changed;
+use super::fix::Changed;
 use super::words::workloads;
 use super::{
     Examined, GROUPS, Machine, Mended, Outcome, Remedy, Setting, State, Undoing, Undone, setting,
@@ -274,8 +274,8 @@ pub(super) fn fold(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::examine;
-    use crate::doctor::fake::Fake;
+    use crate::examine;
+    use crate::fake::Fake;
 
     /// A machine where much is wrong.
     fn sick() -> Fake {

@@ -1,8 +1,8 @@
 //! `--fix` and `--undo`: changing settings, and putting back what was.
 
-use super::kept::{Change, Claim, Kept};
+use super::saved::{Change, Claim, Kept};
 use super::{Examined, Machine, Remedy, Setting, State, Unknown, setting};
-use crate::exit::Trouble;
+use crate::Error;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::path::Path;
 
@@ -23,14 +23,24 @@ pub enum Outcome {
     /// There was nothing to mend.
     Fine,
     /// knee can't do it, and why; a person can.
-    Left { why: String, remedy: String, is_command: bool },
+    Left {
+        /// Why knee can't.
+        why: String,
+        /// What a person does instead; empty where there is nothing.
+        remedy: String,
+        /// Whether `remedy` is a command.
+        is_command: bool,
+    },
 }
 
 /// One file that holds something else now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
+    /// The kernel's file.
     pub file: String,
+    /// Its content before.
     pub was: String,
+    /// Its content now.
     pub now: String,
 }
 
@@ -63,7 +73,7 @@ pub fn fix(
     examined: &[Examined],
     names: &[String],
     file: &Path,
-) -> Result<Vec<Mended>, Trouble> {
+) -> Result<Vec<Mended>, Error> {
     let chosen = |one: &&Examined| {
         let named = names.iter().any(|name| name == one.check.name);
         let troubled = matches!(one.found.state, State::Bad | State::Mind);
@@ -89,10 +99,7 @@ pub fn fix(
     for plan in &plans {
         keep(machine, &mut kept, plan);
     }
-    kept.save(file).map_err(|error| {
-        let file = file.display();
-        Trouble::failed(format!("nothing was changed, as {file} can't be written: {error}"))
-    })?;
+    kept.save(file).map_err(|error| Error::NotSaved { file: file.into(), error })?;
     for plan in &plans {
         mended.push(carry_out(machine, plan));
         for Setting { file, .. } in plan.settings {
@@ -196,8 +203,9 @@ pub struct Undoing {
 /// What became of one setting that was to be put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// The check's name, and the kernel's file.
+    /// The check's name.
     pub check: String,
+    /// The kernel's file.
     pub file: String,
     /// What it held before knee changed it.
     pub was: String,
@@ -209,7 +217,7 @@ pub struct Undone {
 
 /// Puts back what is kept in `file`, the latest change first. What somebody else changed since is
 /// left alone unless `force` is set, and stays kept.
-pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<Undoing, Trouble> {
+pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<Undoing, Error> {
     if Kept::load(file)?.is_none() {
         return Ok(Undoing::default());
     }
@@ -255,9 +263,9 @@ fn put_back(machine: &Machine, change: &Change, force: bool) -> Undone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::examine;
-    use crate::doctor::fake::Fake;
-    use crate::doctor::kept::file_beside;
+    use crate::examine;
+    use crate::fake::Fake;
+    use crate::saved::file_beside;
 
     const QUEUE: &str = "/proc/sys/net/core/somaxconn";
     const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";

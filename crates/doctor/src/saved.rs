@@ -2,7 +2,7 @@
 //! change, so that they can be put back whatever happens in between.
 
 use super::machine::Machine;
-use crate::exit::Trouble;
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -49,21 +49,16 @@ impl Kept {
     }
 
     /// What was kept in `file`; none where nothing was.
-    pub fn load(file: &Path) -> Result<Option<Kept>, Trouble> {
+    pub fn load(file: &Path) -> Result<Option<Kept>, Error> {
         let text = match std::fs::read(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Trouble::failed(format!("{}: {error}", file.display()))),
+            Err(error) => return Err(Error::Unreadable { file: file.into(), error }),
         };
-        let kept: Kept = serde_json::from_slice(&text).map_err(|error| {
-            let file = file.display();
-            Trouble::usage(format!(
-                "{file} is not what `knee doctor --fix` keeps ({error}): move it"
-            ))
-        })?;
+        let kept: Kept = serde_json::from_slice(&text)
+            .map_err(|error| Error::NotSavedSettings { file: file.into(), error })?;
         if kept.schema != SCHEMA {
-            let file = file.display();
-            return Err(Trouble::usage(format!("{file} is of another knee: use that one")));
+            return Err(Error::OtherSchema { file: file.into() });
         }
         Ok(Some(kept))
     }
@@ -87,7 +82,7 @@ impl Kept {
     }
 
     /// Keeps what is left of it, or no file if nothing is.
-    pub fn save_rest(&self, file: &Path) -> Result<(), Trouble> {
+    pub fn save_rest(&self, file: &Path) -> Result<(), Error> {
         let done = if self.changes.is_empty() {
             std::fs::remove_file(file).and_then(|()| folder(file)?.sync_all())
         } else {
@@ -95,7 +90,7 @@ impl Kept {
         };
         match done {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Trouble::failed(format!("bringing {} up to date: {error}", file.display())))
+                Err(Error::NotUpdated { file: file.into(), error })
             }
             _ => Ok(()),
         }
@@ -133,17 +128,13 @@ pub struct Claim {
 
 impl Claim {
     /// Claims the folder of `file`, which is made where it is not there.
-    pub fn of(file: &Path) -> Result<Claim, Trouble> {
-        let failed = |error: io::Error| {
-            Trouble::failed(format!("the folder of {}: {error}", file.display()))
-        };
+    pub fn of(file: &Path) -> Result<Claim, Error> {
+        let failed = |error: io::Error| Error::Directory { file: file.into(), error };
         std::fs::create_dir_all(folder_of(file)).map_err(failed)?;
         let folder = folder(file).map_err(failed)?;
         match folder.try_lock() {
             Ok(()) => Ok(Claim { _folder: folder }),
-            Err(TryLockError::WouldBlock) => Err(Trouble::failed(
-                "another `knee doctor` is changing settings; wait for it to end",
-            )),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
@@ -164,7 +155,7 @@ fn boot(machine: &Machine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::fake::Fake;
+    use crate::fake::Fake;
 
     fn change(was: &str, set: &str) -> Change {
         let (check, file) = ("somaxconn".into(), "/proc/sys/net/core/somaxconn".into());

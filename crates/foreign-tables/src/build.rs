@@ -1,13 +1,13 @@
 //! A run of the rows of a table: what it would have been, had it been measured here.
 
 use super::columns::Columns;
-use super::flags::Better;
 use super::numbers::{Figure, Point};
+use super::request::Better;
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::{Unit, spaced};
-use super::{Ask, Foreign, NO_FIGURE, NO_ROW, Words, listed};
-use crate::exit::Trouble;
+use super::{Foreign, NO_FIGURE, NO_ROW, Request, Words, listed};
+use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
 use record::{
     Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run,
@@ -17,20 +17,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The run, and what its words are compared by.
 pub fn foreign(
-    ask: &Ask,
+    request: &Request,
     words: Vec<String>,
     source: &Source,
     columns: &Columns,
     rows: Taken,
-) -> Result<Foreign, Trouble> {
-    let unit = Unit::of(columns.name(columns.y), ask.table.unit.as_deref());
+) -> Result<Foreign, Error> {
+    let unit = Unit::of(columns.name(columns.y), request.unit.as_deref());
     let axis = Axis::of(&rows, source, columns)?;
     check_figures(source, columns, &rows, &unit)?;
-    let workload = workload(ask, source, columns, &rows, &unit, &axis);
-    let warnings = warnings(ask, columns, &rows, &unit);
+    let workload = workload(request, source, columns, &rows, &unit, &axis);
+    let warnings = warnings(request, columns, &rows, &unit);
     let unavailable = unavailable(&workload.name, &rows);
     let cells = cells(&workload, columns, &rows, &unit, &axis);
-    let compared = Words::of(&rows, columns, &unit, ask.n);
+    let compared = Words::of(&rows, columns, &unit, request.n);
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {
@@ -42,12 +42,12 @@ pub fn foreign(
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
         ..Plan::default()
     };
-    let started = ask.started.clone().unwrap_or_else(|| started(source));
+    let started = request.started.clone().unwrap_or_else(|| started(source));
     // No facts: that is how reports know figures from elsewhere.
     let host = Host { taken: started, facts: BTreeMap::new() };
-    let identity = ask.identity(content, &plan.workloads[0].name);
+    let identity = request.identity(content, &plan.workloads[0].name);
     let run = Run {
-        summary: summary(words, identity, &host.taken, ask, cells.len() as u64),
+        summary: summary(words, identity, &host.taken, request, cells.len() as u64),
         plan,
         clock: Clock::default(),
         host_before: host.clone(),
@@ -58,7 +58,13 @@ pub fn foreign(
     Ok(Foreign { run, words: compared })
 }
 
-fn summary(command: Vec<String>, id: u64, moment: &str, ask: &Ask, cells: u64) -> RunSummary {
+fn summary(
+    command: Vec<String>,
+    id: u64,
+    moment: &str,
+    request: &Request,
+    cells: u64,
+) -> RunSummary {
     RunSummary {
         number: 0,
         id: format!("{id:016x}"),
@@ -69,7 +75,7 @@ fn summary(command: Vec<String>, id: u64, moment: &str, ask: &Ask, cells: u64) -
         version: env!("CARGO_PKG_VERSION").into(),
         cells_ended: cells,
         cells_planned: cells,
-        labels: ask.labels.clone(),
+        labels: request.labels.clone(),
         origin: String::new(),
     }
 }
@@ -104,7 +110,7 @@ const PARTS: [[&str; 2]; 10] = [
 const POINT_MAX: u64 = 1 << 53;
 
 impl Axis {
-    fn of(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Trouble> {
+    fn of(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Error> {
         if !taken.words.is_empty() {
             return Ok(Axis { decimals: 0, name: legend(columns.name(columns.x), &taken.words) });
         }
@@ -118,7 +124,7 @@ impl Axis {
         let axis = Axis { decimals, name };
         if rows.iter().any(|row| axis.point(row.point).is_none_or(|point| point > POINT_MAX)) {
             let file = &source.name;
-            return Err(Trouble::usage(format!(
+            return Err(Error::Refused(format!(
                 "--x: {file} has values in {x} that are too large or too fine; round them"
             )));
         }
@@ -137,7 +143,7 @@ fn legend(x: &str, words: &[String]) -> String {
 }
 
 fn workload(
-    ask: &Ask,
+    request: &Request,
     source: &Source,
     columns: &Columns,
     rows: &Taken,
@@ -152,7 +158,7 @@ fn workload(
         _ => Vec::new(),
     };
     WorkloadInfo {
-        name: ask.name.clone().unwrap_or_else(|| source.stem.clone()),
+        name: request.name.clone().unwrap_or_else(|| source.stem.clone()),
         question: format!("What does the table in {} say?", source.name),
         operation: format!("A row of the table: {y} at {x}, for each {}.", listed(&by)),
         not_measured: vec![format!(
@@ -173,7 +179,7 @@ fn workload(
             name: y.to_owned(),
             about: unit.about.clone(),
             unit: unit.symbol.clone(),
-            lower_is_better: ask.table.better.map_or(!unit.rate, |better| better == Better::Lower),
+            lower_is_better: request.better.map_or(!unit.rate, |better| better == Better::Lower),
         }],
         subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
         ..WorkloadInfo::default()
@@ -190,7 +196,7 @@ fn subject(name: &str) -> SubjectInfo {
 }
 
 /// What was taken for granted, each with the flag that says otherwise.
-fn warnings(ask: &Ask, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
+fn warnings(request: &Request, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !rows.pooled.is_empty() {
         let names: Vec<&str> = rows.pooled.iter().map(|&column| columns.name(column)).collect();
@@ -202,13 +208,13 @@ fn warnings(ask: &Ask, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warn
             remedy: format!("--per {}, or --where {}=…", names.join(","), names[0]),
         });
     }
-    if ask.table.better.is_none() && unit.rate {
+    if request.better.is_none() && unit.rate {
         warnings.push(Warning {
             what: format!("More was taken as better, since {} is a rate", unit.symbol),
             remedy: "--better lower if less is".into(),
         });
     }
-    if ask.table.better.is_none() && unit.is_unknown() {
+    if request.better.is_none() && unit.is_unknown() {
         warnings.push(Warning {
             what: format!("Less {} was taken as better, since nothing says otherwise", unit.about),
             remedy: "--better higher if more is; --unit names what is counted".into(),
@@ -292,7 +298,7 @@ fn check_figures(
     columns: &Columns,
     rows: &Taken,
     unit: &Unit,
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     let too_large =
         |row: &&Row| matches!(row.figure, Figure::Of(value) if !(value * unit.factor).is_finite());
     match rows.rows.iter().find(too_large) {

@@ -1,7 +1,7 @@
 //! Which column is what: the names that were typed, found in the table's first line.
 
-use super::{Ask, listed, nearest, numbers, told};
-use crate::exit::Trouble;
+use super::{Request, listed, nearest, numbers, told};
+use crate::Error;
 
 /// The columns of a table, by what they are for.
 pub struct Columns {
@@ -40,11 +40,11 @@ const NUMBER_REPETITIONS: [&str; 8] =
     ["round", "rep", "repeat", "repetition", "run", "iteration", "trial", "sample"];
 
 impl Columns {
-    /// Finds what `ask` names in the first line of `file`.
-    pub fn find(ask: &Ask, header: &[String], file: &str) -> Result<Columns, Trouble> {
-        let table = &ask.table;
+    /// Finds what `request` names in the first line of `file`.
+    pub fn find(request: &Request, header: &[String], file: &str) -> Result<Columns, Error> {
+        let table = request;
         let header = Header { names: names(header, file)?, file };
-        let (x, y) = ask.columns(&header.names, file)?;
+        let (x, y) = request.columns(&header.names, file)?;
         header.are_names(&[&[x, y], texts(&table.by).as_slice()].concat())?;
         let (x, y) = (header.find("--x", x)?, header.find("--y", y)?);
         let by = header.find_all("--by", &table.by)?;
@@ -53,7 +53,7 @@ impl Columns {
             name.as_ref().map(|name| header.find(flag, name)).transpose()
         };
         let (of, round, sd) =
-            (one("--of", &table.of)?, one("--round", &table.round)?, one("--sd", &ask.sd)?);
+            (one("--of", &table.of)?, one("--round", &table.round)?, one("--sd", &request.sd)?);
         let lists = [round, sd].map(|column| column.into_iter().collect::<Vec<usize>>());
         let given: [(&str, &[usize]); 6] = [
             ("--x", &[x]),
@@ -102,13 +102,13 @@ fn texts(typed: &[String]) -> Vec<&str> {
 }
 
 /// The names of all columns. One that has none is called by its place.
-fn names(header: &[String], file: &str) -> Result<Vec<String>, Trouble> {
+fn names(header: &[String], file: &str) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
     for (place, name) in header.iter().enumerate() {
         let name = if name.is_empty() { format!("column {}", place + 1) } else { told(name) };
         if let Some(first) = names.iter().position(|known| *known == name) {
             let (first, second) = (first + 1, place + 1);
-            return Err(Trouble::usage(format!(
+            return Err(Error::Refused(format!(
                 "{file}, line 1: columns {first} and {second} are both called `{name}`; rename one"
             )));
         }
@@ -128,12 +128,12 @@ impl Header<'_> {
         self.names.iter().position(|known| *known == name)
     }
 
-    fn find(&self, flag: &str, name: &str) -> Result<usize, Trouble> {
+    fn find(&self, flag: &str, name: &str) -> Result<usize, Error> {
         self.place(name).ok_or_else(|| self.unknown(flag, name))
     }
 
     /// Several columns, separated by commas; a name that has commas itself is one.
-    fn find_all(&self, flag: &str, typed: &[String]) -> Result<Vec<usize>, Trouble> {
+    fn find_all(&self, flag: &str, typed: &[String]) -> Result<Vec<usize>, Error> {
         let mut found = Vec::new();
         for name in typed {
             match self.place(name) {
@@ -149,13 +149,13 @@ impl Header<'_> {
     }
 
     /// A line that has figures, and no column that is asked for, is no line of names.
-    fn are_names(&self, asked: &[&str]) -> Result<(), Trouble> {
+    fn are_names(&self, asked: &[&str]) -> Result<(), Error> {
         let found =
             asked.iter().flat_map(|name| name.split(',')).any(|name| self.place(name).is_some());
         let number = self.names.iter().find(|name| numbers::point(name, false).is_ok());
         match number.filter(|_| !found) {
             None => Ok(()),
-            Some(number) => Err(Trouble::usage(format!(
+            Some(number) => Err(Error::Refused(format!(
                 "{}, line 1: this must name the columns, and `{number}` is no name; put a line of \
                  names above the figures",
                 self.file
@@ -163,7 +163,7 @@ impl Header<'_> {
         }
     }
 
-    fn unknown(&self, flag: &str, name: &str) -> Trouble {
+    fn unknown(&self, flag: &str, name: &str) -> Error {
         let file = self.file;
         let name = told(name);
         let near = nearest(&name, &self.names);
@@ -171,10 +171,10 @@ impl Header<'_> {
             [] => format!("its columns are {}", listed(&self.names)),
             near => format!("did you mean {}?", near.join(" or ")),
         };
-        Trouble::usage(format!("{flag}: {file} has no column `{name}`; {hint}"))
+        Error::Refused(format!("{flag}: {file} has no column `{name}`; {hint}"))
     }
 
-    fn only_once(&self, given: &[(&str, &[usize])]) -> Result<(), Trouble> {
+    fn only_once(&self, given: &[(&str, &[usize])]) -> Result<(), Error> {
         let mut taken: Vec<(&str, usize)> = Vec::new();
         for (flag, columns) in given {
             for &column in *columns {
@@ -185,7 +185,7 @@ impl Header<'_> {
                     } else {
                         format!("`{name}` is given to both {before} and {flag}")
                     };
-                    return Err(Trouble::usage(format!("{twice}; leave one of them away")));
+                    return Err(Error::Refused(format!("{twice}; leave one of them away")));
                 }
                 taken.push((flag, column));
             }
@@ -194,7 +194,7 @@ impl Header<'_> {
     }
 
     /// What each --where asks for, those of one column together.
-    fn wheres(&self, typed: &[String]) -> Result<Vec<Where>, Trouble> {
+    fn wheres(&self, typed: &[String]) -> Result<Vec<Where>, Error> {
         let mut wheres: Vec<Where> = Vec::new();
         for typed in typed {
             let (column, value) = self.column_and_value(typed)?;
@@ -209,22 +209,22 @@ impl Header<'_> {
     }
 
     /// Takes `COL=VALUE` apart. Either may have an equals sign of its own.
-    fn column_and_value<'b>(&self, typed: &'b str) -> Result<(usize, &'b str), Trouble> {
+    fn column_and_value<'b>(&self, typed: &'b str) -> Result<(usize, &'b str), Error> {
         let mut halves = typed.match_indices('=').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
         let known = halves.clone().find_map(|(name, value)| Some((self.place(name)?, value)));
         match (known, halves.next()) {
             (Some(known), _) => Ok(known),
             (None, Some((name, _))) => Err(self.unknown("--where", name)),
-            (None, None) => Err(Trouble::usage(format!(
+            (None, None) => Err(Error::Refused(format!(
                 "--where: `{}` has no equals sign; write it as COL=VALUE",
                 told(typed)
             ))),
         }
     }
 
-    fn not_one_value(&self, of: usize) -> Trouble {
+    fn not_one_value(&self, of: usize) -> Error {
         let of = &self.names[of];
-        Trouble::usage(format!(
+        Error::Refused(format!(
             "--of: a table needs one value of {of}; add --per {of}, or --where {of}=VALUE"
         ))
     }

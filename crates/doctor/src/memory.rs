@@ -100,8 +100,8 @@ fn swap(machine: &Machine) -> Result<Found, Unknown> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doctor::State;
-    use crate::doctor::fake::Fake;
+    use crate::State;
+    use crate::fake::Fake;
 
     #[test]
     fn memory_has_to_suffice_for_the_children() {

@@ -4,26 +4,29 @@
 //! One file, one row: a family of checks is one file beside these with a table, and one line in
 //! [`GROUPS`]. Help, documents and `--fix` derive from the tables. A check reads below the folder that
 //! the [`Machine`] was given, and what it can't read is unknown, never a guess.
+#![forbid(unsafe_code)]
 
 mod cpu;
 mod disk;
+mod error;
 #[cfg(test)]
 mod fake;
-mod kept;
+mod fix;
 mod limits;
 mod machine;
 mod memory;
-mod mend;
 mod noise;
 mod permissions;
+mod saved;
 mod setting;
 mod sysctls;
-pub mod text;
+pub mod terminal;
 mod words;
 
-pub use kept::file_beside;
+pub use error::Error;
+pub use fix::{Mended, Outcome, Undoing, Undone, fix, undo};
 pub use machine::Machine;
-pub use mend::{Mended, Outcome, Undoing, Undone, fix, undo};
+pub use saved::file_beside;
 pub use setting::Setting;
 pub use words::{checks_by_group, json};
 

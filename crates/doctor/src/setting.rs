@@ -81,7 +81,7 @@ fn any_number(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::fake::Fake;
+    use crate::fake::Fake;
 
     fn setting(file: &str, value: &str) -> Setting {
         Setting { file: file.into(), value: value.into() }

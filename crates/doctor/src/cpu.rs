@@ -202,9 +202,9 @@ fn clock_source(machine: &Machine) -> Result<Found, Unknown> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doctor::State;
-    use crate::doctor::fake::Fake;
-    use crate::doctor::setting::write;
+    use crate::State;
+    use crate::fake::Fake;
+    use crate::setting::write;
 
     fn policies(governors: &[&str]) -> Fake {
         let fake = Fake::new();

@@ -293,8 +293,8 @@ fn folders(groups: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::doctor::State;
-    use crate::doctor::fake::{Fake, finds};
+    use crate::State;
+    use crate::fake::{Fake, finds};
 
     fn limits(line: &str, soft: &str, hard: &str) -> Fake {
         let head = "Limit                     Soft Limit           Hard Limit           Units";

@@ -1,0 +1,83 @@
+//! What a table is read as: the names of its columns, and facts that the table itself does not hold.
+
+use super::listed;
+use super::source::hashed;
+use crate::Error;
+use std::collections::BTreeMap;
+
+/// Which figures are better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Times and costs.
+    Lower,
+    /// Rates and throughput.
+    Higher,
+}
+
+/// What a table is read as. Columns are named as the table's first line names them.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The column that grows.
+    pub x: Option<String>,
+    /// The column of figures.
+    pub y: Option<String>,
+    /// The columns that name what is compared.
+    pub by: Vec<String>,
+    /// Which figures are better; absent: lower, or higher where the figure is a rate.
+    pub better: Option<Better>,
+    /// `COL=VALUE`: only these rows are taken.
+    pub wheres: Vec<String>,
+    /// The columns of which each value makes a table of its own.
+    pub per: Vec<String>,
+    /// The column that x is a part of.
+    pub of: Option<String>,
+    /// The column that numbers rounds.
+    pub round: Option<String>,
+    /// The figures' unit; absent: from the column's name.
+    pub unit: Option<String>,
+    /// The column of standard deviations.
+    pub sd: Option<String>,
+    /// The number of figures in each mean.
+    pub n: Option<u64>,
+    /// The workload's name; absent: the file's.
+    pub name: Option<String>,
+    /// Labels of the run.
+    pub labels: BTreeMap<String, String>,
+    /// When the figures were measured, as RFC 3339; absent: when the file was last modified.
+    pub started: Option<String>,
+}
+
+impl Request {
+    /// The columns that no table can do without: x, y, and those that are compared.
+    pub fn columns(&self, header: &[String], file: &str) -> Result<(&str, &str), Error> {
+        let Request { x, y, by, .. } = self;
+        match (x, y) {
+            (Some(x), Some(y)) if !by.is_empty() => Ok((x, y)),
+            _ => Err(Error::Refused(format!(
+                "{file} is a table, and needs --x, --y and --by; its columns are {}",
+                listed(header)
+            ))),
+        }
+    }
+
+    /// A number that stands for the table and for all that makes another run of it: the same on every
+    /// machine, from every version.
+    pub fn identity(&self, content: u64, workload: &str) -> u64 {
+        let Request { x, y, by, better, wheres, per, of, round, unit, .. } = self;
+        let one = |flag: &'static str, value: &Option<String>| {
+            value.iter().map(|value| format!("{flag}={value}")).collect::<Vec<_>>()
+        };
+        let many = |flag: &'static str, values: &[String]| {
+            values.iter().map(|value| format!("{flag}={value}")).collect::<Vec<_>>()
+        };
+        let better = better.map(|better| format!("{better:?}"));
+        let n = self.n.map(|n| n.to_string());
+        let labels = self.labels.iter().map(|(key, value)| format!("label={key}={value}"));
+        let said = [one("x", x), one("y", y), many("by", by), one("better", &better)];
+        let said = said.into_iter().chain([many("where", wheres), many("per", per), one("of", of)]);
+        let said = said.chain([one("round", round), one("unit", unit), one("sd", &self.sd)]);
+        let said = said.chain([one("n", &n), one("started", &self.started), labels.collect()]);
+        let words = said.flatten().chain([format!("workload={workload}")]);
+        words.fold(content, |id, word| hashed(hashed(id, word.as_bytes()), &[0]))
+    }
+}

@@ -1,0 +1,75 @@
+//! The flags that say which columns of a foreign table hold what: those of `knee analyse` and `knee import`.
+
+use clap::{Args, ValueEnum};
+use foreign_tables::Request;
+
+/// The flags that say what the columns of a table are.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TableFlags {
+    /// The column that grows: threads, pipes, …
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub x: Option<String>,
+    /// The column of figures
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub y: Option<String>,
+    /// What is compared: one column, or several separated by commas
+    #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
+    pub by: Vec<String>,
+    /// Which figures are better [default: lower; higher where the figure is a rate, such as
+    /// tokens/s]
+    #[arg(long, value_name = "WHICH")]
+    pub better: Option<Better>,
+    /// Take only rows with this value; may be repeated, and several values of one column are any of
+    /// them
+    #[arg(long = "where", value_name = "COL=VALUE", allow_hyphen_values = true)]
+    pub wheres: Vec<String>,
+    /// A table of its own for each value of these columns, separated by commas
+    #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
+    pub per: Vec<String>,
+    /// The column that x is a part of: crossovers are given as a percentage of it, too
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub of: Option<String>,
+    /// The column that tells rounds apart: rows of one round are samples of it [default: each row is
+    /// a round]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub round: Option<String>,
+    /// The figures' unit; ns, us, ms and s are known as times [default: taken from the column's
+    /// name]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub unit: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Better {
+    /// Less is better: times, costs
+    Lower,
+    /// More is better: rates, throughput
+    Higher,
+}
+
+impl From<Better> for foreign_tables::Better {
+    fn from(better: Better) -> Self {
+        match better {
+            Better::Lower => Self::Lower,
+            Better::Higher => Self::Higher,
+        }
+    }
+}
+
+impl TableFlags {
+    /// The request that these flags make; what has no flag of its own keeps its default.
+    pub fn request(&self) -> Request {
+        Request {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            by: self.by.clone(),
+            better: self.better.map(Into::into),
+            wheres: self.wheres.clone(),
+            per: self.per.clone(),
+            of: self.of.clone(),
+            round: self.round.clone(),
+            unit: self.unit.clone(),
+            ..Request::default()
+        }
+    }
+}

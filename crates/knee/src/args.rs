@@ -109,11 +109,11 @@ pub struct Run {
     pub rounds: Option<String>,
     /// Time for all of it: rounds go where intervals are still wide, until it is spent; --rounds is then the
     /// most of them
-    #[arg(long, value_name = "TIME", value_parser = usage::duration, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with = "resume")]
     pub budget: Option<Duration>,
     /// Stop measuring what is known that well: 2% is an interval of 2 % of the median to either side;
     /// --rounds is then the most rounds [default: 30]
-    #[arg(long, value_name = "PERCENTAGE", value_parser = usage::percentage, conflicts_with = "resume")]
+    #[arg(long, value_name = "PERCENTAGE", value_parser = quantities::percentage, conflicts_with = "resume")]
     pub precision: Option<f64>,
     /// The short list of points, and little time for each
     #[arg(long, conflicts_with = "full")]
@@ -122,11 +122,11 @@ pub struct Run {
     #[arg(long)]
     pub full: bool,
     /// Time that one figure of one cell is measured for: 30ms, 1s
-    #[arg(long, value_name = "TIME", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub time: Option<Duration>,
     /// A worker that has not ended by then is ended, and its cell is void [default: 30s and ten
     /// times --time]
-    #[arg(long, value_name = "TIME", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub deadline: Option<Duration>,
     /// Pin workers to these CPUs, separated by commas
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
@@ -245,7 +245,7 @@ pub struct Analyse {
     #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
     pub sd: Option<String>,
     /// How many figures each mean is of
-    #[arg(long, value_name = "N", requires = "sd", value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "N", requires = "sd", value_parser = quantities::count_within::<u64>(2..=quantities::COUNT_MAX))]
     pub n: Option<u64>,
     /// Write the HTML report to this file
     #[arg(short, long, value_name = "FILE.html")]
@@ -292,7 +292,7 @@ pub struct Advise {
     pub pid: Option<u32>,
     /// How long to look at the process: 5s, 500ms, or a number of seconds
     #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
-    #[arg(value_parser = usage::seconds)]
+    #[arg(value_parser = quantities::seconds)]
     pub seconds: Duration,
     /// What to choose from, separated by commas [default: all that were measured]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

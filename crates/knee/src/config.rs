@@ -5,6 +5,7 @@ use crate::exit::Trouble;
 use crate::usage;
 use engine::Own;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use suites::{Chosen, Placed, Suite, Wrong};
 
@@ -92,10 +93,11 @@ fn options(filled: &mut Asked, asked: &Asked, suite: &Suite) -> Result<(), Wrong
         (&mut filled.budget, &suite.budget),
     ];
     for (flag, typed) in times {
-        let read = typed.as_ref().map(|typed| value(typed, usage::duration)).transpose()?;
+        let read =
+            typed.as_ref().map(|typed| value(typed, quantities::time_from_ms)).transpose()?;
         *flag = flag.or(read);
     }
-    let precision = suite.precision.as_ref().map(|typed| value(typed, usage::percentage));
+    let precision = suite.precision.as_ref().map(|typed| value(typed, quantities::percentage));
     filled.precision = asked.precision.or(precision.transpose()?);
     let pin: Vec<usize> =
         suite.pin.iter().map(|cpu| value(cpu, usage::cpu)).collect::<Result<_, _>>()?;
@@ -106,8 +108,8 @@ fn options(filled: &mut Asked, asked: &Asked, suite: &Suite) -> Result<(), Wrong
 }
 
 /// A value as its flag reads it.
-fn value<T>(typed: &Placed, read: fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
-    read(&typed.typed).map_err(|what| Wrong { place: typed.place, what })
+fn value<T, E: Display>(typed: &Placed, read: fn(&str) -> Result<T, E>) -> Result<T, Wrong> {
+    read(&typed.typed).map_err(|why| Wrong { place: typed.place, what: why.to_string() })
 }
 
 /// The subjects that flags leave out.

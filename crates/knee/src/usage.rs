@@ -4,7 +4,6 @@ use crate::exit::{Exit, Trouble};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use std::ffi::OsString;
-use std::time::Duration;
 
 /// What the parser has to say. Help and versions are printed; everything else becomes one line.
 /// `command` is the one that was [`typed`].
@@ -109,27 +108,8 @@ fn first_paragraph(rendered: &str) -> String {
 
 /// Reads the number of a CPU.
 pub fn cpu(typed: &str) -> Result<usize, String> {
-    typed.trim().parse().map_err(|_| format!("`{typed}` is not the number of a CPU (such as 0)"))
-}
-
-/// Reads a length of time: `30ms`, `2s`, `1m 30s`.
-pub fn duration(typed: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{typed}` is not a length of time (such as 30ms, 2s or 1m)");
-    let span: jiff::SignedDuration = typed.parse().map_err(|_| wrong())?;
-    let duration = Duration::try_from(span).map_err(|_| wrong())?;
-    match duration.as_millis() {
-        0 => Err(format!("`{typed}` is shorter than a millisecond")),
-        1..=86_400_000 => Ok(duration),
-        _ => Err(format!("`{typed}` is longer than a day")),
-    }
-}
-
-/// Reads a length of time where a number alone means seconds: `5`, `2.5`, `500ms`.
-pub fn seconds(typed: &str) -> Result<Duration, String> {
-    match typed.trim().parse::<f64>() {
-        Ok(_) => duration(&format!("{}s", typed.trim())),
-        Err(_) => duration(typed),
-    }
+    let number = quantities::count(typed).ok().and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| format!("`{typed}` is not the number of a CPU (such as 0)"))
 }
 
 /// Reads a label: `commit=3701d31`.
@@ -142,46 +122,15 @@ pub fn label(typed: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads a share above 0 and below 1 that is written as a percentage: `5%`, `2.5 %`.
-pub fn percentage(typed: &str) -> Result<f64, String> {
-    let number =
-        typed.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
-        Some(number) if number > 0.0 && number < 100.0 => Ok(number / 100.0),
-        _ => Err(format!("`{typed}` is not a percentage above 0 and below 100 (such as 5%)")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn labels_and_percentages_are_read_as_people_write_them() {
+    fn labels_are_read_as_people_write_them() {
         assert_eq!(label("commit = 3701d31=x"), Ok(("commit".into(), "3701d31=x".into())));
         for typed in ["commit", "=x", "commit= ", ""] {
             assert!(label(typed).is_err(), "{typed}");
-        }
-        assert_eq!(percentage("5%"), Ok(0.05));
-        assert_eq!(percentage(" 2.5 %"), Ok(0.025));
-        for typed in ["5", "0%", "100%", "-1%", "NaN%", "%", ""] {
-            assert!(percentage(typed).is_err(), "{typed}");
-        }
-    }
-
-    #[test]
-    fn lengths_of_time_are_read_as_people_write_them() {
-        assert_eq!(duration("30ms"), Ok(Duration::from_millis(30)));
-        assert_eq!(duration("2s"), Ok(Duration::from_secs(2)));
-        assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(seconds("5"), Ok(Duration::from_secs(5)));
-        assert_eq!(seconds("2.5"), Ok(Duration::from_millis(2500)));
-        assert_eq!(seconds("500ms"), Ok(Duration::from_millis(500)));
-        for wrong in ["", "0", "-1", "inf", "nan"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
-        for wrong in ["", "0ms", "-1s", "soon", "10", "900h"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 }

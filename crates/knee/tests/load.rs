@@ -114,7 +114,7 @@ fn every_shape_is_understood() {
         &["--connection-rate", "100", "--calls", "3", "--think", "1ms"],
         &["--no-keep-alive"],
         &["--pipeline", "1", "--calls", "10", "--warm-up", "100ms", "--interval", "50ms"],
-        &["--rate", "100", "--timeout", "2", "--sources", "3", "--pin", "0"],
+        &["--rate", "100", "--timeout", "2s", "--sources", "3", "--pin", "0"],
     ] {
         let mut all = vec!["load", "--duration", "300ms", "--json"];
         let url = server.url();

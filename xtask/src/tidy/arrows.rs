@@ -15,10 +15,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("load", &["readiness", "sys"]),
     ("observe", &["sys"]),
     ("simulate", &[]),
-    ("record", &[]),
-    ("engine", &["record", "sys"]),
+    ("quantities", &[]),
+    ("record", &["quantities"]),
+    ("engine", &["quantities", "record", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),
-    ("suites", &["engine"]),
+    ("suites", &["engine", "quantities"]),
     ("analysis", &["record"]),
     ("findings", &["analysis", "record"]),
     ("report", &["analysis", "findings", "record"]),
@@ -34,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "load",
             "observe",
             "simulate",
+            "quantities",
             "record",
             "engine",
             "workloads",
@@ -45,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "foreign-tables",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["quantities"]),
 ];
 
 /// Who may never come to know whom, by whatever way round.

@@ -8,7 +8,6 @@ use crate::commands::{interleave, place, read, report};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files;
 use crate::output::{print, print_exactly, style};
-use crate::usage;
 use ::record::{Run, RunState};
 use ::report::comparison::{self, Pair};
 use analysis::compare::{Comparison, Terms};
@@ -26,7 +25,7 @@ pub struct Compare {
     pub save_baseline: Option<String>,
     /// What lies within this is the same for all practical purposes; what is clear of chance and reaches
     /// beyond it is slower or faster, also where it is less
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = usage::percentage)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = quantities::percentage)]
     pub margin: f64,
     /// Compare runs of two machines too
     #[arg(long)]

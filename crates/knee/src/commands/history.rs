@@ -24,10 +24,10 @@ pub struct History {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub subjects: Vec<String>,
     /// Only these points, separated by commas: 100,1k
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = point)]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
     /// Only the newest so many runs of the workload
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(1..=u32::MAX.into()))]
     pub last: Option<u32>,
     /// Only runs from this day on: 2026-11-20
     #[arg(long, value_name = "DATE", value_parser = day)]
@@ -36,7 +36,7 @@ pub struct History {
     #[arg(long, value_name = "KEY[=VALUE]", value_parser = wanted_label)]
     pub label: Option<Label>,
     /// Changes of less than this are not told
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = usage::percentage)]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
     /// Exit with 3 where the newest run brought to light that something is slower; with 4 where there are
     /// too few runs to tell. Each look may be wrong: see docs/history.md
@@ -89,17 +89,6 @@ fn wanted_label(typed: &str) -> Result<Label, String> {
         return Err("an empty word is no label (such as commit or commit=3701d31)".to_owned());
     }
     Ok(Label { key: key.to_owned(), value: None })
-}
-
-/// Reads a point: `100`, `10k`, `1M`.
-fn point(typed: &str) -> Result<u64, String> {
-    let typed = typed.trim();
-    let (digits, scale) = match typed.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => typed.strip_suffix('M').map_or((typed, 1), |digits| (digits, 1_000_000)),
-    };
-    let read = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
-    read.ok_or_else(|| format!("`{typed}` is not a whole number (such as 100, 10k or 1M)"))
 }
 
 /// Reads a day.
@@ -227,11 +216,6 @@ mod tests {
         assert_eq!(wanted_label("commit"), Ok(label("commit", None)));
         assert_eq!(wanted_label("commit = 3701d31"), Ok(label("commit", Some("3701d31"))));
         assert!(wanted_label("").is_err() && wanted_label("=x").is_err());
-        assert_eq!(point("10k"), Ok(10_000));
-        assert_eq!((point("0"), point(" 2M")), (Ok(0), Ok(2_000_000)));
-        for typed in ["", "k", "-1", "1.5", "1,000", "99999999999999999999", "99999999999999999k"] {
-            assert!(point(typed).is_err(), "{typed}");
-        }
         assert_eq!(day("2026-11-20"), Ok(Date::constant(2026, 11, 20)));
         assert!(day("20.11.2026").is_err() && day("soon").is_err());
     }

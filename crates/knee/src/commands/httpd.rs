@@ -38,7 +38,7 @@ pub struct Httpd {
     pub mechanism: String,
     /// Threads, each of which listens, accepts and serves on its own
     #[arg(long, value_name = "N", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(value_parser = quantities::count_within::<u16>(1..=1024))]
     pub workers: u16,
     /// Pin the workers to these CPUs in turn, separated by commas
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
@@ -48,26 +48,26 @@ pub struct Httpd {
     #[arg(value_parser = PossibleValuesParser::new(ways()))]
     pub send: String,
     /// The longest from the first byte of a request to the end of its head; then 408
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::time_from_ms)]
     pub header_timeout: Duration,
     /// The longest that a connection is kept without a request
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = quantities::time_from_ms)]
     pub idle_timeout: Duration,
     /// The longest that a connection is kept at all
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = quantities::time_from_ms)]
     pub lifetime: Duration,
     /// The longest that a client may go without taking a byte of its reply
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = quantities::time_from_ms)]
     pub stall_timeout: Duration,
     /// The longest that it takes to end, after the first signal
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::time_from_ms)]
     pub drain: Duration,
     /// The most connections that a worker has at a time; others wait to be accepted
     #[arg(long, value_name = "N", default_value_t = 65_536)]
-    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=16_777_216))]
+    #[arg(value_parser = quantities::count_within::<usize>(1..=16_777_216))]
     pub connections: usize,
     /// Small files that each worker keeps in memory, in all: 0, 512k, 16M
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = quantities::bytes)]
     pub cache: usize,
     /// Append a line for each reply to this file, in the common log format
     #[arg(long, value_name = "FILE")]
@@ -184,21 +184,6 @@ fn served(ask: &Httpd, counts: Counts) -> String {
     text
 }
 
-/// Reads a number of bytes: `4096`, `512k`, `16M`, `1G`.
-fn size(typed: &str) -> Result<usize, String> {
-    let wrong = || format!("`{typed}` is not a number of bytes (such as 0, 512k or 16M)");
-    let digits = typed.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let shift = match &typed[digits.len()..] {
-        "" => 0,
-        "k" | "K" => 10,
-        "m" | "M" => 20,
-        "g" | "G" => 30,
-        _ => return Err(wrong()),
-    };
-    let number: usize = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).ok_or_else(wrong)
-}
-
 fn mechanisms() -> Vec<&'static str> {
     http::mechanisms().iter().map(|mechanism| mechanism.name).collect()
 }
@@ -224,20 +209,4 @@ fn more() -> String {
          httpd public --port 0 --mechanism io_uring-completion --workers 2 --pin 0,1\n",
     );
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        assert_eq!(size("0"), Ok(0));
-        assert_eq!(size("512k"), Ok(512 << 10));
-        assert_eq!(size("16M"), Ok(16 << 20));
-        assert_eq!(size("1G"), Ok(1 << 30));
-        for wrong in ["", "k", "1x", "-1", "1.5M", "99999999999G", "1 M", "é"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
 }

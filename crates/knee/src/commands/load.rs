@@ -15,6 +15,7 @@ use ::load::{
 use clap::Args;
 use engine::Stop;
 use findings::format::count;
+use quantities::{COUNT_MAX, count_within};
 use std::net::IpAddr;
 use std::time::Duration;
 use url::Url;
@@ -47,48 +48,48 @@ pub struct Load {
     #[arg(long, value_name = "R", value_parser = rate)]
     pub connection_rate: Option<f64>,
     /// Connections at a time
-    #[arg(long, value_name = "C", default_value = "10", value_parser = number)]
+    #[arg(long, value_name = "C", default_value = "10", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub connections: u64,
     /// Requests over one connection before it is closed and another made [default: without end; 1
     /// with --connection-rate]
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub calls: Option<u64>,
     /// Time between a reply and the connection's next request, in a closed loop
-    #[arg(long, value_name = "TIME", value_parser = usage::seconds, conflicts_with_all = ["rate", "ramp"])]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with_all = ["rate", "ramp"])]
     pub think: Option<Duration>,
     /// A request without its whole reply by then is an error, and its connection closed
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = usage::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantities::time_from_ms)]
     pub timeout: Duration,
     /// How long [default: 10s, or until --requests are done]
-    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub duration: Option<Duration>,
     /// How many requests in all; with --connection-rate, whole connections of --calls
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub requests: Option<u64>,
     /// Load before anything is counted
-    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub warm_up: Option<Duration>,
     /// Threads that share the connections
-    #[arg(long, value_name = "N", default_value = "1", value_parser = number)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub threads: u64,
     /// Pin the threads to these CPUs in turn, separated by commas
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
     /// Requests under way on one connection
-    #[arg(long, value_name = "N", default_value = "1", value_parser = number)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub pipeline: u64,
     /// One request a connection, which says so (`Connection: close`)
     #[arg(long, conflicts_with_all = ["calls", "pipeline"])]
     pub no_keep_alive: bool,
     /// Connect from so many addresses in turn, from 127.0.0.2 on: each has its own ports
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub sources: Option<u64>,
     /// Connections that make one request before all this, and then stay open and do nothing
-    #[arg(long, value_name = "D", value_parser = number)]
+    #[arg(long, value_name = "D", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub dead: Option<u64>,
     /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds,
     /// 1s where only --requests end it]
-    #[arg(long, value_name = "TIME", value_parser = usage::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub interval: Option<Duration>,
     /// What --poisson draws by [default: drawn]
     #[arg(long, value_name = "N", requires = "poisson")]
@@ -104,7 +105,7 @@ pub struct Load {
     pub yes_i_own_this_host: bool,
 }
 
-const MORE: &str = "Times: 500ms, 2s, 1m; a number alone is seconds. Numbers: 500, 10k, 1M.
+const MORE: &str = "Times: 500ms, 2s, 1m. Numbers: 500, 10k, 1M.
 
 Examples:
   knee load http://127.0.0.1:8080/                          a closed loop over 10 connections
@@ -285,48 +286,24 @@ impl Held {
     }
 }
 
-/// Reads a number from one on: `100`, `10k`, `1M`.
-fn number(typed: &str) -> Result<u64, String> {
-    let wrong = || format!("`{typed}` is not a whole number from 1 on (such as 100, 10k or 1M)");
-    let figure = scaled(typed).ok_or_else(wrong)?;
-    if figure.fract() == 0.0 && (1.0..=1e12).contains(&figure) {
-        Ok(figure as u64)
-    } else {
-        Err(wrong())
-    }
-}
-
 /// The highest rate, beyond what any machine sends: what is due and never sent is counted one by one.
 const PER_S_MAX: f64 = 1e7;
 
 /// Reads a rate above zero: `100`, `2.5k`.
 fn rate(typed: &str) -> Result<f64, String> {
-    let figure = scaled(typed).filter(|figure| *figure > 0.0 && *figure <= PER_S_MAX);
-    let wrong = || format!("`{typed}` is not a rate a second (such as 100 or 2.5k; 10M at most)");
-    figure.ok_or_else(wrong)
+    let rate = quantities::rate(typed).ok().filter(|rate| *rate > 0.0 && *rate <= PER_S_MAX);
+    rate.ok_or_else(|| {
+        format!("`{typed}` is not a rate a second (such as 100 or 2.5k; 10M at most)")
+    })
 }
 
 /// Reads two rates: `100..5k`; one of them may be zero.
 fn ramp(typed: &str) -> Result<(f64, f64), String> {
-    let read = || {
-        let (from, to) = typed.split_once("..")?;
-        let fine = |figure: &f64| (0.0..=PER_S_MAX).contains(figure);
-        Some((scaled(from).filter(fine)?, scaled(to).filter(fine)?))
-    };
-    let both = read().filter(|(from, to)| from + to > 0.0);
-    both.ok_or_else(|| {
+    let read = |text| quantities::rate(text).ok().filter(|rate| *rate <= PER_S_MAX);
+    let rates = typed.split_once("..").and_then(|(from, to)| Some((read(from)?, read(to)?)));
+    rates.filter(|(from, to)| from + to > 0.0).ok_or_else(|| {
         format!("`{typed}` is not a rate and another one (such as 100..5k; 10M at most)")
     })
-}
-
-fn scaled(typed: &str) -> Option<f64> {
-    let typed = typed.trim();
-    let (digits, scale) = match typed.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => typed.strip_suffix('M').map_or((typed, 1.0), |digits| (digits, 1e6)),
-    };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    digits.parse::<f64>().ok().filter(|_| plain).map(|figure| figure * scale)
 }
 
 #[cfg(test)]
@@ -334,16 +311,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_rates_are_read_as_people_write_them() {
-        assert_eq!(
-            (number("100"), number("10k"), number("2.5k")),
-            (Ok(100), Ok(10_000), Ok(2_500))
-        );
+    fn rates_and_ramps_have_a_maximum() {
         assert_eq!((rate("0.5"), rate("2.5k")), (Ok(0.5), Ok(2_500.0)));
         assert_eq!((ramp("0..5k"), ramp("100..10")), (Ok((0.0, 5_000.0)), Ok((100.0, 10.0))));
-        for wrong in ["", "0", "-1", "1.5", "x", "1e9", "inf", "k"] {
-            assert!(number(wrong).is_err(), "{wrong}");
-        }
         for wrong in ["", "0", "-1", "nan", "2e9", "10G", "11M"] {
             assert!(rate(wrong).is_err(), "{wrong}");
         }

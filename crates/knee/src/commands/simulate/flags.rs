@@ -1,6 +1,5 @@
 //! The flags of `knee simulate lock`, and how their values are read.
 
-use crate::usage;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -26,22 +25,22 @@ pub struct Lock {
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// How long a thread has a CPU while others wait for it
-    #[arg(long, value_name = "TIME", default_value = "3ms", value_parser = time_ns)]
+    #[arg(long, value_name = "TIME", default_value = "3ms", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub slice: u64,
     /// How long a thread has the lock each time: 100ns, 5us
-    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub held: u64,
     /// How long it works outside in between
-    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub outside: u64,
     /// Looks at the lock before a lock that spins first blocks
     #[arg(long, value_name = "N", default_value = "1024", allow_hyphen_values = true)]
     pub spins: String,
     /// The time that each cell is simulated for, once every thread has had the lock
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = usage::duration)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantities::time_from_ms)]
     #[arg(allow_hyphen_values = true)]
     pub time: Duration,
     /// Passes over all cells, each with a seed of its own
@@ -72,27 +71,27 @@ pub struct Lock {
 #[expect(clippy::struct_field_names, reason = "units stand last in names")]
 pub struct Costs {
     /// A context switch
-    #[arg(long = "switch", value_name = "TIME", default_value = "1500ns", value_parser = time_ns)]
+    #[arg(long = "switch", value_name = "TIME", default_value = "1500ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub switch_ns: u64,
     /// From a wake-up until a CPU that idles begins to run the thread
-    #[arg(long = "wake", value_name = "TIME", default_value = "5us", value_parser = time_ns)]
+    #[arg(long = "wake", value_name = "TIME", default_value = "5us", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub wake_ns: u64,
     /// A system call that puts a thread to sleep or wakes one
-    #[arg(long = "call", value_name = "TIME", default_value = "1us", value_parser = time_ns)]
+    #[arg(long = "call", value_name = "TIME", default_value = "1us", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub call_ns: u64,
     /// Taking a lock that is free, and releasing it
-    #[arg(long = "atomic", value_name = "TIME", default_value = "25ns", value_parser = time_ns)]
+    #[arg(long = "atomic", value_name = "TIME", default_value = "25ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub atomic_ns: u64,
     /// The way of a cache line from one CPU to another
-    #[arg(long = "transfer", value_name = "TIME", default_value = "100ns", value_parser = time_ns)]
+    #[arg(long = "transfer", value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub transfer_ns: u64,
     /// A look at a lock that is not free, with the pause after it
-    #[arg(long = "look", value_name = "TIME", default_value = "20ns", value_parser = time_ns)]
+    #[arg(long = "look", value_name = "TIME", default_value = "20ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
     pub look_ns: u64,
 }
@@ -112,32 +111,9 @@ fn names() -> Vec<&'static str> {
     simulated.chain(simulate::LEFT_OUT.iter().map(|(name, _)| *name)).collect()
 }
 
-/// Reads a short length of time: `100ns`, `1.5us`, `3ms`; a number alone is nanoseconds.
-fn time_ns(typed: &str) -> Result<u64, String> {
-    let typed = typed.trim();
-    if let Ok(ns) = typed.parse() {
-        return Ok(ns);
-    }
-    let wrong = || format!("`{typed}` is not a length of time (such as 100ns, 5us or 3ms)");
-    let span: jiff::SignedDuration = typed.parse().map_err(|_| wrong())?;
-    u64::try_from(span.as_nanos()).map_err(|_| wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn short_times_are_read_as_people_write_them() {
-        assert_eq!(time_ns("100ns"), Ok(100));
-        assert_eq!(time_ns("100"), Ok(100));
-        assert_eq!(time_ns("0"), Ok(0));
-        assert_eq!(time_ns("1.5us"), Ok(1_500));
-        assert_eq!(time_ns("3ms"), Ok(3_000_000));
-        for wrong in ["", "-1ns", "soon", "1.5", "99999999999999999999"] {
-            assert!(time_ns(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn every_lock_that_is_measured_is_simulated_or_left_out_with_a_reason() {

@@ -8,12 +8,10 @@
 
 mod calibrate;
 mod descriptors;
-pub mod doing;
 mod helper;
 mod plan;
 mod probe;
 mod run;
-pub mod symbols;
 mod worker;
 mod workload;
 

@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("simulate", &[]),
     ("quantities", &[]),
     ("record", &["quantities"]),
-    ("engine", &["quantities", "record", "sys"]),
+    ("stacks", &["sys"]),
+    ("engine", &["quantities", "record", "stacks", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),
     ("suites", &["engine", "quantities"]),
     ("analysis", &["record"]),
@@ -59,6 +60,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("locks", &["record", "engine"]),
     ("simulate", &["record", "engine", "locks"]),
     ("http", &["record", "engine"]),
+    ("stacks", &["record", "engine"]),
     ("engine", &["readiness", "workloads", "analysis", "report"]),
 ];
 

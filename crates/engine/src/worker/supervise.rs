@@ -3,7 +3,6 @@
 //! Whatever a worker does (hang, crash, chatter, leave processes behind), when [`supervise`]
 //! returns its whole process group is gone and the worst that came of it is one void cell.
 
-use crate::doing::{self, Doing};
 use crate::helper::scratch;
 use crate::probe::usage;
 use crate::worker::frame::{Order, REPLY_BYTES_MAX, Reply};
@@ -15,6 +14,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, waitpgid,
     waitpid,
 };
+use stacks::{ProcessName, StackSample};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -31,8 +31,8 @@ const EXEC_LOOK: Duration = Duration::from_micros(250);
 /// How long that may take until it has words, and from there to its environment.
 const EXEC_MAX: Duration = Duration::from_secs(2);
 const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
-/// So long is looked at what a worker does when its time is up.
-const LOOK_AT_DEADLINE: Duration = Duration::from_millis(200);
+/// How long the stacks of a worker are sampled at its deadline.
+const STACK_SAMPLE: Duration = Duration::from_millis(200);
 /// The last words of a worker that are worth keeping.
 const STDERR_BYTES_KEPT: usize = 4 << 10;
 
@@ -140,7 +140,7 @@ impl Worker {
 
     fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
         let heard = self.listen(end, stop);
-        let doing = matches!(heard, Ok(Heard::Deadline)).then(|| self.doing());
+        let sample = matches!(heard, Ok(Heard::Deadline)).then(|| self.sample_stacks());
         // The worker itself is waited for below: until then its pid, and so the group's, is taken.
         let _ = kill_process_group(self.pid, Signal::KILL);
         let (ending, resources) = sys::process::wait(self.child.id())
@@ -149,15 +149,15 @@ impl Worker {
         self.stderr.drain();
         let strays = clean_up(self.pid, &self.mark);
         let mut said = String::from_utf8_lossy(&self.stderr.kept).trim().to_owned();
-        if let Some(doing) = &doing {
-            said = if said.is_empty() { doing.to_string() } else { format!("{doing}\n{said}") };
+        if let Some(sample) = &sample {
+            said = if said.is_empty() { sample.to_string() } else { format!("{sample}\n{said}") };
         }
         let verdict = match heard {
             Err(error) => void(format!("listening to the worker failed: {error}"), said),
             Ok(Heard::StopAsked) => Verdict::Stopped,
             Ok(Heard::TooMuch) => void("it wrote more than any reply can hold".into(), said),
             Ok(Heard::Deadline) => {
-                let what = doing.unwrap_or_default().summary();
+                let what = sample.unwrap_or_default().summary();
                 void(format!("did not finish within {}: {what}", told(deadline)), said)
             }
             Ok(Heard::TheEnd) => judge(ending, &self.stdout.kept, strays, said),
@@ -165,17 +165,22 @@ impl Worker {
         Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources) }
     }
 
-    /// What it, and all that it started, is doing.
-    fn doing(&self) -> Doing {
+    /// Samples the worker and all that it started.
+    fn sample_stacks(&self) -> StackSample {
         // Its orphans were handed to this process.
-        let orphans = children_of("self").into_iter();
-        let orphans = orphans.filter(|&pid| pid != self.pid && bears(pid, &self.mark));
+        let orphans = children_of("self")
+            .into_iter()
+            .filter(|&pid| pid != self.pid && bears(pid, &self.mark));
         let roots: Vec<Pid> = std::iter::once(self.pid).chain(orphans).collect();
-        let halt = || {
-            // It is ended in a moment anyway; what can't be halted competes for the CPUs until then.
-            let _ = kill_process_group(self.pid, Signal::STOP);
-        };
-        doing::sample(&roots, LOOK_AT_DEADLINE, &halt)
+        stacks::sample(&stacks::Request {
+            roots: &roots,
+            duration: STACK_SAMPLE,
+            name: &process_name,
+            sampled: &|| {
+                // What can't be halted competes for the CPUs until it is killed, a moment later.
+                let _ = kill_process_group(self.pid, Signal::STOP);
+            },
+        })
     }
 
     /// Collects what the worker writes until it ends, or until there is a reason not to wait.
@@ -225,6 +230,23 @@ impl Worker {
         // Reading a pipe that has nothing costs nothing: which of the two it was needs no telling.
         let piped = fds[2..].iter().any(|fd| !fd.revents().is_empty());
         Ok([piped, piped, !fds[1].revents().is_empty()])
+    }
+}
+
+/// What to call a process. This program starts itself as `/proc/self/exe`, which the kernel calls `exe`;
+/// those of its hidden subcommands that only serve a worker are helpers.
+fn process_name(comm: &str, command_line: &str) -> ProcessName {
+    let mut words = command_line.split('\0');
+    let path = words.next().unwrap_or_default();
+    let program = path.rsplit('/').next().unwrap_or_default();
+    if comm != "exe" || program.is_empty() {
+        return ProcessName::from_comm(comm);
+    }
+    match words.next().and_then(|word| word.strip_prefix("__")) {
+        Some(part) => {
+            ProcessName { name: format!("{program} {part}"), is_helper: part != "worker" }
+        }
+        None => ProcessName::from_comm(program),
     }
 }
 
@@ -380,5 +402,23 @@ impl Pipe {
     fn keep_last(&mut self, bytes: usize) {
         let excess = self.kept.len().saturating_sub(bytes);
         self.kept.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instruments_own_processes_have_names() {
+        let name = |comm, command_line| {
+            let name = process_name(comm, command_line);
+            (name.name, name.is_helper)
+        };
+        assert_eq!(name("exe", "knee\0__worker\0"), ("knee worker".into(), false));
+        assert_eq!(name("exe", "knee\0__park\x001\0"), ("knee park".into(), true));
+        assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee".into(), false));
+        assert_eq!(name("exe", ""), ("exe".into(), false));
+        assert_eq!(name("cc1", "/usr/lib/cc1\0-quiet\0"), ("cc1".into(), false));
     }
 }

@@ -1,6 +1,7 @@
 //! Addresses, names and files of known contents.
 
 use super::*;
+use crate::maps::{Mapping, Maps};
 use object::read::ReadCache;
 use std::fs;
 use std::process::Command;
@@ -34,7 +35,7 @@ fn an_own_function_is_found_by_its_address() {
     let cache = ReadCache::new(fs::File::open("/proc/self/exe").unwrap());
     let offsets = [offset_of(mapping, address) + 1, offset_of(mapping, address), u64::MAX];
     let found = in_file(&cache, &offsets).unwrap();
-    let wanted = "engine::symbols::tests::landmark".to_owned();
+    let wanted = "stacks::symbols::tests::landmark".to_owned();
     assert_eq!(found[0], Some(Symbol { name: wanted.clone(), offset: 1 }));
     assert_eq!(found[1], Some(Symbol { name: wanted, offset: 0 }));
     assert_eq!(found[2], None, "beyond the end of the file");
@@ -92,28 +93,6 @@ fn what_is_no_program_is_refused() {
 }
 
 #[test]
-fn lines_of_maps_are_read_whatever_the_path() {
-    let text = "\
-55d0c0a00000-55d0c0b00000 r--p 00000000 fe:00 1311 /usr/bin/knee\n\
-55d0c0b00000-55d0c0c00000 r-xp 00100000 fe:00 1311                       /tmp/my knee (deleted)\n\
-7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n\
-7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n\
-nonsense\n\
-7f00-zz00 r-xp 00000000 00:00 0\n";
-    let maps = Maps::parse(text);
-    assert_eq!(maps.0.len(), 3, "{maps:?}");
-    assert_eq!(maps.find(0x55d0_c0a0_0010), None, "nothing that can't be executed");
-    let deleted = maps.find(0x55d0_c0b0_0010).unwrap();
-    assert_eq!((deleted.inode, deleted.offset), (1311, 0x10_0000));
-    assert_eq!(deleted.path, "/tmp/my knee (deleted)");
-    assert_eq!(deleted.module(), "my knee");
-    assert_eq!(maps.find(0x7f00_0000_0000).unwrap().module(), "memory without a file");
-    assert_eq!(maps.find(0x7ffd_0000_1fff).unwrap().module(), "[vdso]");
-    assert_eq!(maps.find(0x7ffd_0000_2000), None, "behind its end");
-    assert_eq!(maps.find(0), None);
-}
-
-#[test]
 fn the_kernels_function_is_the_nearest_below() {
     let text = "\
 ffffffff81000000 T _stext\n\
@@ -133,29 +112,4 @@ ffffffff81000150 t late\n";
     let hidden = "0000000000000000 T _stext\n0000000000000000 t do_a\n";
     assert_eq!(in_kernel(hidden.as_bytes(), &addresses, later()), [None, None, None]);
     assert_eq!(in_kernel(text.as_bytes(), &addresses, Instant::now()), [None, None, None]);
-}
-
-#[test]
-fn names_are_readable() {
-    for (name, wanted) in [
-        ("_ZN5locks6ticket6Ticket4lock17h0123456789abcdefE", "locks::ticket::Ticket::lock"),
-        (
-            "_ZN67_$LT$locks..ticket..Ticket$u20$as$u20$lock_api..mutex..RawMutex$GT$4lock17h0123456789abcdefE",
-            "locks::ticket::Ticket::lock",
-        ),
-        ("<locks::Block<locks::byte::Byte> as lock_api::RawMutex>::lock", "locks::Block::lock"),
-        ("locks::contend::<locks::ticket::Ticket>::{closure#0}", "locks::contend::{closure#0}"),
-        ("core::ops::FnOnce<fn(u8) -> Option<u8>>::call", "core::ops::FnOnce::call"),
-        ("<&T as core::fmt::Debug>::fmt", "&T::fmt"),
-        ("<<a::B as c::D>::E as f::G>::h", "a::B::E::h"),
-        ("memcpy", "memcpy"),
-        ("operator<", "operator<"),
-        ("a <- b", "a <- b"),
-        ("", ""),
-    ] {
-        assert_eq!(readable(name), wanted, "{name}");
-    }
-    let long = readable(&"x::".repeat(100));
-    assert_eq!(long.chars().count(), NAME_CHARS_MAX);
-    assert!(long.starts_with('…') && long.ends_with("x::"), "{long}");
 }

@@ -1,6 +1,6 @@
-//! Processes of known behaviour, looked at; and words for what was made up.
+//! Samples processes of known behaviour, and writes the text of made-up samples.
 
-use super::look::PERIOD_NS;
+use super::sampler::PERIOD_NS;
 use super::*;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -9,7 +9,7 @@ use std::thread;
 const LONG: Duration = Duration::from_millis(200);
 /// Long enough for the slowest machine: a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(120);
-const CHILD: &str = "KNEE_TEST_DOING_CHILD";
+const CHILD: &str = "STACKS_TEST_CHILD";
 
 #[inline(never)]
 fn spin_in_a_test() {
@@ -66,7 +66,7 @@ fn start(command: &mut Command) -> (Started, BufReader<ChildStdout>) {
 
 /// The child above, once all its threads have been started. The reader keeps its output open.
 fn start_child() -> (Started, BufReader<ChildStdout>) {
-    let words = ["--exact", "doing::tests::child", "--ignored", "--nocapture", "--test-threads=2"];
+    let words = ["--exact", "tests::child", "--ignored", "--nocapture", "--test-threads=2"];
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (child, mut out) = start(command.args(words).env(CHILD, "1"));
     let mut line = String::new();
@@ -78,63 +78,72 @@ fn start_child() -> (Started, BufReader<ChildStdout>) {
 }
 
 /// Looks until it is as it should be: a thread that was started need not wait yet.
-fn until(look: impl Fn() -> Doing, wanted: impl Fn(&Doing) -> bool) -> Doing {
+fn until(look: impl Fn() -> StackSample, wanted: impl Fn(&StackSample) -> bool) -> StackSample {
     let start = Instant::now();
     loop {
-        let doing = look();
-        if wanted(&doing) {
-            return doing;
+        let sample = look();
+        if wanted(&sample) {
+            return sample;
         }
-        assert!(start.elapsed() < PATIENCE, "{}\n{doing}", doing.summary());
+        assert!(start.elapsed() < PATIENCE, "{}\n{sample}", sample.summary().to_string());
     }
 }
 
-fn standings(program: &Program, wanted: impl Fn(&Standing) -> bool) -> usize {
-    program.threads.iter().filter(|(standing, _)| wanted(standing)).map(|(_, count)| count).sum()
+fn request(roots: &[Pid]) -> Request<'_> {
+    Request {
+        roots,
+        duration: LONG,
+        name: &|comm, _| ProcessName::from_comm(comm),
+        sampled: &|| (),
+    }
 }
 
-fn in_futex(standing: &Standing) -> bool {
-    matches!(standing, Standing::Waits(call, _) if call == "futex")
+fn threads_in(program: &Program, wanted: impl Fn(&ThreadState) -> bool) -> usize {
+    program.threads.iter().filter(|(state, _)| wanted(state)).map(|(_, count)| count).sum()
 }
 
-fn in_read(standing: &Standing) -> bool {
-    matches!(standing, Standing::Waits(call, _) if call == "read")
+fn in_futex(state: &ThreadState) -> bool {
+    matches!(state, ThreadState::Blocked { call, .. } if call == "futex")
+}
+
+fn in_read(state: &ThreadState) -> bool {
+    matches!(state, ThreadState::Blocked { call, .. } if call == "read")
 }
 
 /// Every thread of the child has got to where it stays: on a busy machine they come there one by one.
 fn all_stand_where_they_stay(program: &Program) -> bool {
-    let runs = |standing: &Standing| *standing == Standing::Runs;
-    let [futex, read] = [standings(program, in_futex), standings(program, in_read)];
-    futex == 4 && read == 1 && standings(program, runs) == 2
+    let runs = |state: &ThreadState| *state == ThreadState::Running;
+    let [futex, read] = [threads_in(program, in_futex), threads_in(program, in_read)];
+    futex == 4 && read == 1 && threads_in(program, runs) == 2
 }
 
 #[test]
 fn threads_that_spin_are_named_by_function_and_threads_that_wait_by_call() {
     let (child, _out) = start_child();
-    let doing = until(
-        || sample(&[child.pid()], LONG, &|| ()),
-        |doing| {
+    let sample = until(
+        || sample(&request(&[child.pid()])),
+        |sample| {
             // Of a few, one that fell into the kernel would say something else.
-            let sampled = doing.samples >= 20 || !doing.troubles.is_empty();
-            sampled && doing.programs.first().is_some_and(all_stand_where_they_stay)
+            let sampled = sample.samples >= 20 || !sample.limitations.is_empty();
+            sampled && sample.programs.first().is_some_and(all_stand_where_they_stay)
         },
     );
-    let program = &doing.programs[0];
-    assert!(program.asked && program.processes == 1 && program.ran_ns > 0, "{doing}");
-    if doing.samples == 0 {
-        assert!(!doing.troubles.is_empty(), "{doing}");
-        return eprintln!("SKIPPED: perf events are refused here: {}", doing.troubles.join(" "));
+    let program = &sample.programs[0];
+    assert!(program.is_target && program.processes == 1 && program.cpu_ns > 0, "{sample}");
+    if sample.samples == 0 {
+        assert!(!sample.limitations.is_empty(), "{sample}");
+        return eprintln!("SKIPPED: perf events are refused here: {}", sample);
     }
     let (function, count) = &program.functions[0];
-    assert_eq!(function.name.as_deref(), Some("engine::doing::tests::spin_in_a_test"), "{doing}");
-    assert_eq!(function.module, None, "the program itself needs no name: {doing}");
-    assert!(*count * 2 > doing.samples, "{doing}");
-    let summary = doing.summary();
-    assert!(summary.contains("samples in engine::doing::tests::spin_in_a_test; "), "{summary}");
+    assert_eq!(function.name.as_deref(), Some("stacks::tests::spin_in_a_test"), "{sample}");
+    assert_eq!(function.module, None, "the program itself needs no name: {sample}");
+    assert!(*count * 2 > sample.samples, "{sample}");
+    let summary = sample.summary().to_string();
+    assert!(summary.contains("samples in stacks::tests::spin_in_a_test; "), "{summary}");
     // The harness's own thread waits for the test in a futex as well.
     assert!(summary.contains("4 of 7 threads wait in futex, 1 waits in read"), "{summary}");
-    let detail = doing.to_string();
-    assert!(detail.contains("engine::doing::tests::spin_in_a_test+0x"), "{detail}");
+    let detail = sample.to_string();
+    assert!(detail.contains("stacks::tests::spin_in_a_test+0x"), "{detail}");
     assert!(detail.contains("4 wait in futex at "), "{detail}");
 }
 
@@ -142,15 +151,15 @@ fn threads_that_spin_are_named_by_function_and_threads_that_wait_by_call() {
 fn where_sampling_is_denied_the_reason_is_told_and_calls_are_named_all_the_same() {
     let (child, _out) = start_child();
     let denied = |_, _| Err(io::Error::from(rustix::io::Errno::ACCESS));
-    let doing = until(
-        || sample_by(&[child.pid()], LONG, &|| (), &denied),
-        |doing| doing.programs.first().is_some_and(all_stand_where_they_stay),
+    let sample = until(
+        || sample_with(&request(&[child.pid()]), &denied),
+        |sample| sample.programs.first().is_some_and(all_stand_where_they_stay),
     );
-    assert_eq!(doing.samples, 0);
-    let summary = doing.summary();
+    assert_eq!(sample.samples, 0);
+    let summary = sample.summary().to_string();
     assert!(summary.contains("4 of 7 threads wait in futex"), "{summary}");
     assert!(summary.contains("2 run"), "{summary}");
-    let detail = doing.to_string();
+    let detail = sample.to_string();
     assert!(detail.contains("7 of 7 threads could not be sampled: Permission denied"), "{detail}");
 }
 
@@ -158,13 +167,13 @@ fn where_sampling_is_denied_the_reason_is_told_and_calls_are_named_all_the_same(
 fn a_limit_on_descriptors_ends_sampling_and_nothing_else() {
     let (child, _out) = start_child();
     let full = |_, _| Err(io::Error::from(rustix::io::Errno::MFILE));
-    let doing = until(
-        || sample_by(&[child.pid()], LONG, &|| (), &full),
-        |doing| doing.programs.first().is_some_and(all_stand_where_they_stay),
+    let sample = until(
+        || sample_with(&request(&[child.pid()]), &full),
+        |sample| sample.programs.first().is_some_and(all_stand_where_they_stay),
     );
-    let detail = doing.to_string();
+    let detail = sample.to_string();
     assert!(detail.contains("0 threads were sampled of 7: no more descriptors"), "{detail}");
-    assert_eq!(doing.programs[0].processes, 1);
+    assert_eq!(sample.programs[0].processes, 1);
 }
 
 #[test]
@@ -173,22 +182,22 @@ fn what_another_program_waits_in_is_told_by_its_name() {
     let wanted = ["sleep (waits in clock_nanosleep)", "sleep (waits in nanosleep)"];
     // The shell's own turn ends with the start of the other, whose own ends with its sleep.
     let shell = "\nsh, 0 % of a CPU: waits in wait4 at ";
-    let waits = |doing: &Doing| {
-        doing.samples == 0
-            && doing.to_string().contains(shell)
-            && wanted.contains(&doing.summary().as_str())
+    let waits = |sample: &StackSample| {
+        sample.samples == 0
+            && sample.to_string().contains(shell)
+            && wanted.contains(&sample.summary().to_string().as_str())
     };
-    until(|| sample(&[child.pid()], LONG, &|| ()), waits);
+    until(|| sample(&request(&[child.pid()])), waits);
 }
 
 #[test]
 fn processes_that_come_and_go_are_no_trouble() {
     let (child, _out) = start(Command::new("sh").args(["-c", "while :; do /bin/true; done"]));
-    let doing = until(
-        || sample(&[child.pid()], LONG, &|| ()),
-        |doing| doing.programs.iter().any(|program| program.later > 0),
+    let sample = until(
+        || sample(&request(&[child.pid()])),
+        |sample| sample.programs.iter().any(|program| program.processes_later > 0),
     );
-    assert!(doing.programs.iter().any(|program| program.name == "sh"), "{doing}");
+    assert!(sample.programs.iter().any(|program| program.name == "sh"), "{sample}");
 }
 
 #[test]
@@ -196,84 +205,94 @@ fn what_has_gone_is_told_to_be_ending() {
     let mut child = Command::new("true").spawn().unwrap();
     let pid = Pid::from_child(&child);
     child.wait().unwrap();
-    let doing = sample(&[pid], Duration::ZERO, &|| ());
-    assert_eq!(doing.summary(), "it was just ending");
-    assert_eq!(doing.to_string(), "Looked at for 0.0 s: 0 processes, 0 threads, 0 samples.");
+    let sample = sample(&Request { duration: Duration::ZERO, ..request(&[pid]) });
+    assert_eq!(sample.summary().to_string(), "it was just ending");
+    assert_eq!(sample.to_string(), "Looked at for 0.0 s: 0 processes, 0 threads, 0 samples.");
 }
 
 fn named(name: &str) -> Function {
     Function { name: Some(name.into()), module: None, offset: Some(0x16) }
 }
 
-fn waits(call: &str) -> Standing {
-    Standing::Waits(call.into(), Some(named("syscall")))
+fn waits(call: &str) -> ThreadState {
+    ThreadState::Blocked { call: call.into(), caller: Some(named("syscall")) }
 }
 
 /// A program, what its threads do, and where it was found, of 200 ms.
-fn program(name: &str, threads: &[(Standing, usize)], found: &[(&str, u64)]) -> Program {
+fn program(name: &str, threads: &[(ThreadState, usize)], found: &[(&str, u64)]) -> Program {
     let samples: u64 = found.iter().map(|(_, count)| count).sum();
     Program {
         name: name.into(),
         processes: 1,
         threads: threads.iter().cloned().collect(),
-        ran_ns: samples * PERIOD_NS,
+        cpu_ns: samples * PERIOD_NS,
         samples,
         functions: found.iter().map(|&(name, count)| (named(name), count)).collect(),
         ..Program::default()
     }
 }
 
-fn doing(asked: Program, others: Vec<Program>) -> Doing {
-    let asked = Program { asked: true, ..asked };
+fn made_up(asked: Program, others: Vec<Program>) -> StackSample {
+    let asked = Program { is_target: true, ..asked };
     let programs: Vec<Program> = std::iter::once(asked).chain(others).collect();
     let samples = programs.iter().map(|program| program.samples).sum();
-    Doing { programs, samples, took: LONG, troubles: Vec::new() }
+    StackSample { programs, samples, duration: LONG, limitations: Vec::new() }
 }
 
 #[test]
 fn one_clear_function_stands_alone_and_else_the_three_largest() {
-    let running = [(Standing::Runs, 2), (waits("futex"), 30), (waits("read"), 1)];
-    let clear = doing(program("knee worker", &running, &[("a", 388), ("b", 12)]), vec![]);
+    let running = [(ThreadState::Running, 2), (waits("futex"), 30), (waits("read"), 1)];
+    let clear = made_up(program("knee worker", &running, &[("a", 388), ("b", 12)]), vec![]);
     let wanted = "97 % of 400 samples in a; 30 of 33 threads wait in futex, 1 waits in read";
-    assert_eq!(clear.summary(), wanted);
-    let few = [(Standing::Runs, 16), (waits("futex"), 1)];
-    let few = doing(program("knee worker", &few, &[("a", 100)]), vec![]);
-    assert_eq!(few.summary(), "100 % of 100 samples in a", "who waits for the others is left out");
+    assert_eq!(clear.summary().to_string(), wanted);
+    let few = [(ThreadState::Running, 16), (waits("futex"), 1)];
+    let few = made_up(program("knee worker", &few, &[("a", 100)]), vec![]);
+    assert_eq!(
+        few.summary().to_string(),
+        "100 % of 100 samples in a",
+        "who waits for the others is left out"
+    );
     let found = [("a", 160), ("b", 120), ("c", 60), ("d", 50), ("e", 10)];
-    let several = doing(program("knee worker", &[(Standing::Runs, 1)], &found), vec![]);
-    assert_eq!(several.summary(), "40 % of 400 samples in a, 30 % in b, 15 % in c");
-    let two =
-        doing(program("knee worker", &[(Standing::Runs, 1)], &[("a", 55), ("b", 45)]), vec![]);
-    assert_eq!(two.summary(), "55 % of 100 samples in a, 45 % in b");
+    let several = made_up(program("knee worker", &[(ThreadState::Running, 1)], &found), vec![]);
+    assert_eq!(several.summary().to_string(), "40 % of 400 samples in a, 30 % in b, 15 % in c");
+    let two = made_up(
+        program("knee worker", &[(ThreadState::Running, 1)], &[("a", 55), ("b", 45)]),
+        vec![],
+    );
+    assert_eq!(two.summary().to_string(), "55 % of 100 samples in a, 45 % in b");
 }
 
 #[test]
 fn where_next_to_nothing_ran_it_is_told_where_threads_wait() {
-    let one = doing(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
-    assert_eq!(one.summary(), "it waits in futex");
-    let helper = Program { helper: true, ..program("knee park", &[(waits("read"), 1)], &[]) };
-    let helped = doing(program("knee worker", &[(waits("futex"), 1)], &[]), vec![helper]);
-    assert_eq!(helped.summary(), "it waits in futex", "who only serves is not told of");
+    let one = made_up(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
+    assert_eq!(one.summary().to_string(), "it waits in futex");
+    let helper = Program { is_helper: true, ..program("knee park", &[(waits("read"), 1)], &[]) };
+    let helped = made_up(program("knee worker", &[(waits("futex"), 1)], &[]), vec![helper]);
+    assert_eq!(helped.summary().to_string(), "it waits in futex", "who only serves is not told of");
     assert!(helped.to_string().contains("\nknee park, "), "but in the detail: {helped}");
     let mut left = helped;
     left.programs.remove(0);
-    assert_eq!(left.summary(), "knee park (waits in read)", "it is all there is");
-    let starved = [(Standing::WaitsForCpu, 3), (Standing::Ended, 1)];
-    let starved = doing(program("knee worker", &starved, &[]), vec![]);
-    assert_eq!(starved.summary(), "3 of 4 threads wait for a CPU, 1 has ended, unwaited for");
+    assert_eq!(left.summary().to_string(), "knee park (waits in read)", "it is all there is");
+    let starved = [(ThreadState::WaitingForCpu, 3), (ThreadState::Exited, 1)];
+    let starved = made_up(program("knee worker", &starved, &[]), vec![]);
+    assert_eq!(
+        starved.summary().to_string(),
+        "3 of 4 threads wait for a CPU, 1 has ended, unwaited for"
+    );
 }
 
 #[test]
 fn of_a_build_the_programs_are_told() {
     let make = program("make", &[(waits("wait4"), 1)], &[]);
-    let compiler = program("cc1", &[(Standing::Runs, 4)], &[("a", 300)]);
+    let compiler = program("cc1", &[(ThreadState::Running, 4)], &[("a", 300)]);
     let compiler = Program { processes: 4, ..compiler };
-    let late = Program { later: 2, processes: 0, ..program("as", &[], &[("main_loop", 20)]) };
+    let late =
+        Program { processes_later: 2, processes: 0, ..program("as", &[], &[("main_loop", 20)]) };
     let worker = program("knee worker", &[(waits("poll"), 1)], &[]);
-    let doing = doing(worker, vec![compiler, late, make]);
+    let sample = made_up(worker, vec![compiler, late, make]);
     let wanted = "cc1 ×4 (running), as ×2 (just begun), make (waits in wait4)";
-    assert_eq!(doing.summary(), wanted);
-    let detail = doing.to_string();
+    assert_eq!(sample.summary().to_string(), wanted);
+    let detail = sample.to_string();
     let lines: Vec<&str> = detail.lines().collect();
     assert_eq!(lines[0], "Looked at for 0.2 s: 6 processes, 6 threads, 320 samples.");
     assert_eq!(lines[1], "knee worker, 0 % of a CPU: waits in poll at syscall+0x16");
@@ -286,8 +305,8 @@ fn the_detail_is_bounded() {
     let name = "x".repeat(100);
     let found = [(name.as_str(), 1); 5];
     let others = vec![program(&name, &[(waits("read"), 1)], &found); 200];
-    let doing = doing(program("knee worker", &[(waits("futex"), 1)], &found), others);
-    let detail = doing.to_string();
+    let sample = made_up(program("knee worker", &[(waits("futex"), 1)], &found), others);
+    let detail = sample.to_string();
     assert!(detail.len() < 3000, "{}", detail.len());
     assert!(detail.contains("more programs"), "{detail}");
 }

@@ -1,0 +1,83 @@
+//! What do these processes, and all that they started, do at this moment?
+//!
+//! [`sample`] observes them for a fraction of a second and changes nothing: a CPU clock of the kernel samples
+//! the program counters of threads that run, and `/proc` says in which system call the others wait. It never
+//! fails; [`StackSample::limitations`] says what could not be seen.
+//!
+//! The result is typed. Its [`Display`](std::fmt::Display) writes all of it in some lines;
+//! [`StackSample::summary`] is the most important part, and its `Display` fits in a sentence.
+#![forbid(unsafe_code)]
+
+mod addresses;
+mod demangle;
+mod display;
+mod maps;
+mod model;
+mod procfs;
+mod sampler;
+mod summary;
+mod symbols;
+mod threads;
+
+pub use demangle::readable;
+pub use maps::{Mapping, Maps};
+pub use model::{Function, Program, StackSample, ThreadState};
+pub use sampler::Limitation;
+pub use summary::{Activity, FunctionShares, StateCounts, Summary};
+pub use symbols::{Symbol, in_file, in_kernel};
+pub use threads::ProcessName;
+
+use rustix::process::Pid;
+use sampler::{Sampler, ThreadClock};
+use std::io;
+use std::time::{Duration, Instant};
+use sys::perf::Modes;
+
+/// How often new threads are looked for, and samples are taken out of the kernel.
+const SCAN_INTERVAL: Duration = Duration::from_millis(50);
+/// Finding all threads takes some milliseconds, unless there is hardly a CPU left for it.
+const FIRST_SCAN_MAX: Duration = Duration::from_secs(1);
+/// Looking for new threads takes at most this part of an interval.
+const SCAN_PART: u32 = 2;
+
+/// What to sample, and how to name it.
+pub struct Request<'a> {
+    /// The processes to sample with all their descendants. The first is the target; the others may be its
+    /// orphans.
+    pub roots: &'a [Pid],
+    /// How long to sample, once the threads are found.
+    pub duration: Duration,
+    /// Names a process by its `comm` and the text of its `cmdline` file.
+    pub name: &'a dyn Fn(&str, &str) -> ProcessName,
+    /// Called after the last sample, before symbols are looked up. It may halt the processes, so that they do
+    /// not compete for the CPUs, but has to leave them alive.
+    pub sampled: &'a dyn Fn(),
+}
+
+/// Samples for about `request.duration`. Finding threads before, and symbols after, takes a second at most each.
+pub fn sample(request: &Request<'_>) -> StackSample {
+    sample_with(request, &ThreadClock::open)
+}
+
+fn sample_with(
+    request: &Request<'_>,
+    open: &dyn Fn(u32, Modes) -> io::Result<ThreadClock>,
+) -> StackSample {
+    let start = Instant::now();
+    let mut sampler = Sampler::new(open, request.name);
+    sampler.scan(request.roots, start + FIRST_SCAN_MAX);
+    let end = Instant::now() + request.duration;
+    loop {
+        let remaining = end.saturating_duration_since(Instant::now());
+        std::thread::sleep(remaining.min(SCAN_INTERVAL));
+        sampler.collect();
+        if Instant::now() >= end {
+            (request.sampled)();
+            return sampler.finish(request.roots, start.elapsed());
+        }
+        sampler.scan(request.roots, Instant::now() + SCAN_INTERVAL / SCAN_PART);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Which addresses of a process hold which files, from the text of its `maps` file.
+
+/// A part of a process's memory that holds instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Where it begins in memory.
+    pub start: u64,
+    /// The first address after it.
+    pub end: u64,
+    /// The offset in the file that is mapped at `start`.
+    pub offset: u64,
+    /// The number of the file in its file system; 0 where there is no file.
+    pub inode: u64,
+    /// The file as the kernel names it, perhaps with ` (deleted)`, or a word like `[vdso]`; empty for
+    /// memory without a file.
+    pub path: String,
+}
+
+impl Mapping {
+    /// The file's name without its directories and without ` (deleted)`.
+    pub fn module(&self) -> &str {
+        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if name.is_empty() { "memory without a file" } else { name }
+    }
+}
+
+/// The mappings of a process that hold instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Maps(Vec<Mapping>);
+
+impl Maps {
+    /// From the text of a `maps` file. Skips malformed lines.
+    pub fn parse(text: &str) -> Maps {
+        Maps(text.lines().filter_map(mapping).collect())
+    }
+
+    /// The mapping that holds `address`.
+    pub fn find(&self, address: u64) -> Option<&Mapping> {
+        self.0.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))
+    }
+}
+
+/// `5581…-5582… r-xp 00003000 fe:00 1234   /usr/bin/knee (deleted)`.
+fn mapping(line: &str) -> Option<Mapping> {
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let (access, rest) = rest.split_once(' ')?;
+    let (offset, rest) = rest.split_once(' ')?;
+    let (_device, rest) = rest.split_once(' ')?;
+    let (inode, path) = rest.split_once(' ').unwrap_or((rest, ""));
+    let hex = |text| u64::from_str_radix(text, 16).ok();
+    let mapping = Mapping {
+        start: hex(start)?,
+        end: hex(end)?,
+        offset: hex(offset)?,
+        inode: inode.parse().ok()?,
+        // The kernel writes a newline in a path as `\012`, so a path is never longer than its line.
+        path: path.trim_start().to_owned(),
+    };
+    access.contains('x').then_some(mapping)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_maps_are_read_whatever_the_path() {
+        let text = "\
+55d0c0a00000-55d0c0b00000 r--p 00000000 fe:00 1311 /usr/bin/knee\n\
+55d0c0b00000-55d0c0c00000 r-xp 00100000 fe:00 1311                       /tmp/my knee (deleted)\n\
+7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n\
+7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n\
+nonsense\n\
+7f00-zz00 r-xp 00000000 00:00 0\n";
+        let maps = Maps::parse(text);
+        assert_eq!(maps.0.len(), 3, "{maps:?}");
+        assert_eq!(maps.find(0x55d0_c0a0_0010), None, "nothing that can't be executed");
+        let deleted = maps.find(0x55d0_c0b0_0010).unwrap();
+        assert_eq!((deleted.inode, deleted.offset), (1311, 0x10_0000));
+        assert_eq!(deleted.path, "/tmp/my knee (deleted)");
+        assert_eq!(deleted.module(), "my knee");
+        assert_eq!(maps.find(0x7f00_0000_0000).unwrap().module(), "memory without a file");
+        assert_eq!(maps.find(0x7ffd_0000_1fff).unwrap().module(), "[vdso]");
+        assert_eq!(maps.find(0x7ffd_0000_2000), None, "behind its end");
+        assert_eq!(maps.find(0), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! The threads below some processes, as `/proc` shows them: name, state, and where they wait.
+
+use crate::addresses::ProcessMaps;
+use crate::procfs::read;
+use rustix::process::Pid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Instant;
+
+/// Threads beyond these are not sampled: there are workloads that start thousands.
+const THREADS_MAX: usize = 2048;
+
+/// What to call a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessName {
+    /// The name: `cc1`.
+    pub name: String,
+    /// Whether it only serves whoever samples, so that a summary leaves it out.
+    pub is_helper: bool,
+}
+
+impl ProcessName {
+    /// The name that the kernel gives it, and no helper.
+    pub fn from_comm(comm: &str) -> ProcessName {
+        ProcessName { name: comm.to_owned(), is_helper: false }
+    }
+}
+
+/// A process that was found.
+pub(crate) struct Process {
+    pub pid: u32,
+    pub name: ProcessName,
+    /// The file that it runs.
+    pub program: String,
+    pub maps: ProcessMaps,
+}
+
+/// A thread that was found.
+pub(crate) struct Thread {
+    /// Its process, by its index in [`Threads::processes`].
+    pub process: usize,
+    pub tid: u32,
+    /// `R`, `S`, `D`, … when it was found.
+    pub state: char,
+    pub blocked: Option<Blocked>,
+    /// Its CPU time when it was found, where the kernel has it.
+    pub cpu_ns: Option<u64>,
+    /// Whether it was found after the first scan.
+    pub is_later: bool,
+}
+
+/// Where a thread waits.
+pub(crate) struct Blocked {
+    /// The system call: `futex`.
+    pub call: String,
+    /// The address of its program at which it will go on.
+    pub resume_address: Option<u64>,
+}
+
+/// What was found so far.
+#[derive(Default)]
+pub(crate) struct Threads {
+    pub processes: Vec<Process>,
+    pub threads: Vec<Thread>,
+    known: BTreeSet<(u32, u32)>,
+    /// Whether there are more than [`THREADS_MAX`], or than could be found in time.
+    pub truncated: bool,
+}
+
+impl Threads {
+    /// Adds the threads of `roots` and of all their descendants that are not known yet, until `until`.
+    pub fn scan(
+        &mut self,
+        roots: &[Pid],
+        name: &dyn Fn(&str, &str) -> ProcessName,
+        until: Instant,
+    ) {
+        let is_later = !self.threads.is_empty();
+        let mut queue: Vec<u32> =
+            roots.iter().map(|pid| pid.as_raw_pid().cast_unsigned()).collect();
+        let mut queued: BTreeSet<u32> = queue.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&pid) = queue.get(next) {
+            next += 1;
+            for tid in thread_ids(pid) {
+                // At least one thread is taken, however late it is.
+                let full = self.threads.len() >= THREADS_MAX;
+                if full || (!self.threads.is_empty() && Instant::now() >= until) {
+                    self.truncated |= full || !is_later;
+                    return;
+                }
+                self.add(pid, tid, name, is_later);
+                queue.extend(children(pid, tid).into_iter().filter(|&child| queued.insert(child)));
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        pid: u32,
+        tid: u32,
+        name: &dyn Fn(&str, &str) -> ProcessName,
+        is_later: bool,
+    ) {
+        if !self.known.insert((pid, tid)) {
+            return;
+        }
+        let Some((comm, state)) = comm_and_state(pid, tid) else { return };
+        let process = self.processes.iter().position(|process| process.pid == pid);
+        let process = process.unwrap_or_else(|| {
+            self.processes.push(Process::new(pid, &comm, name));
+            self.processes.len() - 1
+        });
+        let blocked = (state != 'R').then(|| blocked(pid, tid)).flatten();
+        let cpu_ns = cpu_ns(pid, tid);
+        self.threads.push(Thread { process, tid, state, blocked, cpu_ns, is_later });
+    }
+}
+
+impl Process {
+    fn new(pid: u32, comm: &str, name: &dyn Fn(&str, &str) -> ProcessName) -> Process {
+        let command_line = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let program = fs::read_link(format!("/proc/{pid}/exe"))
+            .map_or_else(|_| String::new(), |path| path.display().to_string());
+        Process { pid, name: name(comm, &command_line), program, maps: ProcessMaps::default() }
+    }
+}
+
+fn thread_ids(pid: u32) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    // One more than the maximum, so that the excess is noticed.
+    entries.flatten().filter_map(number).take(THREADS_MAX + 1).collect()
+}
+
+fn children(pid: u32, tid: u32) -> Vec<u32> {
+    let list = read(&format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|word| word.parse().ok()).take(THREADS_MAX).collect()
+}
+
+fn comm_and_state(pid: u32, tid: u32) -> Option<(String, char)> {
+    let text = read(&format!("/proc/{pid}/task/{tid}/stat"))?;
+    // The name stands in brackets, and may hold brackets itself.
+    let (before, after) = text.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    Some((name.to_owned(), after.trim_start().chars().next()?))
+}
+
+/// The CPU time of a thread.
+pub(crate) fn cpu_ns(pid: u32, tid: u32) -> Option<u64> {
+    let text = read(&format!("/proc/{pid}/task/{tid}/schedstat"))?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+fn blocked(pid: u32, tid: u32) -> Option<Blocked> {
+    let call = read(&format!("/proc/{pid}/task/{tid}/syscall")).unwrap_or_default();
+    parse_blocked(&call, || read(&format!("/proc/{pid}/task/{tid}/wchan")))
+}
+
+/// From the text of `syscall`, and of `wchan` where that is needed.
+fn parse_blocked(syscall: &str, wchan: impl Fn() -> Option<String>) -> Option<Blocked> {
+    let in_kernel = || {
+        let text = wchan()?;
+        let function = text.trim();
+        (!function.is_empty() && function != "0").then(|| format!("the kernel's {function}"))
+    };
+    let words: Vec<&str> = syscall.split_whitespace().collect();
+    let [number, .., resume_address] = words[..] else {
+        // The file may not be read, or the thread runs just now.
+        return Some(Blocked { call: in_kernel()?, resume_address: None });
+    };
+    let resume_address = u64::from_str_radix(resume_address.trim_start_matches("0x"), 16).ok();
+    let number: i64 = number.parse().ok()?;
+    let call = match sys::calls::name(number) {
+        Some(name) => name.to_owned(),
+        None if number >= 0 => format!("system call {number}"),
+        // No system call: a page fault, for one.
+        None => in_kernel().unwrap_or_else(|| "the kernel".to_owned()),
+    };
+    Some(Blocked { call, resume_address })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_comm(comm: &str, _: &str) -> ProcessName {
+        ProcessName::from_comm(comm)
+    }
+
+    #[test]
+    fn a_blocked_thread_has_its_call_and_its_address() {
+        let parse = |call: &str, channel: &str| {
+            parse_blocked(call, || Some(channel.to_owned()))
+                .map(|blocked| (blocked.call, blocked.resume_address))
+        };
+        let futex = "202 0x1 0x80 0x0 0x0 0x0 0xffffffff 0x7ffd0000 0x7f00001d\n";
+        assert_eq!(parse(futex, "futex_wait_queue"), Some(("futex".into(), Some(0x7f00_001d))));
+        let odd = "9999 0x1 0x80 0x0 0x0 0x0 0x0 0x7ffd0000 0x10";
+        assert_eq!(parse(odd, ""), Some(("system call 9999".into(), Some(0x10))));
+        let fault = "-1 0x7ffd0000 0x20";
+        let in_kernel = |name: &str| Some((name.to_owned(), Some(0x20)));
+        assert_eq!(parse(fault, "folio_wait_bit"), in_kernel("the kernel's folio_wait_bit"));
+        assert_eq!(parse(fault, "0"), in_kernel("the kernel"));
+        assert_eq!(parse("", "do_wait\n"), Some(("the kernel's do_wait".into(), None)));
+        assert_eq!(parse("running\n", "0"), None);
+        assert_eq!(parse("", ""), None);
+    }
+
+    #[test]
+    fn a_process_is_found_with_its_threads_and_children_and_what_has_gone_is_passed_over() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let mut list = Threads::default();
+        let deadline = Instant::now() + std::time::Duration::from_secs(60);
+        let me = rustix::process::getpid();
+        let gone = Pid::from_raw(0x3fff_fff0).unwrap();
+        list.scan(&[gone, me], &by_comm, deadline);
+        let child_found =
+            list.threads.iter().any(|thread| list.processes[thread.process].pid == child.id());
+        let mine = list.processes.iter().find(|process| process.pid == std::process::id());
+        let program = mine.map(|process| process.program.clone());
+        let count = list.threads.len();
+        list.scan(&[me], &by_comm, deadline);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(child_found);
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(program, Some(own.display().to_string()));
+        let pairs: BTreeSet<_> =
+            list.threads.iter().map(|thread| (thread.process, thread.tid)).collect();
+        assert_eq!(pairs.len(), list.threads.len(), "no thread twice");
+        assert!(list.threads[..count].iter().all(|thread| !thread.is_later));
+        assert!(list.threads[count..].iter().all(|thread| thread.is_later));
+        assert!(!list.truncated);
+    }
+
+    #[test]
+    fn scanning_ends_when_its_time_is_up() {
+        let mut list = Threads::default();
+        // There are two threads at least: the harness's own, and this one.
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || wait.recv());
+        list.scan(&[rustix::process::getpid()], &by_comm, Instant::now());
+        drop(done);
+        assert!(waiting.join().is_ok());
+        assert_eq!(list.threads.len(), 1);
+        assert!(list.truncated);
+    }
+}

@@ -7,6 +7,7 @@ pub(crate) mod overtakes;
 pub(crate) mod past_words;
 pub(crate) mod rankings;
 pub(crate) mod rate_words;
+pub mod reasons;
 pub(crate) mod shape_words;
 pub(crate) mod told;
 pub(crate) mod trades;
@@ -134,7 +135,7 @@ const PEAK_VAGUE: f64 = 3.0;
 /// How a rate fits the Universal Scalability Law, and whether that names a peak on the way; `None` where it
 /// does not apply.
 fn scaling(tables: &[Table], table: &Table, row: &Row) -> Option<(bool, String)> {
-    let scaling = row.scaling.as_ref().filter(|scaling| scaling.because.is_empty())?;
+    let scaling = row.scaling.as_ref().filter(|scaling| scaling.reason.is_none())?;
     let subject = format!("{}{}", row.label, qualifiers(tables, table));
     let first = table.points.first().map_or(1.0, |&point| point as f64);
     let named = |peak: Estimate| peak.low > first && peak.high <= PEAK_VAGUE * peak.low;
@@ -149,18 +150,20 @@ fn growth_sentence(tables: &[Table], table: &Table, row: &Row, growth: &Growth) 
     let exponent = exponent.unwrap_or_default();
     let (from, to) = (words::count(growth.from), words::count(growth.to));
     let range = format!("from {from} to {to} {}", table.axis);
+    let reason = growth.reason.as_ref().map(reasons::growth);
+    let because = reason.as_deref().unwrap_or_default();
     let (basis, doubt) = match growth.basis {
-        Basis::Medians if growth.because.is_empty() => ("", String::new()),
-        Basis::Medians => ("", format!(" Yet {}.", growth.because)),
+        Basis::Medians if because.is_empty() => ("", String::new()),
+        Basis::Medians => ("", format!(" Yet {because}.")),
         Basis::FastestTenth => (
             " by the fastest tenth of its samples",
-            format!(" Its medians leave it undecided: {}.", growth.because),
+            format!(" Its medians leave it undecided: {because}."),
         ),
     };
     match growth.class {
         Class::Constant => format!("{subject} is {class}{basis}: {factor}{exponent}.{doubt}"),
         Class::Undecided => {
-            format!("{subject} is {class}: {factor} {range}{exponent}, because {}.", growth.because)
+            format!("{subject} is {class}: {factor} {range}{exponent}, because {because}.")
         }
         _ => format!("{subject} is {class}{basis}: {factor} {range}{exponent}.{doubt}"),
     }

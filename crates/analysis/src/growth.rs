@@ -3,10 +3,9 @@
 pub mod exponent;
 pub mod weigh;
 
-use crate::findings::words;
 use crate::growth::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
 use crate::stats::quantiles::Pooled;
-use crate::{Basis, Class, Estimate, Growth};
+use crate::{Basis, Class, Estimate, Growth, GrowthReason};
 
 /// Share of the weight from which a candidate is the verdict.
 pub const DECISIVE: f64 = 0.98;
@@ -41,7 +40,7 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 ///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
 ///    bent one. This needs intervals, so it is not for single figures.
 /// 6. *Too wide to choose*: where only linear and n log n are left, and one median is less certain
-///    than [`WIDE`] among others that are not even [`UNSURE`], linear stands for both, and `because`
+///    than [`WIDE`] among others that are not even [`UNSURE`], linear stands for both, and the reason
 ///    says so.
 /// 7. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
@@ -53,53 +52,40 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
             from: 0,
             to: 0,
             exponent: None,
-            because: "there are no figures".into(),
+            reason: Some(GrowthReason::NoFigures),
             basis: Basis::Medians,
         };
     };
-    let verdict = verdict(points, exponent).or_else(|because| lenient(points, because));
-    let (class, because) = match verdict {
-        Ok(class) => (class, String::new()),
-        Err(Doubt::Undecided(because)) => (Class::Undecided, because),
-        Err(Doubt::NotToldApart(because)) => (Class::Linear, because),
-    };
+    let verdict = verdict(points, exponent).map(|class| (class, None)).or_else(|reason| {
+        lenient(points).ok_or(reason).map(|reason| (Class::Linear, Some(reason)))
+    });
+    let (class, reason) = verdict.unwrap_or_else(|reason| (Class::Undecided, Some(reason)));
     Growth {
         class,
         factor: last.median / first.median,
         from: first.point,
         to: last.point,
         exponent,
-        because,
+        reason,
         basis: Basis::Medians,
     }
-}
-
-/// What is left to doubt.
-enum Doubt {
-    /// Everything, because…
-    Undecided(String),
-    /// Whether it is linear or n log n, because…
-    NotToldApart(String),
 }
 
 /// Where only linear and n log n are left and one median, among others that are sure, is too wide to
 /// choose, linear stands for both and the finding says so: a second mode at one point hides a factor
 /// of log n, not the order.
-fn lenient(points: &[GrowthPoint], because: String) -> Result<Class, Doubt> {
+fn lenient(points: &[GrowthPoint]) -> Option<GrowthReason> {
     let (wide, sure): (Vec<GrowthPoint>, Vec<GrowthPoint>) =
         points.iter().copied().partition(|p| p.error > WIDE);
-    let [wide] = wide.as_slice() else { return Err(Doubt::Undecided(because)) };
+    let [wide] = wide.as_slice() else { return None };
     if sure.iter().any(|p| p.error > UNSURE) || !carry_alone(&sure) {
-        return Err(Doubt::Undecided(because));
+        return None;
     }
     let share = |class| weigh(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE {
-        return Err(Doubt::Undecided(because));
+        return None;
     }
-    Err(Doubt::NotToldApart(format!(
-        "n log n can't be excluded: the interval at {} is too wide",
-        words::count(wide.point)
-    )))
+    Some(GrowthReason::LinearithmicPossible { wide_point: Some(wide.point) })
 }
 
 /// As [`classify`]; but where that leaves it undecided and a median is [`UNSURE`], the verdict is
@@ -149,8 +135,8 @@ pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
     if !rises || line.share + rival.share < DECISIVE || line.misfit > 0.1 || line.share < 0.1 {
         return growth;
     }
-    let because = "n log n can't be excluded".to_owned();
-    Growth { class: Class::Linear, because, ..growth }
+    let reason = Some(GrowthReason::LinearithmicPossible { wide_point: None });
+    Growth { class: Class::Linear, reason, ..growth }
 }
 
 /// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
@@ -174,39 +160,34 @@ fn above_zero(points: &[GrowthPoint]) -> &[GrowthPoint] {
 }
 
 /// The class, or why there is none.
-fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, String> {
+fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, GrowthReason> {
     let above = above_zero(points);
     let from_zero = above.len() < points.len();
     if above.len() < 3 {
-        let which = if from_zero { " above zero" } else { "" };
-        let count = words::number_word(above.len());
-        return Err(match above.len() {
-            1 => format!("one point{which} is too few"),
-            _ => format!("{count} points{which} are too few"),
-        });
+        return Err(GrowthReason::TooFewPoints { points: above.len(), above_zero: from_zero });
     }
     if points.iter().any(|p| !(p.median > 0.0 && p.median.is_finite())) {
-        return Err("a figure is not above zero".into());
+        return Err(GrowthReason::NotPositive);
     }
     let range = above[above.len() - 1].point as f64 / above[0].point as f64;
     let few = points.len() < FEWEST_POINTS;
     if range < 8.0 || (few && !from_zero && range < 30.0) {
-        return Err(format!("the points span only a factor of {}", words::significant(range)));
+        return Err(GrowthReason::RangeTooShort { factor: range });
     }
     let Some(exponent) = exponent else {
-        return Err("its exponent could not be found".into());
+        return Err(GrowthReason::NoExponent);
     };
     if is_flat(points, exponent) {
         return Ok(Class::Constant);
     }
     if falls(points, exponent) {
-        return Err("it falls".into());
+        return Err(GrowthReason::Falls);
     }
     let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
     if let Some(wide) = points.iter().find(|p| p.error > WIDE)
         && !carry_alone(&sure)
     {
-        return Err(format!("the interval at {} is too wide", words::count(wide.point)));
+        return Err(GrowthReason::IntervalTooWide { point: wide.point });
     }
     match (few, from_zero) {
         (true, true) => verdict_from_zero(points),
@@ -249,7 +230,7 @@ fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
 
 /// Three or four points. The curve of a higher order with an intercept rises late and steeply; a
 /// linear one never rises faster than n, but for the step of a cache, which is at most ×8.
-fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, String> {
+fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, GrowthReason> {
     let slopes: Vec<f64> = points
         .windows(2)
         .map(|pair| {
@@ -273,12 +254,12 @@ fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, S
     if first <= last && last >= 0.6 && steepest <= 1.1 && fits_line {
         return Ok(Class::Linear);
     }
-    Err(format!("{} points leave more than one order possible", words::number_word(points.len())))
+    Err(GrowthReason::SeveralClasses { points: points.len() })
 }
 
 /// Three points and zero, which says what does not grow: the others can be weighed with it, but as
 /// few as that don't tell n log n from n.
-fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, String> {
+fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
     let weights = weigh(points);
     let share = |class| weights.iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     let misfit = |class| weights.iter().find(|w| w.class == class).map_or(1.0, |w| w.misfit);
@@ -289,34 +270,31 @@ fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, String> {
     if share(Class::Quadratic) >= DECISIVE && misfit(Class::Quadratic) < 0.15 {
         return Ok(Class::Quadratic);
     }
-    Err(format!("{} points leave more than one order possible", words::number_word(points.len())))
+    Err(GrowthReason::SeveralClasses { points: points.len() })
 }
 
-fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, String> {
+fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, GrowthReason> {
     let weights = weigh(points);
     let best = heaviest(&weights);
     if is_bent_line(points, &weights, exponent) {
         return Ok(Class::Linear);
     }
     if best.share < DECISIVE {
-        return Err(rivals(&weights));
+        return Err(GrowthReason::RivalClasses { classes: rivals(&weights) });
     }
     if best.misfit > 0.25 {
-        return Err("no order of growth comes close to its figures".into());
+        return Err(GrowthReason::NoClassFits);
     }
     if best.class == Class::Constant {
-        return Err("it is flat but for a step, or noise".into());
+        return Err(GrowthReason::FlatExceptStep);
     }
     if best.class == Class::Linearithmic && points.iter().any(|p| p.error > UNSURE) {
-        return Err("n log n is more than its intervals can tell from a bent line".into());
+        return Err(GrowthReason::BentLineOrLinearithmic);
     }
     for (point, weights) in points.iter().zip(weigh_without_each(points)) {
         let other = heaviest(&weights);
         if other.class != best.class && other.share >= DECISIVE {
-            return Err(format!(
-                "the verdict hangs on the figure at {}",
-                words::count(point.point)
-            ));
+            return Err(GrowthReason::SinglePointDecides { point: point.point });
         }
     }
     Ok(best.class)
@@ -346,12 +324,8 @@ fn heaviest(weights: &[Weight]) -> Weight {
 }
 
 /// Which orders explain the figures about as well as each other.
-fn rivals(weights: &[Weight]) -> String {
+fn rivals(weights: &[Weight]) -> Vec<Class> {
     let mut left: Vec<&Weight> = weights.iter().filter(|w| w.share > 1.0 - DECISIVE).collect();
     left.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let names: Vec<&str> = left.iter().take(2).map(|w| words::class(w.class)).collect();
-    match names.as_slice() {
-        [one, other] => format!("{one} and {other} explain its figures about as well"),
-        _ => "several orders of growth explain its figures about as well".into(),
-    }
+    left.iter().take(2).map(|w| w.class).collect()
 }

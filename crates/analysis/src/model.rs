@@ -1,5 +1,8 @@
 //! What analysis hands to a report: tables of figures, findings with their evidence, caveats.
 
+mod reasons;
+
+pub use reasons::{ComparisonReason, GrowthReason, ScalingReason, TrendReason};
 use record::{MetricInfo, Parameters, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -247,8 +250,8 @@ pub struct Contest {
 pub enum Standing {
     /// It can't be said.
     Unknown {
-        /// Why: `they have one point in common`.
-        because: String,
+        /// Why.
+        reason: ComparisonReason,
     },
     /// Neither leads, or they change places often by little.
     TooClose {
@@ -496,9 +499,8 @@ pub struct Growth {
     pub to: u64,
     /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero.
     pub exponent: Option<Estimate>,
-    /// Why it is undecided, why the medians alone were not enough, or what can't be excluded; empty
-    /// otherwise.
-    pub because: String,
+    /// Why it is undecided, why the medians alone were not enough, or what can't be excluded.
+    pub reason: Option<GrowthReason>,
     /// Which figures the order of growth was taken from.
     pub basis: Basis,
 }
@@ -522,8 +524,8 @@ pub struct Rate {
     pub peak: Option<Peak>,
     /// Where it has fallen to half of what it is at `from`, if it collapses.
     pub halved: Option<Halved>,
-    /// Why it is undecided, or by what it holds where its ends alone can't say; empty otherwise.
-    pub because: String,
+    /// Why it is undecided, or what the trend rests on where the ends alone leave it undecided.
+    pub reason: Option<TrendReason>,
 }
 
 /// Where a rate goes: the fixed vocabulary of findings.
@@ -558,8 +560,8 @@ pub struct Scaling {
     pub peak: Option<Estimate>,
     /// How far the figures are from the law, as the root mean square of their logarithms.
     pub residual: f64,
-    /// Why it does not apply, as the end of a sentence; empty where it does.
-    pub because: String,
+    /// Why it does not apply; absent where it does.
+    pub reason: Option<ScalingReason>,
 }
 
 /// Cells of a series that did not finish at one point.

@@ -22,11 +22,10 @@
 
 pub mod usl;
 
-use crate::findings::words;
 use crate::pairs::crossover::{DRIFT, Figure, errors_asked};
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::quantiles::{Pooled, median_of, quantile, sort};
-use crate::{Course, Estimate, Halved, Peak, Rate};
+use crate::{Course, Estimate, Halved, Peak, Rate, TrendReason};
 
 /// A rate that changes by less holds: a tenth.
 pub const HOLDS: f64 = 0.9;
@@ -36,8 +35,6 @@ pub const HALF: f64 = 0.5;
 const CRUSHED: f64 = 0.01;
 /// Where the interval of a change that looks small reaches beyond this, nothing is claimed.
 const TOO_WIDE: f64 = 0.75;
-/// What is said then.
-const WIDE: &str = "its interval is too wide to say whether it holds";
 /// An end whose median has changed by more is not explained away by its neighbours.
 const NEAR_ENOUGH: f64 = 0.8;
 /// Where the ends of the interval of a place are further apart than this, no place is named.
@@ -114,14 +111,13 @@ fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
     let width = (2.0 * first.error.hypot(last.error)).exp();
     let Estimate { value, high, .. } = rate.factor;
     let open = high > HOLDS && (TOO_WIDE..=1.0 / TOO_WIDE).contains(&value);
-    let unsure = rate.course == Course::Undecided && rate.because == WIDE;
+    let unsure =
+        rate.course == Course::Undecided && rate.reason == Some(TrendReason::IntervalTooWide);
     if !unsure || !open || !surely_small(factor, factor / width, factor * width) {
         return rate;
     }
-    let [from, to] = [rate.from, rate.to].map(words::count);
-    let factor = words::ratio(factor);
-    let because = format!("the best tenth of the samples at {to} is ×{factor} of that at {from}");
-    Rate { course: Course::Holds, because, ..rate }
+    let reason = TrendReason::BestTenth { from: rate.from, to: rate.to, ratio: factor };
+    Rate { course: Course::Holds, reason: Some(reason), ..rate }
 }
 
 /// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
@@ -149,19 +145,19 @@ fn course_of(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
     let stays_dead = dead > 0 && figures[dead..].iter().all(|figure| figure.median.high <= 0.0);
     let level = last.median.value;
     let factor = level / first.median.value;
-    let (course, because, halved) = if stays_dead {
+    let (course, reason, halved) = if stays_dead {
         (
             Course::Collapses,
-            String::new(),
+            None,
             Some(Levels::of(&figures[..dead], split).halved_before(&figures[dead])),
         )
     } else {
-        let at = words::count(figures[dead].point);
-        (Course::Undecided, format!("its figure at {at} is not above zero"), None)
+        let reason = TrendReason::NotPositive { point: figures[dead].point };
+        (Course::Undecided, Some(reason), None)
     };
     let factor = Estimate { value: factor, low: factor, high: factor };
     let (from, to) = (first.point, last.point);
-    Some(Rate { course, from, to, level, factor, peak: None, halved, because })
+    Some(Rate { course, from, to, level, factor, peak: None, halved, reason })
 }
 
 /// The logarithms of a rate, point by point.
@@ -211,12 +207,12 @@ impl<'a> Levels<'a> {
         let peak = self.summit(1.0);
         let from = peak.unwrap_or(0);
         let factor = self.ratio(last, from);
-        let (course, because) = match self.summit(-1.0) {
+        let (course, reason) = match self.summit(-1.0) {
             // Where it collapses in the end, what it does on the way matters little.
             Some(dip) if factor.high >= HALF && self.collapse_of_two(from).is_none() => {
-                let down = words::factor(1.0 / self.ratio(dip, 0).value);
-                let at = words::count(self.figures[dip].point);
-                (Course::Undecided, format!("it falls {down} to {at} and rises again"))
+                let fall = 1.0 / self.ratio(dip, 0).value;
+                let reason = TrendReason::FallsAndRises { fall, point: self.figures[dip].point };
+                (Course::Undecided, Some(reason))
             }
             _ => self.course(factor, from),
         };
@@ -234,19 +230,19 @@ impl<'a> Levels<'a> {
             factor,
             peak,
             halved: if course == Course::Collapses { self.halved(from) } else { None },
-            because,
+            reason,
         }
     }
 
     /// Where a change by `factor` leads, from the point `from` on; behind the first that is a peak.
-    fn course(&self, factor: Estimate, from: usize) -> (Course, String) {
+    fn course(&self, factor: Estimate, from: usize) -> (Course, Option<TrendReason>) {
         let Estimate { value, low, high } = factor;
         let peaks = from > 0;
         if high < HALF {
-            return (Course::Collapses, String::new());
+            return (Course::Collapses, None);
         }
-        if let Some(because) = self.collapse_of_two(from) {
-            return (Course::Collapses, because);
+        if let Some(reason) = self.collapse_of_two(from) {
+            return (Course::Collapses, Some(reason));
         }
         let is_sure = self.count == 0 || high < 1.0 || low > 1.0;
         let (changes, narrow) = (!is_small(value), low >= TOO_WIDE && high <= 1.0 / TOO_WIDE);
@@ -258,15 +254,18 @@ impl<'a> Levels<'a> {
             _ => {
                 let near = (NEAR_ENOUGH..=1.0 / NEAR_ENOUGH).contains(&value);
                 let holds = if near { self.by_thirds() } else { None };
-                return holds.unwrap_or_else(|| (Course::Undecided, WIDE.to_owned()));
+                return holds
+                    .map_or((Course::Undecided, Some(TrendReason::IntervalTooWide)), |reason| {
+                        (Course::Holds, Some(reason))
+                    });
             }
         };
-        (course, String::new())
+        (course, None)
     }
 
     /// That it collapses from the point `from` on, by the last two points together, where each lies below
     /// half on its own.
-    fn collapse_of_two(&self, from: usize) -> Option<String> {
+    fn collapse_of_two(&self, from: usize) -> Option<TrendReason> {
         let two = [self.logs.len().checked_sub(2)?, self.logs.len() - 1];
         let half = self.logs[from] + HALF.ln();
         if self.count == 0 || two[0] <= from || two.iter().any(|&at| self.logs[at] >= half) {
@@ -277,15 +276,13 @@ impl<'a> Levels<'a> {
         };
         let each = (0..self.count).map(|one| fall(&|index| self.draws[index][one]));
         let value = fall(&|index| self.logs[index]);
-        let Estimate { low, high, .. } = percentile_interval(value, &each.collect::<Vec<f64>>());
-        let clear = low > 1.0 / HALF;
-        let [value, low, high] = [value, low, high].map(words::significant);
-        clear.then(|| format!("the last two points together fall ×{value}, 95 % {low} to {high}"))
+        let fall = percentile_interval(value, &each.collect::<Vec<f64>>());
+        (fall.low > 1.0 / HALF).then_some(TrendReason::LastTwo { fall })
     }
 
     /// That it holds, by the last third of the points against the first, or the last two against the first
     /// two, if these are surer.
-    fn by_thirds(&self) -> Option<(Course, String)> {
+    fn by_thirds(&self) -> Option<TrendReason> {
         let third = (self.logs.len() / 3).max(2);
         if 2 * third > self.logs.len() || self.count == 0 {
             return None;
@@ -297,19 +294,12 @@ impl<'a> Levels<'a> {
         let value = rise(&|index| self.logs[index]).exp();
         let each =
             (0..self.count).map(|replicate| rise(&|index| self.draws[index][replicate]).exp());
-        let Estimate { low, high, .. } = percentile_interval(value, &each.collect::<Vec<f64>>());
+        let ratio = percentile_interval(value, &each.collect::<Vec<f64>>());
         // Of two points together the last has half the say: of its fall, only the root shows.
         let asked = if self.logs.len() < 6 { HOLDS.sqrt() } else { HOLDS };
         let small = value > asked && value < 1.0 / asked;
-        let holds = small && surely_small(value, low, high);
-        let many = words::number_word(third);
-        let [value, low, high] = [value, low, high].map(words::ratio);
-        holds.then(|| {
-            let because = format!(
-                "the last {many} points are ×{value} of the first {many}, 95 % {low} to {high}"
-            );
-            (Course::Holds, because)
-        })
+        let holds = small && surely_small(value, ratio.low, ratio.high);
+        holds.then_some(TrendReason::LastAgainstFirst { points: third, ratio })
     }
 
     /// The highest point between the ends, or with a `sign` of -1 the lowest, if it is clearly beyond

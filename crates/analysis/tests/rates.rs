@@ -5,7 +5,7 @@ use analysis::pairs::crossover::Figure;
 use analysis::rates::{best_tenth, rate, rate_by};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::{generator, normal};
-use analysis::{Course, Estimate, Halved, Rate};
+use analysis::{Course, Estimate, Halved, Rate, TrendReason};
 use fastrand::Rng;
 
 /// Dead connections, as the workload has them.
@@ -292,7 +292,8 @@ fn what_falls_from_its_best_is_compared_with_that() {
 fn what_dips_is_undecided_with_the_place() {
     let found = of_singles(&[(0, 100.0), (100, 40.0), (1000, 95.0)]);
     assert_eq!(found.course, Course::Undecided);
-    assert_eq!(found.because, "it falls ×2.50 to 100 and rises again");
+    let reason = found.reason.unwrap();
+    assert!(matches!(reason, TrendReason::FallsAndRises { point: 100, .. }), "{reason:?}");
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn a_server_that_answers_nobody_has_collapsed() {
     // One that answers again has not, and says so.
     let again = of_singles(&[(0, 100.0), (100, 0.0), (1000, 90.0)]);
     assert_eq!(again.course, Course::Undecided);
-    assert_eq!(again.because, "its figure at 100 is not above zero");
+    assert_eq!(again.reason, Some(TrendReason::NotPositive { point: 100 }));
     let never = of_singles(&[(0, 0.0), (100, 0.0)]);
     assert_eq!(never.course, Course::Undecided);
 }

@@ -6,7 +6,7 @@ use analysis::growth::weigh::{GrowthPoint, growth_of};
 use analysis::growth::{classify_by, fastest_tenth};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::normal;
-use analysis::{Class, Estimate, Growth};
+use analysis::{Class, Estimate, Growth, GrowthReason};
 use fastrand::Rng;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
@@ -334,7 +334,7 @@ fn measured_curves_of_poll_are_linear() {
 fn a_curve_that_falls_or_wanders_is_undecided() {
     let mut random = Rng::with_seed(1);
     let falling = grow(|n| 1e6 / n, SIZES, Noise::Even(0.05), USUAL, &mut random);
-    assert_eq!((falling.class, falling.because.as_str()), (Class::Undecided, "it falls"));
+    assert_eq!((falling.class, falling.reason), (Class::Undecided, Some(GrowthReason::Falls)));
     let half_decades = |n: f64| (n.log10() * 2.0).round() as u64;
     let wander = |n: f64| if half_decades(n).is_multiple_of(2) { 1.0 } else { 40.0 };
     let wandering = grow(wander, SIZES, Noise::Even(0.05), USUAL, &mut random);
@@ -344,15 +344,17 @@ fn a_curve_that_falls_or_wanders_is_undecided() {
 #[test]
 fn thin_evidence_is_undecided_with_the_reason() {
     let mut random = Rng::with_seed(1);
-    let mut because = |sizes: &[u64], noise| {
+    let mut reason = |sizes: &[u64], noise| {
         let growth = grow(|n| n, sizes, noise, USUAL, &mut random);
         assert_eq!(growth.class, Class::Undecided, "{growth:?}");
-        growth.because
+        growth.reason.unwrap()
     };
     let quiet = Noise::Even(0.01);
-    assert_eq!(because(&[100, 10_000], quiet), "two points are too few");
-    assert_eq!(because(&[100, 200, 400, 600, 700], quiet), "the points span only a factor of 7.00");
-    assert_eq!(because(&[100, 500, 2000], quiet), "the points span only a factor of 20.0");
-    let wide = because(SIZES, Noise::Even(4.0));
-    assert!(wide.contains("too wide"), "{wide}");
+    let few = GrowthReason::TooFewPoints { points: 2, above_zero: false };
+    assert_eq!(reason(&[100, 10_000], quiet), few);
+    let short = |factor| GrowthReason::RangeTooShort { factor };
+    assert_eq!(reason(&[100, 200, 400, 600, 700], quiet), short(7.0));
+    assert_eq!(reason(&[100, 500, 2000], quiet), short(20.0));
+    let wide = reason(SIZES, Noise::Even(4.0));
+    assert!(matches!(wide, GrowthReason::IntervalTooWide { .. }), "{wide:?}");
 }

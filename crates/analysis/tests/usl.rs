@@ -4,7 +4,7 @@ use analysis::pairs::crossover::Figure;
 use analysis::rates::usl::{By, Law, scaling};
 use analysis::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use analysis::stats::random::{generator, normal};
-use analysis::{Estimate, Scaling};
+use analysis::{Estimate, Scaling, ScalingReason};
 use fastrand::Rng;
 
 /// A ray tracer on a NUMA machine: processors and rays a second (Gunther, Guerrilla Capacity Planning,
@@ -132,7 +132,7 @@ fn intervals_hold_the_true_parameters() {
             for repetition in 0..REPETITIONS {
                 let mut random = generator(repetition, &["usl"]);
                 let found = drawn(|n| law.rate(n), &POINTS, round, &mut random);
-                fits += u64::from(found.because.is_empty());
+                fits += u64::from(found.reason.is_none());
                 let truths = [
                     (found.single, law.single),
                     (found.contention, contention),
@@ -170,12 +170,12 @@ fn what_is_no_law_is_not_told_as_one() {
     let mut told = 0;
     for repetition in 0..REPETITIONS {
         let mut random = generator(repetition, &["cliff"]);
-        told += u64::from(drawn(cliff, &POINTS, 0.05, &mut random).because.is_empty());
+        told += u64::from(drawn(cliff, &POINTS, 0.05, &mut random).reason.is_none());
     }
     assert_eq!(told, 0, "a cliff was told as a law");
     let mut random = Rng::with_seed(1);
     let few = drawn(|n| n, &POINTS[..3], 0.01, &mut random);
-    assert_eq!(few.because, "it takes four points");
+    assert_eq!(few.reason, Some(ScalingReason::TooFewPoints { required: 4 }));
     let wild = drawn(|n| n / (1.0 + 0.1 * n), &POINTS, 1.6, &mut random);
-    assert!(wild.because.ends_with("any law would fit"), "{}", wild.because);
+    assert!(matches!(wild.reason, Some(ScalingReason::TooUncertain { .. })), "{wild:?}");
 }

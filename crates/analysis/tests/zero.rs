@@ -5,7 +5,8 @@ mod common;
 use analysis::growth::weigh;
 use analysis::stats::random::{generator, normal};
 use analysis::{
-    Analysis, Class, Course, Finding, FindingKind, Row, Standing, Table, analyse, growth,
+    Analysis, Class, Course, Finding, FindingKind, GrowthReason, Row, Standing, Table, analyse,
+    growth,
 };
 use common::complete_run;
 use fastrand::Rng;
@@ -259,10 +260,11 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
 #[test]
 fn too_few_points_above_zero_are_undecided() {
     let at = |point, median| weigh::GrowthPoint { point, median, error: 0.01 };
-    let because = |points: &[weigh::GrowthPoint]| growth::classify(points, None).because;
-    assert_eq!(because(&[at(0, 5.0), at(100, 5.0)]), "one point above zero is too few");
+    let reason = |points: &[weigh::GrowthPoint]| growth::classify(points, None).reason;
+    let few = |points| Some(GrowthReason::TooFewPoints { points, above_zero: true });
+    assert_eq!(reason(&[at(0, 5.0), at(100, 5.0)]), few(1));
     let three = [at(0, 5.0), at(100, 5.0), at(200, 5.0)];
-    assert_eq!(because(&three), "two points above zero are too few");
+    assert_eq!(reason(&three), few(2));
     // A curve is its intercept at zero, whatever its order.
     for class in weigh::CANDIDATES {
         let expected = if class == Class::Constant { 1.0 } else { 0.0 };

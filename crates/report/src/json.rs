@@ -27,6 +27,7 @@
 
 mod plain;
 mod read;
+mod tables;
 
 use analysis::Analysis;
 use record::{Cell, Metric, Run, Warning};
@@ -61,7 +62,7 @@ pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
         "host": { "before": run.host_before, "after": run.host_after },
         "warnings": warnings,
         "cells": cells,
-        "tables": analysis.tables,
+        "tables": tables::tables(&analysis.tables),
         "means": analysis.averages,
         "maps": analysis.maps,
         "findings": analysis.findings,

@@ -1,6 +1,7 @@
 //! The words that terminal and page share: titles, parameters, reasons, the command to repeat.
 
 use crate::figures::{Unit, divided, factor, ratio, share, whole};
+use analysis::findings::reasons;
 use analysis::{
     Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead, Rate, Row,
     Table,
@@ -390,8 +391,8 @@ pub(crate) fn quantiles(metric: &MetricInfo, of: &Distribution) -> [String; 6] {
 
 /// Why the law of scaling does not apply to a row.
 pub(crate) fn unscaled(row: &Row) -> Option<String> {
-    let scaling = row.scaling.as_ref().filter(|scaling| !scaling.because.is_empty())?;
-    Some(format!("the Universal Scalability Law does not apply: {}", scaling.because))
+    let reason = reasons::scaling(row.scaling.as_ref()?.reason.as_ref()?);
+    Some(format!("the Universal Scalability Law does not apply: {reason}"))
 }
 
 /// The rows as reports list them: those with figures first, each group in the workload's order.
@@ -587,12 +588,13 @@ pub(crate) fn reasons(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, or what its order of growth was taken from if not from its medians.
 pub(crate) fn basis(row: &Row) -> Option<String> {
-    if let Some(rate) = row.rate.as_ref().filter(|rate| !rate.because.is_empty()) {
-        return Some(rate.because.clone());
+    if let Some(reason) = row.rate.as_ref().and_then(|rate| rate.reason.as_ref()) {
+        return Some(reasons::trend(reason));
     }
-    let growth = row.growth.as_ref().filter(|growth| !growth.because.is_empty())?;
+    let growth = row.growth.as_ref()?;
+    let reason = growth.reason.as_ref()?;
     Some(match growth.basis {
-        Basis::Medians => growth.because.clone(),
+        Basis::Medians => reasons::growth(reason),
         Basis::FastestTenth => "by the fastest tenth of its samples".into(),
     })
 }

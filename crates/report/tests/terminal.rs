@@ -112,7 +112,7 @@ fn with_long_names() -> (record::Run, analysis::Analysis) {
                 from: first.point,
                 to: 10 * first.point,
                 exponent: None,
-                because: String::new(),
+                reason: None,
                 basis: analysis::Basis::Medians,
             });
         }

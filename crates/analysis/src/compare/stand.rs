@@ -47,7 +47,7 @@ pub(super) fn growth(
 fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
     let line = |growth: &Growth| matches!(growth.class, Class::Linear | Class::Linearithmic);
     let known = |growth: &Growth, row: &Row| {
-        growth.because.is_empty() && row.cells.iter().flatten().count() >= FEWEST_POINTS
+        growth.reason.is_none() && row.cells.iter().flatten().count() >= FEWEST_POINTS
     };
     let sure = known(before, rows[0]) && known(after, rows[1]);
     before.class == after.class || (line(before) && line(after) && !sure)

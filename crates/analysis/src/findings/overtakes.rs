@@ -1,6 +1,6 @@
 //! Sentences on who overtakes whom, in the fixed vocabulary: *overtakes*.
 
-use crate::findings::words;
+use crate::findings::{reasons, words};
 use crate::gather::places::verdicts_from;
 use crate::pairs::crossover::CLOSE;
 use crate::{Contest, Crossover, Estimate, Standing, Table};
@@ -42,7 +42,9 @@ pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> St
     let pair = format!("{one} and {other}{qualifiers}");
     let range = range(table, contest);
     match &contest.standing {
-        Standing::Unknown { because } => format!("{pair} are undecided: {because}."),
+        Standing::Unknown { reason } => {
+            format!("{pair} are undecided: {}.", reasons::comparison(reason))
+        }
         Standing::TooClose { most, ratio } => {
             format!("{pair} are {}.", alike(&range, *most, *ratio))
         }

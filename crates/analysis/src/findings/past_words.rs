@@ -1,6 +1,6 @@
 //! How a rate goes from one of the part for each of the whole on, in a sentence: past one thread per CPU.
 
-use crate::findings::rate_words::{counted, doubt, fall, fall_interval, interval};
+use crate::findings::rate_words::{because, counted, doubt, fall, fall_interval, interval};
 use crate::findings::words;
 use crate::rates::HALF;
 use crate::{Course, Estimate, Halved, Rate, Shares, Table};
@@ -71,10 +71,13 @@ impl Past<'_> {
                 "{subject} does not collapse past {}: {what} {factor} {range}{known}. It is undecided \
                  beyond that: {}.",
                 self.table.place(rate.from),
-                rate.because
+                because(rate)
             );
         }
-        format!("{subject} is undecided: {what} {factor} {range}{known}, because {}.", rate.because)
+        format!(
+            "{subject} is undecided: {what} {factor} {range}{known}, because {}.",
+            because(rate)
+        )
     }
 
     fn peaks(&self, rate: &Rate) -> String {
@@ -125,7 +128,7 @@ impl Past<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Peak;
+    use crate::{Peak, TrendReason};
     use record::{MetricInfo, Parameters};
 
     fn table() -> Table {
@@ -167,8 +170,8 @@ mod tests {
     }
 
     fn a_rate(course: Course, factor: Estimate) -> Rate {
-        let because = String::new();
-        Rate { course, from: 2, to: 32, level: 900.0, factor, peak: None, halved: None, because }
+        let reason = None;
+        Rate { course, from: 2, to: 32, level: 900.0, factor, peak: None, halved: None, reason }
     }
 
     fn said(told: &Rate) -> String {
@@ -193,7 +196,7 @@ mod tests {
              1.33), not halved in the range."
         );
         let mut open = a_rate(Course::Undecided, estimate(0.8, 0.4, 1.2));
-        open.because = "it falls ×2.50 to 8 and rises again".into();
+        open.reason = Some(TrendReason::FallsAndRises { fall: 2.5, point: 8 });
         assert_eq!(
             said(&open),
             "mcs is undecided: acquisitions/s ×0.800 from 2 to 32 threads, 1 to 16 per CPU (95 % \
@@ -223,7 +226,8 @@ mod tests {
             "halved at 5.2 threads (2.6 per CPU), between 2 and 4 (no interval)."
         );
         told.halved = None;
-        told.because = "the last two points together fall ×500, 95 % 300 to 800".into();
+        let fall = Estimate { value: 500.0, low: 300.0, high: 800.0 };
+        told.reason = Some(TrendReason::LastTwo { fall });
         assert!(said(&told).ends_with(
             "Its ends alone leave it undecided, but the last two points \
                                        together fall ×500, 95 % 300 to 800."

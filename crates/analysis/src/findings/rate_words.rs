@@ -1,7 +1,7 @@
 //! How a rate goes, in a sentence.
 
 use crate::findings::past_words;
-use crate::findings::words;
+use crate::findings::{reasons, words};
 use crate::rates::HALF;
 use crate::{Course, Estimate, Halved, Rate, Scaling, Table};
 use record::MetricInfo;
@@ -41,13 +41,13 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         // What matters most is known nevertheless.
         Course::Undecided if low > HALF && low < high => format!(
             "{subject} does not collapse: {what} {factor} {range}{known}. It is {course} beyond that: {}.",
-            rate.because
+            because(rate)
         ),
         Course::Undecided if low < high || rate.factor.value > 0.0 => format!(
             "{subject} is {course}: {what} {factor} {range}{known}, because {}.",
-            rate.because
+            because(rate)
         ),
-        Course::Undecided => format!("{subject} is {course}, because {}.", rate.because),
+        Course::Undecided => format!("{subject} is {course}, because {}.", because(rate)),
     }
 }
 
@@ -71,12 +71,17 @@ pub(crate) fn scaling(subject: &str, table: &Table, scaling: &Scaling) -> String
     )
 }
 
+/// Why it is undecided.
+pub(crate) fn because(rate: &Rate) -> String {
+    rate.reason.as_ref().map(reasons::trend).unwrap_or_default()
+}
+
 /// What it rests on where its two ends alone leave it undecided.
 pub(crate) fn doubt(rate: &Rate) -> String {
-    if rate.because.is_empty() {
+    if rate.reason.is_none() {
         return String::new();
     }
-    format!(" Its ends alone leave it undecided, but {}.", rate.because)
+    format!(" Its ends alone leave it undecided, but {}.", because(rate))
 }
 
 /// `fall ×8.60`.
@@ -150,7 +155,7 @@ pub(crate) fn counted(metric: &MetricInfo) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Peak;
+    use crate::{Peak, TrendReason};
 
     fn table(unit: &str) -> Table {
         Table {
@@ -191,7 +196,7 @@ mod tests {
             factor,
             peak: None,
             halved: None,
-            because: String::new(),
+            reason: None,
         }
     }
 
@@ -217,7 +222,7 @@ mod tests {
         let surely = said(&a_rate(Course::Falls, estimate(0.8, 0.75, 0.85)));
         assert!(surely.ends_with("(95 % 1.18 to 1.33), not halved in the range."), "{surely}");
         let mut open = a_rate(Course::Undecided, estimate(0.8, 0.4, 1.2));
-        open.because = "it falls ×2.50 to 100 and rises again".into();
+        open.reason = Some(TrendReason::FallsAndRises { fall: 2.5, point: 100 });
         assert_eq!(
             said(&open),
             "poll is undecided: replies/s ×0.800 from 0 to 15,000 dead connections (95 % 0.400 to \
@@ -266,8 +271,8 @@ mod tests {
     #[test]
     fn what_holds_by_its_thirds_says_so_and_a_rate_without_a_unit_has_its_name() {
         let mut told = a_rate(Course::Holds, estimate(0.95, 0.7, 1.3));
-        told.because =
-            "the last three points are ×0.98 of the first three, 95 % 0.93 to 1.03".into();
+        let ratio = Estimate { value: 0.98, low: 0.93, high: 1.03 };
+        told.reason = Some(TrendReason::LastAgainstFirst { points: 3, ratio });
         assert!(said(&told).ends_with(
             " Its ends alone leave it undecided, but the last three points are ×0.98 of the first \
              three, 95 % 0.93 to 1.03."

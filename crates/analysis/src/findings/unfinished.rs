@@ -33,7 +33,7 @@ pub(crate) fn beyond(
         factor: none,
         peak: None,
         halved: Some(Halved { at, after: last, before: dead, vague: true }),
-        because: String::new(),
+        reason: None,
     })
 }
 

@@ -19,11 +19,10 @@
 mod evidence;
 mod zeros;
 
-use crate::findings::words;
 use crate::growth::exponent::student_t;
 use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::quantiles::{quantile, sort};
-use crate::{Crossover, Estimate, Standing};
+use crate::{ComparisonReason, Crossover, Estimate, Standing};
 use evidence::{Change, Stretch, without_blips};
 
 /// A lead that is smaller is too close to call, however sure it is: the same program built twice, or
@@ -288,13 +287,15 @@ impl<'a> Comparison<'a> {
     pub fn standing(&self) -> Standing {
         let steps = self.steps.as_slice();
         if steps.len() < 2 {
-            let count = if steps.is_empty() { "no" } else { "one" };
-            return Standing::Unknown { because: format!("they have {count} point in common") };
+            let reason = ComparisonReason::TooFewCommonPoints { points: steps.len() };
+            return Standing::Unknown { reason };
         }
         let most = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
         match self.stretches.as_slice() {
             [] if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
-            [] => Standing::Unknown { because: self.scatters(most) },
+            [] => Standing::Unknown {
+                reason: ComparisonReason::WithinScatter { lead_max: most, ratio: self.ratio() },
+            },
             [only] => self.throughout(steps, only),
             [_, _] | [_, _, _] => {
                 let changes = evidence::changes(steps, &self.stretches);
@@ -304,14 +305,6 @@ impl<'a> Comparison<'a> {
             _ if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
             many => Standing::Unsettled { changes: many.len() - 1, most },
         }
-    }
-
-    /// Why nothing is said of who leads.
-    fn scatters(&self, most: f64) -> String {
-        let most = words::factor(most);
-        let ratio = self.ratio().map(|ratio| format!(" ({})", words::ratio_with_interval(ratio)));
-        let ratio = ratio.unwrap_or_default();
-        format!("leads of up to {most} are within the scatter of their figures{ratio}")
     }
 
     /// The figures of the one over those of the other, over all points: the mean of the logarithms,
@@ -495,13 +488,13 @@ mod tests {
     #[test]
     fn too_few_points_are_unknown() {
         let one = singles("one", &[(10, 1.0), (30, 2.0)]);
-        let because = |other: &[(u64, f64)]| match contest(&one, &singles("other", other)) {
-            Standing::Unknown { because } => because,
+        let common_points = |other: &[(u64, f64)]| match contest(&one, &singles("other", other)) {
+            Standing::Unknown { reason: ComparisonReason::TooFewCommonPoints { points } } => points,
             standing => panic!("{standing:?}"),
         };
-        assert_eq!(because(&[]), "they have no point in common");
-        assert_eq!(because(&[(20, 1.0), (40, 1.0)]), "they have no point in common");
-        assert_eq!(because(&[(20, 1.0), (30, 1.0)]), "they have one point in common");
+        assert_eq!(common_points(&[]), 0);
+        assert_eq!(common_points(&[(20, 1.0), (40, 1.0)]), 0);
+        assert_eq!(common_points(&[(20, 1.0), (30, 1.0)]), 1);
     }
 
     #[test]
@@ -641,9 +634,11 @@ mod tests {
     #[test]
     fn scatter_is_not_called_close() {
         let noisy = against_ten([8.0, 12.0, 9.0, 13.0, 8.0, 11.0], 0.2);
-        let Standing::Unknown { because } = noisy else { panic!("{noisy:?}") };
-        let said = "leads of up to ×1.30 are within the scatter of their figures (ratio ";
-        assert!(because.starts_with(said), "{because}");
+        let Standing::Unknown { reason } = noisy else { panic!("{noisy:?}") };
+        let ComparisonReason::WithinScatter { lead_max, ratio: Some(_) } = reason else {
+            panic!("{reason:?}")
+        };
+        assert!((lead_max - 1.3).abs() < 0.005, "{lead_max}");
     }
 
     /// One point whose five rounds agree by luck is held to the error of the others.

@@ -9,11 +9,10 @@
 //! A law always fits somehow. It is said to apply where the figures are no further from it than what
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
-use crate::findings::words;
 use crate::pairs::crossover::Figure;
 use crate::rates::Levels;
 use crate::stats::quantiles::{median_of, quantile, sort};
-use crate::{Estimate, Scaling};
+use crate::{Estimate, Scaling, ScalingReason};
 
 /// With fewer points three parameters fit whatever there is.
 pub const FEWEST: usize = 4;
@@ -223,10 +222,10 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
     let levels = Levels::of(figures, split);
     let law = Law::fit(&at(&|index| levels.logs[index]), By::Ratio);
     let Some(law) = law else {
-        let because =
-            if figures.len() < FEWEST { too_few() } else { "a figure is not above zero".into() };
+        let few = figures.len() < FEWEST;
+        let reason = if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive };
         return Some(Scaling {
-            because,
+            reason: Some(reason),
             ..of_law(Law { single: 0.0, contention: 0.0, crosstalk: 0.0 })
         });
     };
@@ -249,7 +248,7 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
     let stands_out = !out.is_finite() || out > NEAR.max(2.0 * scaling.residual);
     // Without crosstalk in some of the replicates there may be no peak at all.
     scaling.peak = (stands_out && peak.high <= REACH * end).then_some(peak);
-    scaling.because = why_not(&apart, &levels.errors, &law);
+    scaling.reason = why_not(&apart, &levels.errors, &law);
     Some(scaling)
 }
 
@@ -261,36 +260,32 @@ fn of_law(law: Law) -> Scaling {
         crosstalk: alone(law.crosstalk),
         peak: None,
         residual: 0.0,
-        because: String::new(),
+        reason: None,
     }
 }
 
-fn too_few() -> String {
-    format!("it takes {} points", words::number_word(FEWEST))
-}
+const TOO_FEW_POINTS: ScalingReason = ScalingReason::TooFewPoints { required: FEWEST };
 
-/// Why the law does not apply to figures that are this far `apart` from it; empty where it does.
-fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> String {
+/// Why the law does not apply to figures that are this far `apart` from it; `None` where it does.
+fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     if apart.len() < FEWEST {
-        return too_few();
+        return Some(TOO_FEW_POINTS);
     }
     let usual = median_of(&mut errors.to_vec()).unwrap_or(0.0);
     if usual > VAGUE {
-        let by = words::factor(usual.exp());
-        return format!("its medians are sure to {by} only: any law would fit");
+        return Some(ScalingReason::TooUncertain { error: usual.exp() });
     }
     if law.contention > 1.0 {
-        return "each further one costs more than it brings: its contention would be above 1"
-            .into();
+        return Some(ScalingReason::ContentionAboveOne);
     }
     let used = 1 + usize::from(law.contention > 0.0) + usize::from(law.crosstalk > 0.0);
     let free = apart.len().saturating_sub(used).max(1);
     let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(NEAR));
     if root_mean_square(strengths, free) > ERRORS {
-        let most = apart.iter().fold(0.0_f64, |most, apart| most.max(apart.abs()));
-        return format!("its figures are up to {} off the law", words::factor(most.exp()));
+        let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));
+        return Some(ScalingReason::PoorFit { max: max.exp() });
     }
-    String::new()
+    None
 }
 
 fn root_mean_square(figures: impl Iterator<Item = f64>, count: usize) -> f64 {

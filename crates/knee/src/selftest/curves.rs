@@ -3,6 +3,7 @@
 use super::bench::ask;
 use super::{Bench, Control, Proof, State, twice, unsigned_zero};
 use crate::exit::Trouble;
+use analysis::findings::reasons;
 use analysis::{Analysis, Class};
 use serde_json::json;
 
@@ -49,7 +50,8 @@ fn judged(analysis: &Analysis) -> Proof {
             _ if named == class => right += 1,
             Class::Undecided => {
                 undecided += 1;
-                wrong.push(format!("{curve} is undecided, because {}", growth.because));
+                let reason = growth.reason.as_ref().map(reasons::growth).unwrap_or_default();
+                wrong.push(format!("{curve} is undecided, because {reason}"));
             }
             _ => wrong.push(format!("{curve} is named {named:?}")),
         }

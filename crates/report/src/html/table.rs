@@ -4,6 +4,7 @@ use super::findings::tag;
 use super::{Analysed, data::View, runs};
 use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
 use crate::words::{self, Mark};
+use analysis::findings::reasons;
 use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
 use findings::format::exponent_of;
 use maud::{Markup, html};
@@ -251,7 +252,7 @@ pub(super) fn halved_at(halved: &Halved) -> String {
 fn evidence(growth: &Growth) -> Markup {
     html! {
         @if growth.basis == Basis::FastestTenth {
-            span.interval title=(growth.because) { "by the fastest tenth of its samples" }
+            span.interval title=[growth.reason.as_ref().map(reasons::growth)] { "by the fastest tenth of its samples" }
         }
         @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
@@ -282,8 +283,10 @@ fn notes(table: &Table) -> Markup {
 fn known(table: &Table, row: &Row) -> Vec<String> {
     let mut notes = words::notes(row);
     notes.extend(words::cut_short(table, row));
-    if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth) {
-        notes.push(format!("its medians leave it undecided: {}", growth.because));
+    if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth)
+        && let Some(reason) = &growth.reason
+    {
+        notes.push(format!("its medians leave it undecided: {}", reasons::growth(reason)));
     }
     notes
 }

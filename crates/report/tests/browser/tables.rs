@@ -10,7 +10,7 @@ fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
     let row = table.rows.iter_mut().find(|row| row.label == "poll").expect("poll");
     let growth = row.growth.as_mut().expect("its growth");
     growth.basis = Basis::FastestTenth;
-    growth.because = "the median at 300 falls between two modes".to_owned();
+    growth.reason = Some(analysis::GrowthReason::IntervalTooWide { point: 300 });
     with(&runs, |page| {
         let cell: String = page.get(
             "[...document.querySelectorAll('table.figures tr')]
@@ -18,7 +18,7 @@ fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
         );
         assert!(cell.contains("by the fastest tenth of its samples"), "{cell}");
         let notes: String = page.get("document.querySelector('.notes').innerText");
-        let why = "its medians leave it undecided: the median at 300 falls between two modes";
+        let why = "its medians leave it undecided: the interval at 300 is too wide";
         assert!(notes.contains(why), "{notes}");
     });
 }

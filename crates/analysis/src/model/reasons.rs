@@ -1,0 +1,145 @@
+//! Why a verdict is open, or what it rests on: data with the figures that decided it.
+
+use super::{Class, Estimate};
+use serde::Serialize;
+
+/// Why a growth class is undecided, or what the class leaves open.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum GrowthReason {
+    /// The series has no figures.
+    NoFigures,
+    /// The series has too few points.
+    TooFewPoints {
+        /// How many count.
+        points: usize,
+        /// Whether only points above zero count, because the series starts at zero.
+        above_zero: bool,
+    },
+    /// A median is zero or below.
+    NotPositive,
+    /// The points are too close together.
+    RangeTooShort {
+        /// The last point over the first.
+        factor: f64,
+    },
+    /// The exponent has no estimate.
+    NoExponent,
+    /// The series falls.
+    Falls,
+    /// The interval at one point is too wide.
+    IntervalTooWide {
+        /// The point.
+        point: u64,
+    },
+    /// So few points leave more than one class possible.
+    SeveralClasses {
+        /// How many points.
+        points: usize,
+    },
+    /// Several classes explain the figures about equally well.
+    RivalClasses {
+        /// The one or two with the largest weights, the larger first; may be empty.
+        classes: Vec<Class>,
+    },
+    /// No class comes close to the figures.
+    NoClassFits,
+    /// The series is flat except for a step or noise.
+    FlatExceptStep,
+    /// The intervals are too wide to tell n log n from a bent line.
+    BentLineOrLinearithmic,
+    /// Without one point another class would be decisive.
+    SinglePointDecides {
+        /// The point.
+        point: u64,
+    },
+    /// The verdict is linear, but n log n is possible too.
+    LinearithmicPossible {
+        /// The point whose interval is too wide to exclude it, if that is why.
+        wide_point: Option<u64>,
+    },
+}
+
+/// Why a trend is undecided, or what it rests on where its two ends alone leave it undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum TrendReason {
+    /// The interval of the change is too wide to say whether the rate holds.
+    IntervalTooWide,
+    /// A median is zero or below.
+    NotPositive {
+        /// Its point.
+        point: u64,
+    },
+    /// The rate falls and rises again.
+    FallsAndRises {
+        /// The first median over the lowest.
+        fall: f64,
+        /// The point of the lowest.
+        point: u64,
+    },
+    /// The best tenth of the samples at both ends shows that the rate holds.
+    BestTenth {
+        /// The first point.
+        from: u64,
+        /// The last point.
+        to: u64,
+        /// The best tenth at `to` over that at `from`.
+        ratio: f64,
+    },
+    /// The last points together, compared with as many first ones, show that the rate holds.
+    LastAgainstFirst {
+        /// How many on each side.
+        points: usize,
+        /// The last over the first.
+        ratio: Estimate,
+    },
+    /// The last two points together show that the rate collapses.
+    LastTwo {
+        /// The point of comparison over the last two.
+        fall: Estimate,
+    },
+}
+
+/// Why the Universal Scalability Law does not apply.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum ScalingReason {
+    /// The series has too few points.
+    TooFewPoints {
+        /// How many the law takes.
+        required: usize,
+    },
+    /// A median is zero or below.
+    NotPositive,
+    /// The medians are so uncertain that any law would fit.
+    TooUncertain {
+        /// The usual error, as a factor.
+        error: f64,
+    },
+    /// The contention would be above 1: each further one costs more than it brings.
+    ContentionAboveOne,
+    /// The figures are too far from the law.
+    PoorFit {
+        /// The largest distance, as a factor.
+        max: f64,
+    },
+}
+
+/// Why a comparison of two series is open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum ComparisonReason {
+    /// They share fewer than two points.
+    TooFewCommonPoints {
+        /// How many they share.
+        points: usize,
+    },
+    /// Their leads are within the scatter of their figures.
+    WithinScatter {
+        /// The largest lead, as a factor.
+        lead_max: f64,
+        /// One over the other, over all points together; absent where the error is unknown.
+        ratio: Option<Estimate>,
+    },
+}

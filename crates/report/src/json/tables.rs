@@ -1,7 +1,7 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
 use analysis::findings::reasons;
-use analysis::{Contest, Row, Standing, Table};
+use analysis::{Contest, Growth, Row, Standing, Table};
 use serde_json::{Value, json};
 
 /// One value for each table.
@@ -19,7 +19,12 @@ fn table(table: &Table) -> Value {
 fn row(row: &Row) -> Value {
     let mut value = json!(row);
     if let Some(growth) = &row.growth {
-        value["growth"]["because"] = because(growth.reason.as_ref().map(reasons::growth));
+        explain(&mut value["growth"], growth);
+    }
+    for (index, mode) in row.modes.iter().flat_map(|modes| &modes.modes).enumerate() {
+        if let Some(growth) = &mode.growth {
+            explain(&mut value["modes"]["modes"][index]["growth"], growth);
+        }
     }
     if let Some(rate) = &row.rate {
         value["rate"]["because"] = because(rate.reason.as_ref().map(reasons::trend));
@@ -28,6 +33,10 @@ fn row(row: &Row) -> Value {
         value["scaling"]["because"] = because(scaling.reason.as_ref().map(reasons::scaling));
     }
     value
+}
+
+fn explain(value: &mut Value, growth: &Growth) {
+    value["because"] = because(growth.reason.as_ref().map(reasons::growth));
 }
 
 fn comparison(comparison: &Contest) -> Value {

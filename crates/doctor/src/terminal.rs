@@ -5,63 +5,58 @@ use super::words::workloads;
 use super::{
     Examined, GROUPS, Machine, Mended, Outcome, Remedy, Setting, State, Undoing, Undone, setting,
 };
-use anstyle::{AnsiColor, Effects, Style as Paint};
+use anstyle::Style as Paint;
 use findings::format::list;
-use report::terminal::{Detail, Style};
+use report::layout::{
+    ALARM, BOLD, DIM, Detail, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width,
+    wrapped_whole,
+};
 use std::path::Path;
-use textwrap::core::display_width;
-use textwrap::{Options, WordSeparator, WordSplitter};
 
-const WIDTH_MIN: usize = 40;
 /// Columns of the longest state, and of what stands before and behind it.
 const STATE: usize = 7;
-const INDENT: usize = 2;
 const GAP: usize = 2;
 /// Column of what is said below a check.
 const DETAIL: usize = INDENT + STATE + GAP + INDENT;
 
-const BOLD: Paint = Paint::new().effects(Effects::BOLD);
-const DIM: Paint = Paint::new().effects(Effects::DIMMED);
-
-/// Writes within a width, with or without colour.
-struct Pen {
-    colour: bool,
-    width: usize,
-    /// Column where what is found begins.
-    column: usize,
+/// A page of checks: a state, a name and a message in columns, with details below.
+struct Page {
+    pen: Pen,
+    /// Where messages begin.
+    message_column: usize,
     text: String,
 }
 
 /// Every check by its family, the worst first, and what can be done. Says why each matters where it
 /// is not fine, or everywhere if all details are wanted.
 pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> String {
-    let mut pen = Pen::new(style);
+    let mut page = Page::new(style);
     for group in GROUPS {
         let mut rows: Vec<&Examined> =
             examined.iter().filter(|one| one.group == group.name).collect();
         rows.sort_by_key(|one| one.found.state);
         if !rows.is_empty() {
-            pen.painted(BOLD, group.name);
+            page.painted(BOLD, group.name);
         }
         for one in rows {
-            pen.check(machine, one, style.detail == Detail::All);
+            page.check(machine, one, style.detail == Detail::All);
         }
     }
-    pen.line("");
-    pen.summary(examined);
-    pen.text
+    page.line("");
+    page.summary(examined);
+    page.text
 }
 
 /// What was mended, what was left and why, what is still bad, and how to put it back.
 pub fn mended(mended: &[Mended], after: &[Examined], kept: &Path, style: &Style) -> String {
-    let mut pen = Pen::new(style);
+    let mut page = Page::new(style);
     let mut changed = 0;
     for Mended { check, outcome } in mended {
         match outcome {
-            Outcome::Fine => pen.told(State::Ok, "fine", check, "there is nothing to mend"),
+            Outcome::Fine => page.message(State::Ok, "fine", check, "there is nothing to mend"),
             Outcome::Left { why, remedy: command, is_command } => {
-                pen.told(State::Bad, "left", check, why);
-                pen.remedy(command, *is_command);
+                page.message(State::Bad, "left", check, why);
+                page.remedy(command, *is_command);
             }
             Outcome::Changed(files) => {
                 changed += 1;
@@ -69,65 +64,67 @@ pub fn mended(mended: &[Mended], after: &[Examined], kept: &Path, style: &Style)
                     files.iter().map(|one| format!("{} → {}", one.was, one.now)).collect();
                 from.sort();
                 from.dedup();
-                pen.told(State::Ok, "mended", check, &from.join(", "));
+                page.message(State::Ok, "mended", check, &from.join(", "));
                 let settings: Vec<Setting> = files.iter().map(Changed::setting).collect();
-                pen.remedy(&setting::command(&settings, true), true);
+                page.remedy(&setting::command(&settings, true), true);
             }
         }
     }
     if mended.is_empty() {
-        pen.wrapped("There is nothing that knee could mend without harm.", 0);
+        page.wrapped("There is nothing that knee could mend without harm.", 0);
     }
     let bad = |one: &&Examined| one.found.state == State::Bad;
     let bad: Vec<String> = after.iter().filter(bad).map(|one| one.check.name.into()).collect();
     if !bad.is_empty() {
-        pen.wrapped(&format!("Still bad: {}; `knee doctor` says what mends it.", list(&bad)), 0);
+        page.wrapped(&format!("Still bad: {}; `knee doctor` says what mends it.", list(&bad)), 0);
     }
     if changed > 0 {
         let kept = kept.display();
         let text = format!("`knee doctor --undo` puts back what was; it is kept in {kept}.");
-        pen.wrapped(&text, 0);
+        page.wrapped(&text, 0);
     }
-    pen.text
+    page.text
 }
 
 /// What was put back, and what was not and why.
 pub fn undone(undoing: &Undoing, kept: &Path, is_root: bool, style: &Style) -> String {
-    let mut pen = Pen::new(style);
+    let mut page = Page::new(style);
     for Undone { check, file, was, now, left } in &undoing.settings {
         let now = now.as_deref().unwrap_or("unknown");
         match left {
-            Some(why) => pen.told(State::Bad, "left", check, &format!("{now} in {file}: {why}")),
+            Some(why) => {
+                page.message(State::Bad, "left", check, &format!("{now} in {file}: {why}"))
+            }
             None if now == was => {
-                pen.told(State::Ok, "as was", check, &format!("{was} in {file}"));
+                page.message(State::Ok, "as was", check, &format!("{was} in {file}"));
             }
             None => {
-                pen.told(State::Ok, "back", check, &format!("{now} → {was} in {file}"));
+                page.message(State::Ok, "back", check, &format!("{now} → {was} in {file}"));
             }
         }
     }
     let whole = std::path::absolute(kept).unwrap_or_else(|_| kept.into());
     let kept = whole.display();
     if undoing.restarted {
-        pen.wrapped("The machine was started anew since: so was each of its settings.", 0);
+        page.wrapped("The machine was started anew since: so was each of its settings.", 0);
     } else if undoing.settings.is_empty() {
         // Root has a folder of its own.
         let sudo = if is_root { "" } else { " What was changed with sudo is put back with sudo." };
-        pen.wrapped(&format!("Nothing is to be put back: there is no {kept}.{sudo}"), 0);
+        page.wrapped(&format!("Nothing is to be put back: there is no {kept}.{sudo}"), 0);
     } else if undoing.settings.iter().any(|one| one.left.is_some()) {
-        pen.wrapped(&format!("What was left stays kept in {kept}."), 0);
+        page.wrapped(&format!("What was left stays kept in {kept}."), 0);
     }
-    pen.text
+    page.text
 }
 
-impl Pen {
-    fn new(style: &Style) -> Pen {
+impl Page {
+    fn new(style: &Style) -> Page {
         let names = super::checks().map(|check| check.name.len()).max().unwrap_or(0);
-        let column = INDENT + STATE + GAP + names + GAP;
-        let width = style.width.max(WIDTH_MIN);
-        // Where little is left beside the names, texts go below them.
-        let column = if width < 2 * column { DETAIL } else { column };
-        Pen { colour: style.colour, width, column, text: String::new() }
+        let behind_names = INDENT + STATE + GAP + names + GAP;
+        let pen = Pen::new(style);
+        // Where names leave little of a line, messages go below them.
+        let message_column = if pen.width < 2 * behind_names { DETAIL } else { behind_names };
+        Page { pen, message_column, text: String::new() }
     }
 
     fn check(&mut self, machine: &Machine, one: &Examined, all: bool) {
@@ -137,7 +134,7 @@ impl Pen {
             (_, "") => found.value.clone(),
             (_, says) => format!("{}: {says}", found.value),
         };
-        self.told(found.state, found.state.name(), check.name, &says);
+        self.message(found.state, found.state.name(), check.name, &says);
         if all || matches!(found.state, State::Bad | State::Mind) {
             let whom = workloads(check);
             let why = check.why;
@@ -149,31 +146,31 @@ impl Pen {
     }
 
     /// A word in the colour of a state, a check's name, and what is said of it beside or below.
-    fn told(&mut self, state: State, word: &str, name: &str, says: &str) {
-        let painted = self.paint(colour(state), &format!("{word:<STATE$}"));
+    fn message(&mut self, state: State, word: &str, name: &str, says: &str) {
+        let painted = self.pen.paint(colour(state), &format!("{word:<STATE$}"));
         let gap = " ".repeat(GAP);
         let head = format!("{}{painted}{gap}{name}", " ".repeat(INDENT));
         let used = INDENT + STATE + GAP + name.len();
-        let room = self.width - self.column;
-        let lines = fold(says, room);
+        let room = self.pen.width - self.message_column;
+        let lines = wrapped_whole(says, room, 0, 0);
         // A long path is never cut, and has more room below.
-        if used + GAP > self.column || lines.iter().any(|line| display_width(line) > room) {
+        if used + GAP > self.message_column || lines.iter().any(|line| display_width(line) > room) {
             self.line(&head);
-            self.below(Paint::new(), says);
+            self.below(PLAIN, says);
             return;
         }
         let mut lines = lines.into_iter();
         let first = lines.next().unwrap_or_default();
-        self.line(&format!("{head}{}{first}", " ".repeat(self.column - used)));
+        self.line(&format!("{head}{}{first}", " ".repeat(self.message_column - used)));
         let rest: Vec<String> = lines.collect();
         for line in rest {
-            self.line(&format!("{}{line}", " ".repeat(self.column)));
+            self.line(&format!("{}{line}", " ".repeat(self.message_column)));
         }
     }
 
     fn below(&mut self, paint: Paint, text: &str) {
-        for line in fold(text, self.width - DETAIL) {
-            let painted = self.paint(paint, &line);
+        for line in wrapped_whole(text, self.pen.width - DETAIL, 0, 0) {
+            let painted = self.pen.paint(paint, &line);
             self.line(&format!("{}{painted}", " ".repeat(DETAIL)));
         }
     }
@@ -184,7 +181,8 @@ impl Pen {
             return;
         }
         // Room for the arrow before it and the backslash behind it.
-        let lines = fold(text, self.width - DETAIL - 2 - if is_command { 2 } else { 0 });
+        let lines =
+            wrapped_whole(text, self.pen.width - DETAIL - 2 - if is_command { 2 } else { 0 }, 0, 0);
         let last = lines.len().saturating_sub(1);
         for (number, line) in lines.iter().enumerate() {
             let arrow = if number == 0 { "→ " } else { "  " };
@@ -225,50 +223,28 @@ impl Pen {
     }
 
     fn painted(&mut self, paint: Paint, text: &str) {
-        let painted = self.paint(paint, text);
+        let painted = self.pen.paint(paint, text);
         self.line(&painted);
     }
 
     fn wrapped(&mut self, text: &str, indent: usize) {
-        for line in fold(text, self.width - indent) {
+        for line in wrapped_whole(text, self.pen.width - indent, 0, 0) {
             self.line(&format!("{}{line}", " ".repeat(indent)));
         }
     }
 
     fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    fn paint(&self, paint: Paint, text: &str) -> String {
-        if self.colour && !paint.is_plain() {
-            format!("{}{text}{}", paint.render(), paint.render_reset())
-        } else {
-            text.to_owned()
-        }
+        self.pen.line(&mut self.text, line);
     }
 }
 
-fn colour(state: State) -> Paint {
+const fn colour(state: State) -> Paint {
     match state {
-        State::Bad => Paint::new().fg_color(Some(AnsiColor::Red.into())).effects(Effects::BOLD),
-        State::Mind => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
+        State::Bad => ALARM,
+        State::Mind => NOTABLE,
         State::Unknown => DIM,
-        State::Ok => Paint::new().fg_color(Some(AnsiColor::Green.into())),
+        State::Ok => GOOD,
     }
-}
-
-/// Folded between words only: what a reader may want to type is never cut at a hyphen, nor inside a
-/// path.
-pub(super) fn fold(text: &str, width: usize) -> Vec<String> {
-    if display_width(text) <= width {
-        return vec![text.to_owned()];
-    }
-    let options = Options::new(width)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .break_words(false);
-    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
 #[cfg(test)]

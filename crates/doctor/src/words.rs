@@ -88,7 +88,7 @@ pub fn checks_by_group() -> String {
     for group in GROUPS {
         let names: Vec<&str> = group.checks.iter().map(|check| check.name).collect();
         let names = names.join(", ");
-        let lines = super::terminal::fold(&names, HELP_WIDTH);
+        let lines = report::layout::wrapped_whole(&names, HELP_WIDTH, 0, 0);
         for (number, line) in lines.iter().enumerate() {
             let head = if number == 0 { group.name } else { "" };
             // Writing to a String can't fail.

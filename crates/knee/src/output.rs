@@ -2,7 +2,7 @@
 
 use crate::exit::Trouble;
 use observe::plain;
-use report::terminal::{Detail, Style};
+use report::layout::{Detail, Style};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 /// Columns where the output goes to a file or a pipe.

@@ -225,7 +225,7 @@ mod tests {
         let told = json(&cut);
         assert_eq!((&told["passed"], &told["interrupted"]), (&json!(false), &json!(true)));
         assert_eq!(told["not_run"], json!(["growth", "full-disk"]));
-        let style = report::terminal::Style { width: 100, ..crate::output::style(false) };
+        let style = report::layout::Style { width: 100, ..crate::output::style(false) };
         let last = text::table(&cut, &style).lines().last().unwrap_or_default().to_owned();
         assert_eq!(last, "1 proved, in 0 s. Not run: growth and full-disk.");
     }

@@ -1,12 +1,11 @@
 //! Advice as text and as JSON.
 
 use crate::figures::{Unit, factor, figure, percent, whole};
-use crate::terminal::Style;
+use crate::layout::{INDENT, Style, WIDTH_MIN, display_width, wrapped_whole};
 use crate::words;
 use analysis::Estimate;
 use analysis::advise::{Advice, Nearest};
 use serde_json::{Value, json};
-use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Advice, with where it comes from.
 #[derive(Clone, Debug)]
@@ -38,19 +37,18 @@ const MIND: &str = "Finding what is ready is rarely the largest of a server's co
 const SCHEMA: u32 = 1;
 /// Fewer columns than this show the ranking as lines.
 const TABLE_WIDTH_MIN: usize = 84;
-const WIDTH_MIN: usize = 40;
 
 /// The ranking as a table, or as lines where there is no room for one, and what has to be known of
 /// it. Every line ends in a line feed and in no blank.
 pub fn text(said: &Said, style: &Style) -> String {
     let advice = &said.advice;
     let width = style.width.max(WIDTH_MIN);
-    let mut lines = wrapped(&question(advice), width, "");
+    let mut lines = wrapped_whole(&question(advice), width, 0, INDENT);
     lines.extend(ranking(advice, width));
     let known = [absent(advice), verdict(advice), nearest(advice), few(advice)];
     let known = known.into_iter().flatten();
     for said in known.chain([origin(said), MIND.to_owned()]) {
-        lines.extend(wrapped(&said, width, ""));
+        lines.extend(wrapped_whole(&said, width, 0, INDENT));
     }
     lines.iter().fold(String::new(), |mut out, line| {
         out.push_str(line.trim_end());
@@ -91,17 +89,22 @@ fn ranking(advice: &Advice, width: usize) -> Vec<String> {
     let costs: Vec<f64> = advice.ranking.iter().map(|row| row.cost_ns.value).collect();
     let unit = Unit::for_table("ns", &costs);
     let table = table(advice, &unit);
-    let fits = |line: &String| textwrap::core::display_width(line) <= width;
+    let fits = |line: &String| display_width(line) <= width;
     if width >= TABLE_WIDTH_MIN && table.iter().all(fits) {
         return table;
     }
-    let mut lines = wrapped("The cost of an active descriptor, with its 95 % interval:", width, "");
+    let mut lines = wrapped_whole(
+        "The cost of an active descriptor, with its 95 % interval:",
+        width,
+        0,
+        INDENT,
+    );
     for row in &advice.ranking {
         let Estimate { value, low, high } = row.cost_ns;
         let (low, high) = (unit.figure(low), unit.figure(high));
         let (label, value, times) = (&row.label, unit.with_symbol(value), factor(row.times));
         let text = format!("{label}: {value} ({low} to {high}), {times}");
-        lines.extend(wrapped(&text, width, "  "));
+        lines.extend(wrapped_whole(&text, width, INDENT, 2 * INDENT));
     }
     lines
 }
@@ -183,15 +186,4 @@ fn origin(said: &Said) -> String {
     };
     let workload = &advice.workload;
     format!("{how}: {workload}, {}{between}.", words::list(&parameters))
-}
-
-/// Folded between words: what a reader may want to type is never cut at a hyphen.
-fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
-    let deeper = format!("{indent}  ");
-    let options = Options::new(width)
-        .initial_indent(indent)
-        .subsequent_indent(&deeper)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

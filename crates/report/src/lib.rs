@@ -13,5 +13,6 @@ mod figures;
 pub mod history;
 pub mod html;
 pub mod json;
+pub mod layout;
 pub mod terminal;
 mod words;

@@ -9,36 +9,15 @@ mod down;
 mod waits;
 
 use crate::figures::{NONE, Unit, share, whole};
+use crate::layout::{
+    BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width, right,
+};
 use crate::words::{self, Mark, Tone, Verdict};
 use analysis::{Analysis, Finding, Row, Table};
-use anstyle::{AnsiColor, Effects, Style as Paint};
+use anstyle::Style as Paint;
 use record::{Run, Warning};
 use std::ops::Range;
 
-/// How to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// Whether colours and weights may be used; every word is there without them too.
-    pub colour: bool,
-    /// Columns of the terminal; fewer than 40 are taken as 40.
-    pub width: usize,
-    /// How much to show.
-    pub detail: Detail,
-}
-
-/// How much to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// The headline metric of each workload; the others are named.
-    Headline,
-    /// Every table and every finding.
-    All,
-}
-
-const WIDTH_MIN: usize = 40;
-pub(crate) const INDENT: usize = 2;
-/// Between two columns of figures; the mark of the left one stands in it.
-pub(crate) const GAP: usize = 3;
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
 fn sign(mark: Mark) -> char {
     match mark {
@@ -49,7 +28,7 @@ fn sign(mark: Mark) -> char {
 
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
 pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
-    let pen = Pen::of(style);
+    let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
     for averages in &analysis.averages {
@@ -73,12 +52,6 @@ pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
         pen.rest(&mut out, run, analysis);
     }
     out
-}
-
-/// Writes within a width, with or without colour.
-pub(crate) struct Pen {
-    pub(crate) colour: bool,
-    pub(crate) width: usize,
 }
 
 /// One row as text, before it is laid out.
@@ -109,10 +82,6 @@ struct Layout<'a> {
 }
 
 impl Pen {
-    pub(crate) fn of(style: &Style) -> Self {
-        Self { colour: style.colour, width: style.width.max(WIDTH_MIN) }
-    }
-
     fn table(&self, out: &mut String, run: &Run, table: &Table) {
         let unit = words::unit(table);
         let title = [
@@ -121,9 +90,7 @@ impl Pen {
             words::measured(run, table, &unit),
         ]
         .join(" · ");
-        for line in wrapped(&title, self.width, 0, INDENT) {
-            self.line(out, &self.paint(BOLD, &line));
-        }
+        self.paragraph(out, BOLD, &title, (0, INDENT));
         if table.points_down {
             self.down(out, table, &unit);
         } else {
@@ -144,11 +111,7 @@ impl Pen {
         for (name, values) in words::facts(table) {
             self.aside(out, &format!("{name}, by {}:", table.axis));
             for (points, value) in values {
-                for line in
-                    wrapped(&format!("{points}: {value}"), self.width, 2 * INDENT, 3 * INDENT)
-                {
-                    self.line(out, &self.paint(DIM, &line));
-                }
+                self.paragraph(out, DIM, &format!("{points}: {value}"), (2 * INDENT, 3 * INDENT));
             }
         }
     }
@@ -164,13 +127,6 @@ impl Pen {
         }
         if let Some(legend) = words::legend(table, sign) {
             self.aside(out, &legend);
-        }
-    }
-
-    /// Something that is said below a table.
-    pub(crate) fn aside(&self, out: &mut String, text: &str) {
-        for line in wrapped(text, self.width, INDENT, 2 * INDENT) {
-            self.line(out, &self.paint(DIM, &line));
         }
     }
 
@@ -255,7 +211,7 @@ impl Pen {
 
     /// A figure to the right of its column, with its mark behind it or the room for one.
     fn cell(&self, figure: &str, width: usize, mark: Option<Mark>) -> String {
-        let paint = if mark == Some(Mark::Best) { BEST } else { PLAIN };
+        let paint = if mark == Some(Mark::Best) { GOOD } else { PLAIN };
         let sign = mark.map_or(' ', sign);
         self.paint(paint, &right(&format!("{figure}{sign}"), width))
     }
@@ -272,7 +228,7 @@ impl Pen {
     /// Ends a row with what is said about it: behind it where that fits, else on lines of its own.
     fn notes(&self, out: &mut String, text: String, used: usize, notes: &str) {
         let notes = notes.trim_end();
-        if used + textwrap::core::display_width(notes) <= self.width {
+        if used + display_width(notes) <= self.width {
             let notes = if notes.is_empty() { String::new() } else { self.paint(DIM, notes) };
             self.line(out, &(text + &notes));
             return;
@@ -281,9 +237,7 @@ impl Pen {
         if notes.is_empty() {
             return;
         }
-        for line in wrapped(notes.trim_start(), self.width, 3 * INDENT, 3 * INDENT) {
-            self.line(out, &self.paint(DIM, &line));
-        }
+        self.paragraph(out, DIM, notes.trim_start(), (3 * INDENT, 3 * INDENT));
     }
 
     fn findings(&self, out: &mut String, analysis: &Analysis, findings: &[&Finding]) {
@@ -302,9 +256,7 @@ impl Pen {
                 under = Some(place);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
-            for line in wrapped(&finding.sentence, self.width, indent, indent + INDENT) {
-                self.line(out, &line);
-            }
+            self.paragraph(out, PLAIN, &finding.sentence, (indent, indent + INDENT));
         }
     }
 
@@ -317,9 +269,7 @@ impl Pen {
             let remedy = &caveat.remedy;
             let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
             let text = format!("{}{arrow}", caveat.what);
-            for line in wrapped(&text, self.width, INDENT, 2 * INDENT) {
-                self.line(out, &line);
-            }
+            self.indented(out, &text);
         }
     }
 
@@ -334,39 +284,15 @@ impl Pen {
         if !names.is_empty() {
             let done = if ::analysis::is_predicted(run) { "predicted" } else { "measured" };
             let text = format!("Also {done}, not shown here: {}.", words::list(&names));
-            for line in wrapped(&text, self.width, 0, INDENT) {
-                self.line(out, &self.paint(DIM, &line));
-            }
-        }
-    }
-
-    pub(crate) fn heading(&self, out: &mut String, text: &str) {
-        self.line(out, &self.paint(BOLD, text));
-    }
-
-    pub(crate) fn line(&self, out: &mut String, text: &str) {
-        out.push_str(if self.colour { text } else { text.trim_end() });
-        out.push('\n');
-    }
-
-    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
-        if self.colour && !text.is_empty() && paint != PLAIN {
-            format!("{paint}{text}{paint:#}")
-        } else {
-            text.to_owned()
+            self.paragraph(out, DIM, &text, (0, INDENT));
         }
     }
 }
 
-pub(crate) const PLAIN: Paint = Paint::new();
-pub(crate) const BOLD: Paint = Paint::new().effects(Effects::BOLD);
-pub(crate) const DIM: Paint = Paint::new().effects(Effects::DIMMED);
-pub(crate) const BEST: Paint = AnsiColor::Green.on_default();
-
 /// Only what grows fast or collapses stands out, and what is not known steps back.
 const fn tone_paint(tone: Tone) -> Paint {
     match tone {
-        Tone::Middle | Tone::High => AnsiColor::Yellow.on_default(),
+        Tone::Middle | Tone::High => NOTABLE,
         Tone::Open => DIM,
         Tone::Low => PLAIN,
     }
@@ -381,7 +307,7 @@ fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let lines: Vec<Line> = words::rows(table).map(|row| text_of(table, row, unit)).collect();
     let label_width = lines
         .iter()
-        .map(|line| textwrap::core::display_width(&line.row.label))
+        .map(|line| display_width(&line.row.label))
         .chain(["subject".len()])
         .chain(shares.as_ref().map(|(word, _)| word.chars().count()))
         .max()
@@ -422,26 +348,4 @@ fn place_of(finding: &Finding) -> String {
     let mut parts = vec![finding.workload.clone()];
     parts.extend(words::spelled(&finding.parameters, &[]));
     parts.join(" · ")
-}
-
-/// Right-aligned in `width` columns, counted in characters.
-pub(crate) fn right(text: &str, width: usize) -> String {
-    format!("{text:>width$}")
-}
-
-/// A line as it is where it fits; else folded at spaces, its indentation kept.
-pub fn folded(line: &str, width: usize) -> Vec<String> {
-    let width = width.max(WIDTH_MIN);
-    if textwrap::core::display_width(line) <= width {
-        return vec![line.trim_end().to_owned()];
-    }
-    let text = line.trim_start();
-    let indent = line.len() - text.len();
-    wrapped(text, width, indent, indent + INDENT)
-}
-
-pub(crate) fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
-    let (first, others) = (" ".repeat(first), " ".repeat(others));
-    let options = textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&others);
-    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

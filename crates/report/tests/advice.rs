@@ -5,7 +5,7 @@ mod fixture;
 use analysis::advise::{Advice, Spot, grounds};
 use fixture::pipetest;
 use report::advice::{Said, Source, json, text};
-use report::terminal::{Detail, Style};
+use report::layout::{Detail, Style};
 use serde_json::json;
 
 /// Advice between two totals that were measured, with an odd number of active ones.

@@ -7,7 +7,7 @@ use analysis::compare::{Comparison, Direction, Verdict};
 use fixture::compared::{alike, compared};
 use record::Run;
 use report::comparison::{Pair, SCHEMA, json, markdown, page, terminal};
-use report::terminal::{Detail, Style};
+use report::layout::{Detail, Style};
 
 const PLAIN: Style = Style { colour: false, width: 110, detail: Detail::Headline };
 

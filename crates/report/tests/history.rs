@@ -6,7 +6,7 @@ use analysis::history::{History, MARGIN, Measured, Place, Terms, Together, histo
 use analysis::stats::random::{generator, normal};
 use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
 use report::history::{html, json, terminal};
-use report::terminal::{Detail, Style};
+use report::layout::{Detail, Style};
 use std::collections::BTreeMap;
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };

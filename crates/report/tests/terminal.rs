@@ -4,7 +4,8 @@ mod fixture;
 
 use fixture::trajectory::{Size, after, before};
 use fixture::{build, dead, locks, pipetest, realistic};
-use report::terminal::{Detail, Style, tables};
+use report::layout::{Detail, Style};
+use report::terminal::tables;
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
 

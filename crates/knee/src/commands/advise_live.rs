@@ -126,7 +126,7 @@ fn told(seen: &Observation, width: usize) -> String {
         lines.push(format!("  and {more} more, which returned less (--json has them)"));
     }
     lines.extend(seen.remarks.iter().map(|remark| format!("  {remark}")));
-    let folded = lines.iter().flat_map(|line| report::terminal::folded(line, width));
+    let folded = lines.iter().flat_map(|line| report::layout::folded(line, width));
     folded.map(|line| line + "\n").collect()
 }
 

@@ -1,14 +1,9 @@
 //! The table of a self-test, for people.
 
 use super::{State, Tested};
-use anstyle::{AnsiColor, Effects, Style as Paint};
-use report::terminal::Style;
-use textwrap::core::display_width;
-use textwrap::{Options, WordSeparator, WordSplitter};
+use anstyle::Style as Paint;
+use report::layout::{ALARM, DIM, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, wrapped_whole};
 
-const WIDTH_MIN: usize = 40;
-/// Before each line, and between two columns.
-const INDENT: usize = 2;
 /// The longest state.
 const STATE: usize = 9;
 
@@ -18,28 +13,26 @@ pub fn table(tested: &Tested, style: &Style) -> String {
     if tested.all.is_empty() {
         return String::new();
     }
-    let width = style.width.max(WIDTH_MIN);
-    let mut text =
-        format!("knee {} holds itself against what is known\n", env!("CARGO_PKG_VERSION"));
+    let pen = Pen::new(style);
+    let mut text = String::new();
+    pen.line(
+        &mut text,
+        &format!("knee {} holds itself against what is known", env!("CARGO_PKG_VERSION")),
+    );
     for one in &tested.all {
         let state = one.proof.state;
-        let word = painted(style.colour, colour(state), &format!("{:<STATE$}", state.name()));
-        let head = format!("  {word}  {}", one.control.name);
-        text.push_str(&head);
-        text.push('\n');
+        let word = pen.paint(colour(state), &format!("{:<STATE$}", state.name()));
+        pen.line(&mut text, &format!("{:INDENT$}{word}{:INDENT$}{}", "", "", one.control.name));
         let proves = format!("that {}", one.control.proves);
-        let dim = Paint::new().effects(Effects::DIMMED);
-        for (paint, what) in [(dim, proves.as_str()), (Paint::new(), one.proof.seen.as_str())] {
-            for line in folded(what, width - 2 * INDENT - STATE) {
-                text.push_str(&" ".repeat(2 * INDENT + STATE));
-                text.push_str(&painted(style.colour, paint, &line));
-                text.push('\n');
+        let below = 2 * INDENT + STATE;
+        for (paint, what) in [(DIM, proves.as_str()), (PLAIN, one.proof.seen.as_str())] {
+            for line in wrapped_whole(what, pen.width, below, below) {
+                pen.line(&mut text, &pen.paint(paint, &line));
             }
         }
     }
-    for line in folded(&summary(tested), width) {
-        text.push_str(&line);
-        text.push('\n');
+    for line in wrapped_whole(&summary(tested), pen.width, 0, 0) {
+        pen.line(&mut text, &line);
     }
     text
 }
@@ -63,30 +56,11 @@ fn summary(tested: &Tested) -> String {
     format!("{counts}, in {took:.0} s. Not run: {}.", findings::format::list(&names))
 }
 
-fn colour(state: State) -> Paint {
+const fn colour(state: State) -> Paint {
     match state {
-        State::Proved => Paint::new().fg_color(Some(AnsiColor::Green.into())),
-        State::Undecided => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
-        State::Failed => Paint::new().fg_color(Some(AnsiColor::Red.into())).effects(Effects::BOLD),
-        State::NotPossible => Paint::new().effects(Effects::DIMMED),
+        State::Proved => GOOD,
+        State::Undecided => NOTABLE,
+        State::Failed => ALARM,
+        State::NotPossible => DIM,
     }
-}
-
-fn painted(colour: bool, paint: Paint, text: &str) -> String {
-    if colour && !paint.is_plain() {
-        format!("{}{text}{}", paint.render(), paint.render_reset())
-    } else {
-        text.to_owned()
-    }
-}
-
-fn folded(text: &str, width: usize) -> Vec<String> {
-    if display_width(text) <= width {
-        return vec![text.to_owned()];
-    }
-    let options = Options::new(width)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .break_words(false);
-    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

@@ -7,11 +7,12 @@ use super::{
     ratio, tag, title, unit, verdicts, word,
 };
 use crate::figures::{NONE, whole};
-use crate::terminal::{BEST, BOLD, DIM, Detail, GAP, INDENT, PLAIN, Pen, Style, right, wrapped};
+use crate::layout::{
+    BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, wrapped,
+};
 use analysis::compare::{Change, ComparedRow, ComparedTable, Comparison, Difference, Verdict};
-use anstyle::{AnsiColor, Style as Paint};
+use anstyle::Style as Paint;
 use std::ops::Range;
-use textwrap::core::display_width;
 
 /// More differing facts than so many are named only, unless everything is asked for.
 const DIFFERENCES_MAX: usize = 12;
@@ -22,13 +23,11 @@ const WORD_WIDTH: usize = 11;
 
 /// The comparison as lines that end in a line feed; with [`Detail::All`] the medians as well.
 pub fn text(pair: &Pair, style: &Style) -> String {
-    let pen = Pen::of(style);
+    let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
     for (name, run) in [("base", pair.base), ("new ", pair.new)] {
-        for line in wrapped(&format!("{name}  {}", identity(run)), pen.width, 0, 6) {
-            pen.line(&mut out, &pen.paint(BOLD, &line));
-        }
+        pen.paragraph(&mut out, BOLD, &format!("{name}  {}", identity(run)), (0, 6));
     }
     pen.differences(&mut out, pair.comparison, all);
     pen.verdicts(&mut out, pair.comparison);
@@ -63,7 +62,7 @@ impl Pen {
     fn differences(&self, out: &mut String, of: &Comparison, all: bool) {
         out.push('\n');
         if of.differences.is_empty() {
-            self.paragraph(out, "Nothing that is recorded of the conditions differs.");
+            self.sentence(out, "Nothing that is recorded of the conditions differs.");
             return;
         }
         self.heading(out, "Conditions that differ");
@@ -115,13 +114,11 @@ impl Pen {
         out.push('\n');
         self.heading(out, "Verdicts");
         if of.tables.is_empty() {
-            self.paragraph(out, "  None: nothing was measured by both.");
+            self.sentence(out, "  None: nothing was measured by both.");
             return;
         }
         for line in verdicts(of) {
-            for line in wrapped(&line, self.width, INDENT, 2 * INDENT) {
-                self.line(out, &line);
-            }
+            self.indented(out, &line);
         }
     }
 
@@ -146,16 +143,12 @@ impl Pen {
     fn change(&self, out: &mut String, change: &Change) {
         let (sign, _) = tag(change);
         let text = format!("{sign} {}", change.sentence);
-        for line in wrapped(&text, self.width, 2 * INDENT, 3 * INDENT) {
-            self.line(out, &line);
-        }
+        self.paragraph(out, PLAIN, &text, (2 * INDENT, 3 * INDENT));
     }
 
     /// One table, with what its signs mean.
     fn compared(&self, out: &mut String, pair: &Pair, table: &ComparedTable, all: bool) {
-        for line in wrapped(&title(pair, table), self.width, 0, INDENT) {
-            self.line(out, &self.paint(BOLD, &line));
-        }
+        self.paragraph(out, BOLD, &title(pair, table), (0, INDENT));
         let unit = unit(table);
         let layout = layout(table, all.then_some(&unit));
         for (number, (points, overall)) in self.parts_of(&layout).into_iter().enumerate() {
@@ -293,25 +286,13 @@ impl Pen {
             self.indented(out, &super::with_remedy(&advice));
         }
     }
-
-    fn indented(&self, out: &mut String, text: &str) {
-        for line in wrapped(text, self.width, INDENT, 2 * INDENT) {
-            self.line(out, &line);
-        }
-    }
-
-    fn paragraph(&self, out: &mut String, text: &str) {
-        for line in wrapped(text, self.width, 0, INDENT) {
-            self.line(out, &line);
-        }
-    }
 }
 
 /// What has changed stands out, and what is not known steps back.
 const fn paint(verdict: Verdict) -> Paint {
     match verdict {
-        Verdict::Slower => AnsiColor::Red.on_default(),
-        Verdict::Faster => BEST,
+        Verdict::Slower => BAD,
+        Verdict::Faster => GOOD,
         Verdict::Same => PLAIN,
         Verdict::Undecided => DIM,
     }

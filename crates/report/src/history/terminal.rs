@@ -2,10 +2,9 @@
 
 use super::{BENEATH, Group, groups, how_sure, machine, span, too_few, unchanged};
 use crate::figures::{NONE, Unit, factor, whole};
-use crate::terminal::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, right, wrapped};
+use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::words::list;
 use analysis::history::{History, Line};
-use textwrap::core::display_width;
 
 /// More runs than so many are drawn from the newest back.
 const DRAWN_MAX: usize = 40;
@@ -15,17 +14,15 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// The history as lines that end in a line feed; with [`Detail::All`] every line is drawn.
 pub fn text(history: &History, style: &Style) -> String {
-    let pen = Pen::of(style);
+    let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
     let head = [history.workload.name.clone(), span(history), machine(history)].join(" · ");
-    for line in wrapped(&head, pen.width, 0, INDENT) {
-        pen.line(&mut out, &pen.paint(BOLD, &line));
-    }
+    pen.paragraph(&mut out, BOLD, &head, (0, INDENT));
     if !history.together.is_empty() {
         out.push('\n');
         let sentences = history.together.iter().map(|together| together.sentence.as_str());
-        sentences.chain([BENEATH]).for_each(|said| pen.said(&mut out, said));
+        sentences.chain([BENEATH]).for_each(|said| pen.sentence(&mut out, said));
     }
     for group in groups(history) {
         let drawn: Vec<&Line> =
@@ -38,21 +35,19 @@ pub fn text(history: &History, style: &Style) -> String {
     }
     out.push('\n');
     if history.told.is_empty() && history.judged > 0 {
-        pen.said(&mut out, "Nothing changed.");
+        pen.sentence(&mut out, "Nothing changed.");
     }
     let known = [unchanged(history), too_few(history).map(|said| said + ".")];
     for said in known.into_iter().flatten() {
-        pen.said(&mut out, &said);
+        pen.sentence(&mut out, &said);
     }
     if history.judged > 0 {
-        pen.said(&mut out, &how_sure(history));
+        pen.sentence(&mut out, &how_sure(history));
     }
     if !history.left_out.is_empty() {
         pen.heading(&mut out, "Left out");
         for left in &history.left_out {
-            for line in wrapped(&left.what, pen.width, INDENT, 2 * INDENT) {
-                pen.line(&mut out, &line);
-            }
+            pen.indented(&mut out, &left.what);
         }
     }
     out
@@ -70,21 +65,11 @@ struct Row {
 }
 
 impl Pen {
-    fn said(&self, out: &mut String, text: &str) {
-        for line in wrapped(text, self.width, 0, INDENT) {
-            self.line(out, &line);
-        }
-    }
-
     /// The sentences of one metric under one set of parameters, and the lines that are drawn.
     fn group(&self, out: &mut String, history: &History, group: &Group, drawn: &[&Line]) {
-        for line in wrapped(&group.title(history), self.width, 0, INDENT) {
-            self.line(out, &self.paint(BOLD, &line));
-        }
+        self.paragraph(out, BOLD, &group.title(history), (0, INDENT));
         for told in &group.told {
-            for line in wrapped(&told.sentence, self.width, INDENT, 2 * INDENT) {
-                self.line(out, &line);
-            }
+            self.indented(out, &told.sentence);
         }
         let unit = group.unit();
         let axis = &history.workload.axis;
@@ -131,9 +116,7 @@ impl Pen {
             let Row { name, point, runs, first, last, drawing, changes } = row;
             let head =
                 format!("{name} at {point} {axis}: {first} to {last} in {runs} runs, {changes}");
-            for line in wrapped(&head, self.width, INDENT, 2 * INDENT) {
-                self.line(out, &line);
-            }
+            self.indented(out, &head);
             let room = self.width - 2 * INDENT;
             let skip = drawing.chars().count().saturating_sub(room);
             let shown: String = drawing.chars().skip(skip).collect();

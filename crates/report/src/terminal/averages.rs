@@ -1,11 +1,10 @@
 //! Means with their deviations: metrics down and subjects across, as kernbench printed them.
 
-use super::{BOLD, DIM, GAP, INDENT, Pen, right, wrapped};
 use crate::averages;
 use crate::figures::NONE;
+use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, display_width, right};
 use analysis::{AverageColumn, Averages};
 use std::ops::Range;
-use textwrap::core::display_width;
 
 /// One subject, as text: its head, and what stands in each row.
 struct Column {
@@ -17,9 +16,7 @@ struct Column {
 impl Pen {
     pub(super) fn averages(&self, out: &mut String, of: &Averages) {
         let title = format!("{} · {}", averages::title(of), averages::measure(of));
-        for line in wrapped(&title, self.width, 0, INDENT) {
-            self.line(out, &self.paint(BOLD, &line));
-        }
+        self.paragraph(out, BOLD, &title, (0, INDENT));
         let labels: Vec<String> =
             of.rows.iter().map(|row| averages::label(row, &averages::unit(row))).collect();
         let stub = INDENT + labels.iter().map(|label| display_width(label)).max().unwrap_or(0);

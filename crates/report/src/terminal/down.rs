@@ -1,12 +1,12 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{DIM, GAP, INDENT, Pen, right, sign, text_of, tone_paint, wrapped};
+use super::{sign, text_of, tone_paint};
 use crate::figures::{Unit, share, whole};
+use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, wrapped};
 use crate::words::{self, Mark, Verdict};
 use analysis::{Row, Table};
 use std::ops::Range;
-use textwrap::core::display_width;
 
 /// How narrow a long name may be folded where its column would not fit otherwise.
 const FOLD_MIN: usize = 8;

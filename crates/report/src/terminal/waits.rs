@@ -1,9 +1,8 @@
 //! How single operations are distributed: a line a subject for each point, with the tail to its end.
 
-use super::{DIM, GAP, INDENT, Pen, right};
+use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right};
 use crate::words::{self, QUANTILES};
 use analysis::Table;
-use textwrap::core::display_width;
 
 impl Pen {
     /// The distributions of a table, point after point; nothing where the record keeps none.

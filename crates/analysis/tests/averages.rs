@@ -1,100 +1,48 @@
 //! Means with deviations of a build, and distributions of single operations.
 
-mod common;
-
 use analysis::{Analysis, FindingKind, analyse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::complete_run;
+use fixtures::{cell, workload};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo,
-    Unavailable, Usage, WorkloadInfo,
-};
-use std::collections::BTreeMap;
-
-fn metric_info(name: &str, unit: &str, lower_is_better: bool) -> MetricInfo {
-    MetricInfo { name: name.into(), about: name.into(), unit: unit.into(), lower_is_better }
-}
-
-fn subject(name: &str) -> SubjectInfo {
-    SubjectInfo { name: name.into(), label: name.into(), ..SubjectInfo::default() }
-}
-
-fn key(workload: &str, subject: &str, point: u64, round: u32) -> CellKey {
-    let (workload, subject) = (workload.into(), subject.into());
-    CellKey { workload, subject, parameters: Parameters::new(), point, round }
-}
-
-fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {
-    Cell {
-        key,
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics,
-        facts: BTreeMap::new(),
-    }
-}
-
-fn void(key: CellKey, reason: &str) -> Cell {
-    let outcome = Outcome::Void { reason: reason.into(), detail: String::new() };
-    Cell { outcome, ..cell(key, Vec::new()) }
-}
+use record::{Cell, Metric, Run, WorkloadInfo};
 
 fn metric(name: &str, sample: f64) -> Metric {
-    Metric { name: name.into(), samples: vec![sample], operations: 1, ..Metric::default() }
+    fixtures::metric(name, vec![sample])
 }
 
 fn run(workload: WorkloadInfo, cells: Vec<Cell>) -> Run {
-    let unavailable = Unavailable {
-        workload: workload.name.clone(),
-        subject: "away".into(),
-        reason: "no make".into(),
-    };
-    let plan = Plan {
-        rounds: 5,
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        workloads: vec![workload],
-        unavailable: vec![unavailable],
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    let name = workload.name.clone();
+    fixtures::run(workload).rounds(5).unavailable(&name, "away", "no make").cells(cells).complete()
 }
 
 /// Five builds at half load, and one load that never ended.
 fn build() -> Analysis {
-    let workload = WorkloadInfo {
-        name: "build".into(),
-        axis: "CPUs".into(),
-        axis_parameter: "cpus".into(),
-        averages: true,
-        rivals: vec![("half".into(), "optimal".into())],
-        metrics: vec![
-            metric_info("elapsed", "ns", true),
-            metric_info("percent cpu", "%", false),
-            metric_info("sleeps", "sleeps", true),
-        ],
-        subjects: ["half", "optimal", "maximal", "away"].map(subject).into(),
-        ..WorkloadInfo::default()
-    };
+    let workload = workload("build")
+        .axis("CPUs", "cpus")
+        .averages()
+        .rivals("half", "optimal")
+        .time("elapsed")
+        .rate("percent cpu", "percent cpu", "%")
+        .metric("sleeps", "sleeps", "sleeps")
+        .subjects(["half", "optimal", "maximal", "away"])
+        .build();
     let mut cells = Vec::new();
     // Ended out of order, as those of a resumed run may have.
     for round in [1, 0, 2, 3, 4] {
         let second = 1e9 * f64::from(round + 1);
-        let metrics =
-            vec![metric("elapsed", second), metric("percent cpu", 150.0), metric("sleeps", 0.0)];
-        let mut half = cell(key("build", "half", 2, round), metrics);
-        half.facts.insert("jobs".into(), "3".into());
-        half.facts.insert("pid".into(), round.to_string());
-        cells.push(half);
+        let half = cell("build", "half", 2, round)
+            .samples("elapsed", vec![second])
+            .samples("percent cpu", vec![150.0])
+            .samples("sleeps", vec![0.0])
+            .fact("jobs", "3")
+            .fact("pid", &round.to_string());
+        cells.push(half.build());
         let reason = format!("did not finish within 30 min: {round} of 4 in cc1");
-        cells.push(void(key("build", "optimal", 2, round), &reason));
+        cells.push(cell("build", "optimal", 2, round).failed(&reason).build());
     }
-    cells.push(cell(key("build", "maximal", 2, 0), vec![metric("elapsed", 7e9)]));
+    cells.push(cell("build", "maximal", 2, 0).samples("elapsed", vec![7e9]).build());
     analyse(&run(workload, cells))
 }
 
@@ -151,26 +99,21 @@ fn encoded(values: impl Iterator<Item = u64>) -> String {
 
 /// Five rounds of a thousand waits each, from 1 to 5,000 µs all together.
 fn waits(damaged: bool) -> Analysis {
-    let workload = WorkloadInfo {
-        name: "lock".into(),
-        axis: "threads".into(),
-        axis_parameter: "threads".into(),
-        ratio: Some(Ratio { multiple: true, ..Ratio::default() }),
-        metrics: vec![
-            metric_info("acquisitions", "acquisitions/s", false),
-            metric_info("waiting", "ns", true),
-        ],
-        subjects: vec![subject("byte")],
-        ..WorkloadInfo::default()
-    };
-    let cell = |round: u32| {
+    let workload = workload("lock")
+        .axis("threads", "threads")
+        .multiple("", "", "")
+        .rate("acquisitions", "acquisitions", "acquisitions/s")
+        .time("waiting")
+        .subjects(["byte"])
+        .build();
+    let cell_of = |round: u32| {
         let from = u64::from(round) * 1000;
         let kept = encoded((from + 1..=from + 1000).map(|us| us * 1000));
         let histogram = if damaged && round == 4 { kept[..40].to_owned() } else { kept };
         let waiting = Metric { histogram, ..metric("waiting", 1000.0) };
-        cell(key("lock", "byte", 2, round), vec![metric("acquisitions", 1e6), waiting])
+        cell("lock", "byte", 2, round).samples("acquisitions", vec![1e6]).metric(waiting).build()
     };
-    analyse(&run(workload, (0..5).map(cell).collect()))
+    analyse(&run(workload, (0..5).map(cell_of).collect()))
 }
 
 #[test]

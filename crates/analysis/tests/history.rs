@@ -5,33 +5,19 @@ use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, MARGIN, Measured, Place, Terms, Wanted, history, measured};
 use analysis::stats::random::{generator, normal};
-use record::{
-    Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState,
-    RunSummary, SubjectInfo, Usage, WorkloadInfo,
-};
+use fixtures::{cell, run as run_of, workload};
+use record::{Parameters, Run, RunState, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
-fn workload() -> WorkloadInfo {
-    let metric = |name: &str, unit: &str, lower_is_better| MetricInfo {
-        name: name.into(),
-        about: "call".into(),
-        unit: unit.into(),
-        lower_is_better,
-    };
-    let subject = |name: &str| SubjectInfo {
-        name: name.into(),
-        label: name.to_uppercase(),
-        ..SubjectInfo::default()
-    };
-    WorkloadInfo {
-        name: "made".into(),
-        version: 2,
-        axis: "things".into(),
-        axis_parameter: "things".into(),
-        metrics: vec![metric("call", "ns", true), metric("rate", "calls/s", false)],
-        subjects: vec![subject("b"), subject("a")],
-        ..WorkloadInfo::default()
-    }
+fn made() -> WorkloadInfo {
+    workload("made")
+        .version(2)
+        .axis("things", "things")
+        .metric("call", "call", "ns")
+        .rate("rate", "call", "calls/s")
+        .subject("b", "B", "")
+        .subject("a", "A", "")
+        .build()
 }
 
 fn summary(number: i64) -> RunSummary {
@@ -63,7 +49,7 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     };
     Measured {
         summary: summary(number),
-        workload: workload(),
+        workload: made(),
         machine: BTreeMap::from([
             ("cpu.model".into(), "A CPU".into()),
             ("cpu.count".into(), "2".into()),
@@ -417,50 +403,17 @@ fn disturbed_figures_tell_little_that_is_not_there() {
 /// A run of real cells: three rounds, of which one is disturbed.
 fn whole_run() -> Run {
     let mut cells = Vec::new();
-    for (round, by) in [1.0, 3.0, 1.02].into_iter().enumerate() {
+    for (round, by) in (0..).zip([1.0, 3.0, 1.02]) {
         for (subject, base) in [("a", 100.0), ("b", 200.0)] {
             for point in [10, 100] {
                 let samples = [0.99, 1.0, 1.01].map(|also| base * by * also).to_vec();
-                let metric = |name: &str| Metric {
-                    name: name.into(),
-                    samples: samples.clone(),
-                    operations: 3,
-                    ..Metric::default()
-                };
-                cells.push(Cell {
-                    key: CellKey {
-                        workload: "made".into(),
-                        subject: subject.into(),
-                        parameters: Parameters::new(),
-                        point,
-                        round: round as u32,
-                    },
-                    sequence: cells.len() as u64,
-                    outcome: Outcome::Measured,
-                    elapsed_ns: 1,
-                    short: None,
-                    usage: Usage::default(),
-                    metrics: vec![metric("call"), metric("rate")],
-                    facts: BTreeMap::new(),
-                });
+                let cell = cell("made", subject, point, round);
+                cells.push(cell.samples("call", samples.clone()).samples("rate", samples));
             }
         }
     }
-    Run {
-        summary: summary(1),
-        plan: Plan {
-            rounds: 3,
-            workloads: vec![workload()],
-            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-            pinned_cpus: vec![1],
-            ..Plan::default()
-        },
-        clock: Clock { source: "tsc".into(), ..Clock::default() },
-        host_before: Host::default(),
-        host_after: None,
-        warnings: Vec::new(),
-        cells,
-    }
+    let run = run_of(made()).number(1).pinned_cpus(&[1]).clock("tsc", 0.0, 0.0);
+    run.cells(cells).complete()
 }
 
 #[test]

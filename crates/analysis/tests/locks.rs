@@ -3,18 +3,12 @@
 //! Rounds are drawn as they are on machines: within 2 % up to one thread per CPU, and of a lock that has
 //! collapsed so that one round in three is more than five times above or below the median.
 
-mod common;
-
 use analysis::stats::random::{generator, normal};
 use analysis::{Analysis, Course, Finding, FindingKind, Rate, Row, Table, analyse};
-use common::complete_run;
 use fastrand::Rng;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo, Usage,
-    WorkloadInfo,
-};
+use fixtures::{CellBuilder, cell, fail, metric};
+use record::{Cell, CellKey, Outcome, Run, WorkloadInfo};
 use std::cell::Cell as Count;
-use std::collections::BTreeMap;
 
 const POINTS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 const REPETITIONS: u64 = 200;
@@ -74,68 +68,27 @@ const SPIN: Lock = Lock {
     cpu_ns: [400.0, 9000.0],
 };
 
-fn metric(name: &str, unit: &str, lower_is_better: bool) -> MetricInfo {
-    MetricInfo { name: name.into(), about: name.into(), unit: unit.into(), lower_is_better }
-}
-
 fn workload(locks: &[Lock]) -> WorkloadInfo {
-    let subject = |name: &str, control| SubjectInfo {
-        name: name.into(),
-        label: name.into(),
-        note: String::new(),
-        control,
-    };
-    let mut subjects: Vec<SubjectInfo> =
-        locks.iter().map(|lock| subject(lock.name, false)).collect();
-    subjects.push(subject("broken", true));
-    WorkloadInfo {
-        name: "lock".into(),
-        axis: "threads".into(),
-        axis_parameter: "threads".into(),
-        ratio: Some(Ratio {
-            part: "threads".into(),
-            whole: "cpus".into(),
-            word: "per CPU".into(),
-            multiple: true,
-        }),
-        rivals: vec![("ticket".into(), "ticket-block".into())],
-        metrics: vec![
-            metric("acquisitions", "acquisitions/s", false),
-            metric("cpu", "ns", true),
-            metric("fairness", "", false),
-            metric("longest", "ns", true),
-        ],
-        subjects,
-        ..WorkloadInfo::default()
-    }
+    fixtures::workload("lock")
+        .axis("threads", "threads")
+        .multiple("threads", "cpus", "per CPU")
+        .rivals("ticket", "ticket-block")
+        .rate("acquisitions", "acquisitions", "acquisitions/s")
+        .time("cpu")
+        .rate("fairness", "fairness", "")
+        .time("longest")
+        .subjects(locks.iter().map(|lock| lock.name))
+        .control("broken")
+        .build()
 }
 
-fn key(subject: &str, point: u64, round: u32) -> CellKey {
-    let parameters = Parameters::from([("cpus".into(), "2".into())]);
-    CellKey { workload: "lock".into(), subject: subject.into(), parameters, point, round }
+fn cell_of(subject: &str, point: u64, round: u32) -> CellBuilder {
+    cell("lock", subject, point, round).parameter("cpus", "2")
 }
 
-fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {
-    Cell {
-        key,
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics,
-        facts: BTreeMap::new(),
-    }
-}
-
-fn void(key: CellKey, reason: &str) -> Cell {
-    let outcome = Outcome::Void { reason: reason.into(), detail: String::new() };
-    Cell { outcome, ..cell(key, Vec::new()) }
-}
-
-fn measured(lock: &Lock, key: CellKey, random: &mut Rng) -> Cell {
-    let index = POINTS.iter().position(|point| *point == key.point).unwrap();
-    let beyond = key.point > 2;
+fn measured(lock: &Lock, point: u64, round: u32, random: &mut Rng) -> CellBuilder {
+    let index = POINTS.iter().position(|other| *other == point).unwrap();
+    let beyond = point > 2;
     let scatter = if beyond { lock.scatter } else { 0.02 };
     let slow = (scatter * normal(random)).exp();
     let samples = |level: f64, many: usize, random: &mut Rng| -> Vec<f64> {
@@ -149,13 +102,8 @@ fn measured(lock: &Lock, key: CellKey, random: &mut Rng) -> Cell {
         ("fairness", vec![fairness]),
         ("longest", vec![if beyond { 1.2e9 } else { 1e5 }]),
     ];
-    let metric = |(name, samples): (&str, Vec<f64>)| Metric {
-        name: name.into(),
-        samples,
-        operations: 100,
-        ..Metric::default()
-    };
-    cell(key, figures.map(metric).into())
+    let metrics = figures.map(|(name, samples)| metric(name, samples));
+    cell_of(lock.name, point, round).metrics(metrics)
 }
 
 /// Five rounds of `locks` and of a control; `dead` are cells that did not finish: subject and first point.
@@ -164,33 +112,25 @@ fn run(locks: &[Lock], dead: &[(&str, u64)], random: &mut Rng) -> Run {
     for round in 0..5 {
         for point in POINTS {
             for lock in locks {
-                let key = key(lock.name, point, round);
                 let is_dead = dead.iter().any(|(name, from)| *name == lock.name && point >= *from);
-                cells.push(if is_dead {
+                let cell = if is_dead {
                     let share = 90 + round;
-                    void(
-                        key,
-                        &format!("did not finish within 10 s: {share} % of 400 samples in wait"),
-                    )
+                    cell_of(lock.name, point, round).failed(&format!(
+                        "did not finish within 10 s: {share} % of 400 samples in wait"
+                    ))
                 } else {
-                    measured(lock, key, random)
-                });
+                    measured(lock, point, round, random)
+                };
+                cells.push(cell.build());
             }
-            cells.push(void(key("broken", point, round), "two were in it at once"));
+            cells.push(cell_of("broken", point, round).failed("two were in it at once").build());
         }
     }
     of_cells(locks, cells)
 }
 
 fn of_cells(locks: &[Lock], cells: Vec<Cell>) -> Run {
-    let plan = Plan {
-        seed: 6,
-        rounds: 5,
-        workloads: vec![workload(locks)],
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    fixtures::run(workload(locks)).seed(6).rounds(5).cells(cells).complete()
 }
 
 /// With those metrics only that `asks` is about.
@@ -348,7 +288,7 @@ fn some_rounds_that_did_not_finish_are_counted() {
         cell.key.subject == "ticket" && cell.key.point == 8 && cell.key.round < 2
     };
     for cell in run.cells.iter_mut().filter(late) {
-        *cell = void(cell.key.clone(), "did not finish within 10 s");
+        fail(cell, "did not finish within 10 s");
     }
     let analysis = analyse(&run);
     assert_eq!(
@@ -462,10 +402,12 @@ fn a_control_that_is_measured_is_told_before_anything_else() {
     let broken: Vec<usize> =
         (0..run.cells.len()).filter(|&at| run.cells[at].key.subject == "broken").collect();
     for &at in &broken[..2] {
-        let key = run.cells[at].key.clone();
-        run.cells[at] = measured(&FUTEX, key, &mut Rng::with_seed(1));
+        let CellKey { point, round, .. } = run.cells[at].key;
+        let measured = measured(&FUTEX, point, round, &mut Rng::with_seed(1));
+        run.cells[at].metrics = measured.build().metrics;
+        run.cells[at].outcome = Outcome::Measured;
     }
-    run.cells[broken[2]] = void(run.cells[broken[2]].key.clone(), "did not finish within 10 s: so");
+    fail(&mut run.cells[broken[2]], "did not finish within 10 s: so");
     let analysis = analyse(&run);
     let first = &analysis.caveats[0];
     assert_eq!(

@@ -4,17 +4,11 @@
 //! one. Source of the figures: the two tables of his article, transcribed in full. The columns for
 //! 10,000 pipes and 1,000 generations on the server stand in both.
 
-mod common;
-
 use analysis::{
     Analysis, Contest, Crossover, FindingKind, Lead, Standing, Table, analyse, words::place,
 };
-use common::complete_run;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, SubjectInfo, Usage,
-    WorkloadInfo,
-};
-use std::collections::BTreeMap;
+use fixtures::{CellBuilder, cell, run};
+use record::WorkloadInfo;
 
 /// Machine, generations and pipes of a column, and its figures from 10 % to 100 % of the pipes in
 /// steps of 10 %: tokens a second by poll and by epoll.
@@ -109,77 +103,33 @@ const COLUMNS: [Column; 5] = [
 ];
 
 fn workload() -> WorkloadInfo {
-    let subject = |name: &str| SubjectInfo {
-        name: name.into(),
-        label: name.into(),
-        note: String::new(),
-        ..SubjectInfo::default()
-    };
-    WorkloadInfo {
-        name: "pipetest".into(),
-        version: 1,
-        axis: "threads".into(),
-        axis_parameter: "threads".into(),
-        ratio: Some(Ratio {
-            part: "threads".into(),
-            whole: "pipes".into(),
-            word: "of pipes".into(),
-            ..Ratio::default()
-        }),
-        trajectory: false,
-        points_down: true,
-        metrics: vec![MetricInfo {
-            name: "rate".into(),
-            about: "token passes".into(),
-            unit: "tokens/s".into(),
-            lower_is_better: false,
-        }],
-        subjects: vec![subject("poll"), subject("epoll")],
-        ..WorkloadInfo::default()
-    }
+    fixtures::workload("pipetest")
+        .axis("threads", "threads")
+        .share("threads", "pipes", "of pipes")
+        .points_down()
+        .rate("rate", "token passes", "tokens/s")
+        .subjects(["poll", "epoll"])
+        .build()
 }
 
-fn cell(column: &Column, tenth: u64, subject: &str, figure: f64) -> Cell {
+fn cell_of(column: &Column, tenth: u64, subject: &str, figure: f64) -> CellBuilder {
     let (machine, generations, pipes, _) = column;
-    let parameters = Parameters::from([
-        ("machine".into(), (*machine).into()),
-        ("generations".into(), generations.to_string()),
-        ("pipes".into(), pipes.to_string()),
-    ]);
-    let metric = Metric { name: "rate".into(), samples: vec![figure], ..Metric::default() };
-    Cell {
-        key: CellKey {
-            workload: "pipetest".into(),
-            subject: subject.into(),
-            parameters,
-            point: tenth * pipes / 10,
-            round: 0,
-        },
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics: vec![metric],
-        facts: BTreeMap::new(),
-    }
+    cell("pipetest", subject, tenth * pipes / 10, 0)
+        .parameter("machine", machine)
+        .parameter("generations", &generations.to_string())
+        .parameter("pipes", &pipes.to_string())
+        .samples("rate", vec![figure])
 }
 
 fn analysis() -> Analysis {
     let mut cells = Vec::new();
     for column in &COLUMNS {
         for (tenth, (poll, epoll)) in (1..).zip(column.3) {
-            cells.push(cell(column, tenth, "poll", poll));
-            cells.push(cell(column, tenth, "epoll", epoll));
+            cells.push(cell_of(column, tenth, "poll", poll));
+            cells.push(cell_of(column, tenth, "epoll", epoll));
         }
     }
-    let plan = Plan {
-        rounds: 1,
-        workloads: vec![workload()],
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    analyse(&complete_run(plan, cells))
+    analyse(&run(workload()).cells(cells).complete())
 }
 
 fn table<'a>(analysis: &'a Analysis, machine: &str, generations: u64, pipes: u64) -> &'a Table {

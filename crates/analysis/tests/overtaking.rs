@@ -1,16 +1,10 @@
 //! Leads, contests, maps and their sentences, from a run with rounds.
 
-mod common;
-
 use analysis::stats::random::normal;
 use analysis::{Analysis, FindingKind, Standing, analyse};
-use common::complete_run;
 use fastrand::Rng;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run, SubjectInfo, Usage,
-    WorkloadInfo,
-};
-use std::collections::BTreeMap;
+use fixtures::{cell, metric_info, run};
+use record::{Cell, Run, WorkloadInfo};
 
 const POINTS: [u64; 7] = [1, 10, 50, 100, 300, 600, 1000];
 
@@ -30,33 +24,18 @@ struct Sketch {
 
 impl Sketch {
     fn workload(&self) -> WorkloadInfo {
-        let subject = |(name, _): &(&str, Curve)| SubjectInfo {
-            name: (*name).into(),
-            label: (*name).into(),
-            note: String::new(),
-            ..SubjectInfo::default()
-        };
-        let metric = |name: &str| MetricInfo {
-            name: name.into(),
-            about: name.into(),
-            unit: if self.lower_is_better { "ns".into() } else { "tokens/s".into() },
-            lower_is_better: self.lower_is_better,
-        };
-        WorkloadInfo {
-            name: "sketch".into(),
-            axis: self.axis.into(),
-            axis_parameter: self.axis.into(),
-            ratio: self.ratio.map(|(part, whole)| Ratio {
-                part: part.into(),
-                whole: whole.into(),
-                word: "active".into(),
-                ..Ratio::default()
-            }),
-            rivals: self.rivals.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect(),
-            metrics: vec![metric("main")],
-            subjects: self.subjects.iter().map(subject).collect(),
-            ..WorkloadInfo::default()
+        let unit = if self.lower_is_better { "ns" } else { "tokens/s" };
+        let mut workload = fixtures::workload("sketch")
+            .axis(self.axis, self.axis)
+            .metric_info(metric_info("main", "main", unit, self.lower_is_better))
+            .subjects(self.subjects.iter().map(|(name, _)| *name));
+        if let Some((part, whole)) = self.ratio {
+            workload = workload.share(part, whole, "active");
         }
+        for (first, second) in self.rivals {
+            workload = workload.rivals(first, second);
+        }
+        workload.build()
     }
 
     fn cells(&self, random: &mut Rng) -> Vec<Cell> {
@@ -67,16 +46,11 @@ impl Sketch {
                     for (subject, curve) in &self.subjects {
                         let number = value.parse().unwrap_or(0.0);
                         let level = curve(point as f64, number) * (0.01 * normal(random)).exp();
-                        let parameters =
-                            Parameters::from([(self.parameter.into(), (*value).into())]);
-                        let key = CellKey {
-                            workload: "sketch".into(),
-                            subject: (*subject).into(),
-                            parameters,
-                            point,
-                            round,
-                        };
-                        cells.push(measured(key, level, random));
+                        let samples = (0..20).map(|_| level * (0.02 * normal(random)).exp());
+                        let cell = cell("sketch", subject, point, round)
+                            .parameter(self.parameter, value)
+                            .samples("main", samples.collect());
+                        cells.push(cell.build());
                     }
                 }
             }
@@ -85,34 +59,11 @@ impl Sketch {
     }
 
     fn run(&self) -> Run {
-        let cells = self.cells(&mut Rng::with_seed(8));
-        let plan = Plan {
-            seed: 4,
-            rounds: 7,
-            workloads: vec![self.workload()],
-            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-            ..Plan::default()
-        };
-        complete_run(plan, cells)
+        run(self.workload()).seed(4).cells(self.cells(&mut Rng::with_seed(8))).complete()
     }
 
     fn analysis(&self) -> Analysis {
         analyse(&self.run())
-    }
-}
-
-fn measured(key: CellKey, level: f64, random: &mut Rng) -> Cell {
-    let samples = (0..20).map(|_| level * (0.02 * normal(random)).exp()).collect();
-    let metric = Metric { name: "main".into(), samples, operations: 20, ..Metric::default() };
-    Cell {
-        key,
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics: vec![metric],
-        facts: BTreeMap::new(),
     }
 }
 

@@ -1,84 +1,36 @@
 //! From a run to tables, findings and caveats.
 
-mod common;
-
 use analysis::stats::random::normal;
 use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
-use common::complete_run;
 use fastrand::Rng;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, Short,
-    SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
-};
-use std::collections::BTreeMap;
+use fixtures::{CellBuilder, cell, parameters, short};
+use record::{Cell, CellKey, Metric, Run, RunState, Usage, Warning, WorkloadInfo};
 
 const POINTS: [u64; 3] = [100, 1000, 10_000];
 
-fn metric_info(name: &str) -> MetricInfo {
-    MetricInfo { name: name.into(), about: name.into(), unit: "ns".into(), lower_is_better: true }
-}
-
 fn workload(name: &str, metrics: &[&str], subjects: &[&str]) -> WorkloadInfo {
-    let subject = |name: &&str| SubjectInfo {
-        name: (*name).into(),
-        label: if *name == "kqueue" { "kqueue (libkqueue)".into() } else { (*name).into() },
-        note: String::new(),
-        ..SubjectInfo::default()
-    };
-    WorkloadInfo {
-        name: name.into(),
-        version: 1,
-        question: "?".into(),
-        operation: "one".into(),
-        not_measured: Vec::new(),
-        axis: "watched descriptors".into(),
-        metrics: metrics.iter().map(|name| metric_info(name)).collect(),
-        subjects: subjects.iter().map(subject).collect(),
-        ..WorkloadInfo::default()
+    let mut workload = fixtures::workload(name).axis("watched descriptors", "");
+    for metric in metrics {
+        workload = workload.time(metric);
     }
-}
-
-fn parameters(active: &str) -> Parameters {
-    Parameters::from([("active".into(), active.into())])
-}
-
-fn key(workload: &str, subject: &str, point: u64, round: u32) -> CellKey {
-    CellKey {
-        workload: workload.into(),
-        subject: subject.into(),
-        parameters: parameters("1"),
-        point,
-        round,
+    for subject in subjects {
+        let label = if *subject == "kqueue" { "kqueue (libkqueue)" } else { subject };
+        workload = workload.subject(subject, label, "");
     }
+    workload.build()
 }
 
-fn measured(key: CellKey, metrics: Vec<Metric>) -> Cell {
-    Cell {
-        key,
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics,
-        facts: BTreeMap::new(),
-    }
-}
-
-fn void(key: CellKey, reason: &str) -> Cell {
-    let outcome = Outcome::Void { reason: reason.into(), detail: String::new() };
-    Cell { outcome, metrics: Vec::new(), ..measured(key, Vec::new()) }
+fn cell_of(workload: &str, subject: &str, point: u64, round: u32) -> CellBuilder {
+    cell(workload, subject, point, round).parameter("active", "1")
 }
 
 /// Samples about `level`, with the CPU time of `operations` operations.
 fn samples(name: &str, level: f64, random: &mut Rng) -> Metric {
+    let samples = (0..40).map(|_| level * (0.05 * normal(random)).exp()).collect();
     Metric {
-        name: name.into(),
-        samples: (0..40).map(|_| level * (0.05 * normal(random)).exp()).collect(),
-        positions: Vec::new(),
         operations: 400,
         usage: Usage { user_ns: 4000, system_ns: 40_000, ..Usage::default() },
-        ..Metric::default()
+        ..fixtures::metric(name, samples)
     }
 }
 
@@ -95,39 +47,27 @@ fn run() -> Run {
             {
                 let loops = samples("loop", level, &mut random);
                 let waits = samples("wait", level * 0.8, &mut random);
-                cells.push(measured(key("poll", subject, point, round), vec![loops, waits]));
+                cells.push(cell_of("poll", subject, point, round).metrics([loops, waits]));
             }
-            let sigio = key("poll", "sigio", point, round);
+            let sigio = cell_of("poll", "sigio", point, round);
             cells.push(if point == 10_000 && round < 3 {
-                void(sigio, "the queue overflowed")
+                sigio.failed("the queue overflowed")
             } else {
-                measured(sigio, vec![samples("loop", 1400.0, &mut random)])
+                sigio.metric(samples("loop", 1400.0, &mut random))
             });
         }
         let null = samples("loop", 2.1, &mut random);
-        cells.push(measured(key("null", "nothing", 1, round), vec![null]));
+        cells.push(cell_of("null", "nothing", 1, round).metric(null));
     }
     let subjects = ["poll", "epoll-level", "sigio", "kqueue", "devpoll"];
-    let plan = Plan {
-        seed: 9,
-        rounds: 5,
-        measure_ms: 100,
-        deadline_ms: 10_000,
-        pinned_cpus: vec![0],
-        workloads: vec![
-            workload("null", &["loop"], &["nothing"]),
-            workload("poll", &["loop", "wait"], &subjects),
-        ],
-        unavailable: vec![Unavailable {
-            workload: "poll".into(),
-            subject: "devpoll".into(),
-            reason: "Solaris and illumos only".into(),
-        }],
-        warnings: Vec::new(),
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    fixtures::run(workload("null", &["loop"], &["nothing"]))
+        .workload(workload("poll", &["loop", "wait"], &subjects))
+        .seed(9)
+        .times_ms(100, 10_000)
+        .pinned_cpus(&[0])
+        .unavailable("poll", "devpoll", "Solaris and illumos only")
+        .cells(cells)
+        .complete()
 }
 
 fn table<'a>(tables: &'a [Table], workload: &str, metric: &str) -> &'a Table {
@@ -308,7 +248,7 @@ fn parameters_stand_in_sentences_only_where_they_differ() {
     let mut more: Vec<Cell> =
         run.cells.iter().filter(|cell| cell.key.subject == "poll").cloned().collect();
     for cell in &mut more {
-        cell.key.parameters = parameters("10");
+        cell.key.parameters = parameters([("active", "10")]);
     }
     run.plan.cells.extend(more.iter().map(|cell| cell.key.clone()));
     run.cells.extend(more);
@@ -325,14 +265,15 @@ fn a_trajectory_is_cut_into_points() {
     let mut random = Rng::with_seed(5);
     run.plan.workloads = vec![workload("socket", &["call"], &["tcp"])];
     run.plan.unavailable.clear();
-    run.plan.cells = vec![key("socket", "tcp", 10_000, 0)];
     let positions: Vec<u64> = (1..=10_000).collect();
     let metric = Metric {
         samples: positions.iter().map(|_| 900.0 * (0.05 * normal(&mut random)).exp()).collect(),
         positions,
         ..samples("call", 1.0, &mut random)
     };
-    run.cells = vec![measured(key("socket", "tcp", 10_000, 0), vec![metric])];
+    let cell = cell_of("socket", "tcp", 10_000, 0).metric(metric).build();
+    run.plan.cells = vec![cell.key.clone()];
+    run.cells = vec![cell];
     let analysis = analyse(&run);
     let table = table(&analysis.tables, "socket", "call");
     assert_eq!(table.points, [1, 10, 100, 1000, 2000, 5000, 10_000]);
@@ -366,8 +307,8 @@ fn trajectories(count: u64, value: impl Fn(f64, u32, &mut Rng) -> f64) -> Run {
                 value(place as f64, round, &mut random) * (0.05 * normal(&mut random)).exp()
             };
             let samples = positions.iter().map(&mut draw).collect();
-            let metric = Metric { name: "call".into(), samples, positions, ..Metric::default() };
-            measured(key("fork", "dynamic", 5_000, round), vec![metric])
+            let metric = Metric { positions, ..fixtures::metric("call", samples) };
+            cell_of("fork", "dynamic", 5_000, round).metric(metric).build()
         })
         .collect();
     run.plan.cells = run.cells.iter().map(|cell| cell.key.clone()).collect();
@@ -417,11 +358,8 @@ fn steps_and_drift_of_a_trajectory_are_told() {
 fn a_trajectory_that_was_cut_short_keeps_what_it_measured() {
     let mut run = trajectories(500, |n, _, _| 1_000.0 * n);
     for cell in &mut run.cells {
-        cell.short = Some(Short {
-            reached: 500,
-            because: "fork: Resource temporarily unavailable (EAGAIN)".into(),
-            remedy: "ulimit -u 10000".into(),
-        });
+        let because = "fork: Resource temporarily unavailable (EAGAIN)";
+        cell.short = Some(short(500, because, "ulimit -u 10000"));
     }
     let analysis = analyse(&run);
     let row = &analysis.tables[0].rows[0];

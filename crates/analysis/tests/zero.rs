@@ -1,20 +1,14 @@
 //! An axis that begins at zero: what is there before anything grows.
 
-mod common;
-
 use analysis::growth::weigh;
 use analysis::stats::random::{generator, normal};
 use analysis::{
     Analysis, Class, Course, Finding, FindingKind, GrowthReason, Row, Standing, Table, analyse,
     growth,
 };
-use common::complete_run;
 use fastrand::Rng;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, SubjectInfo, Usage,
-    WorkloadInfo,
-};
-use std::collections::BTreeMap;
+use fixtures::cell;
+use record::{Run, WorkloadInfo};
 
 const DEAD: [u64; 10] = [0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
 const QUICK: [u64; 4] = [0, 1000, 5000, 15_000];
@@ -37,32 +31,23 @@ fn run(subjects: &[(&str, Cost)], points: &[u64], rounds: u32, random: &mut Rng)
                     (0..8).map(|_| level * (0.05 * normal(random)).exp()).collect()
                 };
                 let cost = cost(point as f64);
-                let metrics = vec![
-                    metric("replies", draw(1e9 / cost * scatter)),
-                    metric("cpu", draw(cost * scatter)),
-                    metric("memory", draw(12.0 * 1024.0)),
-                ];
-                let workload = "dead".to_owned();
-                let parameters = Parameters::from([("workers".to_owned(), "1".to_owned())]);
-                let key =
-                    CellKey { workload, subject: subject.to_owned(), parameters, point, round };
-                cells.push(cell(key, metrics));
+                let replies = draw(1e9 / cost * scatter);
+                let cpu = draw(cost * scatter);
+                let cell = cell("dead", subject, point, round)
+                    .parameter("workers", "1")
+                    .samples("replies", replies)
+                    .samples("cpu", cpu)
+                    .samples("memory", draw(12.0 * 1024.0));
+                cells.push(cell);
             }
         }
     }
-    let plan = Plan {
-        seed: 11,
-        rounds,
-        measure_ms: 100,
-        deadline_ms: 10_000,
-        pinned_cpus: Vec::new(),
-        workloads: vec![workload(subjects)],
-        unavailable: Vec::new(),
-        warnings: Vec::new(),
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    fixtures::run(workload(subjects))
+        .seed(11)
+        .rounds(rounds)
+        .times_ms(100, 10_000)
+        .cells(cells)
+        .complete()
 }
 
 /// `run` with nothing but what a reply costs: where nobody looks at the rest, it need not be analysed
@@ -74,60 +59,15 @@ fn costs_alone(mut run: Run) -> Run {
     run
 }
 
-fn metric(name: &str, samples: Vec<f64>) -> Metric {
-    let name = name.to_owned();
-    Metric {
-        name,
-        samples,
-        positions: Vec::new(),
-        operations: 8,
-        usage: Usage::default(),
-        ..Metric::default()
-    }
-}
-
-fn cell(key: CellKey, metrics: Vec<Metric>) -> Cell {
-    Cell {
-        key,
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics,
-        facts: BTreeMap::new(),
-    }
-}
-
 fn workload(subjects: &[(&str, Cost)]) -> WorkloadInfo {
-    let info = |name: &str, unit: &str, lower_is_better| MetricInfo {
-        name: name.to_owned(),
-        about: name.to_owned(),
-        unit: unit.to_owned(),
-        lower_is_better,
-    };
-    let subject = |&(name, _): &(&str, Cost)| SubjectInfo {
-        name: name.to_owned(),
-        label: name.to_owned(),
-        note: String::new(),
-        ..SubjectInfo::default()
-    };
-    WorkloadInfo {
-        name: "dead".to_owned(),
-        version: 1,
-        question: "?".to_owned(),
-        operation: "one".to_owned(),
-        axis: "dead connections".to_owned(),
-        axis_parameter: "dead".to_owned(),
-        metrics: vec![
-            info("replies", "replies/s", false),
-            info("cpu", "ns", true),
-            info("memory", "B", true),
-        ],
-        subjects: subjects.iter().map(subject).collect(),
-        rivals: vec![("epoll-level".to_owned(), "epoll-edge".to_owned())],
-        ..WorkloadInfo::default()
-    }
+    fixtures::workload("dead")
+        .axis("dead connections", "dead")
+        .rate("replies", "replies", "replies/s")
+        .time("cpu")
+        .metric("memory", "memory", "B")
+        .subjects(subjects.iter().map(|(name, _)| *name))
+        .rivals("epoll-level", "epoll-edge")
+        .build()
 }
 
 fn table<'a>(analysis: &'a Analysis, metric: &str) -> &'a Table {

@@ -17,6 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("simulate", &[]),
     ("quantities", &[]),
     ("record", &["quantities"]),
+    // Builders for tests: only ever a development dependency.
+    ("fixtures", &["record"]),
     ("stacks", &["sys"]),
     ("engine", &["quantities", "record", "stacks", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),

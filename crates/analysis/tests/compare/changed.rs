@@ -1,10 +1,10 @@
 //! What else changes: orders of growth, crossovers, modes, outcomes; trajectories along their places.
 
-use crate::common::complete_run;
 use crate::drawn::{cell, terms, workload};
 use analysis::compare::{Change, ChangeKind, Comparison, Direction, Verdict, compare};
 use analysis::stats::random::{generator, normal};
-use record::{Outcome, Plan, Run, Short};
+use fixtures::{fail, short};
+use record::Run;
 
 const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 
@@ -27,13 +27,7 @@ fn run(name: &str, curves: &[Curve<'_>]) -> Run {
 }
 
 fn of_cells(cells: Vec<record::Cell>, subjects: usize) -> Run {
-    let plan = Plan {
-        rounds: 7,
-        workloads: vec![workload(subjects, true)],
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    fixtures::run(workload(subjects, true)).rounds(7).cells(cells).complete()
 }
 
 fn compared(base: &Run, new: &Run) -> Comparison {
@@ -160,9 +154,7 @@ fn cells_that_are_void_where_they_were_measured_are_told() {
     let mut new = base.clone();
     let of_late = |cell: &&mut record::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
     for cell in new.cells.iter_mut().filter(of_late) {
-        let reason = "did not finish within 10 s".to_owned();
-        cell.outcome = Outcome::Void { reason, detail: String::new() };
-        cell.metrics.clear();
+        fail(cell, "did not finish within 10 s");
     }
     let worse = compared(&base, &new);
     let change = of_kind(&worse, ChangeKind::Outcome)[0];
@@ -185,8 +177,7 @@ fn a_way_that_ends_earlier_is_told() {
     let base = trajectory("base", 0.0, 1.0);
     let mut new = base.clone();
     for cell in &mut new.cells {
-        let because = "socket: Too many open files (EMFILE)".to_owned();
-        cell.short = Some(Short { reached: 1000, because, remedy: String::new() });
+        cell.short = Some(short(1000, "socket: Too many open files (EMFILE)", ""));
         cell.metrics[0].samples.truncate(1000);
         cell.metrics[0].positions.truncate(1000);
     }

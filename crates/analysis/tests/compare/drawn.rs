@@ -1,14 +1,10 @@
 //! Runs drawn at random, with the disturbances that were seen on a shared machine.
 
-use crate::common::complete_run;
 use analysis::compare::{Comparison, Terms, Verdict, compare};
 use analysis::stats::random::{generator, normal};
 use fastrand::Rng;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, SubjectInfo, Usage,
-    WorkloadInfo,
-};
-use std::collections::BTreeMap;
+use fixtures::metric_info;
+use record::{Cell, Run, WorkloadInfo};
 
 pub const REPETITIONS: u64 = 200;
 
@@ -97,56 +93,29 @@ fn run(design: &Design, factor: Factor<'_>, disturbed: &Disturbed, random: &mut 
             }
         }
     }
-    let plan = Plan {
-        seed: random.u64(..),
-        rounds: design.rounds,
-        measure_ms: 100,
-        workloads: vec![workload(design.subjects, design.lower_is_better)],
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-        ..Plan::default()
-    };
-    complete_run(plan, cells)
+    fixtures::run(workload(design.subjects, design.lower_is_better))
+        .seed(random.u64(..))
+        .rounds(design.rounds)
+        .times_ms(100, 0)
+        .cells(cells)
+        .complete()
 }
 
 pub fn cell(subject: &str, point: u64, round: u32, samples: Vec<f64>) -> Cell {
-    Cell {
-        key: CellKey {
-            workload: "poll".into(),
-            subject: subject.into(),
-            parameters: Parameters::from([("active".into(), "1".into())]),
-            point,
-            round,
-        },
-        sequence: 0,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics: vec![Metric { name: "loop".into(), samples, ..Metric::default() }],
-        facts: BTreeMap::new(),
-    }
+    fixtures::cell("poll", subject, point, round)
+        .parameter("active", "1")
+        .samples("loop", samples)
+        .build()
 }
 
 pub fn workload(subjects: usize, lower_is_better: bool) -> WorkloadInfo {
-    let subject = |index: usize| {
-        let name = format!("s{index}");
-        SubjectInfo { label: name.clone(), name, ..SubjectInfo::default() }
-    };
     let unit = if lower_is_better { "ns" } else { "tokens/s" };
-    WorkloadInfo {
-        name: "poll".into(),
-        version: 1,
-        axis: "watched descriptors".into(),
-        axis_parameter: "watched".into(),
-        metrics: vec![MetricInfo {
-            name: "loop".into(),
-            about: "loop".into(),
-            unit: unit.into(),
-            lower_is_better,
-        }],
-        subjects: (0..subjects).map(subject).collect(),
-        ..WorkloadInfo::default()
-    }
+    let names: Vec<String> = (0..subjects).map(|index| format!("s{index}")).collect();
+    fixtures::workload("poll")
+        .axis("watched descriptors", "watched")
+        .metric_info(metric_info("loop", "loop", unit, lower_is_better))
+        .subjects(names.iter().map(String::as_str))
+        .build()
 }
 
 pub fn terms(margin: f64) -> Terms {

@@ -1,9 +1,6 @@
 //! Two runs beside each other, with known truth: few false alarms, real changes found at their size, and
 //! what isn't comparable refused.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod alarms;
 mod changed;
 mod drawn;

@@ -3,7 +3,8 @@
 use crate::drawn::{Design, QUIET, USUAL, cell, pair, terms, workload};
 use analysis::compare::{Comparison, Direction, Refused, Terms, Verdict, compare};
 use fastrand::Rng;
-use record::{CellKey, Outcome, Run, RunState};
+use fixtures::fail;
+use record::{CellKey, Run, RunState};
 
 fn two() -> [Run; 2] {
     pair(&Design { noise: QUIET, ..USUAL }, &|_| 1.0, &mut Rng::with_seed(5))
@@ -146,9 +147,7 @@ fn left_out(found: &Comparison) -> Vec<&str> {
 
 fn voided(run: &mut Run, of: &dyn Fn(&CellKey) -> bool) {
     for cell in run.cells.iter_mut().filter(|cell| of(&cell.key)) {
-        let reason = "did not finish within 10 s".to_owned();
-        cell.outcome = Outcome::Void { reason, detail: String::new() };
-        cell.metrics.clear();
+        fail(cell, "did not finish within 10 s");
     }
 }
 

@@ -300,7 +300,7 @@ impl<'a> Gathered<'a> {
 }
 
 /// Whether a cell is void since its time was up.
-pub(crate) fn did_not_finish(reason: &str) -> bool {
+pub fn did_not_finish(reason: &str) -> bool {
     reason.starts_with("did not finish")
 }
 

@@ -16,7 +16,7 @@ pub mod pairs;
 pub mod rates;
 pub mod shape;
 pub mod stats;
-mod tables;
+pub mod tables;
 pub mod trust;
 
 pub use findings::{caveats, words};

@@ -1,8 +1,9 @@
 //! From samples to tables: one per workload, parameters and metric.
 
 pub mod averages;
-pub(crate) mod distributions;
+pub mod distributions;
 mod facts;
+mod lookup;
 pub(crate) mod maps;
 pub(crate) mod shares;
 

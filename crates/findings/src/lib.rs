@@ -1,7 +1,31 @@
 //! What a run shows: typed findings and caveats, and the one place where they become sentences.
 //!
-//! `analysis` returns figures; this crate decides which of them say something, and says it in the fixed
-//! vocabulary. [`format`] writes figures, so that a table, a finding and a chart agree.
+//! `analysis` returns figures; [`conclude`] decides which of them say something. A finding is data: its
+//! workload, metric, subjects, and what was found. Its sentence is a function of that data and of
+//! [`Names`], and is called by reports alone. [`kinds`] is the table of findings, [`caveats`] that of
+//! caveats: a new kind is one file and one line. [`format`] writes figures, so that a table, a finding and
+//! a chart agree.
 #![forbid(unsafe_code)]
 
+pub mod caveats;
+mod conclusions;
+mod context;
+mod finding;
 pub mod format;
+pub mod kinds;
+mod named_points;
+mod names;
+pub mod reasons;
+mod roles;
+mod sentence;
+mod verdict;
+
+pub use caveats::Caveat;
+pub use conclusions::{Conclusions, conclude, conclude_named};
+pub use context::Context;
+pub use finding::Finding;
+pub use kinds::{Data, FindingKind, Kind};
+pub use named_points::NamedPoints;
+pub use names::{Names, qualifier};
+pub use sentence::{Part, Sentence};
+pub use verdict::{Tag, Tone, Verdict};

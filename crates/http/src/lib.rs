@@ -1,18 +1,27 @@
 //! A server of files over HTTP/1.1 whose readiness mechanism can be swapped.
 #![forbid(unsafe_code)]
 
-mod access_log;
+mod cache;
+mod conditional;
 mod connection;
+mod content;
 mod drivers;
-#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod listener;
+mod log;
+mod outbox;
+mod range;
+mod reply;
 mod request;
-mod response;
+mod root;
 mod sending;
 mod server;
 mod site;
+mod slab;
+mod status;
+mod target;
+mod types;
 mod workers;
 
 pub use drivers::{Mechanism, mechanisms};

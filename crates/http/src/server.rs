@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::workers::{Order, Stopper, Workers};
+use crate::workers::{Crew, Order, Stopper};
 use crate::{drivers, listener, sending};
 
 /// What a server is started with.
@@ -93,9 +93,7 @@ pub struct Counts {
     pub open: u64,
     /// Replies sent to their end.
     pub replies: u64,
-    /// Replies that ended before, because the client left, a limit was reached or the file shrank.
-    pub aborted: u64,
-    /// Bytes sent, those of heads included.
+    /// Bytes sent.
     pub bytes: u64,
     /// Times that accepting was paused, since descriptors ran out.
     pub pauses: u64,
@@ -108,7 +106,7 @@ pub struct Counts {
 pub enum Error {
     /// What it was asked for is wrong: a folder, a file, a name.
     #[error("{0}")]
-    Invalid(String),
+    Asked(String),
     /// What it was asked for can't be done now.
     #[error("{0}")]
     Failed(String),
@@ -120,7 +118,7 @@ pub enum Error {
 /// in `/proc/PID/task/TID/fd`, and not in `/proc/PID/fd`.
 #[derive(Debug)]
 pub struct Server {
-    workers: Workers,
+    crew: Crew,
     claim: listener::Claim,
 }
 
@@ -133,19 +131,19 @@ impl Server {
     #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
     pub fn start(config: Config) -> Result<Server, Error> {
         if config.workers == 0 {
-            return Err(Error::Invalid("a server needs one worker at least".to_owned()));
+            return Err(Error::Asked("a server needs one worker at least".to_owned()));
         }
         let driver = drivers::find(&config.mechanism)?;
         let way = sending::find(&config.sending).ok_or_else(|| {
             let names: Vec<&str> = sending::SENDING.iter().map(|way| way.name).collect();
             let (name, names) = (&config.sending, names.join(", "));
-            Error::Invalid(format!(
+            Error::Asked(format!(
                 "there is no way to send files called `{name}`; it is one of {names}"
             ))
         })?;
         let claim = listener::claim(config.address, config.port)?;
-        let workers = Workers::start(&config, driver, way, claim.address)?;
-        Ok(Server { workers, claim })
+        let crew = Crew::start(&config, driver, way, claim.address)?;
+        Ok(Server { crew, claim })
     }
 
     /// Where it listens.
@@ -155,28 +153,28 @@ impl Server {
 
     /// What is not as it should be, and how to mend it; usually nothing.
     pub fn remarks(&self) -> &[String] {
-        self.workers.remarks()
+        self.crew.remarks()
     }
 
     /// What happened so far, over all workers.
     pub fn counts(&self) -> Counts {
-        self.workers.counts()
+        self.crew.counts()
     }
 
     /// Accepts no more, ends what is under way, and closes. Who waits in the listen queue is served; a
     /// connection without a request is closed. What takes longer than [`Limits::drain`] is cut off.
     pub fn drain(&self) {
-        self.workers.order(Order::Drain);
+        self.crew.order(Order::Drain);
     }
 
     /// Closes everything at once.
     pub fn stop(&self) {
-        self.workers.order(Order::Stop);
+        self.crew.order(Order::Stop);
     }
 
     /// What can drain and stop it from elsewhere, such as a thread that waits for signals.
     pub fn stopper(&self) -> Stopper {
-        self.workers.stopper()
+        self.crew.stopper()
     }
 
     /// Waits until every worker has ended.
@@ -184,6 +182,6 @@ impl Server {
     /// # Errors
     /// Where a worker could not go on; the others are stopped then.
     pub fn wait(mut self) -> Result<Counts, Error> {
-        self.workers.wait()
+        self.crew.wait()
     }
 }

@@ -1,11 +1,7 @@
-//! The directory that is served, and the replies to requests for what is in it.
+//! What is served: a folder, and the replies to what is asked of it.
 //!
-//! Small files are cached and checked again once [`FRESH_MS`] have passed since the last check: a file that
-//! was changed, replaced or removed is served as it was for at most that long.
-
-pub(crate) mod cache;
-pub(crate) mod content;
-pub(crate) mod root;
+//! Small files are kept, and looked at again once [`FRESH_MS`] have passed since the last look: a file
+//! that was changed, replaced or removed is served as it was for at most that long.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,15 +10,15 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Error;
-use crate::request::conditional::{self, Verdict};
-use crate::request::range::{self, Selected};
-use crate::request::target;
+use crate::cache::Cache;
+use crate::conditional::{self, Verdict};
+use crate::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
+use crate::range::{self, Selected};
+use crate::reply::{Fate, Heads, Source, Writer, end_of_whole};
 use crate::request::{Method, Request};
-use crate::response::status::Status;
-use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
-use crate::site::cache::Cache;
-use crate::site::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
-use crate::site::root::{Found, Root, Stamp};
+use crate::root::{Found, Root, Stamp};
+use crate::status::Status;
+use crate::target;
 
 /// How long a file is taken to be what it was at the last look.
 const FRESH_MS: u64 = 10;
@@ -49,9 +45,9 @@ pub(crate) enum Part {
     },
 }
 
-/// What a reply was, for the log.
+/// What the last reply was, for a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Summary {
+pub(crate) struct Said {
     pub status: Status,
     /// Bytes of its body.
     pub bytes: u64,
@@ -64,7 +60,7 @@ pub(crate) struct Site {
     cache: Cache<Kept>,
     heads: Heads,
     now: Now,
-    last_reply: Summary,
+    said: Said,
     /// The path of the request at hand.
     path: Vec<u8>,
 }
@@ -88,7 +84,7 @@ impl Site {
             cache: Cache::new(cache_bytes),
             heads,
             now: Now { ms: 0, wall: UNIX_EPOCH },
-            last_reply: Summary { status: Status::Ok, bytes: 0 },
+            said: Said { status: Status::Ok, bytes: 0 },
             path: Vec::new(),
         })
     }
@@ -124,7 +120,7 @@ impl Site {
             out.extend_from_slice(self.heads.ok(fate));
             out.extend_from_slice(tail);
             let bytes = if head_only { 0 } else { kept.facts.bytes };
-            self.last_reply = Summary { status: Status::Ok, bytes };
+            self.said = Said { status: Status::Ok, bytes };
             return None;
         }
         self.answer_at_length(request, fate, out)
@@ -135,12 +131,12 @@ impl Site {
         let heads = &self.heads;
         let mut writer = Writer { heads, fate: Fate::Closed, head_only: false, out };
         let bytes = writer.plain(status, b"");
-        self.last_reply = Summary { status, bytes };
+        self.said = Said { status, bytes };
     }
 
     /// What the last reply was.
-    pub(crate) fn last_reply(&self) -> Summary {
-        self.last_reply
+    pub(crate) fn said(&self) -> Said {
+        self.said
     }
 
     fn answer_at_length(
@@ -157,7 +153,7 @@ impl Site {
         };
         let head_only = request.method == Method::Head;
         let mut writer = Writer { heads: &self.heads, fate, head_only, out };
-        let (summary, body) = match looked {
+        let (said, body) = match looked {
             Ok((Look::Kept, _)) => match self.cache.get(&path) {
                 Some(kept) => send(&mut writer, request, &kept.facts, Source::Kept(kept.body())),
                 None => plain(&mut writer, Status::InternalError, b""),
@@ -179,7 +175,7 @@ impl Site {
                 plain(&mut writer, status, b"")
             }
         };
-        self.last_reply = summary;
+        self.said = said;
         self.path = path;
         body
     }
@@ -253,14 +249,14 @@ fn send(
     request: &Request<'_>,
     facts: &Facts,
     source: Source<'_>,
-) -> (Summary, Option<Body>) {
+) -> (Said, Option<Body>) {
     let state = facts.state();
     match conditional::judge(request, state) {
         Verdict::Send => {}
         Verdict::Failed => return plain(writer, Status::PreconditionFailed, b""),
         Verdict::NotModified => {
             writer.not_modified(facts);
-            return (Summary { status: Status::NotModified, bytes: 0 }, None);
+            return (Said { status: Status::NotModified, bytes: 0 }, None);
         }
     }
     // A range is defined for GET alone (RFC 9110, 14.2).
@@ -285,12 +281,12 @@ fn send(
         },
     };
     let bytes = if writer.head_only { 0 } else { bytes };
-    (Summary { status, bytes }, body)
+    (Said { status, bytes }, body)
 }
 
-fn plain(writer: &mut Writer<'_>, status: Status, lines: &[u8]) -> (Summary, Option<Body>) {
+fn plain(writer: &mut Writer<'_>, status: Status, lines: &[u8]) -> (Said, Option<Body>) {
     let bytes = writer.plain(status, lines);
-    (Summary { status, bytes }, None)
+    (Said { status, bytes }, None)
 }
 
 /// Where a folder is that was asked for without its slash. The path begins with one slash, so it never

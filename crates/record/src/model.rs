@@ -28,6 +28,15 @@ pub struct Run {
     pub cells: Vec<Cell>,
 }
 
+impl Run {
+    /// Whether `key` is of a subject that is wrong on purpose: a control, whose cells have to fail.
+    pub fn is_control(&self, key: &CellKey) -> bool {
+        let workload = self.plan.workloads.iter().find(|workload| workload.name == key.workload);
+        let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
+        subjects.any(|subject| subject.control && subject.name == key.subject)
+    }
+}
+
 /// What identifies a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {

@@ -2,7 +2,6 @@
 
 use crate::findings::{reasons, words};
 use crate::gather::places::verdicts_from;
-use crate::pairs::crossover::CLOSE;
 use crate::{Contest, Crossover, Estimate, Standing, Table};
 use std::collections::BTreeSet;
 
@@ -69,24 +68,11 @@ pub(crate) fn sentence(table: &Table, contest: &Contest, qualifiers: &str) -> St
     }
 }
 
-/// How far two with this ratio are apart at most; none where that is no longer close.
-fn bound(ratio: Estimate) -> Option<f64> {
-    let bound = ratio.high.max(1.0 / ratio.low);
-    (bound <= CLOSE).then_some(bound)
-}
-
-impl Standing {
-    /// Whether the two are the same, within a bound that is known.
-    pub fn is_same(&self) -> bool {
-        matches!(self, Self::TooClose { ratio: Some(ratio), .. } if bound(*ratio).is_some())
-    }
-}
-
 /// How alike two are of whom neither leads: the bound that all points together give, which is the
 /// answer to *which of them?*, where there is one.
 fn alike(range: &str, most: f64, ratio: Option<Estimate>) -> String {
     let most = words::at_most(most);
-    match ratio.and_then(|ratio| Some((ratio, bound(ratio)?))) {
+    match ratio.and_then(|ratio| Some((ratio, ratio.close_within()?))) {
         Some((ratio, bound)) => format!(
             "the same within {}:{range} neither leads ({}; at no point by more than {most})",
             words::at_most(bound),

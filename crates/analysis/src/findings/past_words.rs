@@ -45,7 +45,7 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
 impl Past<'_> {
     /// `16`.
     fn figure(&self, point: u64) -> String {
-        self.table.times_at(point).map_or_else(|| words::count(point), words::multiple)
+        self.table.multiple_at(point).map_or_else(|| words::count(point), words::multiple)
     }
 
     /// `16 per CPU`.

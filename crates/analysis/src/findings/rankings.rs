@@ -26,7 +26,7 @@ pub(crate) fn of(contests: &Contests<'_>, rows: &[Row], points: &[u64]) -> Vec<R
 /// The rankings of `table` that deserve a sentence: the last with at most one of the part for each of
 /// the whole, the first beyond, and the last.
 pub(crate) fn worth_telling(table: &Table) -> Vec<&Ranking> {
-    let times = |ranking: &&Ranking| table.times_at(ranking.point).unwrap_or(f64::INFINITY);
+    let times = |ranking: &&Ranking| table.multiple_at(ranking.point).unwrap_or(f64::INFINITY);
     let told = |ranking: &&Ranking| ranking.places.len() + ranking.unfinished.len() > 1;
     let known = || table.rankings.iter().filter(told);
     let within = known().rfind(|ranking| times(ranking) <= 1.0 + 1e-9);

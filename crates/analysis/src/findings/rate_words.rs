@@ -10,7 +10,7 @@ use record::MetricInfo;
 /// 2,300 (95 % 2,000 to 2,700).`
 pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
     // Below one for each of the whole nothing is shared.
-    if table.times_at(rate.from).is_some_and(|times| times >= 1.0) {
+    if table.multiple_at(rate.from).is_some_and(|times| times >= 1.0) {
         return past_words::rate(subject, table, rate);
     }
     let what = counted(&table.metric);

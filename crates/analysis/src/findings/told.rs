@@ -1,20 +1,13 @@
 //! How a table's subjects, points and figures are named in sentences.
 
+use crate::Table;
 use crate::findings::words;
-use crate::{Estimate, PointSummary, Row, Table};
 use record::Parameters;
 
 impl Table {
-    /// The ratio at `point`, if it is told as a multiple and the axis is its part.
-    pub(crate) fn times_at(&self, point: u64) -> Option<f64> {
-        let shares = self.shares.as_ref().filter(|shares| shares.multiple)?;
-        let index = self.points.iter().position(|&at| at == point)?;
-        (shares.part == self.axis_parameter).then(|| shares.values[index])
-    }
-
     /// A point in words: `16 threads per CPU`, or else `100 dead connections`.
     pub(crate) fn place(&self, point: u64) -> String {
-        match (self.times_at(point), &self.shares) {
+        match (self.multiple_at(point), &self.shares) {
             (Some(times), Some(shares)) => {
                 let counted = words::counted(&words::multiple(times), &self.axis);
                 format!("{counted} {}", shares.word)
@@ -26,7 +19,7 @@ impl Table {
     /// Points in words, with what they are for each of the whole: `8 and 16 threads (4 and 8 per CPU)`.
     pub(crate) fn places(&self, points: &[u64]) -> String {
         let counted = words::counted(&words::points(points), &self.axis);
-        let times: Option<Vec<f64>> = points.iter().map(|&point| self.times_at(point)).collect();
+        let times: Option<Vec<f64>> = points.iter().map(|&point| self.multiple_at(point)).collect();
         match (times, &self.shares) {
             (Some(times), Some(shares)) => {
                 let times: Vec<String> =
@@ -35,11 +28,6 @@ impl Table {
             }
             _ => counted,
         }
-    }
-
-    /// The row of `subject`.
-    pub(crate) fn row(&self, subject: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.subject == subject)
     }
 
     /// The name of `subject` in reports.
@@ -72,23 +60,5 @@ impl Table {
 
     fn is_of(&self, workload: &str, parameters: &Parameters) -> bool {
         self.workload == workload && self.parameters == *parameters
-    }
-}
-
-impl Row {
-    /// Its figure at `point`.
-    pub(crate) fn at(&self, point: u64) -> Option<&PointSummary> {
-        self.cells.iter().flatten().find(|cell| cell.point == point)
-    }
-}
-
-impl Estimate {
-    /// This over `other`, neither of which knows of the other: the relative widths of their intervals are
-    /// added as errors are.
-    pub(crate) fn over(self, other: Self) -> Self {
-        let value = self.value / other.value;
-        let below = (self.value / self.low).ln().hypot((other.high / other.value).ln());
-        let above = (self.high / self.value).ln().hypot((other.value / other.low).ln());
-        Self { value, low: value * (-below).exp(), high: value * above.exp() }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn sentence(
     let trade = Trade { tables, table, first, second, ends };
     let [near, far] = ends.map(|point| trade.rate_at(point));
     let (near, far) = (near?, far?);
-    let times = words::multiple(table.times_at(ends[1])?);
+    let times = words::multiple(table.multiple_at(ends[1])?);
     let cpu = trade.cpu().map(|cpu| format!("; CPU per {} {cpu}", table.one_counted()));
     Some(format!(
         "{} beside {}{qualifiers}: {} at {}{}, {} at {times}{}{}.",

@@ -37,7 +37,7 @@ pub(crate) fn merged<'a>(kept: impl Iterator<Item = &'a str>) -> Option<Merged> 
 }
 
 /// Whether there is a histogram that can't be read.
-pub(crate) fn unreadable(text: &str) -> bool {
+pub fn unreadable(text: &str) -> bool {
     !text.is_empty() && read(text).is_none()
 }
 

@@ -79,7 +79,7 @@ impl Shares {
     /// The place of the point at which there is one of the part for each of the whole, where multiples
     /// are told of the part along `axis`: up to there it brings more of the whole to bear, beyond it
     /// shares it.
-    pub(crate) fn one_each(&self, axis: &str) -> Option<usize> {
+    pub fn one_each(&self, axis: &str) -> Option<usize> {
         let told = self.multiple && self.part == axis;
         self.values.iter().position(|share| (share - 1.0).abs() < 1e-9).filter(|_| told)
     }

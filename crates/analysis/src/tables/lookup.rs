@@ -1,0 +1,59 @@
+//! Figures of a table by subject and point.
+
+use crate::pairs::crossover::CLOSE;
+use crate::{Estimate, PointSummary, Row, Standing, Table};
+
+impl Table {
+    /// The row of `subject`.
+    pub fn row(&self, subject: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.subject == subject)
+    }
+
+    /// How many of the part there are for each of the whole at `point`, where the axis counts the part and
+    /// the ratio is written as a multiple.
+    pub fn multiple_at(&self, point: u64) -> Option<f64> {
+        let shares = self.shares.as_ref().filter(|shares| shares.multiple)?;
+        let index = self.points.iter().position(|&known| known == point)?;
+        (shares.part == self.axis_parameter).then(|| shares.values[index])
+    }
+
+    /// The same for a position between points: the whole is the same at each of them.
+    pub fn multiple_between(&self, position: f64) -> Option<f64> {
+        let shares = self.shares.as_ref().filter(|shares| shares.multiple)?;
+        let mut points = self.points.iter().zip(&shares.values);
+        let (point, times) = points.find(|(point, _)| **point > 0)?;
+        (shares.part == self.axis_parameter).then(|| position * times / *point as f64)
+    }
+}
+
+impl Row {
+    /// Its figure at `point`.
+    pub fn at(&self, point: u64) -> Option<&PointSummary> {
+        self.cells.iter().flatten().find(|cell| cell.point == point)
+    }
+}
+
+impl Estimate {
+    /// This over `other`, which was estimated apart: the relative widths of their intervals are added as
+    /// errors are.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        let value = self.value / other.value;
+        let below = (self.value / self.low).ln().hypot((other.high / other.value).ln());
+        let above = (self.high / self.value).ln().hypot((other.value / other.low).ln());
+        Self { value, low: value * (-below).exp(), high: value * above.exp() }
+    }
+
+    /// How far two with this ratio are apart at most; `None` where that is no longer close.
+    pub fn close_within(self) -> Option<f64> {
+        let bound = self.high.max(1.0 / self.low);
+        (bound <= CLOSE).then_some(bound)
+    }
+}
+
+impl Standing {
+    /// Whether the two are the same, within a bound that is known.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Self::TooClose { ratio: Some(ratio), .. } if ratio.close_within().is_some())
+    }
+}

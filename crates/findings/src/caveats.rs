@@ -1,0 +1,126 @@
+//! The table of caveats: what a reader has to know before believing the figures, each with its remedy. A new
+//! kind is one file beside these and one line here.
+//!
+//! The file holds a type with the data of one caveat, which implements [`CaveatKind`]. Its line,
+//! `file::Type,`, gives the type a variant in [`Caveat`]; the order of the lines is that of the list.
+
+use crate::context::Context;
+use analysis::gather::places::verdicts_from;
+use analysis::{PointSummary, Row, Table};
+use record::{Parameters, Run};
+use serde::Serialize;
+
+/// A kind of caveat: when it holds, and how it reads.
+pub trait CaveatKind: Sized {
+    /// All caveats of this kind.
+    fn find(context: &Context<'_>) -> Vec<Self>;
+
+    /// What the reader has to know.
+    fn what(&self) -> String;
+
+    /// What to do about it, best a command; empty where nothing helps.
+    fn remedy(&self) -> String;
+}
+
+/// Declares each module, and gives its type a variant.
+macro_rules! table {
+    ($($file:ident::$Type:ident,)*) => {
+        $(pub mod $file;)*
+
+        /// What a reader has to know before believing the figures.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(tag = "kind", content = "data", rename_all = "kebab-case")]
+        pub enum Caveat {
+            $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type($file::$Type),)*
+        }
+
+        impl Caveat {
+            /// What the reader has to know.
+            pub fn what(&self) -> String {
+                match self {
+                    $(Self::$Type(caveat) => caveat.what(),)*
+                }
+            }
+
+            /// What to do about it, best a command; empty where nothing helps.
+            pub fn remedy(&self) -> String {
+                match self {
+                    $(Self::$Type(caveat) => caveat.remedy(),)*
+                }
+            }
+        }
+
+        /// The caveats of every kind.
+        fn find_each(context: &Context<'_>) -> Vec<Caveat> {
+            let mut all = Vec::new();
+            $(all.extend($file::$Type::find(context).into_iter().map(Caveat::$Type));)*
+            all
+        }
+    };
+}
+
+mod more_rounds;
+
+table! {
+    control_missed::ControlMissed,
+    run_incomplete::RunIncomplete,
+    budget_spent::BudgetSpent,
+    recorded::Recorded,
+    failed_cells::FailedCells,
+    short_trajectories::ShortTrajectories,
+    damaged_histograms::DamagedHistograms,
+    wide_intervals::WideIntervals,
+    few_rounds::FewRounds,
+    few_points::FewPoints,
+}
+
+impl Caveat {
+    /// What the reader has to know, and what to do about it: `… → knee run --resume`.
+    pub fn line(&self) -> String {
+        match self.remedy().as_str() {
+            "" => self.what(),
+            remedy => format!("{} → {remedy}", self.what()),
+        }
+    }
+}
+
+/// The caveats of a run: of its state, its plan, its machine, its cells and its figures; each once.
+pub(crate) fn find(context: &Context<'_>) -> Vec<Caveat> {
+    let mut all: Vec<Caveat> = Vec::new();
+    for caveat in find_each(context) {
+        if !all.contains(&caveat) {
+            all.push(caveat);
+        }
+    }
+    all
+}
+
+/// The headline tables that medians and intervals are shown of: a workload that is shown as averages has
+/// none, and nothing is concluded from it.
+fn headline_tables<'a>(context: &Context<'a>) -> impl Iterator<Item = &'a Table> {
+    let tables = context.analysis.tables.iter().filter(|table| table.headline);
+    tables.filter(|table| !context.workload(table).is_some_and(|workload| workload.averages))
+}
+
+/// The figures in `rows` of a table that count: the first calls of a trajectory are cold, and few.
+fn figures<'a>(table: &Table, rows: &'a [Row]) -> impl Iterator<Item = &'a PointSummary> {
+    let warm = verdicts_from(table.trajectory, &table.points);
+    let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    cells.filter(move |figure| figure.point >= warm)
+}
+
+/// Whether another program measured the run: nothing is known of the machine.
+fn is_foreign(run: &Run) -> bool {
+    run.host_before.facts.is_empty()
+}
+
+/// ` (active = 10, timeout = 0)`, or nothing where the workload has one set of parameters only.
+fn with_parameters(run: &Run, workload: &str, parameters: &Parameters) -> String {
+    let mut cells = run.cells.iter().filter(|cell| cell.key.workload == workload);
+    if cells.all(|cell| cell.key.parameters == *parameters) {
+        return String::new();
+    }
+    let pairs: Vec<String> =
+        parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    format!(" ({})", pairs.join(", "))
+}

@@ -1,0 +1,33 @@
+//! Histograms that can't be read: their operations are in no distribution.
+
+use super::CaveatKind;
+use crate::context::Context;
+use crate::format::count;
+use analysis::tables::distributions::unreadable;
+use serde::Serialize;
+
+/// How many.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DamagedHistograms {
+    /// How many.
+    pub histograms: usize,
+}
+
+impl CaveatKind for DamagedHistograms {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        let metrics = context.run.cells.iter().flat_map(|cell| &cell.metrics);
+        let histograms = metrics.filter(|metric| unreadable(&metric.histogram)).count();
+        if histograms > 0 { vec![Self { histograms }] } else { Vec::new() }
+    }
+
+    fn what(&self) -> String {
+        let (histograms, are) =
+            if self.histograms == 1 { ("histogram", "is") } else { ("histograms", "are") };
+        let many = count(self.histograms as u64);
+        format!("{many} {histograms} can't be read and {are} in no distribution")
+    }
+
+    fn remedy(&self) -> String {
+        "measure again: the record is damaged".to_owned()
+    }
+}

@@ -1,0 +1,98 @@
+//! Cells that failed, those of one subject and reason together.
+
+use super::{CaveatKind, with_parameters};
+use crate::context::Context;
+use crate::format::{count, points};
+use analysis::gather::did_not_finish;
+use record::{CellKey, Outcome, Parameters, Run, WorkloadInfo};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Cells of one subject that failed for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailedCells {
+    /// The workload.
+    pub workload: String,
+    /// The subject.
+    pub subject: String,
+    /// Their parameters.
+    pub parameters: Parameters,
+    /// The reason.
+    pub because: String,
+    /// How many.
+    pub cells: usize,
+    /// Their points, ascending.
+    pub points: BTreeSet<u64>,
+    /// What tells their parameters from others of the workload, or nothing.
+    qualifier: String,
+}
+
+impl CaveatKind for FailedCells {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        // Where x is words, a difference says what stands in the place of a figure.
+        if context.named_points.is_some() {
+            return Vec::new();
+        }
+        let run = context.run;
+        let mut groups: Vec<Self> = Vec::new();
+        for cell in &run.cells {
+            let Outcome::Void { reason, .. } = &cell.outcome else { continue };
+            let key = &cell.key;
+            if run.is_control(key) || is_finding(run, key, reason) {
+                continue;
+            }
+            // What the threads were doing then differs from cell to cell.
+            let because = match reason.split_once(": ") {
+                Some((head, _)) if did_not_finish(reason) => head,
+                _ => reason,
+            };
+            let known = groups.iter_mut().find(|group| group.is_of(key, because));
+            if let Some(group) = known {
+                group.cells += 1;
+                group.points.insert(key.point);
+                continue;
+            }
+            groups.push(Self {
+                workload: key.workload.clone(),
+                subject: key.subject.clone(),
+                parameters: key.parameters.clone(),
+                because: because.to_owned(),
+                cells: 1,
+                points: BTreeSet::from([key.point]),
+                qualifier: with_parameters(run, &key.workload, &key.parameters),
+            });
+        }
+        groups
+    }
+
+    /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`.
+    fn what(&self) -> String {
+        let Self { subject, qualifier, because, .. } = self;
+        let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
+        let (cells, are) = match self.cells {
+            1 => ("1 cell".to_owned(), "is"),
+            several => (format!("{} cells", count(several as u64)), "are"),
+        };
+        format!("{cells} of {subject}{qualifier} at {at} {are} void: {because}")
+    }
+
+    fn remedy(&self) -> String {
+        String::new()
+    }
+}
+
+impl FailedCells {
+    fn is_of(&self, key: &CellKey, because: &str) -> bool {
+        let place = (&self.workload, &self.subject, &self.parameters);
+        place == (&key.workload, &key.subject, &key.parameters) && self.because == because
+    }
+}
+
+/// Whether a finding says that the cell failed: that a series did not finish is what was to be found.
+fn is_finding(run: &Run, key: &CellKey, reason: &str) -> bool {
+    let workload = run.plan.workloads.iter().find(|workload| workload.name == key.workload);
+    let has_finding = |workload: &WorkloadInfo| {
+        workload.averages || workload.ratio.as_ref().is_some_and(|ratio| ratio.multiple)
+    };
+    did_not_finish(reason) && workload.is_some_and(has_finding)
+}

@@ -1,0 +1,57 @@
+//! What gives the figures of a run more rounds.
+
+use super::is_foreign;
+use analysis::trust::widths;
+use record::Run;
+use serde::Serialize;
+
+/// What gives the figures more rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MoreRounds {
+    /// More rows in the table that the run was read from.
+    Rows,
+    /// More rounds, which no budget limits.
+    Rounds(u32),
+    /// A longer budget: the rounds that it allows were not reached.
+    LongerBudget,
+    /// Both: some points had all the rounds that the budget allows.
+    RoundsAndLongerBudget(u32),
+}
+
+impl MoreRounds {
+    /// What gives `run` at least `rounds`, where it has no budget, and more than it has otherwise.
+    pub fn new(run: &Run, rounds: u32) -> Self {
+        match run.plan.budget {
+            _ if is_foreign(run) => Self::Rows,
+            Some(budget) => {
+                Self::with_budget(budget.time_ms, run.plan.rounds, widths::rounds(run, None))
+            }
+            None => Self::Rounds(rounds),
+        }
+    }
+
+    /// What lets a run with a budget go on, of `rounds_max` at most: more rounds where a point had all of
+    /// them, more time where another had not.
+    pub fn with_budget(time_ms: u64, rounds_max: u32, (min, max): (u32, u32)) -> Self {
+        let rounds = 2 * rounds_max;
+        match time_ms {
+            0 => Self::Rounds(rounds),
+            _ if min >= rounds_max => Self::Rounds(rounds),
+            _ if max >= rounds_max => Self::RoundsAndLongerBudget(rounds),
+            _ => Self::LongerBudget,
+        }
+    }
+
+    /// The remedy in words.
+    pub fn remedy(self) -> String {
+        match self {
+            Self::Rows => "a row for each repetition of the measurement".to_owned(),
+            Self::Rounds(rounds) => format!("the same with --rounds {rounds}"),
+            Self::LongerBudget => "the same with a longer --budget".to_owned(),
+            Self::RoundsAndLongerBudget(rounds) => {
+                format!("the same with --rounds {rounds} and a longer --budget")
+            }
+        }
+    }
+}

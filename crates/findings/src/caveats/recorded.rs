@@ -1,0 +1,25 @@
+//! What was warned of when the run was planned and measured.
+
+use super::CaveatKind;
+use crate::context::Context;
+use record::Warning;
+use serde::Serialize;
+
+/// A warning of the run or of its plan.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recorded(pub Warning);
+
+impl CaveatKind for Recorded {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        let run = context.run;
+        run.warnings.iter().chain(&run.plan.warnings).cloned().map(Self).collect()
+    }
+
+    fn what(&self) -> String {
+        self.0.what.clone()
+    }
+
+    fn remedy(&self) -> String {
+        self.0.remedy.clone()
+    }
+}

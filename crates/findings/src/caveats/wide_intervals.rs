@@ -1,0 +1,57 @@
+//! Intervals that are too wide to say much.
+
+use super::few_rounds::ROUNDS_MIN;
+use super::more_rounds::MoreRounds;
+use super::{CaveatKind, figures, headline_tables, is_foreign};
+use crate::context::Context;
+use crate::format::count;
+use analysis::PointSummary;
+use serde::Serialize;
+
+/// A 95 % CI that is wider than this share of its median, end to end, is wide.
+const WIDE_SHARE_MIN: f64 = 0.5;
+
+/// How many medians have wide intervals.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WideIntervals {
+    /// Medians with a wide interval.
+    pub wide: usize,
+    /// All medians.
+    pub medians: usize,
+    /// What narrows them.
+    pub more: MoreRounds,
+    /// Whether something else may have run at the time, which could be ended.
+    pub may_be_disturbed: bool,
+}
+
+impl CaveatKind for WideIntervals {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        let run = context.run;
+        let is_wide = |figure: &&PointSummary| {
+            let width = figure.median.high - figure.median.low;
+            width > WIDE_SHARE_MIN * figure.median.value.abs()
+        };
+        let all = || headline_tables(context).flat_map(|table| figures(table, &table.rows));
+        let (wide, medians) = (all().filter(is_wide).count(), all().count());
+        if wide == 0 {
+            return Vec::new();
+        }
+        let more = MoreRounds::new(run, 2 * all().map(|of| of.rounds).max().unwrap_or(ROUNDS_MIN));
+        if context.has_deviations() && more == MoreRounds::Rows {
+            return Vec::new();
+        }
+        // Nothing runs beside a model that could be ended, nor beside what is long past.
+        let may_be_disturbed = !analysis::is_predicted(run) && !is_foreign(run);
+        vec![Self { wide, medians, more, may_be_disturbed }]
+    }
+
+    fn what(&self) -> String {
+        let (wide, all) = (count(self.wide as u64), count(self.medians as u64));
+        format!("The intervals of {wide} of {all} medians are wider than ±25 %")
+    }
+
+    fn remedy(&self) -> String {
+        let quiet = if self.may_be_disturbed { "end what else runs, then " } else { "" };
+        format!("{quiet}{}", self.more.remedy())
+    }
+}

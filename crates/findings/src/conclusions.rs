@@ -1,0 +1,45 @@
+//! All that is concluded from one run.
+
+use crate::caveats::{self, Caveat};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::kinds;
+use crate::named_points::NamedPoints;
+use analysis::Analysis;
+use record::Run;
+
+/// The figures of a run, what they show, and how far to trust them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusions {
+    /// The figures.
+    pub analysis: Analysis,
+    /// What they show: table by table, the headline metrics first.
+    pub findings: Vec<Finding>,
+    /// What a reader has to know before believing it.
+    pub caveats: Vec<Caveat>,
+}
+
+impl Conclusions {
+    /// What `analysis`, the figures of `run`, shows.
+    pub fn new(run: &Run, analysis: Analysis) -> Self {
+        Self::with_points(run, analysis, None)
+    }
+
+    fn with_points(run: &Run, analysis: Analysis, named_points: Option<&NamedPoints>) -> Self {
+        let context = Context { run, analysis: &analysis, named_points };
+        let (findings, caveats) = (kinds::find(&context), caveats::find(&context));
+        Self { analysis, findings, caveats }
+    }
+}
+
+/// Everything that can be concluded from `run`.
+pub fn conclude(run: &Run) -> Conclusions {
+    Conclusions::new(run, analysis::analyse(run))
+}
+
+/// The same of a run whose points are words.
+pub fn conclude_named(run: &Run, points: &NamedPoints) -> Conclusions {
+    let mut analysis = analysis::analyse(run);
+    points.adapt(&mut analysis);
+    Conclusions::with_points(run, analysis, Some(points))
+}

@@ -1,0 +1,73 @@
+//! What findings and caveats are looked for in.
+
+use crate::named_points::NamedPoints;
+use analysis::{Analysis, Row, Table};
+use record::{MetricInfo, Run, WorkloadInfo};
+
+/// A run and its figures.
+pub struct Context<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its figures.
+    pub analysis: &'a Analysis,
+    /// The names of its points, where they are words.
+    pub named_points: Option<&'a NamedPoints>,
+}
+
+impl<'a> Context<'a> {
+    /// The tables of workloads that measure a system, and not the harness itself.
+    pub fn tables(&self) -> impl Iterator<Item = &'a Table> {
+        self.all_tables().filter(|table| !self.is_control(table))
+    }
+
+    /// The tables of the workload that does nothing: its figures are the harness's own cost.
+    pub fn control_tables(&self) -> impl Iterator<Item = &'a Table> {
+        self.all_tables().filter(|table| self.is_control(table))
+    }
+
+    /// Every series of [`Self::tables`], with its table.
+    pub fn rows(&self) -> impl Iterator<Item = (&'a Table, &'a Row)> {
+        self.tables().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
+    }
+
+    /// The series of headline metrics, with their tables.
+    pub fn headline_rows(&self) -> impl Iterator<Item = (&'a Table, &'a Row)> {
+        self.rows().filter(|(table, _)| table.headline)
+    }
+
+    /// The workload of `table`.
+    pub fn workload(&self, table: &Table) -> Option<&'a WorkloadInfo> {
+        self.run.plan.workloads.iter().find(|workload| workload.name == table.workload)
+    }
+
+    /// The pairs of subjects of which the workload of `table` always wants to know which is better.
+    pub fn rivals(&self, table: &Table) -> &'a [(String, String)] {
+        self.workload(table).map_or(&[], |workload| &workload.rivals)
+    }
+
+    /// The table of another metric of the same workload under the same parameters.
+    pub fn sibling(
+        &self,
+        table: &Table,
+        wanted: impl Fn(&MetricInfo) -> bool,
+    ) -> Option<&'a Table> {
+        self.all_tables().find(|sibling| {
+            let same =
+                (&sibling.workload, &sibling.parameters) == (&table.workload, &table.parameters);
+            same && wanted(&sibling.metric)
+        })
+    }
+
+    /// Whether the deviations of the figures are known from elsewhere than from their rounds.
+    pub(crate) fn has_deviations(&self) -> bool {
+        self.named_points.is_some_and(|points| points.deviations.len() > 1)
+    }
+
+    fn all_tables(&self) -> std::slice::Iter<'a, Table> {
+        self.analysis.tables.iter()
+    }
+
+    fn is_control(&self, table: &Table) -> bool {
+        self.workload(table).is_some_and(crate::roles::is_control)
+    }
+}

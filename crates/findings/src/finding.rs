@@ -1,0 +1,79 @@
+//! One finding: what it is about, and its data.
+
+use crate::kinds::{Data, Kind};
+use crate::names::Names;
+use crate::sentence::Sentence;
+use crate::verdict::Tag;
+use analysis::{Analysis, Row, Table};
+use record::{Parameters, Run};
+use serde::Serialize;
+
+/// Something that the figures of a run show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The workload it is about.
+    pub workload: String,
+    /// The parameters it holds under.
+    pub parameters: Parameters,
+    /// The metric it is about.
+    pub metric: String,
+    /// The subjects it is about, by name; where one is compared with another, in that order.
+    pub subjects: Vec<String>,
+    /// Whether it is about the headline metric, or belongs beside it.
+    pub headline: bool,
+    /// What was found; its kind stands beside it.
+    #[serde(flatten)]
+    pub data: Data,
+}
+
+impl Finding {
+    /// A finding about one series.
+    pub fn about_row(table: &Table, row: &Row, data: impl Into<Data>) -> Self {
+        Self::about(table, vec![row.subject.clone()], data)
+    }
+
+    /// A finding about several series of a table.
+    pub fn about(table: &Table, subjects: Vec<String>, data: impl Into<Data>) -> Self {
+        Self {
+            workload: table.workload.clone(),
+            parameters: table.parameters.clone(),
+            metric: table.metric.name.clone(),
+            subjects,
+            headline: table.headline,
+            data: data.into(),
+        }
+    }
+
+    /// The same, shown with the headline metric's findings if `headline` says so.
+    #[must_use]
+    pub fn with_headline(self, headline: bool) -> Self {
+        Self { headline, ..self }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.data.kind()
+    }
+
+    /// What is at stake at the far end of the axis, as a factor; see [`crate::kinds::FindingKind::rank`].
+    pub fn rank(&self) -> f64 {
+        self.data.rank()
+    }
+
+    /// Its class, trend or sort in a word or two.
+    pub fn tag(&self) -> Tag {
+        self.data.tag()
+    }
+
+    /// Whether it is about a figure of `table`.
+    pub fn is_about(&self, table: &Table) -> bool {
+        table.workload == self.workload
+            && table.parameters == self.parameters
+            && table.metric.name == self.metric
+    }
+
+    /// Its sentence, with subjects, axis and units as `run` and `analysis` name them.
+    pub fn sentence(&self, run: &Run, analysis: &Analysis) -> Sentence {
+        self.data.sentence(&Names::new(run, analysis, self))
+    }
+}

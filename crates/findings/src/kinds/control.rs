@@ -1,0 +1,99 @@
+//! Whether a subject that is wrong on purpose was caught: each of its cells has to fail. One that is
+//! measured as if it were right says that the workload's check does not see what it is there to see.
+
+use super::FindingKind;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{count, counted};
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use analysis::gather::did_not_finish;
+use record::{CellKey, Outcome, Run};
+use serde::Serialize;
+
+/// How the cells of a control ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Control {
+    /// Cells that failed, as they have to.
+    pub caught: usize,
+    /// Cells that did not finish, which proves nothing.
+    pub unfinished: usize,
+    /// Cells that were measured as if the subject were right.
+    pub missed: usize,
+}
+
+impl FindingKind for Control {
+    const NAME: &'static str = "control";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let finding = |(key, control): (&CellKey, Self)| {
+            let mut workloads = context.run.plan.workloads.iter();
+            let workload = workloads.find(|workload| workload.name == key.workload);
+            let metric = workload.and_then(|workload| workload.metrics.first());
+            Finding {
+                workload: key.workload.clone(),
+                parameters: key.parameters.clone(),
+                metric: metric.map_or_else(String::new, |metric| metric.name.clone()),
+                subjects: vec![key.subject.clone()],
+                headline: true,
+                data: control.into(),
+            }
+        };
+        Self::all(context.run).into_iter().map(finding).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        if self.missed > 0 { f64::INFINITY } else { 1.0 }
+    }
+
+    /// `broken, which is wrong on purpose, was caught in 5 of 5 cells.`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let [subject, _] = names.head();
+        let cells = counted(&count(self.cells() as u64), "cells");
+        let caught = count(self.caught as u64);
+        let unfinished = match self.unfinished {
+            0 => String::new(),
+            many => format!("; {} did not finish", count(many as u64)),
+        };
+        let rest =
+            format!(", which is wrong on purpose, was caught in {caught} of {cells}{unfinished}.");
+        Sentence::new([subject, text(rest)])
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "control", tone: Tone::Open }
+    }
+}
+
+impl Control {
+    /// Each control of which cells ended, by the key of the first.
+    pub(crate) fn all(run: &Run) -> Vec<(&CellKey, Self)> {
+        let mut all = Vec::new();
+        for workload in &run.plan.workloads {
+            for subject in workload.subjects.iter().filter(|subject| subject.control) {
+                let mut first = None;
+                let mut control = Self { caught: 0, unfinished: 0, missed: 0 };
+                for cell in run.cells.iter().filter(|cell| {
+                    cell.key.workload == workload.name && cell.key.subject == subject.name
+                }) {
+                    first.get_or_insert(&cell.key);
+                    match &cell.outcome {
+                        Outcome::Measured => control.missed += 1,
+                        Outcome::Void { reason, .. } if did_not_finish(reason) => {
+                            control.unfinished += 1;
+                        }
+                        Outcome::Void { .. } => control.caught += 1,
+                    }
+                }
+                all.extend(first.map(|key| (key, control)));
+            }
+        }
+        all
+    }
+
+    /// All of its cells.
+    pub fn cells(&self) -> usize {
+        self.caught + self.unfinished + self.missed
+    }
+}

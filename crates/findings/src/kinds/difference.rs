@@ -1,0 +1,309 @@
+//! How much two subjects differ at points that are words, where nothing grows.
+
+use super::{FindingKind, stake};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{factor, significant};
+use crate::named_points::NamedPoints;
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use analysis::growth::exponent::student_t;
+use analysis::{Row, Table};
+use record::{Cell, Outcome, Run};
+use serde::Serialize;
+
+/// A ratio from here on is written as a factor, below as a percentage.
+const FACTOR_MIN: f64 = 2.0;
+
+/// The first subject, beside the second if there is one, at a point that is a word.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The word: `half`.
+    pub at: String,
+    /// How it compares.
+    pub relation: Relation,
+}
+
+/// How the mean of one subject compares with that of another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "relation")]
+pub enum Relation {
+    /// Their ratio.
+    Ratio {
+        /// The first mean over the second.
+        ratio: f64,
+        /// Its 95 % CI, where the deviations are known.
+        ci: Option<(f64, f64)>,
+    },
+    /// They are equal, and not above zero.
+    Equal,
+    /// They have no ratio: one is not above zero.
+    NoRatio,
+    /// The one subject has no figure.
+    Unmeasured {
+        /// The reason that stands in its place.
+        because: String,
+    },
+}
+
+/// A mean, and what is known of how much it varies: its deviation, and of how many figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mean {
+    value: f64,
+    deviation: Option<(f64, u64)>,
+}
+
+impl FindingKind for Difference {
+    const NAME: &'static str = "difference";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let Some(points) = context.named_points else { return Vec::new() };
+        context.tables().flat_map(|table| of_table(context, points, table)).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        match &self.relation {
+            Relation::Ratio { ratio, .. } => stake(*ratio),
+            Relation::Equal | Relation::NoRatio => 1.0,
+            Relation::Unmeasured { .. } => f64::INFINITY,
+        }
+    }
+
+    /// `byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let at = format!("at {}{}", self.at, names.qualifier());
+        let mut subjects = names.subjects().iter().map(|subject| names.label(subject));
+        let first = subjects.next().unwrap_or_else(|| text(""));
+        let second = subjects.next().unwrap_or_else(|| text(""));
+        let parts = match &self.relation {
+            Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
+                let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
+                let rest = format!(" {at}: {ratio}, 95 % {low} to {high}.");
+                vec![first, text(" can't be told from "), second, text(rest)]
+            }
+            Relation::Ratio { ratio, ci } => match size(*ratio) {
+                None => vec![first, text(" is the same as "), second, text(format!(" {at}."))],
+                Some(size) => {
+                    let ci = ci.map(|(low, high)| format!(" (95 % {})", span(low, high)));
+                    let rest = format!(" {at}{}.", ci.unwrap_or_default());
+                    vec![first, text(format!(" is {size} ")), second, text(rest)]
+                }
+            },
+            Relation::Equal => {
+                vec![first, text(" is the same as "), second, text(format!(" {at}."))]
+            }
+            Relation::NoRatio => {
+                let rest = format!(" have no ratio {at}: one is not above zero.");
+                vec![first, text(" and "), second, text(rest)]
+            }
+            Relation::Unmeasured { because } => {
+                vec![first, text(format!(" did not finish {at}: {because}."))]
+            }
+        };
+        Sentence::new(parts)
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "difference", tone: Tone::Neutral }
+    }
+}
+
+fn of_table(context: &Context<'_>, points: &NamedPoints, table: &Table) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for &point in &table.points {
+        let at = points.name(point);
+        let means = table
+            .rows
+            .iter()
+            .filter_map(|row| Some((row, Mean::new(context.run, points, table, row, point)?)));
+        let means: Vec<(&Row, Mean)> = means.collect();
+        if let Some(((first, base), others)) = means.split_first() {
+            findings.extend(others.iter().map(|(row, mean)| {
+                let subjects = vec![row.subject.clone(), first.subject.clone()];
+                let relation = mean.relation_to(*base);
+                Finding::about(table, subjects, Difference::at(at, relation)).with_headline(true)
+            }));
+        }
+        findings.extend(table.rows.iter().filter_map(|row| {
+            let because = why_unmeasured(context.run, table, row, point)?.to_owned();
+            let data = Difference::at(at, Relation::Unmeasured { because });
+            Some(Finding::about_row(table, row, data).with_headline(true))
+        }));
+    }
+    findings
+}
+
+impl Difference {
+    fn at(at: &str, relation: Relation) -> Self {
+        Self { at: at.to_owned(), relation }
+    }
+}
+
+fn cells<'a>(
+    run: &'a Run,
+    table: &'a Table,
+    row: &'a Row,
+    point: u64,
+) -> impl Iterator<Item = &'a Cell> {
+    run.cells.iter().filter(move |cell| {
+        let key = &cell.key;
+        key.subject == row.subject && key.parameters == table.parameters && key.point == point
+    })
+}
+
+/// What stands in the place of a figure, if that says something.
+fn why_unmeasured<'a>(run: &'a Run, table: &'a Table, row: &'a Row, point: u64) -> Option<&'a str> {
+    cells(run, table, row, point).find_map(|cell| match &cell.outcome {
+        Outcome::Void { reason, .. } if reason != NamedPoints::NO_FIGURE => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+impl Mean {
+    /// The mean of a series at a point: of one row its figure, of several theirs.
+    fn new(run: &Run, points: &NamedPoints, table: &Table, row: &Row, point: u64) -> Option<Self> {
+        let samples: Vec<f64> = cells(run, table, row, point)
+            .flat_map(|cell| &cell.metrics)
+            .flat_map(|metric| metric.samples.iter().copied())
+            .collect();
+        let count = samples.len() as f64;
+        let value = samples.iter().sum::<f64>() / count;
+        let deviation = match samples.as_slice() {
+            [] => return None,
+            [_] => points.deviation(&row.subject, &table.parameters, point),
+            several => {
+                let squares: f64 = several.iter().map(|sample| (sample - value).powi(2)).sum();
+                Some(((squares / (count - 1.0)).sqrt(), several.len() as u64))
+            }
+        };
+        Some(Self { value, deviation })
+    }
+
+    fn relation_to(self, base: Self) -> Relation {
+        if self.value <= 0.0 || base.value <= 0.0 {
+            return if self.value.total_cmp(&base.value).is_eq() {
+                Relation::Equal
+            } else {
+                Relation::NoRatio
+            };
+        }
+        Relation::Ratio { ratio: self.value / base.value, ci: self.ratio_ci(base) }
+    }
+
+    /// The 95 % CI of the ratio of two means, by the logarithm and Welch's degrees of freedom.
+    fn ratio_ci(self, base: Self) -> Option<(f64, f64)> {
+        let part = |mean: Self| {
+            let (deviation, count) = mean.deviation?;
+            Some(((deviation / mean.value).powi(2) / count as f64, count as f64 - 1.0))
+        };
+        let ((own, own_freedom), (other, other_freedom)) = (part(self)?, part(base)?);
+        let variance = own + other;
+        let ratio = self.value / base.value;
+        if variance <= 0.0 {
+            return Some((ratio, ratio));
+        }
+        let freedom =
+            variance.powi(2) / (own.powi(2) / own_freedom + other.powi(2) / other_freedom);
+        // Rounded down: a little wider than it has to be.
+        let half = student_t(freedom.max(1.0) as usize) * variance.sqrt();
+        Some((ratio * (-half).exp(), ratio * half.exp()))
+    }
+}
+
+/// `18.4 % below`, `5.0 % above`, `×3.40 of`; none where both are the same.
+fn size(ratio: f64) -> Option<String> {
+    let percent = (ratio - 1.0).abs() * 100.0;
+    let text = format!("{percent:.1}");
+    match ratio {
+        _ if text == "0.0" => None,
+        ratio if ratio >= FACTOR_MIN => Some(format!("×{} of", significant(ratio))),
+        ratio if ratio < 1.0 => Some(format!("{text} % below")),
+        _ => Some(format!("{text} % above")),
+    }
+}
+
+/// `18.4 % below it`, `as much`.
+fn of_it(ratio: f64) -> String {
+    size(ratio).map_or_else(|| "as much".to_owned(), |size| format!("{size} it"))
+}
+
+/// Both ends of an interval that lies on one side: `14.3 to 22.2 %`, `×3.10 to ×3.70`.
+fn span(low: f64, high: f64) -> String {
+    if low >= FACTOR_MIN {
+        return format!("{} to {}", factor(low), factor(high));
+    }
+    let percent = |ratio: f64| (ratio - 1.0).abs() * 100.0;
+    let (min, max) = if high <= 1.0 { (high, low) } else { (low, high) };
+    format!("{:.1} to {:.1} %", percent(min), percent(max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(value: f64, deviation: f64) -> Mean {
+        Mean { value, deviation: Some((deviation, 5)) }
+    }
+
+    fn sentence(mean: Mean, base: Mean) -> String {
+        let subjects = ["a".to_owned(), "b".to_owned()];
+        let names = Names::plain(&subjects, None);
+        Difference::at("x", mean.relation_to(base)).sentence(&names).to_string()
+    }
+
+    /// Reference: `scipy`'s `t.ppf(0.975, 4)` = 2.776445, and Welch's freedom, 4.20, by hand.
+    #[test]
+    fn an_interval_is_welchs() {
+        let (low, high) = mean(410.686, 2.493_14).ratio_ci(mean(503.002, 19.3737)).unwrap();
+        let half = 2.776_445
+            * ((2.493_14_f64 / 410.686).powi(2) / 5.0 + (19.3737_f64 / 503.002).powi(2) / 5.0)
+                .sqrt();
+        let ratio: f64 = 410.686 / 503.002;
+        assert!(
+            (low - ratio * (-half).exp()).abs() < 1e-6 && (high - ratio * half.exp()).abs() < 1e-6
+        );
+    }
+
+    #[test]
+    fn differences_are_written_by_their_size_and_by_what_is_known() {
+        let bare = |value| Mean { value, deviation: None };
+        let cases = [
+            (bare(80.0), bare(100.0), "a is 20.0 % below b at x."),
+            (bare(150.0), bare(100.0), "a is 50.0 % above b at x."),
+            (bare(340.0), bare(100.0), "a is ×3.40 of b at x."),
+            (bare(100.0), bare(100.0), "a is the same as b at x."),
+            (bare(0.0), bare(0.0), "a is the same as b at x."),
+            (bare(0.0), bare(5.0), "a and b have no ratio at x: one is not above zero."),
+            (mean(80.0, 1.0), mean(100.0, 1.0), "a is 20.0 % below b at x (95 % 18.6 to 21.3 %)."),
+            (
+                mean(99.0, 5.0),
+                mean(100.0, 5.0),
+                "a can't be told from b at x: 1.0 % below it, 95 % 8.2 % below it to 6.7 % above it.",
+            ),
+            (mean(206.0, 0.0), mean(206.0, 0.0), "a is the same as b at x."),
+        ];
+        for (one, other, wanted) in cases {
+            assert_eq!(sentence(one, other), wanted);
+        }
+    }
+
+    /// Drawn from normals of known means: the interval holds the true ratio as often as it says.
+    #[test]
+    fn intervals_hold_the_true_ratio() {
+        let mut random = fastrand::Rng::with_seed(2008);
+        let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+        let mut drawn = |value: f64, deviation: f64| {
+            let all: Vec<f64> = (0..5).map(|_| value + deviation * normal()).collect();
+            let mean = all.iter().sum::<f64>() / 5.0;
+            let squares: f64 = all.iter().map(|one| (one - mean).powi(2)).sum();
+            Mean { value: mean, deviation: Some(((squares / 4.0).sqrt(), 5)) }
+        };
+        let holds = (0..1_000).filter(|_| {
+            let (one, other) = (drawn(80.0, 1.0), drawn(100.0, 5.0));
+            one.ratio_ci(other).is_some_and(|(low, high)| low <= 0.8 && 0.8 <= high)
+        });
+        let holds = holds.count();
+        assert!((930..=985).contains(&holds), "{holds} of 1,000");
+    }
+}

@@ -1,0 +1,42 @@
+//! How a series changed while it was measured.
+
+use super::{FindingKind, stake};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{factor, significant};
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+
+pub use analysis::Drift;
+
+impl FindingKind for Drift {
+    const NAME: &'static str = "drift";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let of_row = |(table, row): (_, &analysis::Row)| {
+            Some(Finding::about_row(table, row, row.drift.clone()?))
+        };
+        context.rows().filter_map(of_row).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        stake(self.factor.value)
+    }
+
+    /// `touch drifted: the last round is ×1.30 of the first (95 % 1.22 to 1.38).`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let factor = factor(self.factor.value);
+        let (low, high) = (significant(self.factor.low), significant(self.factor.high));
+        let change = match self.since {
+            Some(round) => format!("from round {round} on it is {factor} of what it was before"),
+            None => format!("the last round is {factor} of the first"),
+        };
+        let rest = format!(" drifted: {change} (95 % {low} to {high}).");
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "drift", tone: Tone::Open }
+    }
+}

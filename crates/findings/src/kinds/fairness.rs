@@ -1,0 +1,111 @@
+//! Which subject is fast at the expense of some: a rate says nothing of how it is shared.
+//!
+//! Jain's index of N shares is 1 where all have the same, and 1/N where one has all. A series among the
+//! fastest at some point whose index is clearly low there is a finding, at the point where it is lowest.
+
+use super::FindingKind;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{Unit, ratio};
+use crate::names::Names;
+use crate::roles::{is_fairness, is_longest_wait};
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use analysis::{Estimate, Row, Table};
+use serde::Serialize;
+
+/// Below this index a rate is unfairly shared: of ten that want it, two have none.
+const INDEX_FAIR_MIN: f64 = 0.8;
+/// A rate within this factor of the best one is fast.
+const FAST_FACTOR_MAX: f64 = 2.0;
+/// What is left of less than this share of its own best is not fast, whatever the others do.
+const OWN_SHARE_MIN: f64 = 0.1;
+/// A wait that is not longer than this is no evidence of anything.
+const WAIT_NS_MIN: f64 = 1e6;
+
+/// A fast and unfair series, at the point where it is most unfair.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fairness {
+    /// The point.
+    pub point: u64,
+    /// Its rate as a share of the best one there.
+    pub of_best: f64,
+    /// Jain's index.
+    pub index: Estimate,
+    /// The longest wait there, in nanoseconds, where it is long.
+    pub longest_wait_ns: Option<f64>,
+}
+
+impl FindingKind for Fairness {
+    const NAME: &'static str = "fairness";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let of_row = |(table, row): (&Table, &Row)| {
+            // Elsewhere nothing is shared.
+            table.shares.as_ref().filter(|shares| shares.multiple)?;
+            Some(Finding::about_row(table, row, Self::new(context, table, row)?))
+        };
+        context.headline_rows().filter_map(of_row).collect()
+    }
+
+    /// Of a rate that one of N has, the others lack N − 1 parts.
+    fn rank(&self) -> f64 {
+        1.0 / self.index.value
+    }
+
+    /// `byte is fast and unfair at 16 threads per CPU: ×0.51 of the best rate, Jain's index 0.31 (95 % 0.22
+    /// to 0.40); one wait lasted 1.20 s.`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let Estimate { value, low, high } = self.index;
+        let [value, low, high] = [value, low, high].map(ratio);
+        let ci = if low == high { String::new() } else { format!(" (95 % {low} to {high})") };
+        let speed = if self.of_best < 1.0 {
+            format!("×{} of the best rate", ratio(self.of_best))
+        } else {
+            "the best rate".to_owned()
+        };
+        let wait = self.longest_wait_ns.map(|wait| {
+            format!("; one wait lasted {}", Unit::for_table("ns", &[wait]).with_symbol(wait))
+        });
+        let rest = format!(
+            " is fast and unfair at {}: {speed}, Jain's index {value}{ci}{}.",
+            names.point(self.point),
+            wait.unwrap_or_default()
+        );
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "fairness", tone: Tone::Middle }
+    }
+}
+
+impl Fairness {
+    fn new(context: &Context<'_>, table: &Table, row: &Row) -> Option<Self> {
+        let indices =
+            context.sibling(table, is_fairness).filter(|of| !of.metric.lower_is_better)?;
+        let indices = indices.row(&row.subject)?.cells.iter().flatten();
+        let (worst, of_best) = indices
+            .filter(|index| index.median.high < INDEX_FAIR_MIN)
+            .filter_map(|index| Some((index, share_of_best(table, row, index.point)?)))
+            .filter(|(_, of_best)| of_best * FAST_FACTOR_MAX >= 1.0)
+            .min_by(|a, b| a.0.median.value.total_cmp(&b.0.median.value))?;
+        let waits = context.sibling(table, is_longest_wait);
+        let longest = waits.and_then(|waits| Some(waits.row(&row.subject)?.at(worst.point)?.max));
+        Some(Self {
+            point: worst.point,
+            of_best,
+            index: worst.median,
+            longest_wait_ns: longest.filter(|wait| *wait >= WAIT_NS_MIN),
+        })
+    }
+}
+
+/// The rate of `row` at `point` as a share of the best one there.
+fn share_of_best(table: &Table, row: &Row, point: u64) -> Option<f64> {
+    let all = table.rows.iter().filter_map(|row| Some(row.at(point)?.median.value));
+    let best = all.fold(0.0, f64::max);
+    let own = row.at(point)?.median.value;
+    let peak = row.cells.iter().flatten().map(|cell| cell.median.value).fold(0.0, f64::max);
+    (best > 0.0 && own >= OWN_SHARE_MIN * peak).then_some(own / best)
+}

@@ -1,0 +1,83 @@
+//! What the harness itself costs: the figures of the workload that does nothing.
+
+use super::FindingKind;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use analysis::{PointSummary, Row};
+use serde::Serialize;
+
+/// The cost of an operation that does nothing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HarnessCost {
+    /// The lowest median of all points.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+    /// The lower end of the lowest 95 % CI.
+    pub low: f64,
+    /// The upper end of the highest.
+    pub high: f64,
+}
+
+impl FindingKind for HarnessCost {
+    const NAME: &'static str = "harness-cost";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let rows = context
+            .control_tables()
+            .flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        rows.filter_map(|(table, row)| Some(Finding::about_row(table, row, Self::new(row)?)))
+            .collect()
+    }
+
+    fn rank(&self) -> f64 {
+        1.0
+    }
+
+    /// `The harness itself costs 1.20 to 1.40 ns per operation (nothing, 95 % CI 1.19 to 1.43).`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let unit = names.unit(&[self.min, self.max]);
+        let [min, max, low, high] =
+            [self.min, self.max, self.low, self.high].map(|figure| unit.figure(figure));
+        let span = if min == max { min } else { format!("{min} to {max}") };
+        let metric =
+            if names.is_headline() { String::new() } else { format!("{}, ", names.metric()) };
+        let [subject, _] = names.head();
+        Sentence::new([
+            text(format!(
+                "The harness itself costs {span} {} per operation ({metric}",
+                unit.symbol
+            )),
+            subject,
+            text(format!(", 95 % {low} to {high}).")),
+        ])
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "control", tone: Tone::Open }
+    }
+}
+
+impl HarnessCost {
+    fn new(row: &Row) -> Option<Self> {
+        let figures: Vec<&PointSummary> = row.cells.iter().flatten().collect();
+        if figures.is_empty() {
+            return None;
+        }
+        let min = |figure: fn(&PointSummary) -> f64| {
+            figures.iter().map(|point| figure(point)).fold(f64::INFINITY, f64::min)
+        };
+        let max = |figure: fn(&PointSummary) -> f64| {
+            figures.iter().map(|point| figure(point)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        Some(Self {
+            min: min(|point| point.median.value),
+            max: max(|point| point.median.value),
+            low: min(|point| point.median.low),
+            high: max(|point| point.median.high),
+        })
+    }
+}

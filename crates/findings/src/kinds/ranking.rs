@@ -1,0 +1,143 @@
+//! The order of the subjects at one point.
+
+use super::{FindingKind, stake};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{factor, number_word};
+use crate::names::Names;
+use crate::sentence::{Part, Sentence, list, text};
+use crate::verdict::{Tag, Tone};
+use analysis::{Placed, Table};
+
+pub use analysis::Ranking;
+
+/// Subjects that are behind by less than one of these factors, and not less than the one before, stand
+/// together.
+const BANDS: [f64; 3] = [2.0, 10.0, 100.0];
+/// Of more labels than this in a list the others are counted.
+const LABELS_MAX: usize = 5;
+/// Factors of a group that are as near as this are one.
+const SAME_FACTOR_MAX: f64 = 1.15;
+
+impl FindingKind for Ranking {
+    const NAME: &'static str = "ranking";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let finding = |table: &Table, ranking: &Ranking| {
+            let placed = ranking.places.iter().map(|place| &place.subject);
+            let subjects = placed.chain(&ranking.unfinished).cloned().collect();
+            Finding::about(table, subjects, ranking.clone()).with_headline(true)
+        };
+        let of_table =
+            |table| selected(table).into_iter().map(move |ranking| finding(table, ranking));
+        context.tables().flat_map(of_table).collect()
+    }
+
+    /// How far the last is behind the first; infinite where some did not finish.
+    fn rank(&self) -> f64 {
+        match self.places.last() {
+            _ if !self.unfinished.is_empty() => f64::INFINITY,
+            Some(last) => stake(last.behind.value),
+            None => 1.0,
+        }
+    }
+
+    /// `At 16 threads per CPU: byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind;
+    /// byte ×7.00; ticket and mcs ×300 to ×450; clh did not finish.`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let mut parts =
+            vec![text(format!("At {}{}: ", names.point(self.point), names.qualifier()))];
+        if let Some(best) = self.places.first() {
+            parts.extend(order(&self.places, best, names));
+        }
+        if !self.unfinished.is_empty() {
+            if !self.places.is_empty() {
+                parts.push(text("; "));
+            }
+            parts.extend(labels(self.unfinished.iter().map(String::as_str), names));
+            parts.push(text(" did not finish"));
+        }
+        parts.push(text("."));
+        Sentence::new(parts)
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "ranking", tone: Tone::Neutral }
+    }
+}
+
+/// The rankings of `table` that are findings: the last with at most one of the part for each of the whole,
+/// the first beyond, and the last.
+fn selected(table: &Table) -> Vec<&Ranking> {
+    let times = |ranking: &&Ranking| table.multiple_at(ranking.point).unwrap_or(f64::INFINITY);
+    let several = |ranking: &&Ranking| ranking.places.len() + ranking.unfinished.len() > 1;
+    let rankings = || table.rankings.iter().filter(several);
+    let within = rankings().rfind(|ranking| times(ranking) <= 1.0 + 1e-9);
+    let beyond = rankings().find(|ranking| times(ranking) > 1.0 + 1e-9);
+    let mut all: Vec<&Ranking> =
+        [within, beyond, rankings().next_back()].into_iter().flatten().collect();
+    all.dedup_by_key(|ranking| ranking.point);
+    all
+}
+
+/// `byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind; byte ×7.00`.
+fn order(places: &[Placed], best: &Placed, names: &Names<'_>) -> Vec<Part> {
+    let is_first = |place: &&Placed| place.rank == 1 && place.behind.value < BANDS[0];
+    let (first, behind): (Vec<&Placed>, Vec<&Placed>) = places.iter().partition(is_first);
+    // Those far behind would make it thousands where it is millions.
+    let level = names.unit(&[best.level]).with_symbol(best.level);
+    let mut parts = group_labels(&first, names);
+    parts.push(text(match first.as_slice() {
+        [_] => format!(" leads with {level}"),
+        _ => format!(" can't be told apart ({level})"),
+    }));
+    for (index, group) in groups(behind).iter().enumerate() {
+        parts.push(text("; "));
+        parts.extend(group_labels(group, names));
+        let is = if group.len() == 1 { " is" } else { " are" };
+        let (is, behind) = if index == 0 { (is, " behind") } else { ("", "") };
+        let doubt = if group[0].rank == 1 { ", but not surely" } else { "" };
+        parts.push(text(format!("{is} {}{behind}{doubt}", factors(group))));
+    }
+    parts
+}
+
+/// Those that are behind by about as much, and as surely.
+fn groups(behind: Vec<&Placed>) -> Vec<Vec<&Placed>> {
+    let band = |place: &Placed| {
+        let bounds = BANDS.iter().filter(|bound| place.behind.value >= **bound);
+        (bounds.count(), place.rank == 1)
+    };
+    let mut groups: Vec<Vec<&Placed>> = Vec::new();
+    for place in behind {
+        match groups.last_mut() {
+            Some(group) if band(group[0]) == band(place) => group.push(place),
+            _ => groups.push(vec![place]),
+        }
+    }
+    groups
+}
+
+/// How far a group is behind: `×1.10`, or `×300 to ×450`.
+fn factors(group: &[&Placed]) -> String {
+    let factors = || group.iter().map(|place| place.behind.value);
+    let (min, max) = (factors().fold(f64::INFINITY, f64::min), factors().fold(0.0, f64::max));
+    if max < SAME_FACTOR_MAX * min {
+        return factor((min * max).sqrt());
+    }
+    format!("{} to {}", factor(min), factor(max))
+}
+
+fn group_labels(group: &[&Placed], names: &Names<'_>) -> Vec<Part> {
+    labels(group.iter().map(|place| place.subject.as_str()), names)
+}
+
+/// A list of labels, shortened where there are many.
+fn labels<'a>(subjects: impl Iterator<Item = &'a str>, names: &Names<'_>) -> Vec<Part> {
+    let mut labels: Vec<Part> = subjects.map(|subject| names.label(subject)).collect();
+    if labels.len() > LABELS_MAX + 1 {
+        let more = labels.split_off(LABELS_MAX).len();
+        labels.push(text(format!("{} more", number_word(more))));
+    }
+    list(labels)
+}

@@ -1,0 +1,45 @@
+//! Where a curve jumps.
+
+use super::{FindingKind, stake};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::{count, factor, interval};
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+
+pub use analysis::Step;
+
+impl FindingKind for Step {
+    const NAME: &'static str = "step";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let of_row = |(table, row): (_, &analysis::Row)| {
+            let steps = row.steps.iter();
+            steps.map(|step| Finding::about_row(table, row, step.clone())).collect::<Vec<_>>()
+        };
+        context.rows().flat_map(of_row).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        stake(self.factor.value)
+    }
+
+    /// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
+        let factor = factor(self.factor.value);
+        let at = whole(self.at.value);
+        let ci = interval(self.at, whole);
+        let rest = format!(" steps {direction} {factor} at {at} {}{ci}.", names.axis());
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "step", tone: Tone::Neutral }
+    }
+}
+
+fn whole(position: f64) -> String {
+    count(position.round().max(0.0) as u64)
+}

@@ -1,0 +1,83 @@
+//! Which cells of a series did not finish before their deadline.
+
+use super::FindingKind;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::format::course;
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use analysis::{Course, Rate, Row, Table};
+use serde::Serialize;
+
+/// The points at which cells did not finish.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unfinished {
+    /// One entry for each point, ascending.
+    pub points: Vec<analysis::Unfinished>,
+    /// The last point with a figure, where the rate has collapsed since nothing finishes beyond it.
+    pub collapsed_past: Option<u64>,
+}
+
+impl FindingKind for Unfinished {
+    const NAME: &'static str = "unfinished";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let of_row = |(table, row): (&Table, &Row)| {
+            // Elsewhere a caveat says it.
+            let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
+            let is_finding = multiples || context.workload(table).is_some_and(|of| of.averages);
+            let found = is_finding && !row.unfinished.is_empty();
+            found.then(|| Finding::about_row(table, row, Self::new(row)))
+        };
+        // The other metrics of the same cells did not finish either.
+        context.headline_rows().filter_map(of_row).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// `ticket did not finish within 10 s at 8 and 16 threads (4 and 8 per CPU): 97 % of 400 samples in
+    /// locks::ticket::Ticket::wait.`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let because = self.points.first().map_or("did not finish", |point| &point.because);
+        let (deadline, threads) = because.split_once(": ").unwrap_or((because, ""));
+        let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
+        let of = self.points.iter().map(|point| point.of).sum::<u32>();
+        let points: Vec<u64> = self.points.iter().map(|point| point.point).collect();
+        let at = if names.has_one_point() {
+            String::new()
+        } else {
+            format!(" at {}", names.points(&points))
+        };
+        let often = if cells == of { String::new() } else { format!(" in {cells} of {of} cells") };
+        let threads = if threads.is_empty() { String::new() } else { format!(": {threads}") };
+        let collapses = self
+            .collapsed_past
+            .map(|point| format!(" {} past {} and", course(Course::Collapses), names.point(point)));
+        let rest = format!(
+            "{} {deadline}{often}{at}{}.",
+            collapses.unwrap_or_default(),
+            threads.trim_end_matches('.')
+        );
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "did not finish", tone: Tone::High }
+    }
+}
+
+impl Unfinished {
+    fn new(row: &Row) -> Self {
+        let rate = row.rate.as_ref().filter(|rate| explains(row, rate));
+        Self { points: row.unfinished.clone(), collapsed_past: rate.map(|rate| rate.from) }
+    }
+}
+
+/// Whether all that `rate` says is that cells did not finish.
+pub(super) fn explains(row: &Row, rate: &Rate) -> bool {
+    let is_dead = rate.course == Course::Collapses && rate.factor.value <= 0.0;
+    is_dead && row.unfinished.iter().any(|of| of.point == rate.to)
+}

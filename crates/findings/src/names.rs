@@ -1,0 +1,192 @@
+//! How the subjects, points and figures of a finding are called in its sentence.
+
+use crate::finding::Finding;
+use crate::format::{self, Unit};
+use crate::sentence::{Part, text};
+use analysis::{Analysis, Shares, Table};
+use record::{Run, WorkloadInfo};
+use std::collections::BTreeSet;
+
+/// The labels and units that a finding's sentence needs besides its data.
+pub struct Names<'a> {
+    subjects: &'a [String],
+    workload: Option<&'a WorkloadInfo>,
+    table: Option<&'a Table>,
+    metric: &'a str,
+    qualifier: String,
+}
+
+impl<'a> Names<'a> {
+    /// Those of `finding`, which `run` and `analysis` have led to.
+    pub fn new(run: &'a Run, analysis: &'a Analysis, finding: &'a Finding) -> Self {
+        let table = analysis.tables.iter().find(|table| finding.is_about(table));
+        let mut workloads = run.plan.workloads.iter();
+        Self {
+            subjects: &finding.subjects,
+            workload: workloads.find(|workload| workload.name == finding.workload),
+            table,
+            metric: &finding.metric,
+            qualifier: table.map(|table| qualifier(&analysis.tables, table)).unwrap_or_default(),
+        }
+    }
+
+    /// Those of `subjects` that are labelled as they are named, in `table`.
+    #[cfg(test)]
+    pub(crate) fn plain(subjects: &'a [String], table: Option<&'a Table>) -> Self {
+        let metric = table.map_or("", |table| &table.metric.name);
+        Self { subjects, workload: None, table, metric, qualifier: String::new() }
+    }
+
+    /// The finding's subjects.
+    pub fn subjects(&self) -> &'a [String] {
+        self.subjects
+    }
+
+    /// The finding's first subject, and what tells its table from others: `poll`, ` (wait)`.
+    pub fn head(&self) -> [Part; 2] {
+        let subject = self.subjects.first().map_or("", String::as_str);
+        [self.label(subject), text(self.qualifier.clone())]
+    }
+
+    /// The label of `subject`.
+    pub fn label(&self, subject: &str) -> Part {
+        let row = self.table.and_then(|table| table.row(subject));
+        let mut known = self.workload.into_iter().flat_map(|workload| &workload.subjects);
+        let label = match row {
+            Some(row) => &row.label,
+            None => known
+                .find(|known| known.name == subject)
+                .map_or(subject, |known| known.label.as_str()),
+        };
+        Part::Subject(label.to_owned())
+    }
+
+    /// What tells the finding's table from the workload's others: ` (wait)`, ` (active = 10)`, or nothing.
+    pub fn qualifier(&self) -> &str {
+        &self.qualifier
+    }
+
+    /// Whether the finding is about the workload's headline metric.
+    pub fn is_headline(&self) -> bool {
+        self.table.is_none_or(|table| table.headline)
+    }
+
+    /// The metric's name.
+    pub fn metric(&self) -> &'a str {
+        self.metric
+    }
+
+    /// The axis, for people: `dead connections`.
+    pub fn axis(&self) -> &'a str {
+        let of_workload = self.workload.map_or("points", |workload| workload.axis.as_str());
+        self.table.map_or(of_workload, |table| &table.axis)
+    }
+
+    /// Whether the table has one point only.
+    pub fn has_one_point(&self) -> bool {
+        self.table.is_some_and(|table| table.points.len() <= 1)
+    }
+
+    /// The first point of the table.
+    pub fn first_point(&self) -> u64 {
+        self.table.and_then(|table| table.points.first().copied()).unwrap_or(1)
+    }
+
+    /// The ratio of the workload, where the table has one.
+    pub fn shares(&self) -> Option<&'a Shares> {
+        self.table?.shares.as_ref()
+    }
+
+    /// How many of the part there are for each of the whole at `point`, where the axis counts the part and
+    /// the ratio is written as a multiple.
+    pub fn multiple_at(&self, point: u64) -> Option<f64> {
+        self.table?.multiple_at(point)
+    }
+
+    /// The same for a position between points.
+    pub fn multiple_between(&self, position: f64) -> Option<f64> {
+        self.table?.multiple_between(position)
+    }
+
+    /// A point: `16 threads per CPU`, or else `100 dead connections`.
+    pub fn point(&self, point: u64) -> String {
+        match self.table {
+            Some(table) => point_of(table, point),
+            None => format::counted(&format::count(point), self.axis()),
+        }
+    }
+
+    /// Points, with how many there are for each of the whole: `8 and 16 threads (4 and 8 per CPU)`.
+    pub fn points(&self, points: &[u64]) -> String {
+        let counted = format::counted(&format::points(points), self.axis());
+        let times: Option<Vec<f64>> = points.iter().map(|&point| self.multiple_at(point)).collect();
+        match (times, self.shares()) {
+            (Some(times), Some(shares)) => {
+                let times: Vec<String> =
+                    times.iter().map(|&times| format::multiple(times)).collect();
+                format!("{counted} ({} {})", format::list(&times), shares.word)
+            }
+            _ => counted,
+        }
+    }
+
+    /// The unit in which these figures of the metric are readable.
+    pub fn unit(&self, figures: &[f64]) -> Unit {
+        Unit::for_table(self.table.map_or("", |table| &table.metric.unit), figures)
+    }
+
+    /// A figure in the unit of its table: `3.60 M acquisitions/s`.
+    pub fn level(&self, level: f64) -> String {
+        let rows = self.table.into_iter().flat_map(|table| &table.rows);
+        let medians: Vec<f64> =
+            rows.flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.median.value).collect();
+        let unit = self.unit(&medians);
+        if unit.symbol.is_empty() {
+            return format!("{} {}", unit.figure(level), self.metric);
+        }
+        unit.with_symbol(level)
+    }
+
+    /// What is counted: `replies/s`, or the metric's name where its unit is no rate.
+    pub fn counted(&self) -> &'a str {
+        let unit = self.table.map_or("", |table| table.metric.unit.as_str());
+        if unit.ends_with("/s") { unit } else { self.metric }
+    }
+
+    /// One of what is counted: `acquisition` of `acquisitions/s`.
+    pub fn one_counted(&self) -> &'a str {
+        let unit = self.table.map_or("", |table| table.metric.unit.as_str());
+        let several = unit.strip_suffix("/s").unwrap_or("operations");
+        several.strip_suffix('s').unwrap_or(several)
+    }
+}
+
+/// A point of `table`: `16 threads per CPU`, or else `100 dead connections`.
+pub fn point_of(table: &Table, point: u64) -> String {
+    match (table.multiple_at(point), &table.shares) {
+        (Some(times), Some(shares)) => {
+            let counted = format::counted(&format::multiple(times), &table.axis);
+            format!("{counted} {}", shares.word)
+        }
+        _ => format::counted(&format::count(point), &table.axis),
+    }
+}
+
+/// What tells the series of `table` from those of its workload's other tables: ` (wait)`,
+/// ` (active = 10)`, or nothing.
+pub fn qualifier(tables: &[Table], table: &Table) -> String {
+    let mut parts = Vec::new();
+    if !table.headline {
+        parts.push(table.metric.name.clone());
+    }
+    let siblings: Vec<&Table> =
+        tables.iter().filter(|sibling| sibling.workload == table.workload).collect();
+    for (name, value) in &table.parameters {
+        let values: BTreeSet<Option<&String>> =
+            siblings.iter().map(|sibling| sibling.parameters.get(name)).collect();
+        if values.len() > 1 {
+            parts.push(format!("{name} = {value}"));
+        }
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}

@@ -1,0 +1,92 @@
+//! A finding in a word or two: what stands in a table's last column and in a tag beside a sentence.
+
+use crate::format::{class, count, course, divided, factor, ratio};
+use analysis::{Class, Course, Growth, Rate, Row};
+
+/// An order of growth or a trend, with its size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// `linear`, `collapses`.
+    pub word: &'static str,
+    /// Its size: `×391`, `÷8.60`.
+    pub by: String,
+    /// How much it asks for attention.
+    pub tone: Tone,
+}
+
+/// A word or two, with the attention that they ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// `linear`, `overtakes`.
+    pub word: &'static str,
+    /// How much attention.
+    pub tone: Tone,
+}
+
+/// How much a verdict asks for attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// The system scales.
+    Low,
+    /// A cost to plan with.
+    Middle,
+    /// It limits what the system can do.
+    High,
+    /// The figures do not decide.
+    Open,
+    /// Neither good nor bad: a fact about the curve or about a comparison.
+    Neutral,
+}
+
+impl From<Class> for Tone {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Constant | Class::Logarithmic => Self::Low,
+            Class::SquareRoot | Class::Linear => Self::Middle,
+            Class::Linearithmic | Class::Quadratic => Self::High,
+            Class::Undecided => Self::Open,
+        }
+    }
+}
+
+impl From<Course> for Tone {
+    fn from(course: Course) -> Self {
+        match course {
+            Course::Holds | Course::Rises => Self::Low,
+            Course::Peaks | Course::Falls => Self::Middle,
+            Course::Collapses => Self::High,
+            Course::Undecided => Self::Open,
+        }
+    }
+}
+
+impl From<&Growth> for Verdict {
+    fn from(growth: &Growth) -> Self {
+        Self { word: class(growth.class), by: factor(growth.factor), tone: growth.class.into() }
+    }
+}
+
+impl From<&Rate> for Verdict {
+    fn from(rate: &Rate) -> Self {
+        let by = match (rate.course, &rate.peak) {
+            (Course::Holds, _) => format!("×{}", ratio(rate.factor.value)),
+            (Course::Falls | Course::Collapses, _) => divided(rate.factor.value),
+            (Course::Peaks, Some(peak)) => format!("at {}", count(peak.at)),
+            _ => factor(rate.factor.value),
+        };
+        Self { word: course(rate.course), by, tone: rate.course.into() }
+    }
+}
+
+impl Verdict {
+    /// How a series grows, or where its rate goes, where the figures say so.
+    pub fn new(row: &Row) -> Option<Self> {
+        let growth = row.growth.as_ref().map(Self::from);
+        growth.or_else(|| row.rate.as_ref().map(Self::from))
+    }
+
+    /// Its word as a tag.
+    pub fn tag(&self) -> Tag {
+        Tag { word: self.word, tone: self.tone }
+    }
+}

@@ -2,6 +2,19 @@
 //! descriptors, the janitor of a cell's files.
 
 pub(crate) mod guard;
+pub(crate) mod guarded;
 pub(crate) mod park;
 pub(crate) mod scratch;
 pub(crate) mod timed;
+
+use std::io;
+
+/// What a guard does with its arguments: starts a program, becomes it, or runs a command to its end.
+pub fn guard_main(words: &[String]) -> io::Result<()> {
+    let [role, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
+    match role.as_str() {
+        guarded::BECOME => guarded::become_program(words),
+        timed::TIMED => timed::main(words),
+        cpus => guarded::main(cpus, words),
+    }
+}

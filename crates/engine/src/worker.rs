@@ -3,10 +3,10 @@
 pub(crate) mod frame;
 pub(crate) mod supervise;
 
+use crate::process::die_with_parent;
 use crate::{About, Cell, Failure, Probe, Says, Workload};
 use frame::{Order, Reply};
 use record::Short;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,31 +14,18 @@ use std::sync::Arc;
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";
 
-/// What a worker says whose parent is not the instrument.
-pub const ORPHANED: &str = "the process that started this one has ended";
-
 /// Measures the cell that standard input holds, with one of the workloads of `table`, and writes
 /// the framed reply to standard output.
 pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     let mut order = String::new();
     io::stdin().read_to_string(&mut order)?;
     let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
-    die_with(order.parent_pid)?;
+    die_with_parent(order.parent_pid)?;
     // A limit to the size of files is told of by the write that meets it.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);
     let bytes = reply.encode().map_err(io::Error::other)?;
     io::stdout().write_all(&bytes)
-}
-
-/// Ends this process when `parent_pid` ends, and at once if it has ended already.
-pub(crate) fn die_with(parent_pid: i32) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    let parent = getppid().map(rustix::process::Pid::as_raw_pid);
-    if parent != Some(parent_pid) {
-        return Err(io::Error::other(ORPHANED));
-    }
-    Ok(())
 }
 
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
@@ -47,7 +34,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let Some(workload) = table.iter().find(|row| row.about().name == key.workload) else {
         return failed(format!("this version of knee has no workload {}", key.workload));
     };
-    if let Err(error) = pin(&order.pinned_cpus) {
+    if let Err(error) = sys::cpus::pin(&order.pinned_cpus) {
         return failed(format!("pinning to CPUs {:?}: {error}", order.pinned_cpus));
     }
     // Records of knee before 0.1 named no axis: it was the workload's own.
@@ -115,20 +102,6 @@ fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<String
     let odd =
         metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
     Some(format!("a sample of {} is not a number", odd.name))
-}
-
-fn pin(cpus: &[usize]) -> io::Result<()> {
-    if cpus.is_empty() {
-        return Ok(());
-    }
-    let mut set = rustix::thread::CpuSet::new();
-    for &cpu in cpus {
-        if cpu >= rustix::thread::CpuSet::MAX_CPU {
-            return Err(io::Error::other(format!("there is no CPU {cpu}")));
-        }
-        set.set(cpu);
-    }
-    Ok(rustix::thread::sched_setaffinity(None, &set)?)
 }
 
 /// How many descriptors are open, the one that counts them included.

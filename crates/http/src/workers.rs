@@ -378,14 +378,6 @@ fn settle(bell: &Bell) -> Option<String> {
 }
 
 fn pin(cpu: usize) -> Result<(), Error> {
-    let refused = |why: String| Error::Failed(format!("pinning a worker to CPU {cpu}: {why}"));
-    let mut set = rustix::thread::CpuSet::new();
-    if cpu >= rustix::thread::CpuSet::MAX_CPU {
-        return Err(refused("there is no such CPU".to_owned()));
-    }
-    set.set(cpu);
-    rustix::thread::sched_setaffinity(None, &set).map_err(|error| match error {
-        rustix::io::Errno::INVAL => refused("there is no such CPU, or it is not ours".to_owned()),
-        other => refused(std::io::Error::from(other).to_string()),
-    })
+    sys::cpus::pin(&[cpu])
+        .map_err(|error| Error::Failed(format!("pinning a worker to CPU {cpu}: {error}")))
 }

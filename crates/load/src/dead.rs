@@ -17,18 +17,16 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use sys::process::this_program;
 use sys::signal::SignalSet;
 
 /// The hidden subcommand under which the program is to call [`dead_main`].
 pub const DEAD_COMMAND: &str = "__dead";
 
-/// This program, whatever its file is called by now.
-const SELF: &str = "/proc/self/exe";
 /// Descriptors that a holder needs for itself.
 const HOLDER_OWN: usize = 32;
 /// So often one looks whether the wait for an answer is to be given up.
@@ -256,8 +254,8 @@ impl Holder {
         let home = match housing {
             Housing::Threads => Home::Thread(std::thread::spawn(move || hold::serve(&theirs))),
             Housing::Itself => {
-                let mut command = Command::new(SELF);
-                command.arg0("knee").arg(DEAD_COMMAND);
+                let mut command = this_program();
+                command.arg(DEAD_COMMAND);
                 Home::Process(start(command, theirs)?)
             }
             Housing::Program(words) => {

@@ -30,7 +30,6 @@ use crate::lane::{Lane, Measured, Start};
 use crate::merge::Series;
 use crate::tally::Interval;
 use crate::watch::Watch;
-use rustix::thread::CpuSet;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
@@ -167,14 +166,7 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
 fn settle_down(plan: &Plan, number: usize) -> Result<(), Error> {
     if !plan.pin.is_empty() {
         let cpu = plan.pin[number % plan.pin.len()];
-        let failed = |why: &str| Error(format!("pinning to CPU {cpu}: {why}"));
-        if cpu >= CpuSet::MAX_CPU {
-            return Err(failed("there is no such CPU"));
-        }
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        rustix::thread::sched_setaffinity(None, &set)
-            .map_err(|error| failed(&error.to_string()))?;
+        sys::cpus::pin(&[cpu]).map_err(|error| Error(format!("pinning to CPU {cpu}: {error}")))?;
     }
     // Without it, requests would be sent up to 50 microseconds later, and counted as they are.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));

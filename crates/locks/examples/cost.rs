@@ -9,7 +9,6 @@
 //! ```
 
 use locks::{Algorithm, Line, Lock, Setup, TABLE, Visitor, visit};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::error::Error;
 use std::hint::spin_loop;
 use std::sync::PoisonError;
@@ -117,10 +116,7 @@ impl Game {
 
 /// Stays on that CPU.
 fn pin(cpu: usize) -> Outcome {
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    sched_setaffinity(None, &set)
-        .map_err(|error| format!("can't stay on CPU {cpu}: {error}").into())
+    sys::cpus::pin(&[cpu]).map_err(|error| format!("pinning to CPU {cpu}: {error}").into())
 }
 
 struct Ours(Game);

@@ -11,6 +11,8 @@ pub mod cached;
 pub mod calls;
 pub mod clock;
 #[cfg(target_os = "linux")]
+pub mod cpus;
+#[cfg(target_os = "linux")]
 pub mod cputime;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod devpoll;

@@ -1,7 +1,19 @@
-//! What the kernel counts for processes, and how one ended: rusage and wait4.
+//! What the kernel counts for processes, how one ended (rusage and wait4), and this program started again.
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The file of this program as it was started, also when another has taken its path meanwhile.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// A command that starts this program again, called `knee` in lists of processes.
+pub fn this_program() -> Command {
+    let mut command = Command::new(THIS_PROGRAM);
+    command.arg0("knee");
+    command
+}
 
 /// Resources that the kernel counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

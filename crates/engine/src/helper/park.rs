@@ -1,13 +1,12 @@
-//! Parking: descriptors that only have to stay open are handed to processes that hold them, so that
-//! one process can watch nearly as many as it may open, and not half as many.
+//! Parking: processes that hold descriptors which only have to stay open, so that one process can watch nearly
+//! as many as it may open, and not half as many.
 //!
 //! A holder is this same program under [`PARK_COMMAND`], with a socket as its standard input:
 //! descriptors come by `SCM_RIGHTS`, each message is acknowledged with a byte, and the end of the
 //! stream ends it. It dies with the process that started it.
 
 use crate::descriptors::descriptors_max;
-use crate::worker::die_with;
-use crate::worker::supervise::SELF;
+use crate::process::die_with_parent;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -16,8 +15,8 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+use sys::process::this_program;
 
 /// The hidden subcommand under which the program is to call [`park_main`].
 pub const PARK_COMMAND: &str = "__park";
@@ -25,7 +24,7 @@ pub const PARK_COMMAND: &str = "__park";
 /// Descriptors in one message; the kernel takes 253 at most.
 const MESSAGE_MAX: usize = 250;
 /// Descriptors that a holder needs for itself.
-const HOLDER_OWN: usize = 16;
+const HOLDER_DESCRIPTORS: usize = 16;
 
 /// Descriptors that other processes hold.
 #[derive(Debug, Default)]
@@ -37,8 +36,8 @@ pub struct Parking {
 #[derive(Debug)]
 struct Holder {
     process: Child,
-    line: UnixStream,
-    room: usize,
+    socket: UnixStream,
+    capacity: usize,
 }
 
 impl Parking {
@@ -47,12 +46,12 @@ impl Parking {
         Parking::default()
     }
 
-    /// How many descriptors are held elsewhere.
+    /// How many descriptors other processes hold.
     pub fn parked(&self) -> usize {
         self.parked
     }
 
-    /// How many descriptors may stand open here before the next [`Parking::park`], so that neither
+    /// How many descriptors may be open here before the next [`Parking::park`], so that neither
     /// the limit nor one message is exceeded.
     pub fn chunk() -> usize {
         MESSAGE_MAX.min(descriptors_max() / 8).max(1)
@@ -63,11 +62,11 @@ impl Parking {
     pub fn park(&mut self, descriptors: Vec<OwnedFd>) -> io::Result<()> {
         let mut rest = &descriptors[..];
         while !rest.is_empty() {
-            if self.holders.last().is_none_or(|holder| holder.room == 0) {
+            if self.holders.last().is_none_or(|holder| holder.capacity == 0) {
                 self.holders.push(Holder::start()?);
             }
             let Some(holder) = self.holders.last_mut() else { continue };
-            let count = rest.len().min(holder.room).min(Parking::chunk());
+            let count = rest.len().min(holder.capacity).min(Parking::chunk());
             holder.take(&rest[..count])?;
             rest = &rest[count..];
             self.parked += count;
@@ -75,16 +74,16 @@ impl Parking {
         Ok(())
     }
 
-    /// Ends the holders and waits for them, which closes what they hold.
+    /// Ends the holders, which closes their descriptors, and waits for them.
     pub fn release(mut self) -> io::Result<()> {
         self.end()
     }
 
     fn end(&mut self) -> io::Result<()> {
-        for Holder { mut process, line, .. } in self.holders.drain(..) {
-            drop(line);
+        for Holder { mut process, socket, .. } in self.holders.drain(..) {
+            drop(socket);
             if !process.wait()?.success() {
-                return Err(io::Error::other("a process that held some of them has died"));
+                return Err(io::Error::other("a process that held descriptors has died"));
             }
         }
         Ok(())
@@ -93,22 +92,25 @@ impl Parking {
 
 impl Drop for Parking {
     fn drop(&mut self) {
-        // Nobody is left to tell: the holders end with this process at the latest.
+        // The holders end with this process at the latest.
         let _ = self.end();
     }
 }
 
 impl Holder {
     fn start() -> io::Result<Holder> {
-        let (line, theirs) = UnixStream::pair()?;
-        let process = Command::new(SELF)
-            .arg0("knee")
+        let (socket, theirs) = UnixStream::pair()?;
+        let process = this_program()
             .arg(PARK_COMMAND)
             .arg(std::process::id().to_string())
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Holder { process, line, room: descriptors_max().saturating_sub(HOLDER_OWN).max(1) })
+        Ok(Holder {
+            process,
+            socket,
+            capacity: descriptors_max().saturating_sub(HOLDER_DESCRIPTORS).max(1),
+        })
     }
 
     fn take(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {
@@ -118,9 +120,9 @@ impl Holder {
         if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
             return Err(io::Error::other("too many descriptors for one message"));
         }
-        sendmsg(&self.line, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
+        sendmsg(&self.socket, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
         let mut acknowledged = [0];
-        self.line.read_exact(&mut acknowledged)?;
+        self.socket.read_exact(&mut acknowledged)?;
         if usize::from(acknowledged[0]) != descriptors.len() {
             return Err(io::Error::other(format!(
                 "a holder took {} of {} descriptors",
@@ -128,22 +130,22 @@ impl Holder {
                 descriptors.len()
             )));
         }
-        self.room -= descriptors.len();
+        self.capacity -= descriptors.len();
         Ok(())
     }
 }
 
 /// Holds what comes in over standard input until its end, for the process `parent_pid`.
 pub fn park_main(parent_pid: i32) -> io::Result<()> {
-    die_with(parent_pid)?;
-    let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    die_with_parent(parent_pid)?;
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut held: Vec<OwnedFd> = Vec::new();
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_MAX))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0];
         let message = recvmsg(
-            &line,
+            &socket,
             &mut [IoSliceMut::new(&mut byte)],
             &mut control,
             RecvFlags::CMSG_CLOEXEC,
@@ -158,6 +160,6 @@ pub fn park_main(parent_pid: i32) -> io::Result<()> {
             }
         }
         // At most MESSAGE_MAX, which fits a byte.
-        line.write_all(&[(held.len() - before) as u8])?;
+        socket.write_all(&[(held.len() - before) as u8])?;
     }
 }

@@ -1,56 +1,55 @@
-//! A folder for the files of one cell, which is gone when the cell is over, whatever ends it.
+//! A directory for the files of one cell, which is gone when the cell is over, whatever ends it.
 //!
-//! Three see to that. The worker removes it when it is done. The instrument removes it when a worker
-//! ended in any other way. And a janitor, a process of its own that nobody has a reason to kill,
-//! removes it when both are gone at once: it waits for the end of a pipe that the worker holds.
+//! The worker removes it when it is done. The instrument removes it when a worker ended in any other way. And
+//! the janitor, a process of its own, removes it when both are gone at once: it waits for the end of a pipe
+//! that the worker holds.
 
-use crate::worker::supervise::SELF;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use super::guard::outlive_session;
+use crate::process::MARK;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
+use sys::process::this_program;
 
 /// The hidden subcommand under which the program is to call [`janitor_main`].
 pub const JANITOR_COMMAND: &str = "__janitor";
 
-/// A worker that is being killed may make files for some moments more; no longer than this.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a worker that is being killed may still make files.
+const REMOVAL_MAX: Duration = Duration::from_secs(20);
 
-/// A folder that is removed, with all that is in it, when this value or its process ends.
+/// A directory that is removed, with all that is in it, when this value or its process ends.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
     janitor: Child,
-    line: Option<ChildStdin>,
+    stdin: Option<ChildStdin>,
 }
 
 impl Scratch {
-    /// Makes the folder `path`, which must not be there yet; its janitor is there before it is.
+    /// Makes the directory `path`, which must not exist yet. Its janitor starts first.
     pub fn new(path: &Path) -> io::Result<Scratch> {
-        let mut janitor = Command::new(SELF)
-            .arg0("knee")
+        let mut janitor = this_program()
             .arg(JANITOR_COMMAND)
             .arg(path)
-            // Neither the worker's group nor a run's mark: both are ended with the worker.
+            // Not in the worker's group and without the run's mark: what has either is killed with the worker.
             .process_group(0)
-            .env_remove(crate::worker::supervise::MARK)
+            .env_remove(MARK)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let line = janitor.stdin.take();
+        let stdin = janitor.stdin.take();
         let mut ready = janitor.stdout.take();
-        let scratch = Scratch { path: path.into(), janitor, line };
-        let mut word = [0];
-        ready.as_mut().map_or(Ok(()), |pipe| pipe.read_exact(&mut word))?;
+        let scratch = Scratch { path: path.into(), janitor, stdin };
+        let mut byte = [0];
+        ready.as_mut().map_or(Ok(()), |pipe| pipe.read_exact(&mut byte))?;
         std::fs::create_dir(path)?;
         Ok(scratch)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -58,19 +57,17 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The janitor removes what this could not.
+        // The janitor removes what is left.
         let _ = remove(&self.path);
-        self.line = None;
+        self.stdin = None;
         let _ = self.janitor.wait();
     }
 }
 
-/// Removes `path` when standard input ends. Signals that end a whole session don't keep it from that.
+/// Removes `path` when standard input ends.
 pub fn janitor_main(path: &Path) -> io::Result<()> {
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::default())?;
-    }
-    // The folder may be made from now on.
+    outlive_session()?;
+    // From now on the directory may be made.
     let mut ready = io::stdout();
     ready.write_all(b"r")?;
     ready.flush()?;
@@ -78,18 +75,18 @@ pub fn janitor_main(path: &Path) -> io::Result<()> {
     let start = Instant::now();
     loop {
         match remove(path) {
-            // Somebody still makes files there: the kernel is about to end it.
-            Err(error) if start.elapsed() > PATIENCE => return Err(error),
+            // A process that is being killed still makes files there.
+            Err(error) if start.elapsed() > REMOVAL_MAX => return Err(error),
             Err(_) => std::thread::yield_now(),
             Ok(()) => return Ok(()),
         }
     }
 }
 
-/// Removes a folder with all that is in it, if it is there.
+/// Removes a directory with all that is in it, if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(path) {
-        // What can't be looked at, this user's processes can't have made.
+        // A path that can't be looked at was not made by this user's processes.
         Err(_) if path.symlink_metadata().is_err() => Ok(()),
         other => other,
     }
@@ -100,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_removed_with_all_that_is_in_it() {
+    fn a_directory_is_removed_with_all_that_is_in_it() {
         let path = std::env::temp_dir().join(format!("knee-test-{:016x}", fastrand::u64(..)));
         std::fs::create_dir_all(path.join("a/b")).unwrap();
         std::fs::write(path.join("a/b/c"), "c").unwrap();

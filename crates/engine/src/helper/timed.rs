@@ -1,148 +1,121 @@
-//! A command of somebody else's, run to its end with all that it starts, and what the kernel counted for
-//! it.
+//! A command that is not ours, run to its end with all that it starts, and what the kernel counted for it.
 //!
-//! Between the two stands a guard, as for any program that is not ours: it waits for the word to begin, so
-//! that its own start is none of the command's, takes the command's resources as its parent, and ends
-//! whatever is left of it. Where whoever asked is gone, it ends the command too.
+//! Its guard waits for the word to begin, so that its own start is not counted; takes the command's resources
+//! as its parent; and kills what is left of it. Where its starter is gone, it kills the command too.
 
-use crate::helper::guard::{GUARD_COMMAND, end_all, wait_for};
-use crate::worker::supervise::{SELF, children_of};
+use super::guard::{GUARD_COMMAND, Guard, outlive_session};
+use crate::process::{children_of, kill_children, wait_for_child_or_stdin};
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, waitpid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Arc;
-use sys::process::{End, Resources, wait};
+use std::process::{Command, Stdio};
+use sys::process::{End, Resources, this_program, wait};
 
-/// Stands before the words of such a command where a guard is told what to do.
+/// Precedes the words of a timed command in a guard's arguments.
 pub(crate) const TIMED: &str = "timed";
-/// Variables by which a make tells another one, which it started, what to do.
-const OF_MAKE: [&str; 4] = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKELEVEL"];
+/// Variables by which a make controls the makes that it starts.
+const MAKE_VARIABLES: [&str; 4] = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKELEVEL"];
 
-/// A command that is about to begin. It is ended, with all that it started, when this is dropped.
+/// A command that is about to begin. It is killed, with all that it started, when this is dropped.
 #[derive(Debug)]
 pub struct Timed {
-    guard: Child,
-    line: Option<ChildStdin>,
-    said: BufReader<ChildStdout>,
+    guard: Guard,
 }
 
-/// What came of it.
+/// How a timed command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// How its first process ended.
     pub end: End,
-    /// What the kernel counted for that process and all that were waited for among those that it started.
+    /// What the kernel counted for that process, and for those of its descendants that were waited for.
     pub used: Resources,
 }
 
 impl Timed {
-    /// Makes ready to run `script` by the shell in `folder`; what it says goes to the file `output`. The
-    /// environment is that of this process, but for what another make may have left there.
-    pub fn ready(script: &str, folder: &Path, output: &Path) -> io::Result<Timed> {
-        let mut guard = Command::new(SELF)
-            .arg0("knee")
-            .args([GUARD_COMMAND, TIMED])
-            .arg(output)
-            .arg(script)
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let line = guard.stdin.take();
-        let said = guard.stdout.take().ok_or_else(|| io::Error::other("the guard has no pipe"));
-        let said = said.inspect_err(|_| {
-            let _ = guard.kill();
-            let _ = guard.wait();
-        })?;
-        let mut timed = Timed { guard, line, said: BufReader::new(said) };
-        match timed.told()?.as_str() {
+    /// Prepares to run `script` by the shell in `directory`, with its output in the file `output`. The
+    /// environment is that of this process, without the variables of a make.
+    pub fn prepare(script: &str, directory: &Path, output: &Path) -> io::Result<Timed> {
+        let mut command = this_program();
+        command.args([GUARD_COMMAND, TIMED]).arg(output).arg(script).current_dir(directory);
+        let mut timed = Timed { guard: Guard::start(&mut command)? };
+        match timed.reply()?.as_str() {
             "ready" => Ok(timed),
-            other => Err(io::Error::other(format!("the guard said `{other}`, and is not ready"))),
+            reply => Err(unexpected(reply)),
         }
     }
 
     /// Begins, and waits until the command has ended.
     pub fn run(&mut self) -> io::Result<Ended> {
-        let line = self.line.as_mut().ok_or_else(|| io::Error::other("it ran already"))?;
-        line.write_all(b"b")?;
-        let said = self.told()?;
-        parsed(&said).ok_or_else(|| io::Error::other(format!("the guard said `{said}`")))
+        let stdin = self.guard.stdin().ok_or_else(|| io::Error::other("it ran already"))?;
+        stdin.write_all(b"b")?;
+        let reply = self.reply()?;
+        parse(&reply).ok_or_else(|| unexpected(&reply))
     }
 
-    /// Ends what is left of the command, and says how many processes that were.
+    /// Kills what is left of the command, and returns how many processes that were.
     pub fn end(mut self) -> io::Result<u64> {
-        self.line = None;
-        let left = self.told()?;
+        self.guard.release();
+        let reply = self.reply()?;
         self.guard.wait()?;
-        left.parse().map_err(|_| io::Error::other(format!("the guard said `{left}`")))
+        reply.parse().map_err(|_| unexpected(&reply))
     }
 
     /// The next line of the guard.
-    fn told(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        self.said.read_line(&mut line)?;
-        Ok(line.trim_end().to_owned())
+    fn reply(&mut self) -> io::Result<String> {
+        Ok(self.guard.line()?.trim_end().to_owned())
     }
 }
 
-impl Drop for Timed {
-    fn drop(&mut self) {
-        self.line = None;
-        // The guard ends it all the same, if a little later.
-        let _ = self.guard.wait();
-    }
+fn unexpected(reply: &str) -> io::Error {
+    io::Error::other(format!("unexpected reply of the guard: `{reply}`"))
 }
 
-/// The guard's side: says that it is ready, waits for the word, runs the command, and says what came of it
-/// and then how many processes were left. Signals that end a whole session don't keep it from that.
+/// The guard: replies that it is ready, waits for the word, runs the command, and replies with its end and then
+/// with how many processes were left.
 pub(crate) fn main(words: &[String]) -> io::Result<()> {
     let [output, script] = words else { return Err(io::Error::other("nothing to time")) };
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::default())?;
-    }
+    outlive_session()?;
     set_child_subreaper(Some(getpid()))?;
-    let (said, too) = (File::create(output)?, File::options().append(true).open(output)?);
+    let stdout = File::create(output)?;
+    let stderr = File::options().append(true).open(output)?;
     let mut command = Command::new("sh");
-    command.args(["-c", script]).stdin(Stdio::null()).stdout(said).stderr(too);
-    for name in OF_MAKE {
+    command.args(["-c", script]).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    for name in MAKE_VARIABLES {
         command.env_remove(name);
     }
-    say("ready")?;
-    // Nobody waits for it any more where there is no word.
+    send("ready")?;
+    // Without the word, the starter is gone.
     if io::stdin().read(&mut [0])? == 0 {
         return Ok(());
     }
     let ended = run(&mut command);
-    end_all_left()?;
+    kill_what_is_left()?;
     ended
 }
 
-/// Runs the command; it is left to `end_all` where whoever asked is gone.
+/// Runs the command; leaves it to `kill_what_is_left` where the starter is gone.
 fn run(command: &mut Command) -> io::Result<()> {
     let child = command.spawn()?;
-    if !wait_for(&child)? {
+    if !wait_for_child_or_stdin(&child)? {
         return Ok(());
     }
     let (end, used) = wait(child.id())?;
-    say(&written(end, &used))?;
-    // What is left may be of use to it until whoever asked has read the clock.
+    send(&format_end(end, &used))?;
+    // The starter reads the clock before anything is killed: killing would compete with it.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
-fn end_all_left() -> io::Result<()> {
-    // Orphans that have ended by themselves are none that were left.
+fn kill_what_is_left() -> io::Result<()> {
+    // Orphans that have ended by themselves do not count.
     while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
     let left = children_of("self").len();
-    end_all();
-    say(&left.to_string())
+    kill_children();
+    send(&left.to_string())
 }
 
-/// A line to whoever asked; where nobody hears it any more, there is nobody to tell that either.
-fn say(line: &str) -> io::Result<()> {
+/// Sends a line to the starter. One that is gone needs no answer, so a broken pipe is no error.
+fn send(line: &str) -> io::Result<()> {
     let mut out = io::stdout();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
@@ -150,19 +123,19 @@ fn say(line: &str) -> io::Result<()> {
     }
 }
 
-/// How it ended and what it used, in a line of numbers.
-fn written(end: End, used: &Resources) -> String {
+/// How a command ended and what it used, in a line of numbers.
+fn format_end(end: End, used: &Resources) -> String {
     let (how, code) = match end {
         End::Exited(code) => ("exited", code),
         End::Killed(signal) => ("killed", signal),
     };
     let Resources { user_ns, system_ns, .. } = used;
-    let (waited, taken) = (used.switches_voluntary, used.switches_involuntary);
+    let (voluntary, involuntary) = (used.switches_voluntary, used.switches_involuntary);
     let (minor, major) = (used.faults_minor, used.faults_major);
-    format!("{how} {code} {user_ns} {system_ns} {waited} {taken} {minor} {major}")
+    format!("{how} {code} {user_ns} {system_ns} {voluntary} {involuntary} {minor} {major}")
 }
 
-fn parsed(line: &str) -> Option<Ended> {
+fn parse(line: &str) -> Option<Ended> {
     let mut words = line.split(' ');
     let (how, code) = (words.next()?, words.next()?.parse().ok()?);
     let end = match how {
@@ -193,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_guard_says_is_read_as_it_was_meant() {
+    fn a_reply_is_parsed_as_it_was_formatted() {
         let used = Resources {
             user_ns: 1,
             system_ns: 2,
@@ -203,12 +176,12 @@ mod tests {
             faults_major: 6,
         };
         for end in [End::Exited(7), End::Killed(9)] {
-            assert_eq!(parsed(&written(end, &used)), Some(Ended { end, used }));
+            assert_eq!(parse(&format_end(end, &used)), Some(Ended { end, used }));
         }
         for wrong in
             ["", "exited", "exited 0 1 2 3 4 5", "left 0 1 2 3 4 5 6", "exited 0 a 2 3 4 5 6"]
         {
-            assert_eq!(parsed(wrong), None, "{wrong}");
+            assert_eq!(parse(wrong), None, "{wrong}");
         }
     }
 }

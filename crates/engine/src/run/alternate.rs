@@ -6,12 +6,11 @@
 use crate::run::keeper::{Keeper, Unsaved};
 use crate::run::{Outlook, Pace, adopt_orphans, close, measured};
 use crate::worker::WORKER_COMMAND;
-use crate::worker::supervise::SELF;
 use crate::{Settings, Watch};
 use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
+use sys::process::this_program;
 
 /// How workers are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,11 +41,7 @@ impl Starter {
     /// The command that becomes a worker.
     pub(crate) fn command(&self) -> Command {
         let mut command = match self.words.split_first() {
-            None => {
-                let mut own = Command::new(SELF);
-                own.arg0("knee");
-                own
-            }
+            None => this_program(),
             Some((program, rest)) => {
                 let mut other = Command::new(program);
                 other.args(rest);
@@ -190,6 +185,7 @@ fn outlook(sides: &[Sitting<'_>; 2]) -> Outlook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sys::process::THIS_PROGRAM;
 
     #[test]
     fn each_comes_first_as_often_and_the_seed_says_when() {
@@ -210,6 +206,6 @@ mod tests {
         assert_eq!(command.get_program(), "env");
         assert_eq!(spelled, ["X=1", "/old/knee", WORKER_COMMAND]);
         assert_eq!(command.get_envs().count(), 1);
-        assert_eq!(Starter::own().command().get_program(), SELF);
+        assert_eq!(Starter::own().command().get_program(), THIS_PROGRAM);
     }
 }

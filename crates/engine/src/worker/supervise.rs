@@ -5,6 +5,7 @@
 
 use crate::helper::scratch;
 use crate::probe::usage;
+use crate::process::{MARK, children_of};
 use crate::worker::frame::{Order, REPLY_BYTES_MAX, Reply};
 use crate::{Settings, Starter, Stop};
 use record::Usage;
@@ -22,10 +23,6 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use sys::process::{End, Resources};
 
-/// This program as it was started, also when its file has been replaced meanwhile.
-pub const SELF: &str = "/proc/self/exe";
-/// The variable by which the processes of a run's workers are known.
-pub(crate) const MARK: &str = "KNEE_RUN";
 /// How far apart the looks are at a process that is just becoming another program.
 const EXEC_LOOK: Duration = Duration::from_micros(250);
 /// How long that may take until it has words, and from there to its environment.
@@ -344,21 +341,6 @@ fn is_dead(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // Its name, in brackets, may have anything in it.
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
-}
-
-/// The children of a process, by its number or `self`, orphans that were handed to it included.
-pub(crate) fn children_of(process: &str) -> Vec<Pid> {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let Ok(threads) = threads else { return Vec::new() };
-    threads
-        .flatten()
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|list| {
-            list.split_whitespace()
-                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
-                .collect::<Vec<Pid>>()
-        })
-        .collect()
 }
 
 /// One of the worker's pipes, and what came out of it.

@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, create_dir};
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 pub const CONTROL: Control = Control {
@@ -93,8 +92,7 @@ type Tried = (Result<Came, String>, String);
 fn tried(bench: &Bench, means: Means, folder: &Path) -> io::Result<Tried> {
     create_dir(folder)?;
     let [printed, told] = ["printed", "told"].map(|name| folder.with_extension(name));
-    let mut child = Command::new(engine::SELF)
-        .arg0("knee")
+    let mut child = sys::process::this_program()
         .arg(DISK_COMMAND)
         .arg(folder)
         .arg(serde_json::to_string(&means)?)

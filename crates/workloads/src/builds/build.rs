@@ -328,7 +328,7 @@ impl Site {
 
     fn begin(&self, command: &str) -> Result<Timed, Failure> {
         let failed = |error| Failure::doing(format!("starting `{command}`"), error);
-        Timed::ready(command, &self.tree, &self.output()).map_err(failed)
+        Timed::prepare(command, &self.tree, &self.output()).map_err(failed)
     }
 
     /// Runs a command that has to end well, untimed.

@@ -8,7 +8,7 @@ mod nginx;
 mod ours;
 
 use crate::servers::client::Client;
-use engine::{Failure, Guarded, SELF, descriptors_max};
+use engine::{Failure, Guarded, descriptors_max};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
@@ -78,7 +78,7 @@ impl Setup {
             scratch: scratch.into(),
             workers: 1,
             cpus: Vec::new(),
-            knee: SELF.into(),
+            knee: sys::process::THIS_PROGRAM.into(),
             sending: None,
         }
     }
@@ -192,7 +192,7 @@ impl Running {
         if !self.is_ours {
             return self.guarded.end().map(|()| None).map_err(doing);
         }
-        let said = self.guarded.ask_to_end().map_err(doing)?;
+        let said = self.guarded.terminate().map_err(doing)?;
         ours::counted(&said).map(Some)
     }
 

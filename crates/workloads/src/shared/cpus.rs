@@ -1,7 +1,7 @@
 //! How many CPUs a cell has: a parameter that workloads share, and what keeps a cell to them.
 
 use engine::{Cell, Defaults, Failure, Parameter, Sweep, Values};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use sys::cpus;
 
 /// One CPU for all, unless more are asked for. On two, a figure is also one of where the scheduler put
 /// whom, which a round keeps to.
@@ -22,9 +22,7 @@ pub(crate) const ALL: Parameter = Parameter {
 
 /// The CPUs that this process may use, ascending.
 pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
-    let set = sched_getaffinity(None);
-    let set = set.map_err(|error| Failure::doing("asking which CPUs there are", error))?;
-    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+    cpus::allowed().map_err(|error| Failure::doing("asking which CPUs there are", error))
 }
 
 /// Takes this thread, and what it starts from now on, to as many CPUs as the cell has: to the last ones,
@@ -45,11 +43,7 @@ pub(crate) fn place(cell: &Cell) -> Result<Vec<usize>, Failure> {
 
 /// Keeps this thread to these CPUs.
 pub(crate) fn stay_on(cpus: &[usize]) -> Result<(), Failure> {
-    let mut set = CpuSet::new();
-    for &cpu in cpus {
-        set.set(cpu);
-    }
-    sched_setaffinity(None, &set).map_err(|error| Failure::doing("staying on a CPU", error))
+    cpus::pin(cpus).map_err(|error| Failure::doing("pinning to CPUs", error))
 }
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+//! Processes of this run: how they are known, who started them, and how they end.
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getppid, kill_process, pidfd_open,
+    set_parent_process_death_signal, waitpid,
+};
+use std::io::{self, Read};
+use std::process::Child;
+
+/// The variable in the environment by which the processes of a run's workers are known.
+pub(crate) const MARK: &str = "KNEE_RUN";
+
+/// The error of a process whose parent has ended before it could ask to die with it.
+pub const ORPHANED: &str = "the process that started this one has ended";
+
+/// Ends this process when `parent_pid` ends, and at once if it has ended already.
+pub(crate) fn die_with_parent(parent_pid: i32) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let parent = getppid().map(rustix::process::Pid::as_raw_pid);
+    if parent != Some(parent_pid) {
+        return Err(io::Error::other(ORPHANED));
+    }
+    Ok(())
+}
+
+/// The children of a process, by its number or `self`, orphans that were handed to it included.
+pub(crate) fn children_of(process: &str) -> Vec<Pid> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let Ok(threads) = threads else { return Vec::new() };
+    threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+                .collect::<Vec<Pid>>()
+        })
+        .collect()
+}
+
+/// Waits for the end of `child` or of standard input. Returns whether it was the child that ended.
+pub(crate) fn wait_for_child_or_stdin(child: &Child) -> io::Result<bool> {
+    let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let mut byte = [0];
+    loop {
+        let stdin = io::stdin();
+        let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            other => other?,
+        };
+        if !fds[0].revents().is_empty() {
+            return Ok(true);
+        }
+        match io::stdin().read(&mut byte) {
+            Ok(0) => return Ok(false),
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+    }
+}
+
+/// Kills every child of this process, and every orphan that becomes one thereby.
+pub(crate) fn kill_children() {
+    loop {
+        let left = children_of("self");
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            // Killing one that has just ended fails, and it is waited for all the same.
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+}

@@ -25,6 +25,7 @@ cargo xtask TASK
   fmt [--check]  rustfmt on every file, those declared inside a macro too
   lint           clippy on the workspace, every warning an error
   tidy           the house rules: crate arrows, opening lines, unsafe, links, size
+  words [CRATE]  counts the identifiers that hold a retired word, or lists those of a crate
   cross          type-checks `readiness` for FreeBSD, NetBSD and illumos
   miri           runs the unit tests of `locks` under Miri, where it is installed
   msrv           type-checks the workspace with the oldest Rust it promises
@@ -83,6 +84,8 @@ fn run(args: &[String]) -> Result<Tally> {
         ("fmt", [check]) if check == "--check" => style::fmt(true, &mut tally)?,
         ("lint", []) => style::lint(&mut tally)?,
         ("tidy", []) => tidy::run(&mut tally)?,
+        ("words", []) => tidy::count_words(None)?,
+        ("words", [owner]) => tidy::count_words(Some(owner))?,
         ("cross", []) => cross::targets(&mut tally)?,
         ("miri", []) => miri::run(&mut tally)?,
         ("msrv", []) => cross::oldest_rust(&mut tally)?,

@@ -4,7 +4,9 @@ mod arrows;
 mod code;
 mod links;
 mod modules;
+mod retired;
 mod source;
+mod words;
 
 use crate::shell;
 use crate::tally::Tally;
@@ -67,6 +69,7 @@ const RULES: &[Rule] = &[
     Rule { name: "nothing is left to be done later", check: source::leftovers },
     Rule { name: "unsafe only where it is allowed, and argued", check: source::unsafe_code },
     Rule { name: "every crate says how it holds unsafe code", check: source::crate_attributes },
+    Rule { name: "no identifier holds a retired word", check: words::check },
     Rule { name: "every file is a module or a root", check: modules::reachable },
     Rule { name: "links between documents resolve", check: links::resolve },
 ];
@@ -80,6 +83,16 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             println!("tidy: {line}");
         }
         tally.check(&format!("tidy: {} ({} findings)", rule.name, broken.len()), broken.is_empty());
+    }
+    Ok(())
+}
+
+/// Prints how many identifiers of each crate hold a retired word, or those of one crate.
+pub fn count_words(owner: Option<&str>) -> Result<()> {
+    let tree = Tree::read(&shell::root())?;
+    match owner {
+        None => print!("{}", words::counts(&tree)),
+        Some(owner) => print!("{}", words::details(&tree, owner)),
     }
     Ok(())
 }

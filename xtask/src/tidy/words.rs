@@ -1,0 +1,162 @@
+//! Retired words in identifiers: refused by tidy, counted by `cargo xtask words`.
+
+use super::Tree;
+use super::code::{code_only, words};
+use super::retired::{ALLOWED, COUNTED, INSIDE, Retired, WHOLE};
+use std::collections::BTreeMap;
+
+/// One identifier of a file that holds a retired word.
+struct Hit {
+    owner: String,
+    path: String,
+    line: usize,
+    identifier: String,
+    retired: &'static Retired,
+    occurrences: usize,
+}
+
+/// Identifiers that hold a retired word, one line for each in a file.
+pub fn check(tree: &Tree) -> Vec<String> {
+    let refused = hits(tree).into_iter().filter(|hit| !COUNTED.contains(&hit.retired.word));
+    refused
+        .map(|hit| {
+            format!(
+                "{}:{}: {} holds the retired word {:?}: write {}",
+                hit.path, hit.line, hit.identifier, hit.retired.word, hit.retired.instead
+            )
+        })
+        .collect()
+}
+
+/// How often each crate uses retired words: occurrences, and the words by frequency.
+pub fn counts(tree: &Tree) -> String {
+    let mut crates: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+    for hit in hits(tree) {
+        *crates.entry(hit.owner).or_default().entry(hit.retired.word).or_default() +=
+            hit.occurrences;
+    }
+    let mut text = String::new();
+    for (owner, words) in crates {
+        let mut ranked: Vec<(&str, usize)> = words.into_iter().collect();
+        ranked.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
+        let total: usize = ranked.iter().map(|(_, count)| count).sum();
+        let list: Vec<String> =
+            ranked.iter().map(|(word, count)| format!("{word} {count}")).collect();
+        text += &format!("{owner:<14} {total:>5}  {}\n", list.join(", "));
+    }
+    text
+}
+
+/// Every identifier of one crate that holds a retired word, where it first stands.
+pub fn details(tree: &Tree, owner: &str) -> String {
+    let own = hits(tree).into_iter().filter(|hit| hit.owner == owner);
+    own.map(|hit| {
+        format!(
+            "{}:{}: {} ×{} ({} → {})\n",
+            hit.path,
+            hit.line,
+            hit.identifier,
+            hit.occurrences,
+            hit.retired.word,
+            hit.retired.instead
+        )
+    })
+    .collect()
+}
+
+fn hits(tree: &Tree) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for file in tree.rust() {
+        let owner = tree.crate_of(&file.path).map_or("", |one| one.name.as_str());
+        let code = code_only(&file.text);
+        let mut first: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (number, line) in code.lines().enumerate() {
+            for identifier in words(line) {
+                first.entry(identifier).or_insert((number + 1, 0)).1 += 1;
+            }
+        }
+        for (identifier, (line, occurrences)) in first {
+            if let Some(retired) = retired_in(identifier, owner) {
+                hits.push(Hit {
+                    owner: owner.to_owned(),
+                    path: file.path.display().to_string(),
+                    line,
+                    identifier: identifier.to_owned(),
+                    retired,
+                    occurrences,
+                });
+            }
+        }
+    }
+    hits
+}
+
+/// The retired word that an identifier of a crate holds.
+fn retired_in(identifier: &str, owner: &str) -> Option<&'static Retired> {
+    let allowed = |name: &str| {
+        let here = ALLOWED.iter().filter(|allowed| ["", owner].contains(&allowed.owner));
+        here.into_iter().any(|allowed| allowed.name == name)
+    };
+    if allowed(identifier) {
+        return None;
+    }
+    let whole = WHOLE.iter().find(|retired| retired.word == identifier);
+    whole.or_else(|| {
+        let parts = parts(identifier);
+        let inside = |retired: &&Retired| parts.iter().any(|part| part == retired.word);
+        INSIDE.iter().filter(inside).find(|retired| !allowed(retired.word))
+    })
+}
+
+/// The words that an identifier is made of, in lower case: `in_flight`, `InFlight` and `IN_FLIGHT` are
+/// the same two.
+fn parts(identifier: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut after_lower = false;
+    for char in identifier.chars() {
+        if char == '_' || (char.is_uppercase() && after_lower) {
+            parts.push(String::new());
+        }
+        if char != '_' {
+            parts.last_mut().expect("never empty").extend(char.to_lowercase());
+        }
+        after_lower = char.is_lowercase() || char.is_numeric();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::tree;
+    use super::*;
+
+    fn refused(text: &str) -> usize {
+        hits(&tree(&[("crates/a/src/lib.rs", text)])).len()
+    }
+
+    #[test]
+    fn an_identifier_is_split_into_its_words() {
+        assert_eq!(parts("InFlight"), ["in", "flight"]);
+        assert_eq!(parts("IN_FLIGHT"), ["in", "flight"]);
+        assert_eq!(parts("p99_ns"), ["p99", "ns"]);
+        assert_eq!(parts("foretold"), ["foretold"]);
+    }
+
+    #[test]
+    fn retired_words_are_found_in_identifiers_and_nowhere_else() {
+        for text in ["fn told() {}", "let was_told = 1;", "struct Told;", "const TOLD: u8 = 1;"] {
+            assert_eq!(refused(text), 1, "{text}");
+        }
+        assert_eq!(refused("let of = 1;"), 1);
+        for text in ["// told", "let x = \"told\";", "fn foretold() {}", "size_of::<u8>()"] {
+            assert_eq!(refused(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exception_holds_in_its_crate_only() {
+        assert!(retired_in("c_void", "sys").is_none());
+        assert!(retired_in("conditions", "http").is_none());
+        assert!(retired_in("conditions", "report").is_some());
+    }
+}

@@ -325,6 +325,16 @@ impl Cell {
         let text = self.parameter(name)?;
         text.parse().map_err(|_| Failure::new(format!("{name} is {text}, not a whole number")))
     }
+
+    /// The row of the cell's subject among `rows`, by the name of each.
+    pub fn find_subject<'a, T>(
+        &self,
+        rows: &'a [T],
+        name: impl Fn(&'a T) -> &'static str,
+    ) -> Result<&'a T, Failure> {
+        let row = rows.iter().find(|row| name(row) == self.subject);
+        row.ok_or_else(|| Failure::new(format!("there is no subject {}", self.subject)))
+    }
 }
 
 impl Cell {

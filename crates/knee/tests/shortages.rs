@@ -128,11 +128,11 @@ fn a_disk_without_room_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it(
     for cell in knee.last_run().cells {
         let short = cell.short.expect("fewer than were asked for");
         assert!((1_000..=2_560).contains(&short.reached), "{short:?}");
-        assert!(short.because.contains("no room left in"), "{short:?}");
+        assert!(short.because.contains("no space left in"), "{short:?}");
         assert!(short.remedy.contains("TMPDIR="), "{short:?}");
         assert_eq!(short.reached, cell.metrics[0].samples.len() as u64);
     }
-    assert!(in_one_line(&came).contains("no room left in"), "{}", came.out);
+    assert!(in_one_line(&came).contains("no space left in"), "{}", came.out);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_disk_without_any_room_voids_the_cell_with_its_reason() {
     let Some(came) = on_a_small_disk(&knee, "size=20m,nr_inodes=1", words) else { return };
     assert_eq!(came.code, Some(0), "sockets were measured: {came:?}");
     assert!(came.err.contains("void: manyfiles map"), "{came:?}");
-    assert!(came.err.contains("no room left in"), "{came:?}");
+    assert!(came.err.contains("no space left in"), "{came:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use engine::Workload;
 mod shared {
     //! What several folders use: CPUs, a directory for files, what the machine runs out of, turns of a loop.
     pub(crate) mod cpus;
-    pub(crate) mod folder;
+    pub(crate) mod directory;
     pub(crate) mod shortage;
     pub(crate) mod turns;
 }

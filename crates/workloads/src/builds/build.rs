@@ -19,7 +19,7 @@ mod tree;
 mod warm;
 
 use crate::shared::cpus::{self, ALL};
-use crate::shared::folder;
+use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Defaults, Ended, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe,
@@ -175,9 +175,8 @@ const LOADS: &[Load] = &[
 ];
 
 impl Load {
-    fn find(name: &str) -> Result<&'static Load, Failure> {
-        let found = LOADS.iter().find(|load| load.name == name);
-        found.ok_or_else(|| Failure::new(format!("there is no load called {name}")))
+    fn from_cell(cell: &Cell) -> Result<&'static Load, Failure> {
+        cell.find_subject(LOADS, |load| load.name)
     }
 
     fn subject(&self) -> Subject {
@@ -227,7 +226,7 @@ impl Workload for Build {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         cpus::place(cell)?;
-        let load = Load::find(&cell.subject)?;
+        let load = Load::from_cell(cell)?;
         let (typed, cpus) = (cell.parameter(COMMAND.name)?, cell.number(ALL.name)?);
         let command = load.command(typed, cpus);
         if typed.contains(JOBS) {
@@ -273,7 +272,7 @@ fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
 
 /// Why all files of a generated tree can't be compiled at once here.
 fn too_much(cell: &Cell) -> Option<Warning> {
-    let unbounded = Load::find(&cell.subject).is_ok_and(|load| (load.jobs)(1).is_none());
+    let unbounded = Load::from_cell(cell).is_ok_and(|load| (load.jobs)(1).is_none());
     if !unbounded || cell.parameter(TREE.name).ok()? != GENERATED {
         return None;
     }
@@ -306,16 +305,16 @@ impl Site {
         if named != GENERATED {
             let tree = fs::canonicalize(named)
                 .map_err(|error| Failure::doing(format!("the tree {named}"), error))?;
-            let scratch = Scratch::new(&cell.scratch)
-                .map_err(|error| shortage::failure("making a folder", &error))?;
+            let scratch =
+                Scratch::new(&cell.scratch).map_err(shortage::during("making a folder"))?;
             probe.fact("tree", tree.display());
             return Ok(Site { scratch, tree, answer: None });
         }
-        let scratch = folder::make(cell, probe)?;
+        let scratch = directory::make(cell, probe)?;
         let tree = scratch.path().join("tree");
         let files = cell.number(FILES.name)?;
         let made = fs::create_dir(&tree).and_then(|()| tree::make(&tree, files));
-        let made = made.map_err(|error| shortage::failure("making the tree", &error))?;
+        let made = made.map_err(shortage::during("making the tree"))?;
         probe.fact("lines of C", made.lines);
         probe.fact("compiler", tools::version("cc"));
         probe.fact("make", tools::version("make"));
@@ -395,21 +394,21 @@ impl Site {
     fn right(&self) -> Result<(), Failure> {
         let Some(answer) = &self.answer else { return Ok(()) };
         let program = self.tree.join(tree::PROGRAM);
-        let said = Command::new(&program).output().map_err(|error| {
+        let output = Command::new(&program).output().map_err(|error| {
             Failure::doing("the command ended well, but what it was to build can't be run", error)
         })?;
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        if said == *answer {
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output == *answer {
             return Ok(());
         }
-        let (said, answer) = (said.trim(), answer.trim());
-        Err(Failure::new(format!("what was built says `{said}`, and `{answer}` is right")))
+        let (output, answer) = (output.trim(), answer.trim());
+        Err(Failure::new(format!("what was built says `{output}`, and `{answer}` is right")))
     }
 }
 
 /// The last lines of a command, without what would not stay on them.
-fn last_lines(said: &[u8]) -> Vec<String> {
-    let last = &said[said.len().saturating_sub(BYTES_KEPT)..];
+fn last_lines(output: &[u8]) -> Vec<String> {
+    let last = &output[output.len().saturating_sub(BYTES_KEPT)..];
     let text = String::from_utf8_lossy(last);
     let plain = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
     let lines: Vec<String> =

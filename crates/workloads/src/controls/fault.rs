@@ -76,9 +76,7 @@ impl Workload for Fault {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let fault = FAULTS.iter().find(|(name, ..)| *name == cell.subject);
-        let (name, _, misbehave) =
-            fault.ok_or_else(|| Failure::new(format!("there is no fault {}", cell.subject)))?;
+        let (name, _, misbehave) = cell.find_subject(FAULTS, |(name, ..)| name)?;
         if *name != "measures-nothing" {
             let add = |done: &mut u64| {
                 *done = black_box(*done + 1);
@@ -148,10 +146,10 @@ fn leave_orphan(_: &mut Probe) -> Result<(), Failure> {
 
 fn hang_parked(_: &mut Probe) -> Result<(), Failure> {
     let mut parking = Parking::new();
-    let (one, other) = std::os::unix::net::UnixStream::pair()
+    let (left, right) = std::os::unix::net::UnixStream::pair()
         .map_err(|error| Failure::doing("opening a socketpair", error))?;
     parking
-        .park(vec![one.into(), other.into()])
+        .park(vec![left.into(), right.into()])
         .map_err(|error| Failure::doing("parking descriptors", error))?;
     loop {
         std::thread::park();

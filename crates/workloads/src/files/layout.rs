@@ -1,6 +1,6 @@
-//! Many small files, in a folder that is gone when the cell is over.
+//! Many small files, in a directory that is gone when the cell is over.
 
-use crate::shared::folder;
+use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{Cell, Defaults, Failure, Parameter, Probe, Scratch, Sweep, Values};
 use std::fs::{self, File};
@@ -18,15 +18,15 @@ pub(crate) const FILES: Parameter = Parameter {
 
 /// Bytes in each, about as in Felix von Leitner's manymapbench.
 const FILE_BYTES: usize = 150;
-/// Files in a folder where they are spread.
-const FILES_IN_A_FOLDER: u64 = 100;
+/// Files in a directory where they are spread.
+const FILES_PER_DIRECTORY: u64 = 100;
 
 /// Where the files lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// A hundred in a folder.
+    /// A hundred in a directory.
     Tree,
-    /// All in one folder.
+    /// All in one directory.
     Flat,
     /// One file, for all.
     Same,
@@ -42,7 +42,7 @@ pub(crate) struct Files {
 impl Files {
     /// Files for every place of the axis. Having just been written, all of them are in the caches.
     pub fn new(cell: &Cell, layout: Layout, probe: &mut Probe) -> Result<Files, Failure> {
-        let scratch = folder::make(cell, probe)?;
+        let scratch = directory::make(cell, probe)?;
         let mut files = Files { paths: Vec::new(), shortage: None, scratch };
         for n in 0..cell.number(FILES.name)? {
             match files.path(n, layout) {
@@ -61,11 +61,11 @@ impl Files {
         let root = self.scratch.path();
         let path = match layout {
             Layout::Tree => {
-                let folder = root.join((n / FILES_IN_A_FOLDER).to_string());
-                if n.is_multiple_of(FILES_IN_A_FOLDER) {
-                    fs::create_dir(&folder)?;
+                let directory = root.join((n / FILES_PER_DIRECTORY).to_string());
+                if n.is_multiple_of(FILES_PER_DIRECTORY) {
+                    fs::create_dir(&directory)?;
                 }
-                folder.join((n % FILES_IN_A_FOLDER).to_string())
+                directory.join((n % FILES_PER_DIRECTORY).to_string())
             }
             Layout::Flat => root.join(n.to_string()),
             Layout::Same => root.join("0"),
@@ -95,5 +95,5 @@ impl Files {
 /// Opens a file to read.
 #[inline]
 pub(crate) fn open_to_read(path: &Path) -> Result<File, Failure> {
-    File::open(path).map_err(|error| shortage::failure("open", &error))
+    File::open(path).map_err(shortage::during("open"))
 }

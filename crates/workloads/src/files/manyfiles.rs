@@ -99,7 +99,7 @@ fn map_all(files: &Files, probe: &mut Probe) -> Result<(), Failure> {
         let path = files.nth(n);
         let file = laps.time(0, || layout::open_to_read(path))?;
         let map = laps.time(1, || Map::new(Behind::File(&file, 0), page_bytes));
-        let mut map = map.map_err(|error| shortage::failure("mmap", &error))?;
+        let mut map = map.map_err(shortage::during("mmap"))?;
         black_box(laps.time(2, || map.touch()));
         kept.push((file, map));
         Ok(())
@@ -114,7 +114,7 @@ fn read_all(files: &Files, probe: &mut Probe) -> Result<(), Failure> {
         let path = files.nth(n);
         let mut file = laps.time(0, || layout::open_to_read(path))?;
         let read = laps.time(1, || file.read(&mut buffer));
-        if read.map_err(|error| shortage::failure("read", &error))? == 0 {
+        if read.map_err(shortage::during("read"))? == 0 {
             return Err(Failure::new(format!("{} is empty", path.display())));
         }
         kept.push(file);

@@ -187,7 +187,7 @@ impl Workload for Locks {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         cpus::place(cell)?;
-        let game = Game::of(cell, probe)?;
+        let game = Game::from_cell(cell, probe)?;
         locks::visit(&cell.subject, Play { game: &game, probe })
             .unwrap_or_else(|| Err(Failure::new(format!("there is no lock {}", cell.subject))))
     }
@@ -230,12 +230,12 @@ impl Ending {
 }
 
 impl Game {
-    fn of(cell: &Cell, probe: &mut Probe) -> Result<Game, Failure> {
+    fn from_cell(cell: &Cell, probe: &mut Probe) -> Result<Game, Failure> {
         let number = |name| cell.number(name);
         let threads = number(THREADS.name)? as u32;
         let spins = number(SPINS.name)? as u32;
         let [held, outside] =
-            [number(HELD.name)?, number(OUTSIDE.name)?].map(|ns| Work::of(ns, probe.clock()));
+            [number(HELD.name)?, number(OUTSIDE.name)?].map(|ns| Work::new(ns, probe.clock()));
         probe.given("held", &[held.ns], 1);
         probe.given("outside", &[outside.ns], 1);
         let ending = match number(WORK.name)? {

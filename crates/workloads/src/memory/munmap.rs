@@ -51,7 +51,7 @@ impl Workload for Munmap {
         let count = maps.len() as u64;
         let mut rest = maps.into_iter();
         probe.countdown("munmap", count, |_| match rest.next() {
-            Some(map) => map.unmap().map_err(|error| shortage::failure("munmap", &error)),
+            Some(map) => map.unmap().map_err(shortage::during("munmap")),
             None => Err(Failure::new("a map is missing")),
         })?;
         shortage.map_or(Ok(()), Err)

@@ -3,7 +3,7 @@
 //! Every second page, as in Felix von Leitner's mmapbench: pages that follow each other would become
 //! one map.
 
-use crate::shared::folder;
+use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{Cell, Defaults, Failure, Parameter, Probe, Scratch, Subject, Sweep, Values};
 use rustix::fs::{FallocateFlags, fallocate};
@@ -34,10 +34,8 @@ pub(crate) enum Mapped {
 
 impl Mapped {
     /// The kind that a subject is.
-    pub fn of(cell: &Cell) -> Result<Mapped, Failure> {
-        let found = MAPPED.iter().find(|(name, ..)| *name == cell.subject);
-        let found = found.ok_or_else(|| Failure::new(format!("nothing maps {}", cell.subject)))?;
-        Ok(found.2)
+    pub fn from_cell(cell: &Cell) -> Result<Mapped, Failure> {
+        cell.find_subject(&MAPPED, |(name, ..)| name).map(|(.., kind)| *kind)
     }
 }
 
@@ -53,15 +51,14 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
 
 /// What can be mapped as subjects.
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
-    let wanted = MAPPED.iter().filter(|(.., kind)| kinds.contains(kind));
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
         available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
         ..Subject::plain(name, summary)
     };
-    wanted.map(subject).collect()
+    MAPPED.iter().filter(|(.., kind)| kinds.contains(kind)).map(subject).collect()
 }
 
-/// Whether maps of memory beside each other stay apart.
+/// Whether neighbouring maps of memory stay apart.
 fn not_merged() -> Result<(), String> {
     let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
     if policy.trim() == "2" {
@@ -70,7 +67,7 @@ fn not_merged() -> Result<(), String> {
     Ok(())
 }
 
-/// Pages to map, as many as there was room for.
+/// Pages to map, as many as the disk has room for.
 pub(crate) struct Pages {
     kind: Mapped,
     file: Option<File>,
@@ -79,31 +76,30 @@ pub(crate) struct Pages {
     pub count: u64,
     /// Why there are no more.
     pub shortage: Option<Failure>,
-    /// Where the file is: it goes with this.
+    /// The directory of the file, removed with this value.
     scratch: Option<Scratch>,
 }
 
 impl Pages {
     /// Pages for `maps` maps. A file is written and read once, so that it is in the page cache.
     pub fn new(cell: &Cell, probe: &mut Probe) -> Result<Pages, Failure> {
-        let (kind, maps) = (Mapped::of(cell)?, cell.number(MAPS.name)?);
+        let (kind, maps) = (Mapped::from_cell(cell)?, cell.number(MAPS.name)?);
         let page_bytes = page_bytes();
         let mut pages =
             Pages { kind, file: None, page_bytes, count: maps, shortage: None, scratch: None };
         if kind == Mapped::Memory {
             return Ok(pages);
         }
-        let doing = |what| move |error: io::Error| shortage::failure(what, &error);
-        let scratch = folder::make(cell, probe)?;
+        let scratch = directory::make(cell, probe)?;
         let path = scratch.path().join("pages");
         let file = File::options().read(true).write(true).create_new(true).open(&path);
-        let mut file = file.map_err(doing("making a file"))?;
-        // A process can't have more maps than that: pages for them would only fill the disk.
+        let mut file = file.map_err(shortage::during("making a file"))?;
+        // A process can't have more maps than this: pages for more would only fill the disk.
         let mapped = maps.min(shortage::setting(shortage::MAPS_MAX).unwrap_or(u64::MAX));
         pages.shortage = grow(&file, mapped * 2, page_bytes as u64).err();
-        let bytes = file.metadata().map_err(doing("looking at the file"))?.len();
+        let bytes = file.metadata().map_err(shortage::during("looking at the file"))?.len();
         pages.count = maps.min(bytes / (2 * page_bytes as u64));
-        read_all(&mut file).map_err(doing("reading the file into the page cache"))?;
+        read_all(&mut file).map_err(shortage::during("reading the file into the page cache"))?;
         pages.file = Some(file);
         pages.scratch = Some(scratch);
         Ok(pages)
@@ -123,7 +119,7 @@ impl Pages {
         Map::new(behind, self.page_bytes)
     }
 
-    /// All of them, and why there are no more.
+    /// All maps, and why there are no more.
     pub fn map_all(&self) -> (Vec<Map>, Option<Failure>) {
         let mut maps = Vec::with_capacity(self.count as usize);
         for n in 1..=self.count {
@@ -138,26 +134,26 @@ impl Pages {
         (maps, self.shortage.clone())
     }
 
-    /// Nothing, or why there were fewer pages than were asked for.
+    /// Fails with the shortage if there are fewer pages than the cell wants.
     pub fn complete(&self) -> Result<(), Failure> {
         self.shortage.clone().map_or(Ok(()), Err)
     }
 }
 
-/// Why there are no more maps. Some go for that: at the limit on maps, saying so needs memory that
+/// Why there are no more maps. Unmaps some first: at the limit on maps, the message itself needs memory that
 /// would be one more.
 pub(crate) fn no_more(maps: &mut Vec<Map>, error: &io::Error) -> Failure {
-    maps.truncate(maps.len().saturating_sub(MAPS_TO_GO));
+    maps.truncate(maps.len().saturating_sub(MAPS_RELEASED));
     shortage::failure("mmap", error)
 }
 
-/// Enough that an allocator finds room.
-const MAPS_TO_GO: usize = 64;
+/// Enough for an allocator.
+const MAPS_RELEASED: usize = 64;
 
-/// Makes a file so many pages long, with room for them on the disk.
+/// Makes a file `pages` long, with its blocks allocated on the disk.
 fn grow(file: &File, pages: u64, page_bytes: u64) -> Result<(), Failure> {
     let mut at = 0;
-    // In pieces: where the disk fills up, what fitted is there.
+    // In pieces: where the disk fills up, the pieces that fitted are kept.
     let piece = 1024 * page_bytes;
     let end = pages * page_bytes;
     while at < end {
@@ -169,7 +165,7 @@ fn grow(file: &File, pages: u64, page_bytes: u64) -> Result<(), Failure> {
             }
             other => other.map_err(io::Error::from),
         };
-        grown.map_err(|error| shortage::failure("making a file to map", &error))?;
+        grown.map_err(shortage::during("making a file to map"))?;
         at += length;
     }
     Ok(())

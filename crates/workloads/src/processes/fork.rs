@@ -15,7 +15,7 @@
 //! It does not measure the end of a process (`reap` does), what a child that is a copy pays for each
 //! page that it writes to later, nor a shell or a program that does more than our few lines.
 
-use crate::processes::forker::{self, Linked, PARENT, PROCESSES, Row};
+use crate::processes::forker::{self, PARENT, PROCESSES, Row};
 use crate::shared::cpus;
 use engine::{
     About, Cell, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
@@ -67,40 +67,25 @@ static ABOUT: About = About {
 };
 
 const ROWS: &[Row] = &[
-    Row {
-        name: "dynamic",
-        summary: "fork of a program that is linked dynamically",
-        linked: Linked::Dynamically,
-        how: "fork",
-        ending: "kill",
-    },
-    Row {
-        name: "static",
-        summary: "fork of the same program, linked statically",
-        linked: Linked::Statically,
-        how: "fork",
-        ending: "kill",
-    },
+    Row { summary: "fork of a program that is linked dynamically", ..Row::DYNAMIC },
+    Row { summary: "fork of the same program, linked statically", ..Row::STATIC },
     Row {
         name: "vfork",
         summary: "vfork, and execve of the static program",
-        linked: Linked::Statically,
         how: "vfork",
-        ending: "kill",
+        ..Row::STATIC
     },
     Row {
         name: "posix_spawn",
         summary: "posix_spawn of the static program",
-        linked: Linked::Statically,
         how: "posix_spawn",
-        ending: "kill",
+        ..Row::STATIC
     },
     Row {
         name: "clone3",
         summary: "clone3 of the static program, with a pidfd (CLONE_PIDFD)",
-        linked: Linked::Statically,
         how: "clone3",
-        ending: "kill",
+        ..Row::STATIC
     },
 ];
 
@@ -118,8 +103,8 @@ impl Workload for Fork {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let course = forker::course(forker::row(ROWS, cell)?, cell, probe)?;
-        probe.stamped("fork", &course.made);
-        course.short.map_or(Ok(()), Err)
+        let times = forker::run(forker::row(ROWS, cell)?, cell, probe)?;
+        probe.stamped("fork", &times.made);
+        times.shortage.map_or(Ok(()), Err)
     }
 }

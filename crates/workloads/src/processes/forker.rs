@@ -70,6 +70,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// A fork of the forker, linked dynamically; a signal ends each process.
+    pub const DYNAMIC: Row = Row {
+        name: "dynamic",
+        summary: "",
+        linked: Linked::Dynamically,
+        how: "fork",
+        ending: "kill",
+    };
+
+    /// The same, linked statically.
+    pub const STATIC: Row = Row { name: "static", linked: Linked::Statically, ..Row::DYNAMIC };
+
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
     pub fn subject(&self) -> Subject {
         Subject {
@@ -97,8 +109,7 @@ impl Row {
 
 /// The row that a cell is about.
 pub(crate) fn row<'a>(rows: &'a [Row], cell: &Cell) -> Result<&'a Row, Failure> {
-    let row = rows.iter().find(|row| row.name == cell.subject);
-    row.ok_or_else(|| Failure::new(format!("there is no way called {}", cell.subject)))
+    cell.find_subject(rows, |row| row.name)
 }
 
 /// Whether there are ids and memory for all of them. What else the kernel runs out of it says; but
@@ -112,41 +123,41 @@ pub(crate) fn fit(cell: &Cell) -> Fit {
     }
 }
 
-/// What became of a cell's processes.
-pub(crate) struct Course {
+/// How long making and ending each process of a cell took.
+pub(crate) struct ProcessTimes {
     /// Making each.
     pub made: Vec<Stamp>,
     /// Ending each: the one that found n alive is at n.
     pub ended: Vec<Stamp>,
     /// Why there were fewer than wanted.
-    pub short: Option<Failure>,
+    pub shortage: Option<Failure>,
 }
 
 /// Makes as many processes as the cell wants, and ends them.
-pub(crate) fn course(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<Course, Failure> {
+pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTimes, Failure> {
     let wanted = cell.number(PROCESSES.name)?;
     cpus::place(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
     let (made, errno, words) = forker.made()?;
     forker.state(probe);
     // While all of them live, it can be seen which limit they meet.
-    let short = (errno != 0).then(|| limits::met(row.how, errno, &words, wanted));
+    let shortage = (errno != 0).then(|| limits::met(row.how, errno, &words, wanted));
     forker.end_all(made)?;
     let stamps = forker.stamps()?;
     let (first, rest) = stamps.split_at((wanted as usize).min(stamps.len()));
     let stamp = |place, &(before, after): &(u64, u64)| Stamp { place, before, after };
-    Ok(Course {
+    Ok(ProcessTimes {
         made: (1..=made).zip(first).map(|(place, pair)| stamp(place, pair)).collect(),
         ended: (1..=made).rev().zip(rest).map(|(place, pair)| stamp(place, pair)).collect(),
-        short,
+        shortage,
     })
 }
 
 /// The forker while it runs. It is ended when this value is dropped, and its processes with it.
 struct Forker {
     child: Child,
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
     stamps: File,
     stamps_bytes: usize,
 }
@@ -156,28 +167,34 @@ const STAMP_BYTES: usize = 16;
 
 impl Forker {
     fn start(row: &Row, count: u64, megabytes: u64, clock: &str) -> Result<Forker, Failure> {
-        let doing = |what| move |error: std::io::Error| Failure::doing(what, error);
+        let failed = |what| move |error: std::io::Error| Failure::doing(what, error);
         let stamps_bytes = 2 * count as usize * STAMP_BYTES;
         // Without CLOEXEC: the forker has it under the same number.
         let stamps = memfd_create("stamps", MemfdFlags::empty())
             .map_err(|error| Failure::doing("memfd_create", error))?;
         ftruncate(&stamps, stamps_bytes as u64)
             .map_err(|error| Failure::doing("memory for the figures", error))?;
-        let program = in_memory(row.linked.program()).map_err(doing("the forker in memory"))?;
+        let program = in_memory(row.linked.program()).map_err(failed("the forker in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("forker").args([row.how, row.ending]);
         command.args([count, megabytes].map(|number| number.to_string()));
         command.args([clock, &stamps.as_raw_fd().to_string()]);
         command.arg(std::process::id().to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(doing("starting the forker from memory"))?;
+        let mut child = command.spawn().map_err(failed("starting the forker from memory"))?;
         let missing = || Failure::new("a pipe of the forker is missing");
-        let (to, from) = (child.stdin.take(), child.stdout.take().ok_or_else(missing));
-        let from = from.inspect_err(|_| {
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().ok_or_else(missing));
+        let stdout = stdout.inspect_err(|_| {
             let _ = child.kill();
             let _ = child.wait();
         })?;
-        Ok(Forker { child, to, from: BufReader::new(from), stamps: stamps.into(), stamps_bytes })
+        Ok(Forker {
+            child,
+            stdin,
+            stdout: BufReader::new(stdout),
+            stamps: stamps.into(),
+            stamps_bytes,
+        })
     }
 
     /// How many it made, the error that it met or 0, and that in words.
@@ -193,7 +210,7 @@ impl Forker {
 
     /// Has it end all that it made, and end itself.
     fn end_all(&mut self, made: u64) -> Result<(), Failure> {
-        self.to = None;
+        self.stdin = None;
         let ended = self.line("reaped")?;
         if ended != made.to_string() {
             return Err(Failure::new(format!("of {made} processes {ended} were ended")));
@@ -208,14 +225,14 @@ impl Forker {
     /// The rest of its next line, which has to begin with `word`.
     fn line(&mut self, word: &str) -> Result<String, Failure> {
         let mut line = String::new();
-        let read = self.from.read_line(&mut line);
+        let read = self.stdout.read_line(&mut line);
         read.map_err(|error| Failure::doing("listening to the forker", error))?;
         let line = line.trim_end();
         if let Some(rest) = line.strip_prefix(word) {
             return Ok(rest.trim_start().to_owned());
         }
-        let said = line.strip_prefix("failed ").map(str::to_owned);
-        Err(Failure::new(said.unwrap_or_else(|| format!("the forker ended early: {line:?}"))))
+        let message = line.strip_prefix("failed ").map(str::to_owned);
+        Err(Failure::new(message.unwrap_or_else(|| format!("the forker ended early: {line:?}"))))
     }
 
     /// States what the cost of a fork depends on: how large the parent is.

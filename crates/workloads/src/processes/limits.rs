@@ -51,11 +51,11 @@ fn user(wanted: u64) -> Option<Limit> {
     let user = getuid().as_raw();
     let used = tasks_of(user);
     (used.abs_diff(limit) <= NEAR).then(|| {
-        let said = format!("user {user} may have {limit} processes and threads");
+        let text = format!("user {user} may have {limit} processes and threads");
         let more = limit.saturating_add(wanted);
         let allowed = limits.maximum.is_none_or(|most| more <= most);
         let remedy = if allowed { "ulimit -u " } else { "sudo prlimit --pid $$ --nproc=" };
-        (said, format!("{remedy}{more}"))
+        (text, format!("{remedy}{more}"))
     })
 }
 
@@ -80,20 +80,21 @@ fn tasks_of(user: u32) -> u64 {
 fn control_group(wanted: u64) -> Option<Limit> {
     let own = read_to_string("/proc/self/cgroup").ok()?;
     let mounts = read_to_string("/proc/self/mountinfo").ok()?;
-    let folder = group_folder(&own, &mounts)?;
-    folder.ancestors().find_map(|folder| {
-        let number = |file| read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
+    let directory = group_directory(&own, &mounts)?;
+    directory.ancestors().find_map(|directory| {
+        let number = |file| read_to_string(directory.join(file)).ok()?.trim().parse::<u64>().ok();
         let (most, used) = (number("pids.max")?, number("pids.current")?);
         (used + NEAR >= most).then(|| {
-            let (file, more) = (folder.join("pids.max"), most.saturating_add(wanted));
-            let said = format!("the control group {} may have {most} processes", folder.display());
-            (said, format!("as root: echo {more} > {}", file.display()))
+            let (file, more) = (directory.join("pids.max"), most.saturating_add(wanted));
+            let limit =
+                format!("the control group {} may have {most} processes", directory.display());
+            (limit, format!("as root: echo {more} > {}", file.display()))
         })
     })
 }
 
-/// The folder of the control group that counts this process, in either version.
-fn group_folder(own: &str, mounts: &str) -> Option<PathBuf> {
+/// The directory of the control group that counts this process, in either version.
+fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
     let group_of = |wanted: &str| {
         own.lines().find_map(|line| {
             let mut parts = line.splitn(3, ':').skip(1);
@@ -218,13 +219,13 @@ mod tests {
     fn the_control_group_is_found_in_both_versions() {
         let one = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
         let own = "8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n";
-        let folder = |own, mounts| group_folder(own, mounts).unwrap();
-        assert_eq!(folder(own, one), Path::new("/sys/fs/cgroup/pids/a/b"));
+        let directory = |own, mounts| group_directory(own, mounts).unwrap();
+        assert_eq!(directory(own, one), Path::new("/sys/fs/cgroup/pids/a/b"));
         let two = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
-        assert_eq!(folder("0::/user.slice/x\n", two), Path::new("/sys/fs/cgroup/user.slice/x"));
+        assert_eq!(directory("0::/user.slice/x\n", two), Path::new("/sys/fs/cgroup/user.slice/x"));
         let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
-        assert_eq!(folder("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
-        assert_eq!(group_folder("", two), None);
+        assert_eq!(directory("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
+        assert_eq!(group_directory("", two), None);
     }
 
     #[test]

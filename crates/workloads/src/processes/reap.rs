@@ -11,7 +11,7 @@
 //! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
 //! It does not measure a process that ends by itself, nor one that has files or connections to close.
 
-use crate::processes::forker::{self, Linked, PARENT, PROCESSES, Row};
+use crate::processes::forker::{self, PARENT, PROCESSES, Row};
 use crate::shared::cpus;
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 
@@ -37,26 +37,13 @@ static ABOUT: About = About {
 };
 
 const ROWS: &[Row] = &[
-    Row {
-        name: "dynamic",
-        summary: "kill and waitpid; parent and children are linked dynamically",
-        linked: Linked::Dynamically,
-        how: "fork",
-        ending: "kill",
-    },
-    Row {
-        name: "static",
-        summary: "kill and waitpid; parent and children are linked statically",
-        linked: Linked::Statically,
-        how: "fork",
-        ending: "kill",
-    },
+    Row { summary: "kill and waitpid; parent and children are linked dynamically", ..Row::DYNAMIC },
+    Row { summary: "kill and waitpid; parent and children are linked statically", ..Row::STATIC },
     Row {
         name: "pidfd",
         summary: "pidfd_send_signal and waitid(P_PIDFD), of the static children",
-        linked: Linked::Statically,
-        how: "fork",
         ending: "pidfd",
+        ..Row::STATIC
     },
 ];
 
@@ -74,9 +61,9 @@ impl Workload for Reap {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let course = forker::course(forker::row(ROWS, cell)?, cell, probe)?;
-        probe.stamped("reap", &course.ended);
+        let times = forker::run(forker::row(ROWS, cell)?, cell, probe)?;
+        probe.stamped("reap", &times.ended);
         // Fewer than were asked for could be made: the end of those is measured.
-        course.short.map_or(Ok(()), Err)
+        times.shortage.map_or(Ok(()), Err)
     }
 }

@@ -12,8 +12,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// The place of a descriptor among those that are watched, and its token.
-pub(crate) type Place = usize;
+/// The index of a descriptor among those that are watched; also its token.
+pub(crate) type ObjectIndex = usize;
 
 /// Batches that opening, adding, removing and closing are timed in.
 pub(crate) const BATCHES: usize = 20;
@@ -49,7 +49,7 @@ impl Object {
     /// As the command line knows them.
     pub const NAMES: &'static [&'static str] = &["socketpair", "pipe", "eventfd", "tcp"];
 
-    pub fn named(name: &str) -> Result<Object, Failure> {
+    pub fn from_name(name: &str) -> Result<Object, Failure> {
         match name {
             "socketpair" => Ok(Object::Socketpair),
             "pipe" => Ok(Object::Pipe),
@@ -79,7 +79,7 @@ pub(crate) struct Objects {
     pub watched: Vec<OwnedFd>,
     /// The ends that are written to and stay in this process, with their places, ascending. Empty
     /// for eventfds, which have one end.
-    peers: Vec<(Place, OwnedFd)>,
+    peers: Vec<(ObjectIndex, OwnedFd)>,
     parking: Parking,
 }
 
@@ -88,7 +88,7 @@ impl Objects {
     pub fn open(
         object: Object,
         count: usize,
-        active: &[Place],
+        active: &[ObjectIndex],
         park: bool,
         probe: &mut Timed<'_>,
     ) -> Result<Objects, Failure> {
@@ -96,7 +96,7 @@ impl Objects {
             Object::Tcp => Some(Listener::open(Family::Ipv4)?),
             _ => None,
         };
-        let active: HashSet<Place> = active.iter().copied().collect();
+        let active: HashSet<ObjectIndex> = active.iter().copied().collect();
         let (watched, peers) = (Vec::with_capacity(count), Vec::new());
         let mut all = Objects { object, watched, peers, parking: Parking::new() };
         let chunk = count.div_ceil(BATCHES).min(Parking::chunk());
@@ -109,7 +109,7 @@ impl Objects {
                 }
                 Ok(())
             })?;
-            all.take(opened, |place| park && !active.contains(&place))?;
+            all.take(opened, |index| park && !active.contains(&index))?;
         }
         if let Some(probe) = probe {
             probe.fact("parked peers", all.parking.parked());
@@ -117,29 +117,33 @@ impl Objects {
         Ok(all)
     }
 
-    fn take(&mut self, opened: Vec<Ends>, parks: impl Fn(Place) -> bool) -> Result<(), Failure> {
+    fn take(
+        &mut self,
+        opened: Vec<Ends>,
+        parks: impl Fn(ObjectIndex) -> bool,
+    ) -> Result<(), Failure> {
         let mut away = Vec::new();
         for (end, peer) in opened {
-            let place = self.watched.len();
+            let index = self.watched.len();
             self.watched.push(end);
             match peer {
-                Some(peer) if parks(place) => away.push(peer),
-                Some(peer) => self.peers.push((place, peer)),
+                Some(peer) if parks(index) => away.push(peer),
+                Some(peer) => self.peers.push((index, peer)),
                 None => {}
             }
         }
         self.parking.park(away).map_err(|error| Failure::doing("parking peers", error))
     }
 
-    /// The end to write to for the object at `place`.
-    pub fn peer(&self, place: Place) -> Result<&OwnedFd, Failure> {
+    /// The end to write to for the object at `index`.
+    pub fn peer(&self, index: ObjectIndex) -> Result<&OwnedFd, Failure> {
         if self.object == Object::Eventfd {
-            return Ok(&self.watched[place]);
+            return Ok(&self.watched[index]);
         }
-        let found = self.peers.binary_search_by_key(&place, |(place, _)| *place);
+        let found = self.peers.binary_search_by_key(&index, |(index, _)| *index);
         found
             .map(|at| &self.peers[at].1)
-            .map_err(|_| Failure::new(format!("the peer of {place} is parked")))
+            .map_err(|_| Failure::new(format!("the peer of {index} is parked")))
     }
 
     /// Closes them all. Timed only where all peers are here: elsewhere it would be half the work.
@@ -208,7 +212,7 @@ mod tests {
     fn what_is_written_to_the_peer_comes_out_of_the_watched_end() {
         let listener = Listener::open(Family::Ipv4).unwrap();
         for name in Object::NAMES {
-            let object = Object::named(name).unwrap();
+            let object = Object::from_name(name).unwrap();
             let (end, peer) = open(object, Some(&listener)).unwrap();
             assert_eq!(peer.is_some(), object.descriptors() == 2, "{name}");
             let message = object.message();

@@ -149,7 +149,7 @@ impl Workload for Pipetest {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let Ok(rules) = Rules::of(cell) else { return Fit::Measure }; // measuring says what is wrong
+        let Ok(rules) = Rules::from_cell(cell) else { return Fit::Measure }; // measuring says what is wrong
         if rules.tokens > rules.pipes {
             return Fit::Leave(Warning {
                 what: format!("{} tokens in {} pipes is left out.", rules.tokens, rules.pipes),
@@ -164,7 +164,7 @@ impl Workload for Pipetest {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let rules = Rules::of(cell)?;
+        let rules = Rules::from_cell(cell)?;
         if rules.tokens > rules.pipes {
             let (tokens, pipes) = (rules.tokens, rules.pipes);
             return Err(Failure::new(format!("{tokens} tokens are too many for {pipes} pipes")));
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(Pipetest.fit(&cell(10, 10, "tail")), Fit::Measure);
         assert!(matches!(Pipetest.fit(&cell(10, 11, "tail")), Fit::Leave(_)));
         for spread in Spread::NAMES {
-            let most = pipes_max(&Rules::of(&cell(10, 1, spread)).unwrap());
+            let most = pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
             assert_eq!(Pipetest.fit(&cell(most, 1, spread)), Fit::Measure, "{spread}");
             let over = Pipetest.fit(&cell(most + 1, 1, spread));
             let clamp = most as u64;
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn peers_of_a_tail_can_be_parked() {
-        let most = |spread| pipes_max(&Rules::of(&cell(10, 1, spread)).unwrap());
+        let most = |spread| pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
         assert!(most("tail") > most("random"));
     }
 }

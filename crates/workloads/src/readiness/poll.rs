@@ -13,7 +13,7 @@
 mod bench;
 
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
-use crate::readiness::objects::{Object, Objects, Place};
+use crate::readiness::objects::{Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
@@ -169,7 +169,7 @@ impl Workload for Poll {
         let row = mechanisms::row(&cell.subject)?;
         let watched = cell.number("watched")? as usize;
         let active = active_places(cell)?;
-        let object = Object::named(cell.parameter("object")?)?;
+        let object = Object::from_name(cell.parameter("object")?)?;
         let timeout = mechanisms::timeout(cell)?;
         let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
 
@@ -195,7 +195,7 @@ fn watched_max(object: &str, active: u64) -> u64 {
 }
 
 /// Which of the watched become ready in each loop.
-fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
+fn active_places(cell: &Cell) -> Result<Vec<ObjectIndex>, Failure> {
     let (watched, active) = (cell.number("watched")? as usize, cell.number("active")? as usize);
     if active == 0 || active > watched {
         return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
@@ -211,7 +211,7 @@ fn active_places(cell: &Cell) -> Result<Vec<Place>, Failure> {
             (start..start + active).collect()
         }
         "random" => {
-            let mut all: Vec<Place> = (0..watched).collect();
+            let mut all: Vec<ObjectIndex> = (0..watched).collect();
             fastrand::Rng::with_seed(cell.seed).shuffle(&mut all);
             all.truncate(active);
             all
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<Place> {
+    fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<ObjectIndex> {
         let parameters = [("activity", activity), ("position", position)]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into_iter()
@@ -260,7 +260,7 @@ mod tests {
     fn random_is_by_the_seed_and_without_doubles() {
         let drawn = places(1_000, 100, "random", "middle");
         assert_eq!(drawn, places(1_000, 100, "random", "first"));
-        let set: HashSet<Place> = drawn.iter().copied().collect();
+        let set: HashSet<ObjectIndex> = drawn.iter().copied().collect();
         assert_eq!(set.len(), 100);
         assert!(set.iter().all(|&place| place < 1_000));
     }
@@ -272,7 +272,7 @@ mod tests {
                 for activity in ["spaced", "sequential", "random"] {
                     for position in ["first", "middle", "last"] {
                         let places = places(watched, active, activity, position);
-                        let distinct: HashSet<Place> = places.iter().copied().collect();
+                        let distinct: HashSet<ObjectIndex> = places.iter().copied().collect();
                         assert_eq!(distinct.len() as u64, active);
                         assert!(distinct.iter().all(|&place| (place as u64) < watched));
                     }

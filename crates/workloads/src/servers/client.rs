@@ -25,16 +25,16 @@ impl Client {
     /// One that asks `address` for `path`, having asked once.
     pub fn new(address: SocketAddr, path: &str, bytes: u64) -> Result<Client, Failure> {
         let request = request(address, path);
-        let doing = |error: io::Error| Failure::doing(format!("asking for {path}"), error);
-        let mut stream = Client::connect(address).map_err(doing)?;
-        stream.write_all(&request).map_err(doing)?;
-        let (head, body) = head(&mut stream).map_err(doing)?;
+        let failed = |error: io::Error| Failure::doing(format!("asking for {path}"), error);
+        let mut stream = Client::connect(address).map_err(failed)?;
+        stream.write_all(&request).map_err(failed)?;
+        let (head, body) = head(&mut stream).map_err(failed)?;
         if !is_good(&head) || length(&head) != Some(bytes) {
             let head = String::from_utf8_lossy(&head).into_owned();
             return Err(Failure::new(format!("{path} is no file of {bytes} bytes: {head:?}")));
         }
         let mut rest = vec![0; (bytes as usize).saturating_sub(body.len())];
-        stream.read_exact(&mut rest).map_err(doing)?;
+        stream.read_exact(&mut rest).map_err(failed)?;
         let reply_bytes = head.len() + bytes as usize;
         let (address, v6) = (address.into(), address.is_ipv6());
         let buffer = vec![0; reply_bytes];
@@ -55,7 +55,7 @@ impl Client {
             stream.set_read_timeout(Some(PATIENCE))?;
             Ok(stream)
         };
-        made().map_err(|error| shortage::failure("socket", &error))
+        made().map_err(shortage::during("socket"))
     }
 
     /// Connects a socket: on loopback this is the whole handshake.
@@ -63,7 +63,7 @@ impl Client {
     pub fn connect_it(&self, socket: &TcpStream) -> Result<(), Failure> {
         use std::os::fd::AsFd;
         let connected = sys::tcp::connect(socket.as_fd(), &self.address);
-        connected.map_err(|error| shortage::failure("connect", &error))
+        connected.map_err(shortage::during("connect"))
     }
 
     /// Sends one request.
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_is_none_is_said() {
+    fn a_reply_with_another_status_is_an_error() {
         const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
         const BAD: &str = "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nhi";
         let address = serving(&[GOOD, GOOD, BAD]);
@@ -191,8 +191,8 @@ mod tests {
         client.connect_it(&stream).unwrap();
         client.ask(&mut stream).unwrap();
         client.ask(&mut stream).unwrap();
-        let said = client.ask(&mut stream).unwrap_err().to_string();
-        assert_eq!(said, "the server replied \"HTTP/1.1 503 No\"");
+        let message = client.ask(&mut stream).unwrap_err().to_string();
+        assert_eq!(message, "the server replied \"HTTP/1.1 503 No\"");
         assert!(client.ask(&mut stream).is_err(), "the connection has ended");
     }
 }

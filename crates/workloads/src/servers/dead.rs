@@ -22,7 +22,7 @@ mod memory;
 mod pressure;
 
 use crate::servers::drivers::Counted;
-use crate::servers::served::{self, FILE, Places, Scene};
+use crate::servers::served::{self, CpuSplit, FILE, Scene};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Says,
     Subject, Sweep, Usual, Values, Workload,
@@ -172,7 +172,7 @@ impl Workload for Dead {
             too_many => return too_many,
         }
         // Processes of their own hold the dead: here, only the server's descriptors count.
-        let most = most(server.room() as u64, number(WORKERS.name)).saturating_sub(active);
+        let most = capacity(server.capacity() as u64, number(WORKERS.name)).saturating_sub(active);
         if dead > most {
             return served::too_many(&server, DEAD.name, dead, most);
         }
@@ -181,11 +181,11 @@ impl Workload for Dead {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let workers = cell.number(WORKERS.name)? as usize;
-        let places = Places::apart(workers)?;
-        places.state(probe);
+        let cpus = CpuSplit::for_workers(workers)?;
+        cpus.state(probe);
         let bytes = cell.number(BYTES.name)?;
-        let mut scene = Scene::open(cell, probe, bytes, workers, &places.server)?;
-        let outcome = measured(cell, &places, &mut scene, probe);
+        let mut scene = Scene::open(cell, probe, bytes, workers, &cpus.server)?;
+        let outcome = measured(cell, &cpus, &mut scene, probe);
         let outcome = scene.running.judged(outcome);
         let counted = scene.close();
         let sent = outcome?;
@@ -194,8 +194,12 @@ impl Workload for Dead {
 }
 
 /// Connections that so many workers hold at the least: which of them one comes to is drawn for each.
-fn most(room: u64, workers: u64) -> u64 {
-    if workers == 1 { room } else { (room * workers).saturating_sub(room * workers / 20) }
+fn capacity(capacity: u64, workers: u64) -> u64 {
+    if workers == 1 {
+        capacity
+    } else {
+        (capacity * workers).saturating_sub(capacity * workers / 20)
+    }
 }
 
 /// What clients had from the server.
@@ -209,7 +213,7 @@ struct Sent {
 
 fn measured(
     cell: &Cell,
-    places: &Places,
+    cpus: &CpuSplit,
     scene: &mut Scene,
     probe: &mut Probe,
 ) -> Result<Sent, Failure> {
@@ -230,7 +234,7 @@ fn measured(
         calls: Some(cell.number(CALLS.name)?).filter(|&calls| calls > 0),
         rate: Some(cell.number(RATE.name)?).filter(|&rate| rate > 0),
     };
-    let pressed = pressure.put(&scene.running, places, probe)?;
+    let pressed = pressure.put(&scene.running, cpus, probe)?;
     held.verify(&scene.running)?;
     held.close()?;
     let Pressed { replies, connections } = pressed;
@@ -255,8 +259,8 @@ mod tests {
 
     #[test]
     fn workers_hold_a_little_less_than_their_sum() {
-        assert_eq!(most(19_900, 1), 19_900);
-        assert_eq!(most(20_000, 2), 38_000);
+        assert_eq!(capacity(19_900, 1), 19_900);
+        assert_eq!(capacity(20_000, 2), 38_000);
     }
 
     #[test]

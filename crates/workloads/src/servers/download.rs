@@ -17,9 +17,9 @@ mod slow;
 
 use crate::servers::client;
 use crate::servers::drivers::{Running, Server, Setup};
-use crate::servers::served::{self, Places};
+use crate::servers::served::{self, CpuSplit};
 use crate::shared::cpus::stay_on;
-use crate::shared::folder;
+use crate::shared::directory;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Says, Subject, Sweep,
     Usual, Values, Workload,
@@ -45,7 +45,7 @@ const MEGABYTES: Parameter = Parameter {
     }),
 };
 
-const BESIDE: Parameter = Parameter {
+const SLOW_CLIENTS: Parameter = Parameter {
     name: "beside",
     about: "a second client that takes another file at 4 MB/s, or nothing",
     values: Values::OneOf(&["nothing", "slow"]),
@@ -82,7 +82,7 @@ static ABOUT: About = About {
         "a disk by itself: fio does",
         "the first MB alone: what buffers held when its head came is among them",
     ],
-    parameters: &[MEGABYTES, BESIDE, LAID, CACHE],
+    parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     axis: MEGABYTES.name,
     rivals: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
@@ -167,26 +167,26 @@ impl Workload for Download {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let row = row(cell)?;
         let count = cell.number(MEGABYTES.name)?;
-        let scratch = folder::make(cell, probe)?;
+        let scratch = directory::make(cell, probe)?;
         let site = served::site(&scratch)?;
-        let layout = Layout::of(cell.parameter(LAID.name)?);
+        let layout = Layout::from_name(cell.parameter(LAID.name)?);
         let large = file::make(&site.join("large"), count, layout)?;
         if let Some(pieces) = large.pieces {
             probe.fact("pieces of the file", pieces);
         }
-        let slow = cell.parameter(BESIDE.name)? == "slow";
+        let slow = cell.parameter(SLOW_CLIENTS.name)? == "slow";
         if slow {
             file::make(&site.join("other"), slow::FILE_MB, Layout::Contiguous)?;
         }
-        let places = Places::apart(1)?;
-        places.state(probe);
+        let cpus = CpuSplit::for_workers(1)?;
+        cpus.state(probe);
         let setup = Setup {
-            cpus: places.server.clone(),
+            cpus: cpus.server.clone(),
             sending: row.sending,
             ..Setup::new(&site, scratch.path())
         };
         let mut running = row.server()?.start(&setup)?;
-        stay_on(&places.clients)?;
+        stay_on(&cpus.clients)?;
         let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
         if cell.parameter(CACHE.name)? == "cold" {
             large.forget()?;
@@ -203,13 +203,13 @@ impl Workload for Download {
 
 /// Takes the file, and times every MB.
 fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Failure> {
-    let doing = |error: std::io::Error| Failure::doing("downloading", error);
+    let failed = |error: std::io::Error| Failure::doing("downloading", error);
     let cpu_ns =
         || running.cpu_ns().map_err(|error| Failure::doing("the server's CPU time", error));
-    let mut stream = client::Client::connect(running.address()).map_err(doing)?;
+    let mut stream = client::Client::connect(running.address()).map_err(failed)?;
     let before = cpu_ns()?;
-    stream.write_all(&client::request(running.address(), "/large")).map_err(doing)?;
-    let (head, body) = client::head(&mut stream).map_err(doing)?;
+    stream.write_all(&client::request(running.address(), "/large")).map_err(failed)?;
+    let (head, body) = client::head(&mut stream).map_err(failed)?;
     if !client::is_good(&head) || client::length(&head) != Some(count * MB as u64) {
         let head = String::from_utf8_lossy(&head).into_owned();
         return Err(Failure::new(format!("the server does not send the file: {head:?}")));

@@ -49,7 +49,7 @@ pub struct Server {
     /// Whether it is `knee httpd`, which counts what it does.
     pub is_ours: bool,
     /// How many connections a worker holds with so many descriptors.
-    room: fn(usize) -> usize,
+    capacity: fn(usize) -> usize,
     start: fn(&Server, &Setup) -> Result<Running, Failure>,
 }
 
@@ -57,7 +57,7 @@ pub struct Server {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The folder that it serves.
-    pub folder: PathBuf,
+    pub root: PathBuf,
     /// A folder that there is, for its configuration and its own files.
     pub scratch: PathBuf,
     /// Workers: threads of ours, processes of others.
@@ -72,9 +72,9 @@ pub struct Setup {
 
 impl Setup {
     /// One worker on any CPU.
-    pub fn new(folder: &Path, scratch: &Path) -> Setup {
+    pub fn new(root: &Path, scratch: &Path) -> Setup {
         Setup {
-            folder: folder.into(),
+            root: root.into(),
             scratch: scratch.into(),
             workers: 1,
             cpus: Vec::new(),
@@ -86,8 +86,8 @@ impl Setup {
 
 impl Server {
     /// How many connections one worker can hold here.
-    pub fn room(&self) -> usize {
-        (self.room)(descriptors_max())
+    pub fn capacity(&self) -> usize {
+        (self.capacity)(descriptors_max())
     }
 
     /// Starts it: when this returns, it accepts connections.
@@ -188,12 +188,12 @@ impl Running {
     pub fn stop(mut self) -> Result<Option<Counted>, Failure> {
         self.alive()?;
         let name = self.name;
-        let doing = |error: io::Error| Failure::doing(format!("ending {name}"), error);
+        let failed = |error: io::Error| Failure::doing(format!("ending {name}"), error);
         if !self.is_ours {
-            return self.guarded.end().map(|()| None).map_err(doing);
+            return self.guarded.end().map(|()| None).map_err(failed);
         }
-        let said = self.guarded.terminate().map_err(doing)?;
-        ours::counted(&said).map(Some)
+        let output = self.guarded.terminate().map_err(failed)?;
+        ours::counted(&output).map(Some)
     }
 
     /// Connects until that works. A server that ended meanwhile, or that is another's, never will be
@@ -271,19 +271,19 @@ impl Foreign<'_> {
     ) -> Result<Running, Failure> {
         let Foreign { server, setup, program } = self;
         let name = server.label;
-        let doing = |error: io::Error| Failure::doing(format!("starting {name}"), error);
-        harmless(&setup.folder)?;
+        let failed = |error: io::Error| Failure::doing(format!("starting {name}"), error);
+        harmless(&setup.root)?;
         harmless(&setup.scratch)?;
         let words = [program.into()].into_iter().chain(arguments.iter().map(OsString::from));
         let words: Vec<OsString> = words.collect();
         let mut tries = 3;
         loop {
-            let (_kept, port) = reserved_port().map_err(doing)?;
+            let (_kept, port) = reserved_port().map_err(failed)?;
             let text = configuration(port);
-            std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(doing)?;
+            std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
             let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
             let mut running = Running {
-                guarded: guarded.map_err(doing)?,
+                guarded: guarded.map_err(failed)?,
                 name,
                 is_ours: false,
                 address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
@@ -324,12 +324,12 @@ fn harmless(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Where the program is, among the folders of PATH and those of the system's daemons.
+/// Where the program is, among the directories of PATH and those of the system's daemons.
 fn program(name: &str) -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders =
+    let directories =
         std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    let mut files = folders.map(|folder| folder.join(name));
+    let mut files = directories.map(|directory| directory.join(name));
     files.find(|file| file.is_file()).ok_or_else(|| format!("{name} is not installed"))
 }
 
@@ -342,7 +342,7 @@ mod tests {
         let all = all();
         for server in &all {
             assert_eq!(find(server.name).unwrap().label, server.label);
-            assert!(server.room() > 0 && server.room() < descriptors_max());
+            assert!(server.capacity() > 0 && server.capacity() < descriptors_max());
         }
         assert!(find("nginx").is_some() && find("lighttpd").is_some() && find("poll").is_some());
         assert_eq!(all.iter().filter(|server| server.name == "nginx").count(), 1);

@@ -4,7 +4,7 @@ use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use crate::servers::client::{Client, reset};
 use crate::servers::drivers::{self, Counted, Running, Server, Setup};
 use crate::shared::cpus::{self, allowed};
-use crate::shared::folder;
+use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{Cell, Failure, Fit, Probe, Scratch, Subject, Warning, descriptors_max};
 use std::net::TcpStream;
@@ -38,7 +38,7 @@ pub(crate) fn server(subject: &str) -> Result<Server, Failure> {
 pub(crate) fn connections_fit(cell: &Cell, parameter: &'static str) -> Fit {
     let Ok(server) = server(&cell.subject) else { return Fit::Measure };
     let asked = cell.number(parameter).unwrap_or(0);
-    fit(&server, parameter, asked, server.room().saturating_sub(16) as u64)
+    fit(&server, parameter, asked, server.capacity().saturating_sub(16) as u64)
 }
 
 /// Whether this process and `server`, which holds `most` in all, can hold so many connections.
@@ -61,7 +61,7 @@ fn here() -> u64 {
 /// That `server` holds no more than `most`. One that holds fewer than others do is left out: it is no
 /// reason for a point that nobody else has.
 pub(crate) fn too_many(server: &Server, parameter: &'static str, asked: u64, most: u64) -> Fit {
-    if server.room() as u64 > here() / 4 * 3 {
+    if server.capacity() as u64 > here() / 4 * 3 {
         return at_most(parameter, asked, most);
     }
     let (label, limit) = (server.label, descriptors_max());
@@ -90,10 +90,10 @@ impl Scene {
         workers: usize,
         cpus: &[usize],
     ) -> Result<Scene, Failure> {
-        let scratch = folder::make(cell, probe)?;
+        let scratch = directory::make(cell, probe)?;
         let site = site(&scratch)?;
         std::fs::write(site.join(FILE), vec![b'k'; bytes as usize])
-            .map_err(|error| shortage::failure("making the file to serve", &error))?;
+            .map_err(shortage::during("making the file to serve"))?;
         let setup = Setup { workers, cpus: cpus.into(), ..Setup::new(&site, scratch.path()) };
         let running = server(&cell.subject)?.start(&setup)?;
         Ok(Scene { running, bytes, scratch })
@@ -136,32 +136,32 @@ pub(crate) fn site(scratch: &Scratch) -> Result<PathBuf, Failure> {
     // Beneath the scratch, which others may reach by a link: the server is to see the same path.
     let folder: &Path = scratch.path();
     let site = folder.join("site");
-    std::fs::create_dir(&site).map_err(|error| shortage::failure("making a folder", &error))?;
+    std::fs::create_dir(&site).map_err(shortage::during("making a folder"))?;
     Ok(site)
 }
 
 /// The CPUs of the server and those of its clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct CpuSplit {
     pub server: Vec<usize>,
     pub clients: Vec<usize>,
 }
 
-impl Places {
+impl CpuSplit {
     /// Apart, as far as there are CPUs: a CPU for each worker from the first on, and the others for the
     /// clients. They share what is too little for both.
-    pub fn apart(workers: usize) -> Result<Places, Failure> {
-        Ok(Places::of(&allowed()?, workers))
+    pub fn for_workers(workers: usize) -> Result<CpuSplit, Failure> {
+        Ok(CpuSplit::new(&allowed()?, workers))
     }
 
-    fn of(allowed: &[usize], workers: usize) -> Places {
+    fn new(allowed: &[usize], workers: usize) -> CpuSplit {
         let most = allowed.len();
         let (server, clients) = match most {
             0 | 1 => (allowed, allowed),
             _ if workers < most => allowed.split_at(workers),
             _ => (allowed, &allowed[most - 1..]),
         };
-        Places { server: server.into(), clients: clients.into() }
+        CpuSplit { server: server.into(), clients: clients.into() }
     }
 
     /// States them.
@@ -180,14 +180,14 @@ mod tests {
 
     #[test]
     fn server_and_clients_are_apart_where_there_are_cpus() {
-        let places = |allowed: &[usize], workers| {
-            let places = Places::of(allowed, workers);
-            (places.server, places.clients)
+        let cpus = |allowed: &[usize], workers| {
+            let cpus = CpuSplit::new(allowed, workers);
+            (cpus.server, cpus.clients)
         };
-        assert_eq!(places(&[3], 1), (vec![3], vec![3]));
-        assert_eq!(places(&[0, 1], 1), (vec![0], vec![1]));
-        assert_eq!(places(&[0, 1], 2), (vec![0, 1], vec![1]));
-        assert_eq!(places(&[0, 1, 2, 3], 2), (vec![0, 1], vec![2, 3]));
-        assert_eq!(places(&[4, 5], 9), (vec![4, 5], vec![5]));
+        assert_eq!(cpus(&[3], 1), (vec![3], vec![3]));
+        assert_eq!(cpus(&[0, 1], 1), (vec![0], vec![1]));
+        assert_eq!(cpus(&[0, 1], 2), (vec![0, 1], vec![1]));
+        assert_eq!(cpus(&[0, 1, 2, 3], 2), (vec![0, 1], vec![2, 3]));
+        assert_eq!(cpus(&[4, 5], 9), (vec![4, 5], vec![5]));
     }
 }

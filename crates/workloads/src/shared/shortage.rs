@@ -1,5 +1,4 @@
-//! What a machine has too little of, before and while it is used up: said with its limit and with what
-//! gives more of it.
+//! Shortages of the machine, before and while a workload meets them: each with its limit and its remedy.
 
 use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use engine::{Cell, Failure, Fit, Parking, descriptors_max};
@@ -18,8 +17,8 @@ pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
     }
 }
 
-/// Memory that can be had without anybody being ended; where the kernel does not say, all there is. Read
-/// once: what is planned for one subject has to hold for the next.
+/// Memory that is available without the kernel killing a process; without limit where the kernel does not say.
+/// Read once: the plan has to treat all subjects alike.
 pub(crate) fn available_kib() -> u64 {
     static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
     *AVAILABLE_KIB.get_or_init(|| {
@@ -32,6 +31,11 @@ pub(crate) fn available_kib() -> u64 {
 /// A limit in words, and what raises it.
 pub(crate) type Limit = (String, String);
 
+/// Makes a [`failure`] of an error, for `map_err`.
+pub(crate) fn during(operation: &'static str) -> impl Fn(io::Error) -> Failure + Copy {
+    move |error| failure(operation, &error)
+}
+
 /// The failure of `what` was being done: where the kernel has no more of something to give, what was
 /// measured up to there counts.
 pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
@@ -43,24 +47,26 @@ pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
     Failure::ran_out(format!("{what}: {error}{limit}"), remedy)
 }
 
-/// What a limit is, and what raises it; none where the error is no shortage.
+/// The limit behind an error and what raises it; none where the error is no shortage.
 fn limit(errno: Errno) -> Option<Limit> {
     let plain = |limit: &str, remedy: &str| (limit.to_owned(), remedy.to_owned());
     Some(match errno {
         Errno::MFILE => {
             let limit = descriptors_max();
-            let said = format!("a process may have {limit} descriptors");
-            (said, format!("as root: ulimit -n {}", limit.saturating_mul(2)))
+            let text = format!("a process may have {limit} descriptors");
+            (text, format!("as root: ulimit -n {}", limit.saturating_mul(2)))
         }
         Errno::NFILE => sysctl("fs.file-max", "2000000"),
         Errno::ADDRINUSE | Errno::ADDRNOTAVAIL => ports(),
         Errno::NOMEM => memory(),
         Errno::NOSPC => {
-            let folder = std::env::temp_dir();
-            let said = format!("no room left in {}", folder.display());
-            (said, "TMPDIR=/a/folder/with/room knee run …".into())
+            let directory = std::env::temp_dir();
+            let text = format!("no space left in {}", directory.display());
+            (text, "TMPDIR=/a/directory/with/space knee run …".into())
         }
-        Errno::DQUOT => plain("a quota on disk space", "TMPDIR=/a/folder/without/quota knee run …"),
+        Errno::DQUOT => {
+            plain("a quota on disk space", "TMPDIR=/a/directory/without/quota knee run …")
+        }
         Errno::FBIG => plain("a limit on the size of files", "ulimit -f unlimited"),
         Errno::NOBUFS => plain("no memory for sockets", "end what else uses memory"),
         _ => return None,
@@ -71,13 +77,13 @@ fn limit(errno: Errno) -> Option<Limit> {
 fn ports() -> Limit {
     let range = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let numbers: Vec<u64> = range.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let said = match numbers[..] {
+    let text = match numbers[..] {
         [low, high] if high >= low => {
             format!("net.ipv4.ip_local_port_range is {low} to {high}: {} ports", high - low + 1)
         }
         _ => "every port that the kernel gives is taken".to_owned(),
     };
-    (said, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'".into())
+    (text, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'".into())
 }
 
 /// Memory, of which a process may also have too many maps, or too many addresses.
@@ -91,8 +97,8 @@ pub(crate) fn memory() -> Limit {
     })
 }
 
-/// The limit on maps, where this process is as near to it as it is after some went to make room for
-/// saying so.
+/// The limit on maps, if this process is near it. It may be a little below: some maps go so that the message
+/// has memory.
 pub(crate) fn maps() -> Option<Limit> {
     let maps = File::open("/proc/self/maps");
     let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
@@ -103,14 +109,14 @@ pub(crate) fn maps() -> Option<Limit> {
 /// The limit on addresses, where there is one.
 pub(crate) fn addresses() -> Option<Limit> {
     let bytes = rustix::process::getrlimit(rustix::process::Resource::As).current?;
-    let said = format!("a process may have {} MiB of addresses", bytes >> 20);
-    Some((said, "ulimit -v unlimited".into()))
+    let text = format!("a process may have {} MiB of addresses", bytes >> 20);
+    Some((text, "ulimit -v unlimited".into()))
 }
 
 /// How many maps a process may have.
 pub(crate) const MAPS_MAX: &str = "vm.max_map_count";
 
-/// A sysctl that is a number; none where the kernel doesn't tell.
+/// A sysctl that is a number; none where the kernel does not have it.
 pub(crate) fn setting(name: &str) -> Option<u64> {
     sysctl_value(name)?.parse().ok()
 }
@@ -131,12 +137,12 @@ mod tests {
 
     #[test]
     fn a_shortage_names_its_limit() {
-        let said = |errno: Errno| failure("a call", &errno.into()).to_string();
-        assert!(said(Errno::MFILE).contains("descriptors"), "{}", said(Errno::MFILE));
-        assert!(said(Errno::NFILE).contains("fs.file-max is "), "{}", said(Errno::NFILE));
-        assert!(said(Errno::ADDRINUSE).contains("ports"), "{}", said(Errno::ADDRINUSE));
+        let message = |errno: Errno| failure("a call", &errno.into()).to_string();
+        assert!(message(Errno::MFILE).contains("descriptors"), "{}", message(Errno::MFILE));
+        assert!(message(Errno::NFILE).contains("fs.file-max is "), "{}", message(Errno::NFILE));
+        assert!(message(Errno::ADDRINUSE).contains("ports"), "{}", message(Errno::ADDRINUSE));
         assert_eq!(
-            said(Errno::INVAL),
+            message(Errno::INVAL),
             Failure::doing("a call", io::Error::from(Errno::INVAL)).to_string()
         );
     }

@@ -51,15 +51,14 @@ impl Workload for Accept {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let listener = Listener::open(Family::of(cell)?)?;
+        let listener = Listener::open(Family::from_cell(cell)?)?;
         let mut open = Connections::default();
         let count = cell.number(CONNECTIONS.name)?;
         let outcome = probe.trajectory_in_parts(count, &["accept", "connect"], None, |_, laps| {
-            let doing = |what| move |error: std::io::Error| shortage::failure(what, &error);
-            let client = listener.client().map_err(doing("socket"))?;
-            laps.time(1, || listener.connect(&client)).map_err(doing("connect"))?;
+            let client = listener.client().map_err(shortage::during("socket"))?;
+            laps.time(1, || listener.connect(&client)).map_err(shortage::during("connect"))?;
             let accepted = laps.time(0, || listener.accept(false));
-            open.keep(accepted.map_err(doing("accept"))?, client)
+            open.keep(accepted.map_err(shortage::during("accept"))?, client)
         });
         open.close()?;
         outcome

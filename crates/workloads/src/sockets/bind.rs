@@ -70,13 +70,13 @@ impl Workload for Bind {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let (family, count) = (Family::of(cell)?, cell.number(SOCKETS.name)?);
+        let (family, count) = (Family::from_cell(cell)?, cell.number(SOCKETS.name)?);
         let sockets: Result<Vec<OwnedFd>, _> = (0..count).map(|_| family.socket()).collect();
-        let sockets = sockets.map_err(|error| shortage::failure("socket", &error))?;
+        let sockets = sockets.map_err(shortage::during("socket"))?;
         let anywhere = family.anywhere();
         probe.trajectory("bind", count, |n| {
             let bound = sys::tcp::bind(sockets[n as usize - 1].as_fd(), &anywhere);
-            bound.map_err(|error| shortage::failure("bind to port 0", &error))
+            bound.map_err(shortage::during("bind to port 0"))
         })
     }
 }

@@ -47,7 +47,7 @@ impl Workload for Close {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let listener = Listener::open(Family::of(cell)?)?;
+        let listener = Listener::open(Family::from_cell(cell)?)?;
         let mut open = Connections::default();
         let connected = (0..cell.number(CONNECTIONS.name)?).try_for_each(|_| {
             let connect = || {

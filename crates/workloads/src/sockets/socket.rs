@@ -48,11 +48,11 @@ impl Workload for Socket {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let (family, count) = (Family::of(cell)?, cell.number(SOCKETS.name)?);
+        let (family, count) = (Family::from_cell(cell)?, cell.number(SOCKETS.name)?);
         let mut open = Vec::with_capacity(count as usize);
         probe.trajectory("socket", count, |_| {
             let socket = family.socket();
-            open.push(socket.map_err(|error| shortage::failure("socket", &error))?);
+            open.push(socket.map_err(shortage::during("socket"))?);
             Ok(())
         })
     }

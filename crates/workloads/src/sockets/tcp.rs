@@ -19,9 +19,8 @@ impl Family {
     const ALL: [Family; 2] = [Family::Ipv4, Family::Ipv6];
 
     /// The family that a subject is.
-    pub fn of(cell: &Cell) -> Result<Family, Failure> {
-        let found = Family::ALL.into_iter().find(|family| family.name() == cell.subject);
-        found.ok_or_else(|| Failure::new(format!("there is no family {}", cell.subject)))
+    pub fn from_cell(cell: &Cell) -> Result<Family, Failure> {
+        cell.find_subject(&Family::ALL, |family| family.name()).copied()
     }
 
     fn name(self) -> &'static str {
@@ -128,7 +127,7 @@ impl Listener {
             let address = SocketAddr::try_from(getsockname(&socket)?)?;
             Ok(Listener { family, socket, address: address.into() })
         };
-        open().map_err(|error| shortage::failure("listening on loopback", &error))
+        open().map_err(shortage::during("listening on loopback"))
     }
 
     /// A socket for the other end, not connected yet.

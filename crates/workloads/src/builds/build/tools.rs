@@ -38,8 +38,8 @@ fn is_file(path: &Path) -> bool {
 
 /// The first line of what a program says of its version.
 pub(super) fn version(program: &str) -> String {
-    let said = Command::new(program).arg("--version").output();
-    let text = said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
+    let output = Command::new(program).arg("--version").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let line = text.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     if line.is_empty() { "unknown".into() } else { line }
 }

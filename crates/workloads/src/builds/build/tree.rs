@@ -166,8 +166,8 @@ mod tests {
                 let built = built.unwrap();
                 assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
                 assert!(built.stderr.is_empty(), "{}", String::from_utf8_lossy(&built.stderr));
-                let said = Command::new(folder.join(PROGRAM)).output().unwrap();
-                assert_eq!(String::from_utf8_lossy(&said.stdout), made.answer);
+                let output = Command::new(folder.join(PROGRAM)).output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&output.stdout), made.answer);
                 assert!(folder.join("part01/unit017.o").exists());
                 let clean = Command::new("make").arg("clean").current_dir(&folder).output();
                 assert!(clean.unwrap().status.success() && !folder.join(PROGRAM).exists());

@@ -130,7 +130,7 @@ impl<'a, L: Lock> Crew<'a, L> {
             waits
         };
         let (_, waits, _) = self.play(clock, work, || self.window(clock))?;
-        Ok(Timed::of(waits))
+        Ok(Timed::new(waits))
     }
 
     /// Turns of one thread until its pass ends, with the work outside after each.

@@ -100,7 +100,7 @@ pub(super) struct Timed(Waits);
 
 impl Timed {
     /// All of them together.
-    pub fn of(each: Vec<Waits>) -> Timed {
+    pub fn new(each: Vec<Waits>) -> Timed {
         let mut all = Waits::new();
         for one in each {
             // Their bounds are the same.
@@ -176,7 +176,7 @@ mod tests {
         let mut waits = Waits::new();
         (1..=1_000).for_each(|ns| waits.waited(ns * 1_000));
         waits.handed(250);
-        let Timed(all) = Timed::of(vec![waits, Waits::new()]);
+        let Timed(all) = Timed::new(vec![waits, Waits::new()]);
         let bytes = STANDARD.decode(engine::packed(&all.waits)).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
         assert_eq!((read.len(), read.max() / 1_000), (1_000, 1_000));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Nobody is inside.
-const NOBODY: u32 = 0;
+const NO_THREAD: u32 = 0;
 
 /// On a cache line of its own, beside the lock's: a lock and what it guards rarely share one.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Shared {
     /// Does `work` while `me` is inside, and looks before and after whether somebody else is.
     #[inline]
     pub fn inside(&self, me: u32, work: impl FnOnce()) {
-        if self.inside.load(Relaxed) != NOBODY {
+        if self.inside.load(Relaxed) != NO_THREAD {
             self.clash();
         }
         self.inside.store(me, Relaxed);
@@ -41,7 +41,7 @@ impl Shared {
             self.clash();
         }
         self.count.store(count + 1, Relaxed);
-        self.inside.store(NOBODY, Relaxed);
+        self.inside.store(NO_THREAD, Relaxed);
     }
 
     #[cold]

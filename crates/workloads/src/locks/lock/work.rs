@@ -21,7 +21,7 @@ const TRIALS_NS_MAX: f64 = 20e6;
 
 impl Work {
     /// As much as takes `ns` nanoseconds by `clock`; none for 0.
-    pub fn of(ns: u64, clock: Clock) -> Work {
+    pub fn new(ns: u64, clock: Clock) -> Work {
         let turn_ns = fastest_ns(clock, TRIAL, 1) / TRIAL as f64;
         let turns = (ns as f64 / turn_ns).round() as u64;
         if turns == 0 {
@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn work_grows_with_what_was_asked_for() {
-        let [little, much] = [100, 100_000].map(|ns| Work::of(ns, Clock::Monotonic));
+        let [little, much] = [100, 100_000].map(|ns| Work::new(ns, Clock::Monotonic));
         assert!(little.turns > 0 && much.turns > 100 * little.turns, "{little:?} {much:?}");
         assert!(much.ns > little.ns, "{little:?} {much:?}");
-        let nothing = Work::of(0, Clock::Monotonic);
+        let nothing = Work::new(0, Clock::Monotonic);
         assert!((nothing.turns, nothing.ns) == (0, 0.0));
     }
 }

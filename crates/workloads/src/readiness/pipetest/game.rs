@@ -2,7 +2,7 @@
 
 use super::spread::{Spread, Way, tenths};
 use crate::readiness::mechanisms::took_part;
-use crate::readiness::objects::{Objects, Place};
+use crate::readiness::objects::{ObjectIndex, Objects};
 use engine::{Cell, Failure, Probe};
 use readiness::{Event, Interest, Mechanism, Readiness, Token as Mark, Trigger};
 use rustix::io::{Errno, read, write};
@@ -27,12 +27,12 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub fn of(cell: &Cell) -> Result<Rules, Failure> {
+    pub fn from_cell(cell: &Cell) -> Result<Rules, Failure> {
         let rules = Rules {
             pipes: cell.number("pipes")? as usize,
             tokens: cell.number("tokens")? as usize,
             generations: cell.number("generations")?.min(u64::from(u32::MAX)) as u32,
-            spread: Spread::named(cell.parameter("spread")?)?,
+            spread: Spread::from_name(cell.parameter("spread")?)?,
             token_bytes: cell.number("bufsize")? as usize,
             seed: cell.seed,
         };
@@ -53,7 +53,7 @@ enum State {
     /// To be sent in the next loop.
     Pending,
     /// In this pipe.
-    UnderWay(Place),
+    UnderWay(ObjectIndex),
     /// As old as it gets.
     Retired,
 }
@@ -245,7 +245,7 @@ impl<'a> Game<'a> {
     /// Takes the tokens in the first `count` bytes of the buffer, which came out of pipe `place`.
     /// Each must be one that was sent there and has not come yet.
     #[inline]
-    fn take(&mut self, place: Place, count: usize, on: bool) -> Result<u64, Failure> {
+    fn take(&mut self, place: ObjectIndex, count: usize, on: bool) -> Result<u64, Failure> {
         let bytes = self.message.len();
         if !count.is_multiple_of(bytes) {
             return Err(Failure::new(format!("a read gave {count} bytes: a token was torn")));

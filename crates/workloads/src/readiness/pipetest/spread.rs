@@ -1,6 +1,6 @@
 //! Where a token goes next.
 
-use crate::readiness::objects::Place;
+use crate::readiness::objects::ObjectIndex;
 use engine::Failure;
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ impl Spread {
     /// As the command line knows them.
     pub const NAMES: &'static [&'static str] = &["tail", "spread", "random"];
 
-    pub fn named(name: &str) -> Result<Spread, Failure> {
+    pub fn from_name(name: &str) -> Result<Spread, Failure> {
         match name {
             "tail" => Ok(Spread::Tail),
             "spread" => Ok(Spread::Original),
@@ -31,7 +31,7 @@ impl Spread {
     }
 
     /// The pipes that are ever written to, with `tokens` tokens in `pipes` pipes.
-    pub fn written(self, tokens: usize, pipes: usize) -> Vec<Place> {
+    pub fn written(self, tokens: usize, pipes: usize) -> Vec<ObjectIndex> {
         match self {
             Spread::Tail => (pipes - tokens..pipes).collect(),
             Spread::Original | Spread::Random => (0..pipes).collect(),
@@ -63,13 +63,14 @@ impl Way {
 
     /// How many pipes are active at once when all `tokens` are of one generation.
     pub fn active(&self, tokens: usize) -> usize {
-        let places: HashSet<Place> = (0..tokens as u32).map(|token| self.place(token, 0)).collect();
+        let places: HashSet<ObjectIndex> =
+            (0..tokens as u32).map(|token| self.place(token, 0)).collect();
         places.len()
     }
 
     /// The pipe that `token` is sent to in `generation`.
     #[inline]
-    pub fn place(&self, token: u32, generation: u32) -> Place {
+    pub fn place(&self, token: u32, generation: u32) -> ObjectIndex {
         let (token, generation) = (u64::from(token), u64::from(generation));
         let place = match self.spread {
             Spread::Tail => self.pipes - token - 1,
@@ -82,7 +83,7 @@ impl Way {
                 ((drawn >> 32) + token * stride) % self.pipes
             }
         };
-        place as Place
+        place as ObjectIndex
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
     /// The pipes that one turn makes active, all tokens being of one generation.
     fn active(spread: Spread, tokens: u32, pipes: usize) -> usize {
         let way = Way::new(spread, tokens as usize, pipes, 99);
-        let places = |generation| -> HashSet<Place> {
+        let places = |generation| -> HashSet<ObjectIndex> {
             (0..tokens).map(|token| way.place(token, generation)).collect()
         };
         let counts = [0, 1, 7, 1_000].map(|generation| places(generation).len());
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn every_place_is_a_pipe_that_is_written_to() {
-        for spread in Spread::NAMES.iter().map(|name| Spread::named(name).unwrap()) {
+        for spread in Spread::NAMES.iter().map(|name| Spread::from_name(name).unwrap()) {
             for (tokens, pipes) in [(1, 1), (1, 9), (7, 10), (10, 10), (33, 1_000)] {
                 let written = spread.written(tokens, pipes);
                 let way = Way::new(spread, tokens, pipes, u64::MAX);

@@ -1,7 +1,7 @@
 //! The loop that is timed: write, wait, dispatch; and the count that every event has to match.
 
 use crate::readiness::mechanisms::took_part;
-use crate::readiness::objects::{BATCHES, Objects, Place};
+use crate::readiness::objects::{BATCHES, ObjectIndex, Objects};
 use engine::{Failure, Probe, Stopwatch};
 use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 use rustix::io::{Errno, read, write};
@@ -19,7 +19,7 @@ pub(super) struct Bench<'a> {
     objects: &'a Objects,
     /// The ends to write to.
     peers: Vec<&'a OwnedFd>,
-    active: &'a [Place],
+    active: &'a [ObjectIndex],
     message: &'static [u8],
     timeout: Option<Duration>,
     events: Vec<Event>,
@@ -35,7 +35,7 @@ impl<'a> Bench<'a> {
     pub fn new(
         row: &Mechanism,
         objects: &'a Objects,
-        active: &'a [Place],
+        active: &'a [ObjectIndex],
         timeout: Option<Duration>,
     ) -> Result<Bench<'a>, Failure> {
         let count = objects.watched.len();

@@ -23,9 +23,9 @@ pub(super) struct Memory {
 
 impl Memory {
     pub fn now(server: &Running) -> Result<Memory, Failure> {
-        let doing = |error: io::Error| Failure::doing("looking at the memory", error);
-        let server = server.resident_bytes().map_err(doing)?;
-        Ok(Memory { server, kernel: kernel_bytes().map_err(doing)? })
+        let failed = |error: io::Error| Failure::doing("looking at the memory", error);
+        let server = server.resident_bytes().map_err(failed)?;
+        Ok(Memory { server, kernel: kernel_bytes().map_err(failed)? })
     }
 
     /// What each of `dead` connections took since `before`.

@@ -1,7 +1,7 @@
 //! The load on a server, and the connections that do nothing beside it.
 
 use crate::servers::drivers::{Running, cpu_ns_of};
-use crate::servers::served::Places;
+use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
 use engine::{Failure, Probe};
 use load::{Arrivals, Dead, Errors, Outcome, Plan, Shape, Target, Tick};
@@ -109,12 +109,12 @@ impl Pressure {
     pub fn put(
         &self,
         server: &Running,
-        places: &Places,
+        cpus: &CpuSplit,
         probe: &mut Probe,
     ) -> Result<Pressed, Failure> {
-        let plan = self.plan(places, probe.time());
+        let plan = self.plan(cpus, probe.time());
         // This thread only looks at the clocks: where the load is, not in the server's way.
-        stay_on(&places.clients)?;
+        stay_on(&cpus.clients)?;
         let pids = server.pids();
         for left in (0..TRIES).rev() {
             let mut cpu: Vec<io::Result<u64>> = Vec::new();
@@ -123,7 +123,7 @@ impl Pressure {
             let outcome = outcome.map_err(|error| Failure::doing("the load", error))?;
             flawless(&outcome)?;
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
-            let samples = Samples::of(&outcome.series, &cpu);
+            let samples = Samples::new(&outcome.series, &cpu);
             // Where all looks at the server's CPU time came late, another try may do better.
             if samples.replies > 0 && (!samples.cpu_ns.is_empty() || left == 0) {
                 samples.keep(probe);
@@ -136,8 +136,8 @@ impl Pressure {
         Err(Failure::new(format!("no reply came in {took_ms} ms, {TRIES} times over")))
     }
 
-    fn plan(&self, places: &Places, time: Duration) -> Plan {
-        let (duration, threads) = (time * TIMES, places.clients.len().min(self.connections));
+    fn plan(&self, cpus: &CpuSplit, time: Duration) -> Plan {
+        let (duration, threads) = (time * TIMES, cpus.clients.len().min(self.connections));
         let interval = time.max(INTERVAL_MIN);
         let shape = self
             .rate
@@ -150,7 +150,7 @@ impl Pressure {
             duration: Some(duration.max(TIMES * INTERVAL_MIN)),
             warm_up: interval,
             threads: threads.clamp(1, THREADS_MAX),
-            pin: places.clients.clone(),
+            pin: cpus.clients.clone(),
             interval,
             ..Plan::to(self.target.clone())
         }
@@ -171,13 +171,13 @@ fn flawless(outcome: &Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     let kinds = outcome.errors.each().into_iter().filter(|(_, count)| *count > 0);
-    let mut told: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
+    let mut errors: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
     if odd > 0 {
-        told.push(format!("replies that grant nothing {odd}"));
+        errors.push(format!("replies that grant nothing {odd}"));
     }
-    told.extend(outcome.other_error.clone());
-    let (requests, told) = (outcome.requests, told.join(", "));
-    Err(Failure::new(format!("of {requests} requests {good} were replied to; {told}")))
+    errors.extend(outcome.other_error.clone());
+    let (requests, errors) = (outcome.requests, errors.join(", "));
+    Err(Failure::new(format!("of {requests} requests {good} were replied to; {errors}")))
 }
 
 /// The samples of each interval.
@@ -193,7 +193,7 @@ struct Samples {
 impl Samples {
     /// Of the intervals, and of the server's CPU time at the end of each. An interval without a reply
     /// belongs to the next that has one: it is a time that one was waited for.
-    fn of(series: &[Tick], cpu_ns: &[u64]) -> Samples {
+    fn new(series: &[Tick], cpu_ns: &[u64]) -> Samples {
         let mut samples = Samples::default();
         let mut began_s = 0.0;
         for tick in series.iter().filter(|tick| tick.replies > 0) {
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn an_interval_gives_a_sample_of_each() {
         let series = [tick(0.5, 100), tick(1.0, 50)];
-        let samples = Samples::of(&series, &[1_000, 3_000]);
+        let samples = Samples::new(&series, &[1_000, 3_000]);
         assert_eq!(samples.per_reply_ns, [5e6, 1e7]);
         assert_eq!(samples.cpu_ns, [40.0]);
         assert_eq!((samples.replies, samples.p99_ns), (150, vec![9.0, 9.0]));
@@ -262,13 +262,13 @@ mod tests {
     #[test]
     fn cpu_that_was_looked_at_late_is_that_of_several_intervals() {
         let series = [tick(0.1, 10), tick(0.2, 10), tick(0.3, 30), tick(0.4, 0), tick(0.5, 10)];
-        let samples = Samples::of(&series, &[100, 100, 500, 600, 700]);
+        let samples = Samples::new(&series, &[100, 100, 500, 600, 700]);
         assert_eq!(samples.cpu_ns, [400.0 / 40.0, 200.0 / 10.0]);
     }
 
     #[test]
     fn time_without_a_reply_is_not_lost() {
-        let samples = Samples::of(&[tick(0.5, 100), tick(1.0, 0), tick(1.5, 100)], &[]);
+        let samples = Samples::new(&[tick(0.5, 100), tick(1.0, 0), tick(1.5, 100)], &[]);
         assert_eq!(samples.per_reply_ns, [5e6, 1e7]);
     }
 
@@ -278,8 +278,8 @@ mod tests {
             Outcome { requests: 9, replies: 9, statuses: [0, 9, 0, 0, 0], ..Outcome::default() };
         assert!(flawless(&good).is_ok());
         let errors = Errors { reset: 2, ..Errors::default() };
-        let said = flawless(&Outcome { errors, ..good.clone() }).unwrap_err().to_string();
-        assert!(said.contains("reset 2"), "{said}");
+        let message = flawless(&Outcome { errors, ..good.clone() }).unwrap_err().to_string();
+        assert!(message.contains("reset 2"), "{message}");
         assert!(flawless(&Outcome { statuses: [0, 8, 1, 0, 0], ..good }).is_err());
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    pub fn of(name: &str) -> Layout {
+    pub fn from_name(name: &str) -> Layout {
         if name == "fragmented" { Layout::Fragmented } else { Layout::Contiguous }
     }
 }
@@ -41,16 +41,17 @@ pub(super) struct Large {
 
 /// Makes one of so many MB.
 pub(super) fn make(path: &Path, megabytes: u64, layout: Layout) -> Result<Large, Failure> {
-    let doing = |error: io::Error| shortage::failure("making the file to download", &error);
+    let failed = |error: io::Error| shortage::failure("making the file to download", &error);
     let bytes = megabytes * MB as u64;
-    let file = File::options().read(true).write(true).create_new(true).open(path).map_err(doing)?;
-    lay(&file, bytes, layout).map_err(doing)?;
+    let file =
+        File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
+    lay(&file, bytes, layout).map_err(failed)?;
     let mut writing = &file;
     for n in 0..megabytes {
-        writing.write_all(&vec![byte(n); MB]).map_err(doing)?;
+        writing.write_all(&vec![byte(n); MB]).map_err(failed)?;
     }
     // What is still to be written would be written meanwhile.
-    file.sync_data().map_err(doing)?;
+    file.sync_data().map_err(failed)?;
     let pieces = sys::fiemap::pieces(&file).ok();
     if layout == Layout::Fragmented && pieces.is_none_or(|pieces| pieces < bytes / PIECE_BYTES / 4)
     {
@@ -182,7 +183,7 @@ pub(super) fn room(parameter: &'static str, megabytes: u64) -> Fit {
         parameter,
         most,
         because: format!("half of what is free in {} is left to others", folder.display()),
-        remedy: "TMPDIR=/a/folder/with/room knee run …".into(),
+        remedy: "TMPDIR=/a/directory/with/space knee run …".into(),
     }
 }
 

@@ -27,12 +27,12 @@ pub(super) struct Slow {
 impl Slow {
     /// Begins: when this returns, the server sends to it.
     pub fn start(address: SocketAddr, path: &str) -> Result<Slow, Failure> {
-        let doing = |error: io::Error| Failure::doing("the slow client", error);
-        let mut stream = client::Client::connect(address).map_err(doing)?;
+        let failed = |error: io::Error| Failure::doing("the slow client", error);
+        let mut stream = client::Client::connect(address).map_err(failed)?;
         rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)
-            .map_err(|error| doing(error.into()))?;
+            .map_err(|error| failed(error.into()))?;
         let request = client::request(address, path);
-        let left = ask(&mut stream, &request).map_err(doing)?;
+        let left = ask(&mut stream, &request).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = stop.clone();
         let thread = std::thread::spawn(move || take(stream, &request, left, &told));

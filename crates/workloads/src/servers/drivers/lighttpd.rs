@@ -13,7 +13,7 @@ pub(super) fn rows() -> Vec<Server> {
         available: program("lighttpd").map(drop),
         is_ours: false,
         // It takes no more of them than half of its descriptors: another may be needed for a file.
-        room: |descriptors| (descriptors / 2).saturating_sub(16),
+        capacity: |descriptors| (descriptors / 2).saturating_sub(16),
         start,
     }]
 }
@@ -25,7 +25,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
 }
 
 fn configuration(setup: &Setup, port: u16) -> String {
-    let (own, folder) = (setup.scratch.display(), setup.folder.display());
+    let (own, root) = (setup.scratch.display(), setup.root.display());
     // What it counts these in ends there.
     let most = descriptors_max().min(65_535);
     let connections = most / 2;
@@ -35,7 +35,7 @@ fn configuration(setup: &Setup, port: u16) -> String {
         many => format!("server.max-worker = {many}\n"),
     };
     format!(
-        "server.document-root = \"{folder}\"
+        "server.document-root = \"{root}\"
 server.bind = \"127.0.0.1\"
 server.port = {port}
 server.errorlog = \"{own}/{LOG}\"

@@ -13,7 +13,7 @@ pub(super) fn rows() -> Vec<Server> {
         note: "its table of connections is allotted when it starts",
         available: program("nginx").map(drop),
         is_ours: false,
-        room: |descriptors| descriptors.saturating_sub(64),
+        capacity: |descriptors| descriptors.saturating_sub(64),
         start,
     }]
 }
@@ -26,7 +26,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
 }
 
 fn configuration(setup: &Setup, port: u16) -> String {
-    let (own, folder, workers) = (setup.scratch.display(), setup.folder.display(), setup.workers);
+    let (own, root, workers) = (setup.scratch.display(), setup.root.display(), setup.workers);
     // It drops root's rights, and then can't read what root's tests make.
     let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
     // Of its last sixteenth it begins to close idle connections: the descriptors end before that.
@@ -55,7 +55,7 @@ http {{
     keepalive_requests 1000000000;
 {temporary}    server {{
         listen 127.0.0.1:{port};
-        root \"{folder}\";
+        root \"{root}\";
     }}
 }}
 "

@@ -18,21 +18,21 @@ fn over(mechanism: http::Mechanism) -> Server {
         note: "",
         available: mechanism.unavailable.map_or(Ok(()), Err),
         is_ours: true,
-        room: |descriptors| descriptors.saturating_sub(64),
+        capacity: |descriptors| descriptors.saturating_sub(64),
         start,
     }
 }
 
 fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
-    let doing = |error: io::Error| Failure::doing("starting knee httpd", error);
-    let knee = setup.knee.canonicalize().map_err(doing)?;
+    let failed = |error: io::Error| Failure::doing("starting knee httpd", error);
+    let knee = setup.knee.canonicalize().map_err(failed)?;
     let words = words(server.name, setup);
     let words: Vec<OsString> = [knee.into()].into_iter().chain(words).collect();
     let mut guarded =
-        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus).map_err(doing)?;
-    let line = guarded.line().map_err(doing)?;
-    let said: Value = serde_json::from_str(&line).unwrap_or_default();
-    let address = said["address"].as_str().and_then(|address| address.parse().ok());
+        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus).map_err(failed)?;
+    let line = guarded.line().map_err(failed)?;
+    let ready: Value = serde_json::from_str(&line).unwrap_or_default();
+    let address = ready["address"].as_str().and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| Failure::new("knee httpd ended before it listened"))?;
     Ok(Running { guarded, name: server.label, is_ours: true, address, log: None })
 }
@@ -40,7 +40,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
 /// Limits are as wide as they get: what is measured is not how connections are closed.
 fn words(mechanism: &str, setup: &Setup) -> Vec<OsString> {
     let list = |cpus: &[usize]| cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut words: Vec<OsString> = vec!["httpd".into(), setup.folder.clone().into()];
+    let mut words: Vec<OsString> = vec!["httpd".into(), setup.root.clone().into()];
     let plain = ["--port", "0", "--bind", "127.0.0.1", "--json", "--mechanism", mechanism];
     words.extend(plain.map(OsString::from));
     let wide = ["--idle-timeout", "24h", "--lifetime", "24h", "--stall-timeout", "1h"];
@@ -58,12 +58,12 @@ fn words(mechanism: &str, setup: &Setup) -> Vec<OsString> {
     words
 }
 
-/// What it counted, of the last line that it said.
-pub(super) fn counted(said: &str) -> Result<Counted, Failure> {
+/// What it counted, from the last line of its output.
+pub(super) fn counted(output: &str) -> Result<Counted, Failure> {
     let last: Value =
-        said.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        output.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     let counted = last["accepted"].as_u64().zip(last["replies"].as_u64());
     let (accepted, replies) = counted
-        .ok_or_else(|| Failure::new(format!("knee httpd ended without counts: {said:?}")))?;
+        .ok_or_else(|| Failure::new(format!("knee httpd ended without counts: {output:?}")))?;
     Ok(Counted { accepted, replies })
 }

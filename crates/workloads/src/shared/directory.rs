@@ -1,21 +1,21 @@
-//! The folder of a cell's files, and what file system it is on.
+//! The directory of a cell's files, and what file system it is on.
 
 use crate::shared::shortage;
 use engine::{Cell, Failure, Probe, Scratch};
 use rustix::fs::{StatFs, statfs};
 use std::io;
 
-/// Makes the folder of a cell and states its file system. It goes with the value.
+/// Makes the directory of a cell and states its file system. It goes with the value.
 pub(crate) fn make(cell: &Cell, probe: &mut Probe) -> Result<Scratch, Failure> {
-    let folder = Scratch::new(&cell.scratch).map_err(|error| not_made(&error))?;
-    let at = statfs(folder.path()).map_err(|error| Failure::doing("statfs", error))?;
+    let directory = Scratch::new(&cell.scratch).map_err(|error| not_made(&error))?;
+    let at = statfs(directory.path()).map_err(|error| Failure::doing("statfs", error))?;
     probe.fact("file system", file_system(&at));
-    Ok(folder)
+    Ok(directory)
 }
 
 fn not_made(error: &io::Error) -> Failure {
     let at = std::env::temp_dir();
-    let what = format!("making a folder in {} (TMPDIR=… names another place)", at.display());
+    let what = format!("making a directory in {} (TMPDIR=… names another place)", at.display());
     shortage::failure(&what, error)
 }
 

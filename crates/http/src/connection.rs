@@ -1,17 +1,21 @@
-//! One connection, apart from its socket: what came goes in, what is to be sent comes out, and moments
-//! are told, not looked up.
+//! One connection without its socket: received bytes go in, bytes to send come out, and the time comes
+//! from the caller.
 //!
-//! The driver of the socket holds to this: what [`Connection::received`] puts into the output is sent
-//! to its end, and [`Connection::sent`] is told then. Until that, nothing more is answered, so that
-//! neither many requests at once nor a slow reader make the output grow without bound.
+//! The driver of the socket keeps to this: it sends to the end what [`Connection::received`] puts into the
+//! output, reports each part with [`Connection::sent`], and calls [`Connection::flushed`] at the end. Until
+//! then nothing more is answered, so that neither many requests at once nor a slow reader make the output
+//! grow without bound. It calls [`Connection::closed`] when it closes the socket.
+
+mod pending;
 
 use std::net::SocketAddr;
 
 use crate::Limits;
 use crate::request::{HEAD_BYTES, Length, Parsed, Request, parse};
+use crate::response::status::Status;
 use crate::site::Body;
-use crate::status::Status;
-use crate::workers::Desk;
+use crate::workers::Context;
+use pending::Pending;
 
 /// Bytes of a request's body that are thrown away so that the connection can be kept; nginx has the
 /// same bound.
@@ -50,8 +54,7 @@ pub(crate) struct Connection {
     phase: Phase,
     /// The other side sends no more.
     ended: bool,
-    /// Replies whose output is not gone yet.
-    owed: u32,
+    pending: Pending,
     born_ms: u64,
     /// When the state that a limit is about began.
     since_ms: u64,
@@ -90,7 +93,7 @@ impl Connection {
             input: Vec::new(),
             phase: Phase::Head,
             ended: false,
-            owed: 0,
+            pending: Pending::default(),
             born_ms: now_ms,
             since_ms: now_ms,
             peer: peer.map(Box::new),
@@ -99,50 +102,70 @@ impl Connection {
 
     /// Takes what came, and answers into `out` what can be answered.
     #[inline]
-    pub(crate) fn received(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+    pub(crate) fn received(
+        &mut self,
+        bytes: &[u8],
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Next {
         if self.phase == Phase::Lingering {
             return Next::Wait;
         }
-        if self.owed > 0 {
+        if !self.pending.is_empty() {
             self.input.extend_from_slice(bytes);
             return Next::Wait;
         }
         if !self.input.is_empty() {
-            return self.received_more(bytes, desk, out);
+            return self.received_more(bytes, context, out);
         }
-        let (used, body) = self.take(bytes, desk, out);
+        let (used, body) = self.take(bytes, context, out);
         if used < bytes.len() {
             if self.phase == Phase::Head {
-                self.since_ms = desk.now_ms;
+                self.since_ms = context.now_ms;
             }
             self.input = bytes[used..].to_vec();
         }
-        self.next(body, desk)
+        self.next(body, context)
     }
 
     /// The same, where something is waiting already.
-    fn received_more(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+    fn received_more(&mut self, bytes: &[u8], context: &mut Context, out: &mut Vec<u8>) -> Next {
         self.input.extend_from_slice(bytes);
         // A head ends with a line: without one, there is nothing new to be found in it.
         let whole = self.input.len() >= HEAD_BYTES || bytes.contains(&b'\n');
         if self.phase == Phase::Head && !whole {
             return Next::Wait;
         }
-        self.take_input(desk, out)
+        self.take_input(context, out)
     }
 
     /// The other side sends no more.
     pub(crate) fn ended(&mut self) -> Next {
         self.ended = true;
-        if self.owed > 0 { Next::Wait } else { Next::Close }
+        if !self.pending.is_empty() { Next::Wait } else { Next::Close }
     }
 
-    /// All output is gone.
+    /// A part of the output was sent.
     #[inline]
-    pub(crate) fn sent(&mut self, desk: &mut Desk, out: &mut Vec<u8>) -> Next {
-        desk.counts.replied(self.owed);
-        self.owed = 0;
-        self.since_ms = desk.now_ms;
+    pub(crate) fn sent(&mut self, bytes: usize, context: &mut Context) {
+        context.counts.sent(bytes);
+        if bytes > 0 {
+            self.since_ms = context.now_ms;
+        }
+        self.pending.advance(bytes, self.peer.as_deref(), context);
+    }
+
+    /// The socket closes, whatever was sent.
+    pub(crate) fn closed(&mut self, context: &mut Context) {
+        self.pending.abort(self.peer.as_deref(), context);
+        context.counts.closed();
+    }
+
+    /// All output was sent.
+    #[inline]
+    pub(crate) fn flushed(&mut self, context: &mut Context, out: &mut Vec<u8>) -> Next {
+        debug_assert!(self.pending.is_empty(), "every byte of a reply was reported");
+        self.since_ms = context.now_ms;
         match self.phase {
             Phase::Last { linger: true } if !self.ended => {
                 self.phase = Phase::Lingering;
@@ -150,28 +173,23 @@ impl Connection {
                 Next::Linger
             }
             Phase::Last { .. } | Phase::Lingering => Next::Close,
-            Phase::Head if self.input.is_empty() && desk.draining => Next::Close,
+            Phase::Head if self.input.is_empty() && context.draining => Next::Close,
             _ if self.input.is_empty() && !self.ended => Next::Wait,
-            _ => match self.take_input(desk, out) {
+            _ => match self.take_input(context, out) {
                 Next::Wait | Next::Linger if self.ended => Next::Close,
                 next => next,
             },
         }
     }
 
-    /// A part of the output has gone.
-    pub(crate) fn moved(&mut self, now_ms: u64) {
-        self.since_ms = now_ms;
-    }
-
-    /// Whether output is under way.
+    /// Whether output is on its way.
     pub(crate) fn is_sending(&self) -> bool {
-        self.owed > 0
+        !self.pending.is_empty()
     }
 
     /// Whether nothing has come of a next request, and nothing is owed.
     pub(crate) fn is_idle(&self) -> bool {
-        self.phase == Phase::Head && self.owed == 0 && self.input.is_empty()
+        self.phase == Phase::Head && self.pending.is_empty() && self.input.is_empty()
     }
 
     /// Whether the other side sends no more.
@@ -188,25 +206,25 @@ impl Connection {
     pub(crate) fn overdue(
         &mut self,
         limits: &Limits,
-        desk: &mut Desk,
+        context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         let over = |since_ms: u64, limit: std::time::Duration| {
-            u128::from(desk.now_ms.saturating_sub(since_ms)) >= limit.as_millis()
+            u128::from(context.now_ms.saturating_sub(since_ms)) >= limit.as_millis()
         };
         if over(self.born_ms, limits.lifetime) {
             return Some(Next::Close);
         }
-        if self.owed > 0 {
+        if !self.pending.is_empty() {
             return over(self.since_ms, limits.stalled).then_some(Next::Close);
         }
         match self.phase {
             Phase::Lingering => {
-                (desk.now_ms.saturating_sub(self.since_ms) >= LINGER_MS).then_some(Next::Close)
+                (context.now_ms.saturating_sub(self.since_ms) >= LINGER_MS).then_some(Next::Close)
             }
             Phase::Head if !self.input.is_empty() => {
                 over(self.since_ms, limits.header).then(|| {
-                    self.refuse(Status::RequestTimeout, desk, out);
+                    self.refuse(Status::RequestTimeout, context, out);
                     Next::Send(None)
                 })
             }
@@ -214,33 +232,33 @@ impl Connection {
         }
     }
 
-    fn take_input(&mut self, desk: &mut Desk, out: &mut Vec<u8>) -> Next {
+    fn take_input(&mut self, context: &mut Context, out: &mut Vec<u8>) -> Next {
         let mut input = std::mem::take(&mut self.input);
-        let (used, body) = self.take(&input, desk, out);
+        let (used, body) = self.take(&input, context, out);
         if used < input.len() {
             input.drain(..used);
             self.input = input;
             // What is left came behind something, and its time begins with it.
             if used > 0 && self.phase == Phase::Head {
-                self.since_ms = desk.now_ms;
+                self.since_ms = context.now_ms;
             }
         }
-        self.next(body, desk)
+        self.next(body, context)
     }
 
     #[inline]
-    fn next(&mut self, body: Option<Body>, desk: &Desk) -> Next {
+    fn next(&mut self, body: Option<Body>, context: &Context) -> Next {
         match self.phase {
-            _ if self.owed > 0 => Next::Send(body),
+            _ if !self.pending.is_empty() => Next::Send(body),
             // A body that was too much, or none, whose reply has gone before.
             Phase::Last { linger: true } => {
                 self.phase = Phase::Lingering;
-                self.since_ms = desk.now_ms;
+                self.since_ms = context.now_ms;
                 Next::Linger
             }
             Phase::Last { .. } => Next::Close,
             // The rest of a body was all that was waited for.
-            Phase::Head if self.input.is_empty() && desk.draining => Next::Close,
+            Phase::Head if self.input.is_empty() && context.draining => Next::Close,
             _ => Next::Wait,
         }
     }
@@ -248,7 +266,12 @@ impl Connection {
     /// Answers what is whole in `bytes`; returns how many of them that took, and what of the last reply
     /// is in a file.
     #[inline]
-    fn take(&mut self, bytes: &[u8], desk: &mut Desk, out: &mut Vec<u8>) -> (usize, Option<Body>) {
+    fn take(
+        &mut self,
+        bytes: &[u8],
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> (usize, Option<Body>) {
         let mut used = 0;
         loop {
             let rest = &bytes[used..];
@@ -262,13 +285,13 @@ impl Connection {
                 Phase::Head => match parse(rest) {
                     Parsed::Partial => return (used, None),
                     Parsed::Bad(status) => {
-                        self.refuse(status, desk, out);
+                        self.refuse(status, context, out);
                         return (bytes.len(), None);
                     }
                     Parsed::Whole { request, used: head } => {
                         used += head;
                         let rest = used < bytes.len();
-                        let body = self.answer(&request, rest, desk, out);
+                        let body = self.answer(&request, rest, context, out);
                         if body.is_some() || out.len() >= OUTPUT_BYTES {
                             return (used, body);
                         }
@@ -283,7 +306,7 @@ impl Connection {
         &mut self,
         request: &Request<'_>,
         more_came: bool,
-        desk: &mut Desk,
+        context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Option<Body> {
         let body = match request.body {
@@ -292,35 +315,40 @@ impl Connection {
             Length::Chunked => Some(Discard::ChunkSize),
         };
         let too_long = matches!(request.body, Length::Bytes(bytes) if bytes > DISCARD_BYTES);
-        let keep = request.keep_alive && !desk.draining && !too_long;
+        let keep = request.keep_alive && !context.draining && !too_long;
+        let start = out.len();
         if request.expects_continue && body.is_some() && keep {
             out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
-        let sends = desk.site.answer(request, keep, out);
-        // Of who asks for what can be no target, nothing more is taken.
-        let keep = keep && desk.site.said().status != Status::BadRequest;
-        self.owed += 1;
-        self.since_ms = desk.now_ms;
+        let from_file = context.site.answer(request, keep, out);
+        // A client whose target is malformed gets no second answer.
+        let keep = keep && context.site.last_reply().status != Status::BadRequest;
+        self.add_pending(out.len() - start, from_file.is_some(), request.line, context);
+        self.since_ms = context.now_ms;
         self.phase = match body {
             _ if !keep => Phase::Last { linger: more_came || body.is_some() },
             Some(discard) => Phase::Body(discard, DISCARD_BYTES),
             None => Phase::Head,
         };
-        if desk.log.is_some() {
-            desk.write_log(self.peer.as_deref(), request.line);
-        }
-        sends
+        from_file
     }
 
-    fn refuse(&mut self, status: Status, desk: &mut Desk, out: &mut Vec<u8>) {
-        desk.site.refuse(status, out);
-        self.owed += 1;
-        self.since_ms = desk.now_ms;
+    /// Notes the last reply, of which `out_bytes` are in the output: all of it, or the head before a file.
+    #[inline]
+    fn add_pending(&mut self, out_bytes: usize, has_file: bool, line: &[u8], context: &Context) {
+        let reply = context.site.last_reply();
+        let body_bytes = if has_file { 0 } else { reply.bytes };
+        let line = if context.log.is_some() { line } else { b"" };
+        self.pending.push(out_bytes as u64 - body_bytes, reply, line);
+    }
+
+    fn refuse(&mut self, status: Status, context: &mut Context, out: &mut Vec<u8>) {
+        let start = out.len();
+        context.site.refuse(status, out);
+        self.add_pending(out.len() - start, false, b"-", context);
+        self.since_ms = context.now_ms;
         self.phase = Phase::Last { linger: true };
         self.input = Vec::new();
-        if desk.log.is_some() {
-            desk.write_log(self.peer.as_deref(), b"-");
-        }
     }
 
     /// Throws away what `bytes` has of a body; returns how many bytes of it that were, none where more

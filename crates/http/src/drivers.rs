@@ -1,13 +1,15 @@
-//! What drives a worker's connections: one file for all that tell what is ready, one for completions.
+//! Drivers: the event loop of a worker, over readiness mechanisms or over completions.
 
 mod completion;
 mod pace;
 mod readiness;
+mod slab;
+mod worker;
 
 use crate::Error;
-use crate::workers::Station;
+use crate::workers::Setup;
 
-/// The name of the row that `readiness` has not, since it is no readiness mechanism.
+/// The name of the driver that is no row of `readiness`, since it is no readiness mechanism.
 const COMPLETION: &str = "io_uring-completion";
 
 /// What can drive a server.
@@ -17,11 +19,11 @@ pub struct Mechanism {
     pub name: &'static str,
     /// The name in reports.
     pub label: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub summary: &'static str,
-    /// What it can't do, in one line each.
+    /// Its limits, one line each.
     pub limits: &'static [&'static str],
-    /// Why it can't be used here, if it can't.
+    /// Why it is unavailable here, if it is.
     pub unavailable: Option<String>,
 }
 
@@ -57,20 +59,20 @@ pub(crate) enum Row {
 
 /// A worker that is ready to serve.
 pub(crate) trait Driver {
-    /// Serves until the worker is told to end.
+    /// Serves until an order ends the worker.
     fn run(self: Box<Self>) -> Result<(), Error>;
 }
 
 impl Row {
-    pub(crate) fn open(self, station: Station) -> Result<Box<dyn Driver>, Error> {
+    pub(crate) fn open(self, setup: Setup) -> Result<Box<dyn Driver>, Error> {
         match self {
-            Row::Readiness(row) => readiness::open(row, station),
-            Row::Completion => completion::open(station),
+            Row::Readiness(row) => readiness::open(row, setup),
+            Row::Completion => completion::open(setup),
         }
     }
 }
 
-/// The row of this name, if it can be used here.
+/// The row of this name, if it is available here.
 pub(crate) fn find(name: &str) -> Result<Row, Error> {
     let (row, unavailable) = if name == COMPLETION {
         (Row::Completion, completion::available().err())
@@ -79,7 +81,7 @@ pub(crate) fn find(name: &str) -> Result<Row, Error> {
     } else {
         let names: Vec<&str> = mechanisms().iter().map(|mechanism| mechanism.name).collect();
         let names = names.join(", ");
-        return Err(Error::Asked(format!(
+        return Err(Error::Invalid(format!(
             "there is no mechanism called `{name}`; it is one of {names}"
         )));
     };

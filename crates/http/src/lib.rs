@@ -1,27 +1,18 @@
 //! A server of files over HTTP/1.1 whose readiness mechanism can be swapped.
 #![forbid(unsafe_code)]
 
-mod cache;
-mod conditional;
+mod access_log;
 mod connection;
-mod content;
 mod drivers;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod listener;
-mod log;
-mod outbox;
-mod range;
-mod reply;
 mod request;
-mod root;
+mod response;
 mod sending;
 mod server;
 mod site;
-mod slab;
-mod status;
-mod target;
-mod types;
 mod workers;
 
 pub use drivers::{Mechanism, mechanisms};

@@ -1,4 +1,4 @@
-//! Where a server listens: an address that is claimed once, and a listener for each worker on it.
+//! Listening: an address that is claimed once, and a listener on it for each worker.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,10 +9,10 @@ use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::Error;
 
-/// Connections that wait to be accepted, at most; the kernel's own limit is usually lower.
+/// Connections that may wait to be accepted; the kernel's own limit is usually lower.
 const BACKLOG: i32 = 65_535;
 
-/// A claim on an address: bound, and never listening. Workers can listen there, and no other server.
+/// A claim on an address: bound, and never listening. Workers can listen there, other servers can't.
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub address: SocketAddr,
@@ -43,13 +43,13 @@ pub(crate) fn claim(address: Option<IpAddr>, port: u16) -> Result<Claim, Error> 
 }
 
 fn refused(address: SocketAddr, error: Errno) -> String {
-    let mend = match error {
+    let remedy = match error {
         Errno::ADDRINUSE => "; another program listens there: choose another port, or 0",
         Errno::ACCESS => "; ports below 1024 are for root: choose a higher one, or 0",
         Errno::ADDRNOTAVAIL => "; this machine has no such address",
         _ => "",
     };
-    format!("listening on {address}: {}{mend}", io::Error::from(error))
+    format!("listening on {address}: {}{remedy}", io::Error::from(error))
 }
 
 fn claim_one(address: SocketAddr) -> rustix::io::Result<Claim> {
@@ -87,18 +87,18 @@ pub(crate) fn open(address: SocketAddr) -> Result<OwnedFd, Error> {
     open().map_err(|error| Error::Failed(refused(address, error)))
 }
 
-/// Listens no more, from this moment on: when it is closed, some mechanisms still keep it open.
+/// Stops listening at once. Closing the descriptor would not: some mechanisms still keep it open.
 pub(crate) fn close(listener: &OwnedFd) {
-    // It listens, so there is nothing that could fail.
+    // This can't fail on a listening socket.
     let _ = net::shutdown(listener, net::Shutdown::Read);
 }
 
-/// What became of an attempt to accept.
+/// The outcome of an attempt to accept.
 pub(crate) enum Accepted {
     Socket(OwnedFd),
-    /// Nobody waits.
-    Nobody,
-    /// One that is gone already: the next may be there.
+    /// No connection waits.
+    Nothing,
+    /// One that has gone already; the next may wait.
     Gone,
     /// There is no descriptor, or no memory, for another one.
     Exhausted,
@@ -109,20 +109,20 @@ pub(crate) enum Accepted {
 pub(crate) fn accept(listener: BorrowedFd<'_>) -> Accepted {
     match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
         Ok(socket) => Accepted::Socket(socket),
-        Err(error) => trouble(error),
+        Err(error) => classify(error),
     }
 }
 
 /// What an error of accepting means.
-pub(crate) fn trouble(error: Errno) -> Accepted {
+pub(crate) fn classify(error: Errno) -> Accepted {
     match error {
-        Errno::AGAIN => Accepted::Nobody,
+        Errno::AGAIN => Accepted::Nothing,
         Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Accepted::Exhausted,
         _ => Accepted::Gone,
     }
 }
 
-/// Who is on the other side, IPv4 as such where it came through IPv6.
+/// The address of the other side; an IPv4 address that is mapped into IPv6 as IPv4.
 pub(crate) fn peer(socket: impl AsFd) -> Option<SocketAddr> {
     let address = SocketAddr::try_from(net::getpeername(socket).ok()??).ok()?;
     Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
@@ -137,16 +137,15 @@ mod tests {
     fn a_claim_keeps_others_out_and_lets_workers_in() {
         let claimed = claim(Some(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0).unwrap();
         let port = claimed.address.port();
-        let (one, two) = (open(claimed.address).unwrap(), open(claimed.address).unwrap());
+        let listeners = [open(claimed.address).unwrap(), open(claimed.address).unwrap()];
         let error = claim(Some(IpAddr::V4(Ipv4Addr::LOCALHOST)), port).unwrap_err();
         assert!(error.to_string().contains("another program listens there"), "{error}");
         assert!(std::net::TcpListener::bind(claimed.address).is_err());
         let client = TcpStream::connect(claimed.address).unwrap();
-        let accepted =
-            [&one, &two].into_iter().find_map(|listener| match accept(listener.as_fd()) {
-                Accepted::Socket(socket) => Some(socket),
-                _ => None,
-            });
+        let accepted = listeners.iter().find_map(|listener| match accept(listener.as_fd()) {
+            Accepted::Socket(socket) => Some(socket),
+            _ => None,
+        });
         let accepted = accepted.unwrap();
         assert_eq!(peer(&accepted), client.local_addr().ok());
         assert!(sockopt::tcp_nodelay(&accepted).unwrap(), "it has that from its listener");
@@ -157,7 +156,7 @@ mod tests {
         let claimed = claim(None, 0).unwrap();
         let listener = open(claimed.address).unwrap();
         let client = TcpStream::connect(("127.0.0.1", claimed.address.port())).unwrap();
-        let Accepted::Socket(socket) = accept(listener.as_fd()) else { panic!("nobody came") };
+        let Accepted::Socket(socket) = accept(listener.as_fd()) else { panic!("no connection") };
         assert_eq!(peer(&socket).unwrap(), client.local_addr().unwrap());
     }
 

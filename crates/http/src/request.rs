@@ -3,9 +3,13 @@
 //! The syntax is httparse's affair. What RFC 9112 asks beyond it is decided here, and in doubt a
 //! request is refused: two parties that read one request in two ways are how requests are smuggled.
 
+pub(crate) mod conditional;
+pub(crate) mod range;
+pub(crate) mod target;
+
 use std::mem::MaybeUninit;
 
-use crate::status::Status;
+use crate::response::status::Status;
 
 /// Bytes of a head, at most; beyond it, 431.
 pub(crate) const HEAD_BYTES: usize = 16 * 1024;

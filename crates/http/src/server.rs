@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::workers::{Crew, Order, Stopper};
+use crate::workers::{Order, Stopper, Workers};
 use crate::{drivers, listener, sending};
 
 /// What a server is started with.
@@ -93,7 +93,9 @@ pub struct Counts {
     pub open: u64,
     /// Replies sent to their end.
     pub replies: u64,
-    /// Bytes sent.
+    /// Replies that ended before, because the client left, a limit was reached or the file shrank.
+    pub aborted: u64,
+    /// Bytes sent, those of heads included.
     pub bytes: u64,
     /// Times that accepting was paused, since descriptors ran out.
     pub pauses: u64,
@@ -106,7 +108,7 @@ pub struct Counts {
 pub enum Error {
     /// What it was asked for is wrong: a folder, a file, a name.
     #[error("{0}")]
-    Asked(String),
+    Invalid(String),
     /// What it was asked for can't be done now.
     #[error("{0}")]
     Failed(String),
@@ -118,7 +120,7 @@ pub enum Error {
 /// in `/proc/PID/task/TID/fd`, and not in `/proc/PID/fd`.
 #[derive(Debug)]
 pub struct Server {
-    crew: Crew,
+    workers: Workers,
     claim: listener::Claim,
 }
 
@@ -131,19 +133,19 @@ impl Server {
     #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
     pub fn start(config: Config) -> Result<Server, Error> {
         if config.workers == 0 {
-            return Err(Error::Asked("a server needs one worker at least".to_owned()));
+            return Err(Error::Invalid("a server needs one worker at least".to_owned()));
         }
         let driver = drivers::find(&config.mechanism)?;
         let way = sending::find(&config.sending).ok_or_else(|| {
             let names: Vec<&str> = sending::SENDING.iter().map(|way| way.name).collect();
             let (name, names) = (&config.sending, names.join(", "));
-            Error::Asked(format!(
+            Error::Invalid(format!(
                 "there is no way to send files called `{name}`; it is one of {names}"
             ))
         })?;
         let claim = listener::claim(config.address, config.port)?;
-        let crew = Crew::start(&config, driver, way, claim.address)?;
-        Ok(Server { crew, claim })
+        let workers = Workers::start(&config, driver, way, claim.address)?;
+        Ok(Server { workers, claim })
     }
 
     /// Where it listens.
@@ -153,28 +155,28 @@ impl Server {
 
     /// What is not as it should be, and how to mend it; usually nothing.
     pub fn remarks(&self) -> &[String] {
-        self.crew.remarks()
+        self.workers.remarks()
     }
 
     /// What happened so far, over all workers.
     pub fn counts(&self) -> Counts {
-        self.crew.counts()
+        self.workers.counts()
     }
 
     /// Accepts no more, ends what is under way, and closes. Who waits in the listen queue is served; a
     /// connection without a request is closed. What takes longer than [`Limits::drain`] is cut off.
     pub fn drain(&self) {
-        self.crew.order(Order::Drain);
+        self.workers.order(Order::Drain);
     }
 
     /// Closes everything at once.
     pub fn stop(&self) {
-        self.crew.order(Order::Stop);
+        self.workers.order(Order::Stop);
     }
 
     /// What can drain and stop it from elsewhere, such as a thread that waits for signals.
     pub fn stopper(&self) -> Stopper {
-        self.crew.stopper()
+        self.workers.stopper()
     }
 
     /// Waits until every worker has ended.
@@ -182,6 +184,6 @@ impl Server {
     /// # Errors
     /// Where a worker could not go on; the others are stopped then.
     pub fn wait(mut self) -> Result<Counts, Error> {
-        self.crew.wait()
+        self.workers.wait()
     }
 }

@@ -1,7 +1,11 @@
-//! What is served: a folder, and the replies to what is asked of it.
+//! The directory that is served, and the replies to requests for what is in it.
 //!
-//! Small files are kept, and looked at again once [`FRESH_MS`] have passed since the last look: a file
-//! that was changed, replaced or removed is served as it was for at most that long.
+//! Small files are cached and checked again once [`FRESH_MS`] have passed since the last check: a file that
+//! was changed, replaced or removed is served as it was for at most that long.
+
+pub(crate) mod cache;
+pub(crate) mod content;
+pub(crate) mod root;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,15 +14,15 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Error;
-use crate::cache::Cache;
-use crate::conditional::{self, Verdict};
-use crate::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
-use crate::range::{self, Selected};
-use crate::reply::{Fate, Heads, Source, Writer, end_of_whole};
+use crate::request::conditional::{self, Verdict};
+use crate::request::range::{self, Selected};
+use crate::request::target;
 use crate::request::{Method, Request};
-use crate::root::{Found, Root, Stamp};
-use crate::status::Status;
-use crate::target;
+use crate::response::status::Status;
+use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
+use crate::site::cache::Cache;
+use crate::site::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
+use crate::site::root::{Found, Root, Stamp};
 
 /// How long a file is taken to be what it was at the last look.
 const FRESH_MS: u64 = 10;
@@ -45,9 +49,9 @@ pub(crate) enum Part {
     },
 }
 
-/// What the last reply was, for a log.
+/// What a reply was, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct Summary {
     pub status: Status,
     /// Bytes of its body.
     pub bytes: u64,
@@ -60,7 +64,7 @@ pub(crate) struct Site {
     cache: Cache<Kept>,
     heads: Heads,
     now: Now,
-    said: Said,
+    last_reply: Summary,
     /// The path of the request at hand.
     path: Vec<u8>,
 }
@@ -84,7 +88,7 @@ impl Site {
             cache: Cache::new(cache_bytes),
             heads,
             now: Now { ms: 0, wall: UNIX_EPOCH },
-            said: Said { status: Status::Ok, bytes: 0 },
+            last_reply: Summary { status: Status::Ok, bytes: 0 },
             path: Vec::new(),
         })
     }
@@ -120,7 +124,7 @@ impl Site {
             out.extend_from_slice(self.heads.ok(fate));
             out.extend_from_slice(tail);
             let bytes = if head_only { 0 } else { kept.facts.bytes };
-            self.said = Said { status: Status::Ok, bytes };
+            self.last_reply = Summary { status: Status::Ok, bytes };
             return None;
         }
         self.answer_at_length(request, fate, out)
@@ -131,12 +135,12 @@ impl Site {
         let heads = &self.heads;
         let mut writer = Writer { heads, fate: Fate::Closed, head_only: false, out };
         let bytes = writer.plain(status, b"");
-        self.said = Said { status, bytes };
+        self.last_reply = Summary { status, bytes };
     }
 
     /// What the last reply was.
-    pub(crate) fn said(&self) -> Said {
-        self.said
+    pub(crate) fn last_reply(&self) -> Summary {
+        self.last_reply
     }
 
     fn answer_at_length(
@@ -153,7 +157,7 @@ impl Site {
         };
         let head_only = request.method == Method::Head;
         let mut writer = Writer { heads: &self.heads, fate, head_only, out };
-        let (said, body) = match looked {
+        let (summary, body) = match looked {
             Ok((Look::Kept, _)) => match self.cache.get(&path) {
                 Some(kept) => send(&mut writer, request, &kept.facts, Source::Kept(kept.body())),
                 None => plain(&mut writer, Status::InternalError, b""),
@@ -175,7 +179,7 @@ impl Site {
                 plain(&mut writer, status, b"")
             }
         };
-        self.said = said;
+        self.last_reply = summary;
         self.path = path;
         body
     }
@@ -249,14 +253,14 @@ fn send(
     request: &Request<'_>,
     facts: &Facts,
     source: Source<'_>,
-) -> (Said, Option<Body>) {
+) -> (Summary, Option<Body>) {
     let state = facts.state();
     match conditional::judge(request, state) {
         Verdict::Send => {}
         Verdict::Failed => return plain(writer, Status::PreconditionFailed, b""),
         Verdict::NotModified => {
             writer.not_modified(facts);
-            return (Said { status: Status::NotModified, bytes: 0 }, None);
+            return (Summary { status: Status::NotModified, bytes: 0 }, None);
         }
     }
     // A range is defined for GET alone (RFC 9110, 14.2).
@@ -281,12 +285,12 @@ fn send(
         },
     };
     let bytes = if writer.head_only { 0 } else { bytes };
-    (Said { status, bytes }, body)
+    (Summary { status, bytes }, body)
 }
 
-fn plain(writer: &mut Writer<'_>, status: Status, lines: &[u8]) -> (Said, Option<Body>) {
+fn plain(writer: &mut Writer<'_>, status: Status, lines: &[u8]) -> (Summary, Option<Body>) {
     let bytes = writer.plain(status, lines);
-    (Said { status, bytes }, None)
+    (Summary { status, bytes }, None)
 }
 
 /// Where a folder is that was asked for without its slash. The path begins with one slash, so it never

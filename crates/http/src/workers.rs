@@ -1,200 +1,32 @@
-//! The threads of a server, how they are told to end, and what each has for all its connections.
+//! The threads of a server: how they start, how they get orders, and how they end.
 
-use std::io::{PipeReader, PipeWriter, Write};
+mod context;
+mod counters;
+mod wakeup;
+
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Instant, SystemTime};
 
+pub(crate) use context::Context;
+pub(crate) use counters::Counters;
+pub(crate) use wakeup::{Order, Wakeup};
+
+use crate::access_log::AccessLog;
 use crate::drivers::{Driver, Row};
-use crate::log::Log;
 use crate::sending::Way;
 use crate::site::Site;
 use crate::{Config, Counts, Error, listener};
 
-/// What the workers are to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub(crate) enum Order {
-    Serve = 0,
-    Drain = 1,
-    Stop = 2,
-}
-
-/// What a worker did, counted by it alone and read by anybody.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct Counters {
-    accepted: AtomicU64,
-    closed: AtomicU64,
-    replies: AtomicU64,
-    bytes: AtomicU64,
-    pauses: AtomicU64,
-    unlogged: AtomicU64,
-}
-
-/// Adds where nobody else writes: a plain load and store, without a locked instruction.
-#[inline]
-fn add(counter: &AtomicU64, more: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-}
-
-impl Counters {
-    pub(crate) fn accepted(&self) {
-        add(&self.accepted, 1);
-    }
-
-    pub(crate) fn closed(&self) {
-        add(&self.closed, 1);
-    }
-
-    #[inline]
-    pub(crate) fn replied(&self, replies: u32) {
-        add(&self.replies, u64::from(replies));
-    }
-
-    #[inline]
-    pub(crate) fn sent(&self, bytes: usize) {
-        add(&self.bytes, bytes as u64);
-    }
-
-    pub(crate) fn paused(&self) {
-        add(&self.pauses, 1);
-    }
-
-    pub(crate) fn sum_into(&self, sum: &mut Counts) {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Closed first: one that closes meanwhile counts as open, and never as less than none.
-        let closed = read(&self.closed);
-        let accepted = read(&self.accepted);
-        sum.accepted += accepted;
-        sum.open += accepted.saturating_sub(closed);
-        sum.replies += read(&self.replies);
-        sum.bytes += read(&self.bytes);
-        sum.pauses += read(&self.pauses);
-        sum.unlogged += read(&self.unlogged);
-    }
-}
-
-/// What a worker has for all its connections.
-pub(crate) struct Desk {
-    pub site: Site,
-    pub log: Option<Log>,
-    pub counts: Arc<Counters>,
-    /// Since the worker began; taken once a turn.
-    pub now_ms: u64,
-    /// Every reply is the last of its connection.
-    pub draining: bool,
-    began: Instant,
-    wall: SystemTime,
-    /// When `wall` was taken.
-    wall_ms: u64,
-}
-
-/// How long the time of day is taken from the other clock, which is read anyway.
-const WALL_MS: u64 = 500;
-
-impl Desk {
-    pub(crate) fn new(site: Site, log: Option<Log>, counts: Arc<Counters>) -> Desk {
-        let (began, wall) = (Instant::now(), SystemTime::now());
-        let draining = false;
-        let mut desk = Desk { site, log, counts, now_ms: 0, draining, began, wall, wall_ms: 0 };
-        desk.new_second();
-        desk
-    }
-
-    /// Takes the time, once for all that is done in one turn.
-    #[inline]
-    pub(crate) fn tick(&mut self) {
-        self.now_ms = self.began.elapsed().as_millis() as u64;
-        if self.now_ms - self.wall_ms >= WALL_MS {
-            self.wall = SystemTime::now();
-            self.wall_ms = self.now_ms;
-            self.new_second();
-        }
-        self.site.tick(self.now_ms, self.wall);
-    }
-
-    /// What is done now and then: the log gets its date, and is written.
-    fn new_second(&mut self) {
-        self.site.tick(self.now_ms, self.wall);
-        self.flush_log();
-        if let Some(log) = &mut self.log {
-            log.tick(self.wall);
-        }
-    }
-
-    /// Writes the lines of the log that are kept.
-    pub(crate) fn flush_log(&mut self) {
-        if let Some(log) = self.log.as_mut().filter(|log| !log.is_empty()) {
-            log.flush();
-            self.counts.unlogged.store(log.lost(), Ordering::Relaxed);
-        }
-    }
-
-    /// Whether lines of the log wait to be written.
-    pub(crate) fn has_lines(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| !log.is_empty())
-    }
-
-    /// Notes the last reply, to the request that began with `line`.
-    pub(crate) fn write_log(&mut self, peer: Option<&SocketAddr>, line: &[u8]) {
-        let said = self.site.said();
-        if let Some(log) = &mut self.log {
-            log.note(peer, line, said);
-        }
-    }
-}
-
-/// By what a worker is told, and told to look.
-#[derive(Debug)]
-pub(crate) struct Bell {
-    order: AtomicU8,
-    rings: PipeReader,
-    rope: PipeWriter,
-}
-
-impl Bell {
-    fn new() -> std::io::Result<Bell> {
-        let (rings, rope) = std::io::pipe()?;
-        rustix::io::ioctl_fionbio(&rings, true)?;
-        rustix::io::ioctl_fionbio(&rope, true)?;
-        Ok(Bell { order: AtomicU8::new(Order::Serve as u8), rings, rope })
-    }
-
-    /// What is to be watched for reading.
-    pub(crate) fn rings(&self) -> BorrowedFd<'_> {
-        self.rings.as_fd()
-    }
-
-    /// Takes what rang, and says what the order is.
-    pub(crate) fn answer(&self) -> Order {
-        let mut bytes = [0_u8; 64];
-        // What can't be read does not ring; the order counts.
-        while rustix::io::read(&self.rings, &mut bytes[..]).is_ok_and(|taken| taken > 0) {}
-        match self.order.load(Ordering::Acquire) {
-            0 => Order::Serve,
-            1 => Order::Drain,
-            _ => Order::Stop,
-        }
-    }
-
-    /// Gives an order; a greater one stays.
-    fn order(&self, order: Order) {
-        self.order.fetch_max(order as u8, Ordering::AcqRel);
-        // A full pipe rings already.
-        let _ = (&self.rope).write(&[0]);
-    }
-}
-
-/// Drains or stops a server from elsewhere; of one that has ended it does nothing.
+/// Drains or stops a server from another thread, and reads its counts. After the server's end it has no
+/// effect.
 #[derive(Clone, Debug)]
 pub struct Stopper {
-    bells: Vec<Arc<Bell>>,
+    wakeups: Vec<Arc<Wakeup>>,
+    counters: Vec<Arc<Counters>>,
 }
 
 impl Stopper {
@@ -208,15 +40,22 @@ impl Stopper {
         self.order(Order::Stop);
     }
 
-    pub(crate) fn order(&self, order: Order) {
-        self.bells.iter().for_each(|bell| bell.order(order));
+    /// As [`crate::Server::counts`].
+    pub fn counts(&self) -> Counts {
+        let mut sum = Counts::default();
+        self.counters.iter().for_each(|counters| counters.add_to(&mut sum));
+        sum
+    }
+
+    fn order(&self, order: Order) {
+        self.wakeups.iter().for_each(|wakeup| wakeup.send(order));
     }
 }
 
-/// What a worker is made of.
-pub(crate) struct Station {
-    pub bell: Arc<Bell>,
-    pub desk: Desk,
+/// What a driver needs to begin.
+pub(crate) struct Setup {
+    pub wakeup: Arc<Wakeup>,
+    pub context: Context,
     pub listener: OwnedFd,
     pub config: Config,
     pub way: &'static Way,
@@ -224,9 +63,8 @@ pub(crate) struct Station {
 
 /// All workers of a server.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct Workers {
     stopper: Stopper,
-    counters: Vec<Arc<Counters>>,
     threads: Vec<JoinHandle<()>>,
     ends: Receiver<Result<(), Error>>,
     remarks: Vec<String>,
@@ -236,45 +74,47 @@ fn died() -> Error {
     Error::Failed("a worker died".to_owned())
 }
 
-/// How a worker tells that it has begun, and of what is not as it should be.
-type Begun = Result<Option<String>, Error>;
+/// What a worker reports at its start: a remark about what is not as it should be, if there is one.
+type Started = Result<Option<String>, Error>;
 
-impl Crew {
+impl Workers {
     pub(crate) fn start(
         config: &Config,
         row: Row,
         way: &'static Way,
         address: SocketAddr,
-    ) -> Result<Crew, Error> {
+    ) -> Result<Workers, Error> {
         let failed = |error| Error::Failed(format!("starting a worker: {error}"));
-        let bells = (0..config.workers).map(|_| Bell::new().map(Arc::new));
-        let stopper = Stopper { bells: bells.collect::<Result<_, _>>().map_err(failed)? };
+        let wakeups = (0..config.workers).map(|_| Wakeup::new().map(Arc::new));
+        let stopper = Stopper {
+            wakeups: wakeups.collect::<Result<_, _>>().map_err(failed)?,
+            counters: (0..config.workers).map(|_| Arc::default()).collect(),
+        };
         let (end, ends) = channel();
-        let mut crew =
-            Crew { stopper, counters: Vec::new(), threads: Vec::new(), ends, remarks: Vec::new() };
-        let (begun, begins) = channel::<Begun>();
+        let mut workers = Workers { stopper, threads: Vec::new(), ends, remarks: Vec::new() };
+        let (started, starts) = channel::<Started>();
         for number in 0..config.workers {
-            let counters = Arc::<Counters>::default();
-            crew.counters.push(Arc::clone(&counters));
-            let bell = Arc::clone(&crew.stopper.bells[number]);
-            let (config, begun, end) = (config.clone(), begun.clone(), end.clone());
+            let wakeup = Arc::clone(&workers.stopper.wakeups[number]);
+            let counters = Arc::clone(&workers.stopper.counters[number]);
+            let worker =
+                Worker { number, config: config.clone(), row, way, address, wakeup, counters };
+            let (started, end) = (started.clone(), end.clone());
             let body = move || {
-                let worker = Worker { number, config, row, way, address, bell, counters };
-                let ended = catch_unwind(AssertUnwindSafe(|| worker.work(begun)));
-                // Nobody hears it where the server is gone.
+                let ended = catch_unwind(AssertUnwindSafe(|| worker.run(started)));
+                // The receiver is gone if the server was dropped.
                 let _ = end.send(ended.unwrap_or_else(|_| Err(died())));
             };
             let thread = std::thread::Builder::new().name(format!("httpd-{number}")).spawn(body);
-            crew.threads.push(thread.map_err(failed)?);
+            workers.threads.push(thread.map_err(failed)?);
         }
-        drop(begun);
+        drop(started);
         for _ in 0..config.workers {
-            let told = begins.recv().unwrap_or_else(|_| Err(died()))?;
-            crew.remarks.extend(told);
+            let remark = starts.recv().unwrap_or_else(|_| Err(died()))?;
+            workers.remarks.extend(remark);
         }
-        crew.remarks.sort();
-        crew.remarks.dedup();
-        Ok(crew)
+        workers.remarks.sort();
+        workers.remarks.dedup();
+        Ok(workers)
     }
 
     pub(crate) fn order(&self, order: Order) {
@@ -290,12 +130,10 @@ impl Crew {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        let mut sum = Counts::default();
-        self.counters.iter().for_each(|counters| counters.sum_into(&mut sum));
-        sum
+        self.stopper.counts()
     }
 
-    /// Waits for all to end; where one can't go on, the others are stopped.
+    /// Waits until all have ended. If one fails, it stops the others.
     pub(crate) fn wait(&mut self) -> Result<Counts, Error> {
         let mut outcome = Ok(());
         for _ in 0..self.threads.len() {
@@ -314,12 +152,12 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
-    /// The pipes of the bells are closed after the threads have ended, in the table that they are of.
+impl Drop for Workers {
+    /// Joins the threads first: the wakeup pipes belong to their tables of descriptors.
     fn drop(&mut self) {
         self.order(Order::Stop);
         for thread in self.threads.drain(..) {
-            // Who drops a server does not ask how it ended.
+            // A dropped server reports no result.
             let _ = thread.join();
         }
     }
@@ -332,49 +170,49 @@ struct Worker {
     row: Row,
     way: &'static Way,
     address: SocketAddr,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     counters: Arc<Counters>,
 }
 
 impl Worker {
-    /// Begins, tells that, and serves to the end.
-    fn work(self, begun: Sender<Begun>) -> Result<(), Error> {
-        let bell = Arc::clone(&self.bell);
-        let remark = settle(&bell);
-        let driver = self.begin();
-        // Where nobody hears it, the start has failed elsewhere: the order to stop is given.
-        match driver {
+    /// Starts, reports that, and serves to the end.
+    fn run(self, started: Sender<Started>) -> Result<(), Error> {
+        let remark = isolate_thread(&self.wakeup);
+        match self.open_driver() {
+            // If nothing receives, the start has failed elsewhere, and the order to stop is given.
             Ok(driver) => {
-                let _ = begun.send(Ok(remark));
-                drop(begun);
+                let _ = started.send(Ok(remark));
+                drop(started);
                 driver.run()
             }
             Err(error) => {
-                let _ = begun.send(Err(error));
+                let _ = started.send(Err(error));
                 Ok(())
             }
         }
     }
 
-    fn begin(self) -> Result<Box<dyn Driver>, Error> {
+    fn open_driver(self) -> Result<Box<dyn Driver>, Error> {
         if !self.config.pin.is_empty() {
             pin(self.config.pin[self.number % self.config.pin.len()])?;
         }
         let site = Site::open(&self.config.root, self.config.cache_bytes)?;
-        let log = self.config.log.as_deref().map(Log::open).transpose()?;
-        let desk = Desk::new(site, log, self.counters);
+        let log = self.config.log.as_deref().map(AccessLog::open).transpose()?;
+        let context = Context::new(site, log, self.counters);
         let listener = listener::open(self.address)?;
-        let (bell, config, way) = (self.bell, self.config, self.way);
-        self.row.open(Station { bell, desk, listener, config, way })
+        let (wakeup, config, way) = (self.wakeup, self.config, self.way);
+        self.row.open(Setup { wakeup, context, listener, config, way })
     }
 }
 
-/// Gives the thread what is its own: descriptors, and no signals.
-fn settle(bell: &Bell) -> Option<String> {
-    // With the signals of the process, a handler might write to a descriptor of ours.
-    let quiet = sys::thread::block_signals();
-    let own = quiet.and_then(|()| sys::thread::own_descriptors(&[bell.rings()]));
-    own.err().map(|error| format!("workers share one table of descriptors, and its limit: {error}"))
+/// Gives the thread its own table of descriptors, and no signals; returns a remark if the kernel refuses.
+fn isolate_thread(wakeup: &Wakeup) -> Option<String> {
+    // A handler of the process could otherwise write to a descriptor of this table.
+    let blocked = sys::thread::block_signals();
+    let isolated = blocked.and_then(|()| sys::thread::own_descriptors(&[wakeup.fd()]));
+    isolated
+        .err()
+        .map(|error| format!("workers share one table of descriptors, and its limit: {error}"))
 }
 
 fn pin(cpu: usize) -> Result<(), Error> {

@@ -1,48 +1,50 @@
-//! A worker over completions of `io_uring`: what is to be done goes into a ring, and comes out done.
+//! A worker over completions of `io_uring`: operations go into a ring, and their results come out.
 //!
-//! Accepting and receiving are begun once and go on (multishot), accepting as long as there is room for
-//! whoever may come; what is received lies in buffers that all connections share, and none holds one while
-//! it is idle.
+//! Accepting and receiving are multishot: submitted once, they go on. Accepting does so as long as there
+//! is capacity for every connection that may arrive. All connections share the receive buffers, and an
+//! idle one holds none.
 //!
-//! Files go the way that other drivers send them, and the ring tells when a socket takes more. Reading
-//! them through the ring into buffers and sending these copies every byte twice: of 5 MB over the
-//! loopback that took three times the CPU of sendfile. Splicing through the ring hands each call to
-//! another thread.
+//! Files are sent as in the other drivers, and the ring reports when a socket takes more. Reading them
+//! through the ring into buffers and sending those copies every byte twice: for 5 MB over the loopback
+//! that took three times the CPU of sendfile. Splicing through the ring hands each call to another
+//! thread.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 use sys::ring::{Done, Lent, Ring};
 
-use super::pace::Pace;
+use super::slab::Key;
+use super::worker::{Backend, Core, Flush, Link, errno, serve};
 use super::{COMPLETION, Driver};
-use crate::connection::{Connection, INPUT_BYTES, Next};
+use crate::Error;
+use crate::connection::{INPUT_BYTES, Next};
 use crate::listener::{self, Accepted};
-use crate::outbox::{Outbox, Progress};
-use crate::sending::{Sending, TURN_BYTES};
-use crate::slab::{Key, Slab};
-use crate::workers::{Bell, Desk, Order, Station};
-use crate::{Config, Error};
+use crate::sending::TURN_BYTES;
+use crate::workers::{Order, Setup};
 
-/// Operations that are begun in one turn without another call.
+/// Operations that are submitted in one turn without another call.
 const ENTRIES: u32 = 1_024;
 
-/// Buffers of 4 KiB that are received into. Each is given back before the next wait.
+/// Receive buffers of 4 KiB. Each is given back before the next wait.
 const BUFFERS: u16 = 256;
 
-/// Connections that wait to be accepted, as the kernel bounds them usually: accepting that goes on by itself
-/// takes them all at once.
-const CROWD: usize = 4_096;
+/// Connections that may wait to be accepted, as the kernel usually bounds them: multishot accepting takes
+/// them all at once.
+const BACKLOG: usize = 4_096;
 
-/// Buffers for output that are kept for the next reply, and their size at most.
+/// Output buffers that are kept for the next reply, and their size at most.
 const SPARE_BUFFERS: usize = 256;
 const SPARE_BYTES: usize = 16 * 1024;
 
-/// Why it can't be used here, if it can't.
+/// Turns of a drain before idle connections close: one submits the operations, the next one returns what
+/// had arrived by then.
+const IDLE_TURNS: u32 = 2;
+
+/// Why it is unavailable here, if it is.
 pub(super) fn available() -> Result<(), String> {
     // The readiness rows know every reason why there is no ring at all.
     if let Some(row) = ::readiness::find("io_uring-multishot") {
@@ -55,174 +57,195 @@ pub(super) fn available() -> Result<(), String> {
     }
 }
 
-pub(super) fn open(station: Station) -> Result<Box<dyn Driver>, Error> {
-    let Station { bell, desk, listener, config, way } = station;
-    let Config { limits, .. } = config;
-    let open = || -> io::Result<Ring> {
-        let mut ring = Ring::new(ENTRIES, BUFFERS)?;
-        ring.watch(bell.rings())?;
-        Ok(ring)
-    };
-    let ring = open().map_err(|error| Error::Failed(format!("{COMPLETION}: {error}")))?;
-    let sending = (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
-    Ok(Box::new(Worker {
+pub(super) fn open(setup: Setup) -> Result<Box<dyn Driver>, Error> {
+    let core = Core::open(setup)?;
+    let failed = |error: io::Error| Error::Failed(format!("{COMPLETION}: {error}"));
+    let mut ring = Ring::new(ENTRIES, BUFFERS).map_err(failed)?;
+    ring.watch(core.wakeup.fd()).map_err(failed)?;
+    let mut worker = Worker {
         ring,
-        links: Slab::new(),
-        listener: Some(listener),
-        desk,
-        pace: Pace::new(limits),
-        accepting: false,
-        many: false,
+        core,
+        done: Vec::new(),
+        is_accepting: false,
+        is_multishot: false,
         spare: Vec::new(),
-        sending,
-        bell,
-        closed: false,
-        sweeps: 0,
-    }))
+        turns_to_close_idle: 0,
+    };
+    worker.submit_accept().map_err(failed)?;
+    Ok(Box::new(worker))
 }
 
-/// A connection, its socket, and what is under way on it.
-struct Link {
-    socket: OwnedFd,
-    connection: Connection,
-    /// What is sent apart from the ring: a file and what stands before it, or what a full socket left.
-    outbox: Option<Box<Outbox>>,
+/// What the ring has of a connection.
+#[derive(Default)]
+struct InRing {
     receiving: Receiving,
-    /// A buffer of it is with the kernel, or the kernel is to tell when the socket takes more.
-    busy: bool,
-    /// It goes as soon as nothing of it is with the kernel.
-    closing: bool,
+    /// The ring sends one of its buffers, or will report that the socket takes more.
+    is_sending: bool,
 }
 
-/// Whether what comes on a connection is received.
-#[derive(Clone, Copy, PartialEq, Eq)]
+impl InRing {
+    fn is_free(&self) -> bool {
+        self.receiving == Receiving::No && !self.is_sending
+    }
+}
+
+/// Whether a connection receives.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Receiving {
+    #[default]
     No,
     Yes,
-    /// It has been told to end, and has not yet.
+    /// It was cancelled, and has not ended yet.
     Ending,
 }
 
 struct Worker {
     // Before the sockets, so that it lets go of them first.
     ring: Ring,
-    links: Slab<Link>,
-    listener: Option<OwnedFd>,
-    desk: Desk,
-    pace: Pace,
-    accepting: bool,
-    /// Accepting goes on by itself, and is not for one connection.
-    many: bool,
+    core: Core<InRing>,
+    done: Vec<Done>,
+    is_accepting: bool,
+    /// Accepting goes on after one connection.
+    is_multishot: bool,
     spare: Vec<Vec<u8>>,
-    sending: Box<dyn Sending>,
-    bell: Arc<Bell>,
-    /// A connection closed in this turn.
-    closed: bool,
-    /// Turns in which idle connections are closed, after what had come by then was taken.
-    sweeps: u32,
+    /// In a drain; 0 where idle connections stay.
+    turns_to_close_idle: u32,
 }
 
 impl Driver for Worker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
-        self.serve().map_err(|error| Error::Failed(format!("{COMPLETION}: {error}")))
+        serve(&mut *self, COMPLETION)
+    }
+}
+
+impl Backend for Worker {
+    type State = InRing;
+
+    fn core(&mut self) -> &mut Core<InRing> {
+        &mut self.core
+    }
+
+    fn turn(&mut self) -> io::Result<Order> {
+        let is_closing_idle = self.turns_to_close_idle > 0;
+        let wait_max = if is_closing_idle { Some(Duration::ZERO) } else { self.core.wait_max() };
+        let mut done = std::mem::take(&mut self.done);
+        self.ring.wait(&mut done, wait_max)?;
+        self.core.context.tick();
+        let mut order = Order::Serve;
+        for result in done.drain(..) {
+            order = order.max(self.handle(result)?);
+        }
+        self.done = done;
+        Ok(order)
+    }
+
+    fn add(&mut self, socket: OwnedFd) -> io::Result<()> {
+        let key = self.core.insert(socket, InRing::default());
+        self.settle(key)
+    }
+
+    #[inline]
+    fn drive(&mut self, key: Key, next: Next, out: Vec<u8>) -> io::Result<()> {
+        let Some(link) = self.core.links.get_mut(key) else {
+            self.recycle(out);
+            return Ok(());
+        };
+        match next {
+            Next::Send(None) => {
+                link.state.is_sending = true;
+                self.ring.send(link.socket.as_fd(), key.number(), out, 0)?;
+            }
+            // The next wait reports that the socket takes it. So replies that lead to further ones make a
+            // loop, and no recursion.
+            Next::Send(Some(body)) => {
+                link.keep_unsent(out, Some(body));
+                link.state.is_sending = true;
+                self.ring.writable(link.socket.as_fd(), key.number())?;
+            }
+            Next::Wait => self.recycle(out),
+            Next::Linger => {
+                link.end_sending();
+                self.recycle(out);
+            }
+            Next::Close => {
+                link.closing = true;
+                if !link.state.is_free() {
+                    // The kernel returns at once what it has of the connection.
+                    let _ = shutdown(&link.socket, Shutdown::Both);
+                }
+                self.recycle(out);
+            }
+        }
+        self.settle(key)
+    }
+
+    fn forget_listener(&mut self, _: BorrowedFd<'_>, _: bool) -> io::Result<()> {
+        if self.is_accepting { self.ring.cancel_accept() } else { Ok(()) }
+    }
+
+    fn close_idle(&mut self) -> io::Result<()> {
+        self.turns_to_close_idle = IDLE_TURNS;
+        Ok(())
+    }
+
+    fn end_turn(&mut self) -> io::Result<()> {
+        if self.turns_to_close_idle > 0 {
+            self.turns_to_close_idle -= 1;
+            if self.turns_to_close_idle == 0 {
+                self.close_idle_now()?;
+            }
+        }
+        self.core.resumes_accepting();
+        self.submit_accept()
     }
 }
 
 impl Worker {
-    fn serve(&mut self) -> io::Result<()> {
-        let mut done = Vec::new();
-        self.go_on_accepting()?;
-        loop {
-            let patience = self.pace.patience(self.links.len(), &self.desk);
-            let patience = if self.sweeps > 0 { Some(Duration::ZERO) } else { patience };
-            self.ring.wait(&mut done, patience)?;
-            self.desk.tick();
-            let mut order = Order::Serve;
-            for one in done.drain(..) {
-                order = order.max(self.take(one)?);
-            }
-            match order {
-                Order::Stop => break,
-                Order::Drain => self.drain()?,
-                Order::Serve => {}
-            }
-            if self.pace.looks(&self.desk) {
-                self.look()?;
-            }
-            self.sweep()?;
-            self.go_on_accepting()?;
-            let draining = self.desk.draining;
-            if draining && (self.links.len() == 0 || self.pace.is_over(&self.desk)) {
-                break;
-            }
-        }
-        self.desk.flush_log();
-        if let Some(listener) = self.listener.take() {
-            listener::close(&listener);
-        }
-        // Their sockets are closed behind the ring, which may not have been handed all operations on them.
-        self.links.keys().iter().for_each(|_| self.desk.counts.closed());
-        Ok(())
-    }
-
-    /// Goes on with what is done.
     #[inline]
-    fn take(&mut self, done: Done) -> io::Result<Order> {
+    fn handle(&mut self, done: Done) -> io::Result<Order> {
         match done {
-            Done::Received { data, result, more } => self.received(Key::of(data), result, more)?,
+            Done::Received { data, result, more } => {
+                self.received(Key::from_number(data), result, more)?;
+            }
             Done::Sent { data, result, buffer } => {
-                self.sent(Key::of(data), result, buffer)?;
+                self.sent(Key::from_number(data), result, buffer)?;
             }
             Done::Accepted { result, more } => self.accepted(result, more)?,
-            Done::Writable { data, takes: true } => self.push(Key::of(data))?,
+            Done::Writable { data, takes: true } => self.push(Key::from_number(data))?,
             Done::Writable { data, takes: false } => self.ring.pause(data)?,
             Done::Readable { more } => {
                 if !more {
-                    self.ring.watch(self.bell.rings())?;
+                    self.ring.watch(self.core.wakeup.fd())?;
                 }
-                return Ok(self.bell.answer());
+                return Ok(self.core.wakeup.take_order());
             }
         }
         Ok(Order::Serve)
     }
 
     fn accepted(&mut self, result: io::Result<OwnedFd>, more: bool) -> io::Result<()> {
-        self.accepting &= more;
+        self.is_accepting &= more;
         match result {
             Ok(socket) => {
                 self.add(socket)?;
-                if self.pace.is_open() && !self.desk.draining {
-                    // Where there is no room for another one, the door closes.
-                    let _ = self.pace.admits(self.links.len(), &self.desk);
-                    if self.accepting && self.many && !self.is_roomy() {
-                        self.many = false;
+                let Core { pace, links, context, .. } = &mut self.core;
+                if pace.is_accepting() && !context.draining {
+                    // If there is no capacity for another one, this ends accepting.
+                    let _ = pace.admits(links.len(), context);
+                    if self.is_accepting && self.is_multishot && !self.has_spare_capacity() {
+                        self.is_multishot = false;
                         self.ring.cancel_accept()?;
                     }
                 }
             }
             Err(error) => {
-                let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-                if matches!(listener::trouble(error), Accepted::Exhausted) && self.pace.is_open() {
-                    self.pace.exhausted(&self.desk);
+                let is_exhausted = matches!(listener::classify(errno(&error)), Accepted::Exhausted);
+                if is_exhausted && self.core.pace.is_accepting() {
+                    self.core.pace.exhausted(&self.core.context);
                 }
             }
         }
         Ok(())
-    }
-
-    fn add(&mut self, socket: OwnedFd) -> io::Result<()> {
-        let peer = self.desk.log.as_ref().and_then(|_| listener::peer(&socket));
-        self.desk.counts.accepted();
-        let connection = Connection::new(self.desk.now_ms, peer);
-        let key = self.links.insert(Link {
-            socket,
-            connection,
-            outbox: None,
-            receiving: Receiving::No,
-            busy: false,
-            closing: false,
-        });
-        self.settle(key)
     }
 
     #[inline]
@@ -233,21 +256,21 @@ impl Worker {
         more: bool,
     ) -> io::Result<()> {
         let lent = result.as_ref().ok().and_then(Option::as_ref);
-        let came = lent.map_or(&[][..], |lent| self.ring.lent(lent));
+        let received = lent.map_or(&[][..], |lent| self.ring.lent(lent));
         let mut out = self.spare.pop().unwrap_or_default();
-        let next = match self.links.get_mut(key) {
+        let next = match self.core.links.get_mut(key) {
             None => Next::Wait,
             Some(link) => {
                 if !more {
-                    link.receiving = Receiving::No;
+                    link.state.receiving = Receiving::No;
                 }
                 match &result {
                     _ if link.closing => Next::Wait,
-                    Ok(_) if came.is_empty() => link.connection.ended(),
-                    Ok(_) => link.connection.received(came, &mut self.desk, &mut out),
-                    // Buffers ran out for a moment, or it was told to end.
-                    Err(error) => match Errno::from_io_error(error) {
-                        Some(Errno::NOBUFS | Errno::CANCELED | Errno::INTR) => Next::Wait,
+                    Ok(_) if received.is_empty() => link.connection.ended(),
+                    Ok(_) => link.connection.received(received, &mut self.core.context, &mut out),
+                    // Buffers ran out for a moment, or receiving was cancelled.
+                    Err(error) => match errno(error) {
+                        Errno::NOBUFS | Errno::CANCELED | Errno::INTR => Next::Wait,
                         _ => Next::Close,
                     },
                 }
@@ -262,139 +285,91 @@ impl Worker {
     /// A buffer was sent, or a part of it.
     #[inline]
     fn sent(&mut self, key: Key, result: io::Result<usize>, mut buffer: Vec<u8>) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else {
-            self.keep(buffer);
+        let Some(link) = self.core.links.get_mut(key) else {
+            self.recycle(buffer);
             return Ok(());
         };
-        link.busy = false;
-        let gone = match result {
+        link.state.is_sending = false;
+        let sent = match result {
             Ok(sent) => sent,
             Err(error) => match error.kind() {
                 ErrorKind::Interrupted | ErrorKind::WouldBlock => 0,
                 _ => {
-                    self.keep(buffer);
+                    self.recycle(buffer);
                     return self.drive(key, Next::Close, Vec::new());
                 }
             },
         };
-        self.desk.counts.sent(gone);
+        link.connection.sent(sent, &mut self.core.context);
         if link.closing {
-            self.keep(buffer);
+            self.recycle(buffer);
             return self.settle(key);
         }
-        if gone < buffer.len() {
-            // The socket is full: what is left goes like a file, when it takes more.
-            link.connection.moved(self.desk.now_ms);
-            link.outbox = Some(Box::new(Outbox::new(buffer.split_off(gone), None)));
-            link.busy = true;
-            let waits = self.ring.writable(link.socket.as_fd(), key.number());
-            self.keep(buffer);
-            return waits;
+        if sent < buffer.len() {
+            // The socket is full: the rest goes like a file, when the socket takes more.
+            link.keep_unsent(buffer.split_off(sent), None);
+            link.state.is_sending = true;
+            let submitted = self.ring.writable(link.socket.as_fd(), key.number());
+            self.recycle(buffer);
+            return submitted;
         }
         buffer.clear();
-        let next = link.connection.sent(&mut self.desk, &mut buffer);
+        let next = link.connection.flushed(&mut self.core.context, &mut buffer);
         self.drive(key, next, buffer)
     }
 
-    /// Sends on what goes apart from the ring, until the socket takes no more.
+    /// Sends from the outbox, until the socket takes no more.
     fn push(&mut self, key: Key) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else { return Ok(()) };
-        link.busy = false;
-        let Some(outbox) = link.outbox.as_mut().filter(|_| !link.closing) else {
+        let Core { context, links, sending, .. } = &mut self.core;
+        let Some(link) = links.get_mut(key) else { return Ok(()) };
+        link.state.is_sending = false;
+        if link.closing || link.outbox.is_none() {
             return self.settle(key);
-        };
-        let mut left = TURN_BYTES;
-        let socket = link.socket.as_fd();
-        let (sent, progress) = outbox.push(socket, &mut *self.sending, &mut left);
-        self.desk.counts.sent(sent);
-        if sent > 0 {
-            link.connection.moved(self.desk.now_ms);
         }
-        match progress {
-            Progress::Full | Progress::Enough => {
-                link.busy = true;
-                self.ring.writable(socket, key.number())
+        let mut budget = TURN_BYTES;
+        match link.flush(context, &mut **sending, &mut budget) {
+            Flush::Full | Flush::Paused => {
+                link.state.is_sending = true;
+                self.ring.writable(link.socket.as_fd(), key.number())
             }
-            Progress::Failed(error) if error.kind() == ErrorKind::Interrupted => {
-                link.busy = true;
-                self.ring.writable(socket, key.number())
-            }
-            Progress::Failed(_) => self.drive(key, Next::Close, Vec::new()),
-            Progress::Gone => {
-                link.outbox = None;
+            Flush::Failed => self.drive(key, Next::Close, Vec::new()),
+            Flush::Complete => {
                 let mut out = self.spare.pop().unwrap_or_default();
-                let next = link.connection.sent(&mut self.desk, &mut out);
+                let next = link.connection.flushed(context, &mut out);
                 self.drive(key, next, out)
             }
         }
     }
 
-    /// Does what is to be done with the socket. `out` is what was answered.
-    #[inline]
-    fn drive(&mut self, key: Key, next: Next, out: Vec<u8>) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else {
-            self.keep(out);
-            return Ok(());
-        };
-        match next {
-            Next::Send(None) => {
-                link.busy = true;
-                self.ring.send(link.socket.as_fd(), key.number(), out, 0)?;
-            }
-            // At the next wait the ring tells that the socket takes it: replies that call for others
-            // behind them make a loop that way, and no recursion.
-            Next::Send(Some(body)) => {
-                link.outbox = Some(Box::new(Outbox::new(out, Some(body))));
-                link.busy = true;
-                self.ring.writable(link.socket.as_fd(), key.number())?;
-            }
-            Next::Wait => self.keep(out),
-            Next::Linger => {
-                // The other side may be gone, which the next completion tells.
-                let _ = shutdown(&link.socket, Shutdown::Write);
-                self.keep(out);
-            }
-            Next::Close => {
-                link.closing = true;
-                if link.receiving != Receiving::No || link.busy {
-                    // Whatever is with the kernel comes back at once.
-                    let _ = shutdown(&link.socket, Shutdown::Both);
-                }
-                self.keep(out);
-            }
-        }
-        self.settle(key)
-    }
-
-    /// Receives from a connection while it may say something, and lets it go when it is to be closed
-    /// and nothing of it is with the kernel.
+    /// Receives from a connection while it may send, and removes it when it is to close and the kernel has
+    /// nothing of it.
     #[inline]
     fn settle(&mut self, key: Key) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else { return Ok(()) };
+        let Some(link) = self.core.links.get_mut(key) else { return Ok(()) };
         if link.closing {
-            if link.receiving == Receiving::No && !link.busy {
-                self.links.remove(key);
-                self.desk.counts.closed();
-                self.closed = true;
+            if link.state.is_free() {
+                self.core.remove(key);
             }
             return Ok(());
         }
-        // A slow reader is not listened to until it has read.
-        let crowded = link.connection.waiting() >= INPUT_BYTES && link.connection.is_sending();
-        if link.receiving == Receiving::Yes && crowded {
-            link.receiving = Receiving::Ending;
-            return self.ring.cancel_receive(key.number());
+        // A slow reader is not received from until it has read.
+        let is_backed_up = link.connection.waiting() >= INPUT_BYTES && link.connection.is_sending();
+        match link.state.receiving {
+            Receiving::Yes if is_backed_up => {
+                link.state.receiving = Receiving::Ending;
+                self.ring.cancel_receive(key.number())
+            }
+            Receiving::No if !is_backed_up && !link.connection.has_ended() => {
+                link.state.receiving = Receiving::Yes;
+                self.ring.receive(link.socket.as_fd(), key.number())
+            }
+            _ => Ok(()),
         }
-        if link.receiving == Receiving::No && !crowded && !link.connection.has_ended() {
-            link.receiving = Receiving::Yes;
-            return self.ring.receive(link.socket.as_fd(), key.number());
-        }
-        Ok(())
     }
 
     /// Keeps a buffer for another reply, unless it is large or there are enough.
     #[inline]
-    fn keep(&mut self, mut buffer: Vec<u8>) {
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
         let size = buffer.capacity();
         if size > 0 && size <= SPARE_BYTES && self.spare.len() < SPARE_BUFFERS {
             buffer.clear();
@@ -402,36 +377,18 @@ impl Worker {
         }
     }
 
-    /// Looks after limits.
-    fn look(&mut self) -> io::Result<()> {
-        for place in 0..self.links.end() {
-            let Some(key) = self.links.at(place) else { continue };
-            let Some(link) = self.links.get_mut(key) else { continue };
-            if link.closing {
-                continue;
-            }
-            let mut out = Vec::new();
-            let limits = self.pace.limits;
-            if let Some(next) = link.connection.overdue(&limits, &mut self.desk, &mut out) {
-                self.drive(key, next, out)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Accepts again, where there is room again, or where accepting has ended by itself.
-    fn go_on_accepting(&mut self) -> io::Result<()> {
-        let closed = std::mem::take(&mut self.closed);
-        self.pace.reopens(closed, &self.desk);
-        if let Some(listener) = &self.listener
-            && self.pace.is_open()
-            && !self.accepting
-            // More may have come than there is room for, before accepting ended: these go first.
-            && self.links.len() < self.pace.capacity()
+    /// Accepts, unless it does so already or there is no capacity.
+    fn submit_accept(&mut self) -> io::Result<()> {
+        let Core { listener, pace, links, .. } = &self.core;
+        if let Some(listener) = listener
+            && pace.is_accepting()
+            && !self.is_accepting
+            // More may have arrived than there is capacity for, before accepting ended: these go first.
+            && links.len() < pace.capacity()
         {
-            self.accepting = true;
-            self.many = self.is_roomy();
-            if self.many {
+            self.is_accepting = true;
+            self.is_multishot = self.has_spare_capacity();
+            if self.is_multishot {
                 self.ring.accept(listener.as_fd())?;
             } else {
                 self.ring.accept_one(listener.as_fd())?;
@@ -440,44 +397,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether there is room for whoever may come until accepting can be ended.
-    fn is_roomy(&self) -> bool {
-        self.pace.capacity().saturating_sub(self.links.len()) > CROWD
+    /// Whether there is capacity for every connection that may arrive until accepting can be ended.
+    fn has_spare_capacity(&self) -> bool {
+        self.core.pace.capacity().saturating_sub(self.core.links.len()) > BACKLOG
     }
 
-    /// Serves who waits, accepts no more, and closes what is idle.
-    fn drain(&mut self) -> io::Result<()> {
-        self.desk.draining = true;
-        let Some(listener) = self.listener.take() else { return Ok(()) };
-        let mut open = self.pace.is_open();
-        self.pace.drain(&self.desk);
-        while open {
-            match listener::accept(listener.as_fd()) {
-                Accepted::Socket(socket) => self.add(socket)?,
-                Accepted::Gone => {}
-                Accepted::Nobody | Accepted::Exhausted => open = false,
-            }
-        }
-        listener::close(&listener);
-        if self.accepting {
-            self.ring.cancel_accept()?;
-        }
-        // One turn takes the operations in, the other one takes out what had come by then.
-        self.sweeps = 2;
-        Ok(())
-    }
-
-    /// Closes what is idle, when what had come was taken.
-    fn sweep(&mut self) -> io::Result<()> {
-        if self.sweeps == 0 {
-            return Ok(());
-        }
-        self.sweeps -= 1;
-        if self.sweeps > 0 {
-            return Ok(());
-        }
-        for key in self.links.keys() {
-            if self.links.get_mut(key).is_some_and(|link| link.connection.is_idle()) {
+    fn close_idle_now(&mut self) -> io::Result<()> {
+        for key in self.core.links.keys() {
+            let is_idle = |link: &mut Link<InRing>| link.connection.is_idle();
+            if self.core.links.get_mut(key).is_some_and(is_idle) {
                 self.drive(key, Next::Close, Vec::new())?;
             }
         }

@@ -1,40 +1,40 @@
-//! What drivers do at their own pace: pausing to accept, looking after limits, ending in time.
+//! What a worker does at times: pause accepting, check limits, end a drain.
 
 use std::time::Duration;
 
 use crate::Limits;
-use crate::workers::Desk;
+use crate::workers::Context;
 
-/// How long accepting pauses where descriptors ran out, unless one comes free before.
+/// How long accepting pauses after descriptors ran out, unless one becomes free before.
 const PAUSE_MS: u64 = 100;
 
-/// How long lines of the log wait to be written.
+/// How long lines of the log may wait.
 const LOG_MS: u64 = 1_000;
 
-/// The most descriptors that are kept back from connections, for files.
-const RESERVE: u64 = 32;
+/// Descriptors that are reserved for files, at most.
+const FILES_MAX: u64 = 32;
 
-/// Whether a worker accepts.
+/// Whether a worker accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
-    Open,
-    /// There are as many connections as there may be: until one closes.
+enum Accepting {
+    Yes,
+    /// Not until one closes: there are as many as the limit allows.
     Full,
-    /// Descriptors ran out: until one closes, or until then.
+    /// Not until one closes or this time comes (ms): descriptors ran out.
     Paused(u64),
-    /// For good.
-    Shut,
+    /// Not any more.
+    Ended,
 }
 
-/// When a worker does what it does now and then.
+/// When a worker accepts, when it checks limits, and when it ends a drain.
 pub(crate) struct Pace {
     pub limits: Limits,
     /// Connections that leave a few descriptors for files.
-    room: usize,
-    door: Door,
-    look_every_ms: u64,
-    next_look_ms: u64,
-    /// When what is still open is cut off.
+    descriptors: usize,
+    accepting: Accepting,
+    check_every_ms: u64,
+    next_check_ms: u64,
+    /// When a drain cuts off the connections that are still open.
     end_ms: Option<u64>,
 }
 
@@ -44,88 +44,96 @@ impl Pace {
             .into_iter()
             .min()
             .unwrap_or(Duration::MAX);
-        let look_every_ms = (shortest.as_millis() / 4).clamp(10, 1_000) as u64;
-        let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let room = descriptors.map_or(usize::MAX, |limit| {
-            usize::try_from(limit - RESERVE.min(limit / 4)).unwrap_or(usize::MAX)
+        let check_every_ms = (shortest.as_millis() / 4).clamp(10, 1_000) as u64;
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let descriptors = limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit - FILES_MAX.min(limit / 4)).unwrap_or(usize::MAX)
         });
-        Pace { limits, room, door: Door::Open, look_every_ms, next_look_ms: 0, end_ms: None }
+        Pace {
+            limits,
+            descriptors,
+            accepting: Accepting::Yes,
+            check_every_ms,
+            next_check_ms: 0,
+            end_ms: None,
+        }
     }
 
-    /// How many connections there may be, for buffers.
+    /// How many connections there may be.
     pub(crate) fn capacity(&self) -> usize {
-        self.limits.connections.min(self.room)
+        self.limits.connections.min(self.descriptors)
     }
 
-    /// Whether another connection may be accepted, beside those that are open. If not, the door is
-    /// closed, and the caller stops watching the listener.
-    pub(crate) fn admits(&mut self, open: usize, desk: &Desk) -> bool {
+    /// Whether another connection may be accepted while `open` are open. If not, accepting stops, and the
+    /// caller stops watching the listener.
+    pub(crate) fn admits(&mut self, open: usize, context: &Context) -> bool {
         if open >= self.limits.connections {
-            self.door = Door::Full;
+            self.accepting = Accepting::Full;
             return false;
         }
-        if open >= self.room {
-            self.exhausted(desk);
+        if open >= self.descriptors {
+            self.exhausted(context);
             return false;
         }
         true
     }
 
     /// Descriptors ran out: the caller stops watching the listener.
-    pub(crate) fn exhausted(&mut self, desk: &Desk) {
-        self.door = Door::Paused(desk.now_ms + PAUSE_MS);
-        desk.counts.paused();
+    pub(crate) fn exhausted(&mut self, context: &Context) {
+        self.accepting = Accepting::Paused(context.now_ms + PAUSE_MS);
+        context.counts.paused();
     }
 
     /// Whether the listener is watched.
-    pub(crate) fn is_open(&self) -> bool {
-        self.door == Door::Open
+    pub(crate) fn is_accepting(&self) -> bool {
+        self.accepting == Accepting::Yes
     }
 
-    /// Whether accepting is to begin again, since one `closed` or time has passed; then the caller
+    /// Whether accepting resumes, because a connection closed or the pause is over. If so, the caller
     /// watches the listener.
-    pub(crate) fn reopens(&mut self, closed: bool, desk: &Desk) -> bool {
-        let reopens = match self.door {
-            Door::Open | Door::Shut => false,
-            Door::Full => closed,
-            Door::Paused(until_ms) => closed || desk.now_ms >= until_ms,
+    pub(crate) fn resumes(&mut self, closed: bool, context: &Context) -> bool {
+        let resumes = match self.accepting {
+            Accepting::Yes | Accepting::Ended => false,
+            Accepting::Full => closed,
+            Accepting::Paused(until_ms) => closed || context.now_ms >= until_ms,
         };
-        if reopens {
-            self.door = Door::Open;
+        if resumes {
+            self.accepting = Accepting::Yes;
         }
-        reopens
+        resumes
     }
 
-    /// Accepts no more, and ends in time.
-    pub(crate) fn drain(&mut self, desk: &Desk) {
-        self.door = Door::Shut;
-        self.end_ms = Some(desk.now_ms.saturating_add(self.limits.drain.as_millis() as u64));
+    /// Ends accepting, and sets the end of the drain.
+    pub(crate) fn drain(&mut self, context: &Context) {
+        self.accepting = Accepting::Ended;
+        self.end_ms = Some(context.now_ms.saturating_add(self.limits.drain.as_millis() as u64));
     }
 
-    /// Whether it is time to look at every connection.
+    /// Whether it is time to check the limits of every connection.
     #[inline]
-    pub(crate) fn looks(&mut self, desk: &Desk) -> bool {
-        let due = desk.now_ms >= self.next_look_ms;
+    pub(crate) fn is_check_due(&mut self, context: &Context) -> bool {
+        let due = context.now_ms >= self.next_check_ms;
         if due {
-            self.next_look_ms = desk.now_ms + self.look_every_ms;
+            self.next_check_ms = context.now_ms + self.check_every_ms;
         }
         due
     }
 
-    /// Whether the time to end what was under way is up.
-    pub(crate) fn is_over(&self, desk: &Desk) -> bool {
-        self.end_ms.is_some_and(|end_ms| desk.now_ms >= end_ms)
+    /// Whether the time of a drain is over.
+    pub(crate) fn is_drain_over(&self, context: &Context) -> bool {
+        self.end_ms.is_some_and(|end_ms| context.now_ms >= end_ms)
     }
 
-    /// How long a wait may be, with so many connections open.
+    /// How long a wait may be while `open` connections are open; none is for ever.
     #[inline]
-    pub(crate) fn patience(&self, open: usize, desk: &Desk) -> Option<Duration> {
-        let look = if open > 0 { self.next_look_ms } else { u64::MAX };
-        let pause = if let Door::Paused(until_ms) = self.door { until_ms } else { u64::MAX };
-        let log = if desk.has_lines() { desk.now_ms + LOG_MS } else { u64::MAX };
-        let next_ms = look.min(pause).min(log).min(self.end_ms.unwrap_or(u64::MAX));
-        let left_ms = next_ms.saturating_sub(desk.now_ms);
-        // Zero would not wait at all, and a moment that is due was seen to in this turn.
+    pub(crate) fn wait_max(&self, open: usize, context: &Context) -> Option<Duration> {
+        let check = if open > 0 { self.next_check_ms } else { u64::MAX };
+        let pause =
+            if let Accepting::Paused(until_ms) = self.accepting { until_ms } else { u64::MAX };
+        let log = if context.has_log_lines() { context.now_ms + LOG_MS } else { u64::MAX };
+        let next_ms = check.min(pause).min(log).min(self.end_ms.unwrap_or(u64::MAX));
+        let left_ms = next_ms.saturating_sub(context.now_ms);
+        // Zero would not wait at all, and what is due was done in this turn.
         (next_ms < u64::MAX).then(|| Duration::from_millis(left_ms.max(1)))
     }
 }

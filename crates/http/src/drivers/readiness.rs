@@ -1,22 +1,21 @@
-//! A worker over any mechanism that tells which connections are ready.
+//! A worker over a readiness mechanism, which reports the sockets that are ready.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
+use rustix::net::{self, RecvFlags, SendFlags};
 
 use super::Driver;
-use super::pace::Pace;
-use crate::connection::{Connection, Next};
+use super::slab::Key;
+use super::worker::{Backend, Core, Flush, Link, serve};
+use crate::Error;
+use crate::connection::Next;
 use crate::listener::{self, Accepted};
-use crate::outbox::{Outbox, Progress};
 use crate::sending::{Sending, TURN_BYTES};
-use crate::slab::{Key, Slab};
-use crate::workers::{Desk, Order, Station};
-use crate::{Error, log};
+use crate::workers::{Context, Order, Setup};
 
 /// Bytes that one call receives.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -24,461 +23,400 @@ const INPUT_BYTES: usize = 64 * 1024;
 /// Connections that are accepted, and calls that receive from one connection, in one turn.
 const TURN_CALLS: usize = 64;
 
-/// How long a connection is left alone whose socket takes no more and can't be watched.
-const LATER_MS: u64 = 10;
+/// How long a connection rests whose socket takes no more and can't be watched.
+const REST_MS: u64 = 10;
 
 const LISTENER: Token = Token(u64::MAX);
-const BELL: Token = Token(u64::MAX - 1);
+const WAKEUP: Token = Token(u64::MAX - 1);
 
-/// A connection and its socket.
-struct Link {
-    socket: OwnedFd,
-    connection: Connection,
-    /// What the socket did not take yet.
-    outbox: Option<Box<Outbox>>,
-    /// What it is watched for.
-    watched: Interest,
-}
-
-/// What becomes of a connection after a turn.
+/// What follows for a connection from what was done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Stays,
+enum Outcome {
+    /// It waits for its socket.
+    Waits,
     /// It could go on, after the others had their turn.
-    Again,
+    Yields,
     Closes,
 }
 
-/// What all connections of a worker use.
-struct Tools {
-    desk: Desk,
-    input: Vec<u8>,
-    out: Vec<u8>,
-    sending: Box<dyn Sending>,
-    row: &'static Mechanism,
-}
+/// A connection's state is the event that its socket is watched for.
+type WatchedLink = Link<Interest>;
 
 struct Worker {
-    // Before what it watches, so that it lets go of that first.
+    // Before what it watches, so that it is dropped first.
     watcher: Box<dyn Readiness>,
-    links: Slab<Link>,
-    listener: Option<OwnedFd>,
-    tools: Tools,
-    pace: Pace,
-    again: Vec<Key>,
-    /// Connections that are left alone until then.
-    later: Vec<Key>,
-    later_ms: u64,
-    accept_again: bool,
-    bell: std::sync::Arc<crate::workers::Bell>,
-    /// A connection closed in this turn.
-    closed: bool,
+    core: Core<Interest>,
+    row: &'static Mechanism,
+    ready: Vec<Event>,
+    input: Vec<u8>,
+    out: Vec<u8>,
+    /// Connections that go on in the next turn without an event.
+    yielding: Vec<Key>,
+    /// Connections that go on without an event from `rest_end_ms` on.
+    resting: Vec<Key>,
+    rest_end_ms: u64,
+    /// More connections may wait than were accepted, and no event will say so.
+    accepts_again: bool,
 }
 
-pub(super) fn open(row: &'static Mechanism, station: Station) -> Result<Box<dyn Driver>, Error> {
-    let Station { bell, desk, listener, config, way } = station;
-    let pace = Pace::new(config.limits);
+pub(super) fn open(row: &'static Mechanism, setup: Setup) -> Result<Box<dyn Driver>, Error> {
+    let core = Core::open(setup)?;
     let failed = |error: io::Error| Error::Failed(format!("{}: {error}", row.name));
-    let mut watcher = (row.open)(pace.capacity().saturating_add(2)).map_err(failed)?;
-    watcher.add(bell.rings(), BELL, Interest::Readable).map_err(failed)?;
-    watcher.add(listener.as_fd(), LISTENER, Interest::Readable).map_err(failed)?;
-    let sending = (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
-    let tools = Tools { desk, input: vec![0; INPUT_BYTES], out: Vec::new(), sending, row };
+    let mut watcher = (row.open)(core.pace.capacity().saturating_add(2)).map_err(failed)?;
+    watcher.add(core.wakeup.fd(), WAKEUP, Interest::Readable).map_err(failed)?;
+    if let Some(listener) = &core.listener {
+        watcher.add(listener.as_fd(), LISTENER, Interest::Readable).map_err(failed)?;
+    }
     Ok(Box::new(Worker {
         watcher,
-        links: Slab::new(),
-        listener: Some(listener),
-        tools,
-        pace,
-        again: Vec::new(),
-        later: Vec::new(),
-        later_ms: 0,
-        accept_again: false,
-        bell,
-        closed: false,
+        core,
+        row,
+        ready: Vec::new(),
+        input: vec![0; INPUT_BYTES],
+        out: Vec::new(),
+        yielding: Vec::new(),
+        resting: Vec::new(),
+        rest_end_ms: 0,
+        accepts_again: false,
     }))
 }
 
 impl Driver for Worker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
-        let row = self.tools.row.name;
-        self.serve().map_err(|error| Error::Failed(format!("{row}: {error}")))
+        let name = self.row.name;
+        serve(&mut *self, name)
     }
 }
 
-impl Worker {
-    fn serve(&mut self) -> io::Result<()> {
-        let mut ready = Vec::new();
-        loop {
-            self.watcher.wait(&mut ready, self.patience())?;
-            self.tools.desk.tick();
-            let mut order = Order::Serve;
-            let mut again = std::mem::take(&mut self.again);
-            if self.tools.desk.now_ms >= self.later_ms {
-                again.append(&mut self.later);
-            }
-            for &event in &ready {
-                match event.token {
-                    LISTENER => self.accept()?,
-                    BELL => order = self.answer_bell()?,
-                    token => self.turn(Key::of(token.0), event)?,
-                }
-            }
-            for key in again {
-                self.go_on(key)?;
-            }
-            if std::mem::take(&mut self.accept_again) {
-                self.accept()?;
-            }
-            match order {
-                Order::Stop => break,
-                Order::Drain => self.drain()?,
-                Order::Serve => {}
-            }
-            if self.pace.looks(&self.tools.desk) {
-                self.look()?;
-            }
-            self.reopen()?;
-            let draining = self.tools.desk.draining;
-            if draining && (self.links.len() == 0 || self.pace.is_over(&self.tools.desk)) {
-                break;
-            }
-        }
-        self.tools.desk.flush_log();
-        self.close_all();
-        Ok(())
+impl Backend for Worker {
+    type State = Interest;
+
+    fn core(&mut self) -> &mut Core<Interest> {
+        &mut self.core
     }
 
-    #[inline]
-    fn patience(&self) -> Option<Duration> {
-        if !self.again.is_empty() || self.accept_again {
-            return Some(Duration::ZERO);
+    fn turn(&mut self) -> io::Result<Order> {
+        let mut ready = std::mem::take(&mut self.ready);
+        self.watcher.wait(&mut ready, self.wait_max())?;
+        self.core.context.tick();
+        let mut order = Order::Serve;
+        let mut unwatched = std::mem::take(&mut self.yielding);
+        if self.core.context.now_ms >= self.rest_end_ms {
+            unwatched.append(&mut self.resting);
         }
-        let patience = self.pace.patience(self.links.len(), &self.tools.desk);
-        if self.later.is_empty() {
-            return patience;
+        for &event in &ready {
+            match event.token {
+                LISTENER => self.accept()?,
+                WAKEUP => order = self.take_order()?,
+                token => self.handle(Key::from_number(token.0), event)?,
+            }
         }
-        let left_ms = self.later_ms.saturating_sub(self.tools.desk.now_ms).max(1);
-        let left = Duration::from_millis(left_ms);
-        Some(patience.map_or(left, |patience| patience.min(left)))
-    }
-
-    fn answer_bell(&mut self) -> io::Result<Order> {
-        let order = self.bell.answer();
-        if self.tools.row.trigger == Trigger::Oneshot {
-            self.watcher.modify(self.bell.rings(), BELL, Interest::Readable)?;
+        self.ready = ready;
+        for key in unwatched {
+            self.go_on(key)?;
+        }
+        if std::mem::take(&mut self.accepts_again) {
+            self.accept()?;
         }
         Ok(order)
     }
 
-    /// Accepts who waits, some at a time.
+    /// Takes in a socket and watches it. If the mechanism has no capacity for it, it is closed.
+    fn add(&mut self, socket: OwnedFd) -> io::Result<()> {
+        let key = self.core.insert(socket, Interest::Readable);
+        let Some(link) = self.core.links.get_mut(key) else { return Ok(()) };
+        let token = Token(key.number());
+        if self.watcher.add(link.socket.as_fd(), token, Interest::Readable).is_err() {
+            self.core.remove(key);
+        }
+        Ok(())
+    }
+
+    fn drive(&mut self, key: Key, next: Next, out: Vec<u8>) -> io::Result<()> {
+        self.out = out;
+        let Some((link, mut io)) = self.split(key) else { return Ok(()) };
+        let outcome = link.drive(next, &mut io, TURN_BYTES);
+        self.settle(key, outcome)
+    }
+
+    fn forget_listener(&mut self, listener: BorrowedFd<'_>, was_accepting: bool) -> io::Result<()> {
+        self.accepts_again = false;
+        if was_accepting { self.watcher.remove(listener) } else { Ok(()) }
+    }
+
+    fn close_idle(&mut self) -> io::Result<()> {
+        for key in self.core.links.keys() {
+            let Some((link, mut io)) = self.split(key) else { continue };
+            let mut outcome = Outcome::Waits;
+            if link.outbox.is_none() {
+                // A request that has arrived is answered, even without an event.
+                outcome = link.read(&mut io, true);
+            }
+            let is_idle = link.outbox.is_none() && link.connection.is_idle();
+            if outcome == Outcome::Waits && is_idle {
+                outcome = Outcome::Closes;
+            }
+            self.settle(key, outcome)?;
+        }
+        Ok(())
+    }
+
+    fn end_turn(&mut self) -> io::Result<()> {
+        let resumes = self.core.resumes_accepting();
+        match &self.core.listener {
+            Some(listener) if resumes => {
+                self.watcher.add(listener.as_fd(), LISTENER, Interest::Readable)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Worker {
+    /// A connection, and apart from it what it is read and written with.
+    #[inline]
+    fn split(&mut self, key: Key) -> Option<(&mut WatchedLink, Io<'_>)> {
+        let Core { context, links, sending, .. } = &mut self.core;
+        let io = Io {
+            context,
+            sending: &mut **sending,
+            input: &mut self.input,
+            out: &mut self.out,
+            row: self.row,
+        };
+        Some((links.get_mut(key)?, io))
+    }
+
+    #[inline]
+    fn wait_max(&self) -> Option<Duration> {
+        if !self.yielding.is_empty() || self.accepts_again {
+            return Some(Duration::ZERO);
+        }
+        let wait_max = self.core.wait_max();
+        if self.resting.is_empty() {
+            return wait_max;
+        }
+        let rest_ms = self.rest_end_ms.saturating_sub(self.core.context.now_ms).max(1);
+        let rest = Duration::from_millis(rest_ms);
+        Some(wait_max.map_or(rest, |wait| wait.min(rest)))
+    }
+
+    fn take_order(&mut self) -> io::Result<Order> {
+        let order = self.core.wakeup.take_order();
+        if self.row.trigger == Trigger::Oneshot {
+            self.watcher.modify(self.core.wakeup.fd(), WAKEUP, Interest::Readable)?;
+        }
+        Ok(order)
+    }
+
+    /// Accepts connections that wait, up to [`TURN_CALLS`].
     fn accept(&mut self) -> io::Result<()> {
-        let Some(listener) = self.listener.take() else { return Ok(()) };
-        let accepted =
-            if self.pace.is_open() { self.accept_from(listener.as_fd()) } else { Ok(()) };
-        self.listener = Some(listener);
+        let Some(listener) = self.core.listener.take() else { return Ok(()) };
+        let is_accepting = self.core.pace.is_accepting();
+        let accepted = if is_accepting { self.accept_from(listener.as_fd()) } else { Ok(()) };
+        self.core.listener = Some(listener);
         accepted
     }
 
     fn accept_from(&mut self, listener: BorrowedFd<'_>) -> io::Result<()> {
         let mut calls = 0;
         loop {
-            if !self.pace.admits(self.links.len(), &self.tools.desk) {
+            if !self.core.pace.admits(self.core.links.len(), &self.core.context) {
                 return self.watcher.remove(listener);
             }
             match listener::accept(listener) {
-                Accepted::Socket(socket) => {
-                    let link = Link::new(socket, &self.tools.desk);
-                    self.tools.desk.counts.accepted();
-                    let key = self.links.insert(link);
-                    self.watch_first(key);
-                }
-                Accepted::Nobody => break,
+                Accepted::Socket(socket) => self.add(socket)?,
+                Accepted::Nothing => break,
                 Accepted::Gone => {}
                 Accepted::Exhausted => {
-                    self.pace.exhausted(&self.tools.desk);
+                    self.core.pace.exhausted(&self.core.context);
                     return self.watcher.remove(listener);
                 }
             }
             calls += 1;
             if calls == TURN_CALLS {
-                self.accept_again = self.tools.row.trigger == Trigger::Edge;
+                self.accepts_again = self.row.trigger == Trigger::Edge;
                 break;
             }
         }
-        if self.tools.row.trigger == Trigger::Oneshot {
+        if self.row.trigger == Trigger::Oneshot {
             self.watcher.modify(listener, LISTENER, Interest::Readable)?;
         }
         Ok(())
     }
 
-    /// Watches a connection that was accepted. One that can't be watched, as the mechanism has no room
-    /// for it, is closed.
-    fn watch_first(&mut self, key: Key) {
-        let Some(link) = self.links.get_mut(key) else { return };
-        let token = Token(key.number());
-        if self.watcher.add(link.socket.as_fd(), token, Interest::Readable).is_err() {
-            self.links.remove(key);
-            self.tools.desk.counts.closed();
-        }
-    }
-
-    /// A connection is ready.
+    /// Handles the event of a connection.
     #[inline]
-    fn turn(&mut self, key: Key, event: Event) -> io::Result<()> {
+    fn handle(&mut self, key: Key, event: Event) -> io::Result<()> {
+        let is_oneshot = self.row.trigger == Trigger::Oneshot;
         // It may have been closed in this very turn.
-        let Some(link) = self.links.get_mut(key) else { return Ok(()) };
-        let fate = if link.outbox.is_none() {
-            link.read(&mut self.tools, event.hangup)
-        } else if self.tools.row.trigger == Trigger::Oneshot && !event.writable {
-            // The other side sends no more, which some tell unasked. Watched again, it would be told at
-            // once and for ever.
-            self.put_off(key);
+        let Some((link, mut io)) = self.split(key) else { return Ok(()) };
+        let outcome = if link.outbox.is_none() {
+            link.read(&mut io, event.hangup)
+        } else if is_oneshot && !event.writable {
+            // The other side sends no more, which some mechanisms report unasked. Watched again, the
+            // socket would be reported at once and for ever.
+            self.rest(key);
             return Ok(());
         } else if event.writable || event.hangup {
-            link.push(&mut self.tools)
+            link.push(&mut io)
         } else {
-            Fate::Stays
+            Outcome::Waits
         };
-        self.settle(key, fate)
+        self.settle(key, outcome)
     }
 
-    /// Has a connection go on a little later, without an event.
-    fn put_off(&mut self, key: Key) {
-        if self.later.is_empty() {
-            self.later_ms = self.tools.desk.now_ms + LATER_MS;
+    /// Lets a connection go on a little later, without an event.
+    fn rest(&mut self, key: Key) {
+        if self.resting.is_empty() {
+            self.rest_end_ms = self.core.context.now_ms + REST_MS;
         }
-        self.later.push(key);
+        self.resting.push(key);
     }
 
-    /// A connection that had not come to its end has another turn.
+    /// Gives a connection a turn without an event.
     fn go_on(&mut self, key: Key) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else { return Ok(()) };
-        let mut fate = Fate::Stays;
+        let Some((link, mut io)) = self.split(key) else { return Ok(()) };
+        let mut outcome = Outcome::Waits;
         if link.outbox.is_some() {
-            fate = link.push(&mut self.tools);
+            outcome = link.push(&mut io);
         }
-        // What came meanwhile may have been told already.
-        if fate == Fate::Stays && link.outbox.is_none() {
-            fate = link.read(&mut self.tools, true);
+        // The event of what arrived meanwhile may be over already.
+        if outcome == Outcome::Waits && link.outbox.is_none() {
+            outcome = link.read(&mut io, true);
         }
-        self.settle(key, fate)
+        self.settle(key, outcome)
     }
 
-    /// Has a connection watched for what it waits for now, or closes it.
+    /// Watches a connection for what it waits for now, or closes it.
     #[inline]
-    fn settle(&mut self, key: Key, fate: Fate) -> io::Result<()> {
-        let Some(link) = self.links.get_mut(key) else { return Ok(()) };
-        match fate {
-            Fate::Closes => return self.close(key),
-            Fate::Again => {
-                if !self.again.contains(&key) {
-                    self.again.push(key);
+    fn settle(&mut self, key: Key, outcome: Outcome) -> io::Result<()> {
+        let Some(link) = self.core.links.get_mut(key) else { return Ok(()) };
+        match outcome {
+            Outcome::Closes => return self.close(key),
+            Outcome::Yields => {
+                if !self.yielding.contains(&key) {
+                    self.yielding.push(key);
                 }
                 return Ok(());
             }
-            Fate::Stays => {}
+            Outcome::Waits => {}
         }
         let wanted = if link.outbox.is_some() { Interest::Writable } else { Interest::Readable };
-        if link.watched != wanted || self.tools.row.trigger == Trigger::Oneshot {
-            link.watched = wanted;
+        if link.state != wanted || self.row.trigger == Trigger::Oneshot {
+            link.state = wanted;
             self.watcher.modify(link.socket.as_fd(), Token(key.number()), wanted)?;
         }
         Ok(())
     }
 
     fn close(&mut self, key: Key) -> io::Result<()> {
-        if let Some(link) = self.links.remove(key) {
-            self.tools.desk.counts.closed();
-            self.closed = true;
-            self.watcher.remove(link.socket.as_fd())?;
-        }
-        Ok(())
-    }
-
-    /// Looks after limits.
-    fn look(&mut self) -> io::Result<()> {
-        for place in 0..self.links.end() {
-            let Some(key) = self.links.at(place) else { continue };
-            let Some(link) = self.links.get_mut(key) else { continue };
-            let Tools { desk, out, .. } = &mut self.tools;
-            out.clear();
-            if let Some(next) = link.connection.overdue(&self.pace.limits, desk, out) {
-                let fate = link.drive(next, &mut self.tools);
-                self.settle(key, fate)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Accepts again, where there is room again.
-    fn reopen(&mut self) -> io::Result<()> {
-        let closed = std::mem::take(&mut self.closed);
-        if let Some(listener) = &self.listener
-            && self.pace.reopens(closed, &self.tools.desk)
-        {
-            self.watcher.add(listener.as_fd(), LISTENER, Interest::Readable)?;
-        }
-        Ok(())
-    }
-
-    /// Serves who waits, accepts no more, and closes what is idle.
-    fn drain(&mut self) -> io::Result<()> {
-        self.tools.desk.draining = true;
-        loop {
-            let before = self.links.len();
-            self.accept()?;
-            if self.links.len() == before || !self.pace.is_open() {
-                break;
-            }
-        }
-        let watched = self.pace.is_open();
-        self.pace.drain(&self.tools.desk);
-        self.accept_again = false;
-        if let Some(listener) = self.listener.take() {
-            listener::close(&listener);
-            if watched {
-                self.watcher.remove(listener.as_fd())?;
-            }
-        }
-        for key in self.links.keys() {
-            let Some(link) = self.links.get_mut(key) else { continue };
-            let mut fate = Fate::Stays;
-            if link.outbox.is_none() {
-                // What has come is answered, though it has not been told.
-                fate = link.read(&mut self.tools, true);
-            }
-            let idle = link.outbox.is_none() && link.connection.is_idle();
-            let fate = if fate == Fate::Stays && idle { Fate::Closes } else { fate };
-            self.settle(key, fate)?;
-        }
-        Ok(())
-    }
-
-    fn close_all(&mut self) {
-        if let Some(listener) = self.listener.take() {
-            listener::close(&listener);
-        }
-        for key in self.links.keys() {
-            // What can't be let go of goes with the mechanism.
-            let _ = self.close(key);
+        match self.core.remove(key) {
+            Some(link) => self.watcher.remove(link.socket.as_fd()),
+            None => Ok(()),
         }
     }
 }
 
-impl Link {
-    fn new(socket: OwnedFd, desk: &Desk) -> Link {
-        let peer = desk.log.as_ref().and_then(|_: &log::Log| listener::peer(&socket));
-        let connection = Connection::new(desk.now_ms, peer);
-        Link { socket, connection, outbox: None, watched: Interest::Readable }
-    }
+/// What a connection is read and written with.
+struct Io<'a> {
+    context: &'a mut Context,
+    sending: &'a mut dyn Sending,
+    input: &'a mut Vec<u8>,
+    out: &'a mut Vec<u8>,
+    row: &'static Mechanism,
+}
 
-    /// Receives and answers. Where what is ready is told only once, it receives until it is known that
-    /// there is no more: by less than was asked for, unless there may be an end behind it.
+impl WatchedLink {
+    /// Receives and answers. An edge-triggered mechanism reports a socket once, so it receives until less
+    /// comes than was asked for; if the other side may have ended behind that, until nothing comes.
     #[inline]
-    fn read(&mut self, tools: &mut Tools, ends: bool) -> Fate {
-        let edge = tools.row.trigger == Trigger::Edge;
-        let to_the_end = ends || !tools.row.tells_hangup;
+    fn read(&mut self, io: &mut Io<'_>, may_have_ended: bool) -> Outcome {
+        let is_edge = io.row.trigger == Trigger::Edge;
+        let reads_to_end = may_have_ended || !io.row.tells_hangup;
         for _ in 0..TURN_CALLS {
-            let next = match net::recv(&self.socket, tools.input.as_mut_slice(), RecvFlags::empty())
-            {
+            let next = match net::recv(&self.socket, io.input.as_mut_slice(), RecvFlags::empty()) {
                 Ok((_, 0)) => self.connection.ended(),
                 Ok((_, bytes)) => {
-                    tools.out.clear();
-                    let came = &tools.input[..bytes];
-                    let next = self.connection.received(came, &mut tools.desk, &mut tools.out);
-                    let fate = self.drive(next, tools);
-                    let more = edge && (to_the_end || bytes == tools.input.len());
-                    if fate != Fate::Stays || self.outbox.is_some() || !more {
-                        return fate;
+                    io.out.clear();
+                    let received = &io.input[..bytes];
+                    let next = self.connection.received(received, io.context, io.out);
+                    let outcome = self.drive(next, io, TURN_BYTES);
+                    let may_be_more = is_edge && (reads_to_end || bytes == io.input.len());
+                    if outcome != Outcome::Waits || self.outbox.is_some() || !may_be_more {
+                        return outcome;
                     }
                     continue;
                 }
-                Err(Errno::AGAIN) => return Fate::Stays,
+                Err(Errno::AGAIN) => return Outcome::Waits,
                 Err(Errno::INTR) => continue,
                 Err(_) => Next::Close,
             };
-            return self.drive(next, tools);
+            return self.drive(next, io, TURN_BYTES);
         }
-        Fate::Again
+        Outcome::Yields
     }
 
-    /// Sends on what the socket did not take before.
-    fn push(&mut self, tools: &mut Tools) -> Fate {
-        let mut left = TURN_BYTES;
-        match self.push_outbox(tools, &mut left) {
-            Ok(next) => self.drive_within(next, tools, left),
-            Err(fate) => fate,
+    /// Sends what the socket did not take before.
+    fn push(&mut self, io: &mut Io<'_>) -> Outcome {
+        let mut budget = TURN_BYTES;
+        match self.push_outbox(io, &mut budget) {
+            Ok(next) => self.drive(next, io, budget),
+            Err(outcome) => outcome,
         }
     }
 
-    /// Does what is to be done with the socket, and what follows from that, until it has to wait.
+    /// Does what `next` asks for, and what follows from that, until the connection has to wait.
     #[inline]
-    fn drive(&mut self, next: Next, tools: &mut Tools) -> Fate {
-        self.drive_within(next, tools, TURN_BYTES)
-    }
-
-    fn drive_within(&mut self, mut next: Next, tools: &mut Tools, mut left: usize) -> Fate {
+    fn drive(&mut self, mut next: Next, io: &mut Io<'_>, mut budget: usize) -> Outcome {
         loop {
-            next = match next {
-                Next::Wait => return Fate::Stays,
-                Next::Close => return Fate::Closes,
+            let sent = match next {
+                Next::Wait => return Outcome::Waits,
+                Next::Close => return Outcome::Closes,
                 Next::Linger => {
-                    // The other side may be gone, which the next call tells.
-                    let _ = net::shutdown(&self.socket, Shutdown::Write);
-                    return Fate::Stays;
+                    self.end_sending();
+                    return Outcome::Waits;
                 }
-                Next::Send(None) => match self.send(tools) {
-                    Ok(next) => next,
-                    Err(fate) => return fate,
-                },
+                Next::Send(None) => self.send(io),
                 Next::Send(Some(body)) => {
-                    self.outbox = Some(Box::new(Outbox::new(tools.out.clone(), Some(body))));
-                    match self.push_outbox(tools, &mut left) {
-                        Ok(next) => next,
-                        Err(fate) => return fate,
-                    }
+                    self.keep_unsent(io.out.clone(), Some(body));
+                    self.push_outbox(io, &mut budget)
                 }
+            };
+            next = match sent {
+                Ok(next) => next,
+                Err(outcome) => return outcome,
             };
         }
     }
 
-    /// Sends the output; what the socket does not take is kept.
+    /// Sends the output, and keeps what the socket does not take.
     #[inline]
-    fn send(&mut self, tools: &mut Tools) -> Result<Next, Fate> {
-        let sent = match net::send(&self.socket, &tools.out, SendFlags::NOSIGNAL) {
+    fn send(&mut self, io: &mut Io<'_>) -> Result<Next, Outcome> {
+        let sent = match net::send(&self.socket, io.out, SendFlags::NOSIGNAL) {
             Ok(sent) => sent,
             Err(Errno::AGAIN | Errno::INTR) => 0,
-            Err(_) => return Err(Fate::Closes),
+            Err(_) => return Err(Outcome::Closes),
         };
-        tools.desk.counts.sent(sent);
-        if sent == tools.out.len() {
-            tools.out.clear();
-            return Ok(self.connection.sent(&mut tools.desk, &mut tools.out));
+        self.connection.sent(sent, io.context);
+        if sent == io.out.len() {
+            io.out.clear();
+            return Ok(self.connection.flushed(io.context, io.out));
         }
-        self.connection.moved(tools.desk.now_ms);
-        self.outbox = Some(Box::new(Outbox::new(tools.out[sent..].to_vec(), None)));
-        Err(Fate::Stays)
+        self.keep_unsent(io.out[sent..].to_vec(), None);
+        Err(Outcome::Waits)
     }
 
-    /// Sends what is kept, as far as the socket takes it and `left` allows.
-    fn push_outbox(&mut self, tools: &mut Tools, left: &mut usize) -> Result<Next, Fate> {
-        let Some(outbox) = &mut self.outbox else { return Ok(Next::Wait) };
-        let (sent, progress) = outbox.push(self.socket.as_fd(), &mut *tools.sending, left);
-        tools.desk.counts.sent(sent);
-        if sent > 0 {
-            self.connection.moved(tools.desk.now_ms);
-        }
-        match progress {
-            Progress::Gone => {
-                self.outbox = None;
-                tools.out.clear();
-                Ok(self.connection.sent(&mut tools.desk, &mut tools.out))
+    /// Sends from the outbox, as far as the socket takes it and `budget` allows.
+    fn push_outbox(&mut self, io: &mut Io<'_>, budget: &mut usize) -> Result<Next, Outcome> {
+        match self.flush(io.context, io.sending, budget) {
+            Flush::Complete => {
+                io.out.clear();
+                Ok(self.connection.flushed(io.context, io.out))
             }
-            Progress::Full => Err(Fate::Stays),
-            Progress::Enough => Err(Fate::Again),
-            Progress::Failed(error) if error.kind() == ErrorKind::Interrupted => Err(Fate::Again),
-            Progress::Failed(_) => Err(Fate::Closes),
+            Flush::Full => Err(Outcome::Waits),
+            Flush::Paused => Err(Outcome::Yields),
+            Flush::Failed => Err(Outcome::Closes),
         }
     }
 }

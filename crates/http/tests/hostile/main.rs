@@ -44,7 +44,7 @@ fn may_have_heads(input: &Input) -> bool {
 fn every_reply_is_whole_and_right_and_does_not_depend_on_how_its_request_arrives() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let site = Site::new();
-    let exchange = RefCell::new(Exchange::over(&site.root()).unwrap());
+    let exchange = RefCell::new(Exchange::new(&site.root()).unwrap());
     let replies = Cell::new(0);
     let outcome = runner(PLAYS).run(&input(), |input| {
         let mut exchange = exchange.borrow_mut();

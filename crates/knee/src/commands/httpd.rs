@@ -1,15 +1,16 @@
 //! `knee httpd`: a server of files by itself, over any mechanism.
 
+mod ending;
+
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print;
 use crate::usage;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use ending::Ending;
 use http::{Config, Counts, Limits, SENDING, Server};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -85,28 +86,28 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     }
     engine::pinnable(&ask.pin)?;
     raise_descriptors();
-    // Before anybody can know of the server, so that no signal ends it in the middle.
-    let mut signals = Signals::new([SIGINT, SIGTERM])
-        .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
+    let ending = Ending::watch(ask.drain)?;
     let trouble = |error: http::Error| match error {
-        http::Error::Asked(what) => Trouble::usage(what),
+        http::Error::Invalid(what) => Trouble::usage(what),
         http::Error::Failed(what) => Trouble::failed(what),
     };
     let server = Server::start(config(ask)).map_err(trouble)?;
     server.remarks().iter().for_each(|remark| complain(&format!("knee: {remark}")));
-    print(&listening(ask, &server))?;
-    let (stopper, handle) = (server.stopper(), signals.handle());
-    let waits = std::thread::spawn(move || {
-        for (before, _) in signals.forever().enumerate() {
-            if before == 0 { stopper.drain() } else { stopper.stop() }
-        }
-    });
-    let ended = server.wait();
-    handle.close();
-    // It has no more to do, and nothing to say.
-    let _ = waits.join();
-    print(&served(ask, ended.map_err(trouble)?))?;
+    print(&listening(ask, &server)).map_err(no_address)?;
+    ending.end_with(server.stopper());
+    print(&served(ask, server.wait().map_err(trouble)?))?;
     Ok(Exit::Done)
+}
+
+/// A server of which nobody learns the address has failed; elsewhere a reader that has gone is no failure.
+fn no_address(trouble: Trouble) -> Trouble {
+    if trouble.exit != Exit::Done {
+        return trouble;
+    }
+    Trouble::failed(
+        "nothing reads standard output, so the address can't be printed and nothing was served; to serve \
+         anyway, redirect it (`> /dev/null`)",
+    )
 }
 
 fn config(ask: &Httpd) -> Config {
@@ -162,24 +163,31 @@ fn listening(ask: &Httpd, server: &Server) -> String {
 
 /// The last line: what happened.
 fn served(ask: &Httpd, counts: Counts) -> String {
-    let Counts { accepted, open, replies, bytes, pauses, unlogged } = counts;
+    let Counts { accepted, open, replies, aborted, bytes, pauses, unlogged } = counts;
     if ask.json {
         let line = json!({
-            "accepted": accepted, "open": open, "replies": replies, "bytes": bytes, "pauses": pauses,
-            "unlogged": unlogged,
+            "accepted": accepted, "open": open, "replies": replies, "aborted": aborted, "bytes": bytes,
+            "pauses": pauses, "unlogged": unlogged,
         });
         return format!("{line}\n");
     }
     let mut text =
         format!("Served: {replies} replies of {bytes} bytes over {accepted} connections\n");
     // Writing to a String can't fail.
+    if aborted > 0 {
+        let _ = writeln!(
+            text,
+            "{aborted} more replies were cut off: the client left, or a limit was met"
+        );
+    }
     if pauses > 0 {
-        let mend = "raise `ulimit -n`, or use more --workers";
-        let _ = writeln!(text, "Descriptors ran out, and accepting paused {pauses} times → {mend}");
+        let remedy = "raise `ulimit -n`, or use more --workers";
+        let _ =
+            writeln!(text, "Descriptors ran out, and accepting paused {pauses} times → {remedy}");
     }
     if unlogged > 0 {
-        let _ =
-            writeln!(text, "{unlogged} lines of the log could not be written → is the disk full?");
+        let remedy = "is the disk full, or does nothing read the pipe?";
+        let _ = writeln!(text, "{unlogged} lines of the log were dropped → {remedy}");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! What a socket did not take yet: bytes, and stretches of files behind them.
+//! What a socket did not take yet: bytes, and parts of files after them.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -9,72 +9,71 @@ use rustix::net::SendFlags;
 use crate::sending::{Sending, Stretch, Window};
 use crate::site::{Body, Part};
 
-/// What is still to be sent.
+/// Output that is still to be sent.
 pub(crate) struct Outbox {
     bytes: Vec<u8>,
-    /// Of `bytes`, those that have gone.
-    gone: usize,
+    /// How many of `bytes` were sent.
+    sent: usize,
     parts: VecDeque<Part>,
     kept: Option<Window>,
 }
 
 /// How far sending came.
 pub(crate) enum Progress {
-    /// To the end.
-    Gone,
-    /// Until the socket took no more.
+    Complete,
+    /// The socket takes no more for now.
     Full,
-    /// As far as was allowed.
-    Enough,
+    /// The budget is used up.
+    Paused,
     Failed(io::Error),
 }
 
 impl Outbox {
     pub(crate) fn new(bytes: Vec<u8>, body: Option<Body>) -> Outbox {
         let parts = body.map(|body| body.parts).unwrap_or_default();
-        Outbox { bytes, gone: 0, parts, kept: None }
+        Outbox { bytes, sent: 0, parts, kept: None }
     }
 
-    /// Sends as much as the socket takes, or about as much as is `left`; returns how much that was.
+    /// Sends what the socket takes, up to about `budget` bytes; returns how many bytes that were.
     pub(crate) fn push(
         &mut self,
         socket: BorrowedFd<'_>,
         sending: &mut dyn Sending,
-        left: &mut usize,
+        budget: &mut usize,
     ) -> (usize, Progress) {
-        let mut all = 0;
+        let mut total = 0;
         loop {
-            if self.gone == self.bytes.len() && self.parts.is_empty() {
-                return (all, Progress::Gone);
+            if self.sent == self.bytes.len() && self.parts.is_empty() {
+                return (total, Progress::Complete);
             }
-            if *left == 0 {
-                return (all, Progress::Enough);
+            if *budget == 0 {
+                return (total, Progress::Paused);
             }
             match self.push_once(socket, sending) {
                 Ok(sent) => {
-                    all += sent;
-                    *left = left.saturating_sub(sent);
+                    total += sent;
+                    *budget = budget.saturating_sub(sent);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return (all, Progress::Full);
+                    return (total, Progress::Full);
                 }
-                Err(error) => return (all, Progress::Failed(error)),
+                Err(error) => return (total, Progress::Failed(error)),
             }
         }
     }
 
-    /// Sends the bytes, and the file that comes next behind them.
+    /// Sends the bytes, and the part of a file after them.
     fn push_once(
         &mut self,
         socket: BorrowedFd<'_>,
         sending: &mut dyn Sending,
     ) -> io::Result<usize> {
-        let head = &self.bytes[self.gone..];
+        let head = &self.bytes[self.sent..];
         let more = self.parts.len() > 1;
         match self.parts.front_mut() {
             Some(Part::Bytes(bytes)) if head.is_empty() => {
                 self.bytes = std::mem::take(bytes);
-                self.gone = 0;
+                self.sent = 0;
                 self.parts.pop_front();
                 Ok(0)
             }
@@ -83,7 +82,7 @@ impl Outbox {
                 let stretch = Stretch { head, file, at: *at, bytes: *bytes, more, kept };
                 let sent = sending.send(socket, stretch)?;
                 let of_head = sent.min(head.len());
-                self.gone += of_head;
+                self.sent += of_head;
                 *at += (sent - of_head) as u64;
                 *bytes -= (sent - of_head) as u64;
                 if *bytes == 0 {
@@ -95,7 +94,7 @@ impl Outbox {
             more => {
                 let more = if more.is_some() { SendFlags::MORE } else { SendFlags::empty() };
                 let sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | more)?;
-                self.gone += sent;
+                self.sent += sent;
                 Ok(sent)
             }
         }

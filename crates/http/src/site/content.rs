@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use httpdate::HttpDate;
 
-use crate::conditional::State;
-use crate::root::Stamp;
-use crate::types;
+use crate::request::conditional::State;
+use crate::response::media_type;
+use crate::site::root::Stamp;
 
 /// Bytes of a file that is kept, at most. A larger one is opened for each reply, and sent by the kernel.
 pub(crate) const SMALL_BYTES: u64 = 64 * 1024;
@@ -49,7 +49,7 @@ impl Facts {
         let etag = format!("\"{second:x}-{nanosecond:x}-{:x}\"", stamp.bytes);
         // A date to come must not be told (RFC 9110, 8.8.2.1).
         let modified = u64::try_from(second).ok().filter(|second| *second <= seconds(wall));
-        Facts { bytes: stamp.bytes, media: types::of(path), etag, modified }
+        Facts { bytes: stamp.bytes, media: media_type::from_path(path), etag, modified }
     }
 
     pub(crate) fn state(&self) -> State<'_> {

@@ -1,10 +1,10 @@
-//! The connections of a worker, by number; a number that is used again bears another generation.
+//! The connections of a worker, by number. A number that is used again has another generation.
 
-/// What a driver calls a connection by: its place, and how often that was used before.
+/// A connection's name in a driver: its position, and how often that was used before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub place: u32,
-    /// 24 bits: what comes too late belongs to a generation or two before, not to 16 millions.
+    pub position: u32,
+    /// 24 bits: a late event belongs to a generation or two before, not to one 16 million ago.
     pub generation: u32,
 }
 
@@ -13,11 +13,11 @@ const GENERATIONS: u32 = 1 << 24;
 impl Key {
     /// As one number of 56 bits.
     pub(crate) fn number(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.place)
+        u64::from(self.generation) << 32 | u64::from(self.position)
     }
 
-    pub(crate) fn of(number: u64) -> Key {
-        Key { place: number as u32, generation: (number >> 32) as u32 % GENERATIONS }
+    pub(crate) fn from_number(number: u64) -> Key {
+        Key { position: number as u32, generation: (number >> 32) as u32 % GENERATIONS }
     }
 }
 
@@ -26,7 +26,7 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// Values at places that are used again.
+/// Values at positions that are used again after a removal.
 pub(crate) struct Slab<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -42,43 +42,44 @@ impl<T> Slab<T> {
     }
 
     pub(crate) fn insert(&mut self, value: T) -> Key {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let position = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, value: None });
             self.slots.len() as u32 - 1
         });
-        let slot = &mut self.slots[place as usize];
+        let slot = &mut self.slots[position as usize];
         slot.value = Some(value);
-        Key { place, generation: slot.generation }
+        Key { position, generation: slot.generation }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
-        let slot = self.slots.get_mut(key.place as usize)?;
+        let slot = self.slots.get_mut(key.position as usize)?;
         if slot.generation == key.generation { slot.value.as_mut() } else { None }
     }
 
     pub(crate) fn remove(&mut self, key: Key) -> Option<T> {
-        let slot = self.slots.get_mut(key.place as usize)?;
+        let slot = self.slots.get_mut(key.position as usize)?;
         if slot.generation != key.generation {
             return None;
         }
         let value = slot.value.take()?;
         slot.generation = (slot.generation + 1) % GENERATIONS;
-        self.free.push(key.place);
+        self.free.push(key.position);
         Some(value)
     }
 
-    /// The key at each place that is used.
+    /// The keys of all values.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let used = self.slots.iter().enumerate().filter(|(_, slot)| slot.value.is_some());
-        used.map(|(place, slot)| Key { place: place as u32, generation: slot.generation }).collect()
+        used.map(|(position, slot)| Key { position: position as u32, generation: slot.generation })
+            .collect()
     }
 
-    /// The key at a place, if it is used; places run from 0 to [`Slab::end`].
+    /// The key at a position, if it is used; positions run from 0 to [`Slab::end`].
     #[inline]
-    pub(crate) fn at(&self, place: usize) -> Option<Key> {
-        let slot = self.slots.get(place).filter(|slot| slot.value.is_some())?;
-        Some(Key { place: place as u32, generation: slot.generation })
+    pub(crate) fn key_at(&self, position: usize) -> Option<Key> {
+        let slot = self.slots.get(position).filter(|slot| slot.value.is_some())?;
+        Some(Key { position: position as u32, generation: slot.generation })
     }
 
     pub(crate) fn end(&self) -> usize {
@@ -91,18 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_that_is_used_again_has_another_key() {
+    fn a_position_that_is_used_again_has_another_key() {
         let mut slab = Slab::new();
         let (a, b) = (slab.insert('a'), slab.insert('b'));
         assert_eq!((slab.len(), slab.end()), (2, 2));
         assert_eq!(slab.remove(a), Some('a'));
         assert_eq!(slab.remove(a), None);
         let c = slab.insert('c');
-        assert_eq!(c.place, a.place);
+        assert_eq!(c.position, a.position);
         assert_eq!(slab.get_mut(a), None);
         assert_eq!(slab.get_mut(c), Some(&mut 'c'));
         assert_eq!(slab.keys(), [c, b]);
-        assert_eq!(Key::of(c.number()), c);
+        assert_eq!(Key::from_number(c.number()), c);
         assert!(c.number() < 1 << 56);
     }
 
@@ -112,7 +113,7 @@ mod tests {
         let mut key = slab.insert(0);
         slab.slots[0].generation = GENERATIONS - 1;
         key.generation = GENERATIONS - 1;
-        assert_eq!(Key::of(key.number()), key);
+        assert_eq!(Key::from_number(key.number()), key);
         slab.remove(key);
         assert_eq!(slab.insert(1).generation, 0);
     }

@@ -16,7 +16,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, fcntl_setfl, openat, openat2};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::status::Status;
+use crate::response::status::Status;
 
 /// Not to wait for the writer of a FIFO, nor to take over a terminal.
 const FILE: OFlags =
@@ -79,7 +79,7 @@ impl Root {
         // The one that is named may be a link: only what is in it has to stay in it.
         let flags = FOLDER.difference(OFlags::NOFOLLOW);
         let folder = rustix::fs::open(path, flags, Mode::empty())
-            .map_err(|errno| Error::Asked(cannot_serve(path, errno)))?;
+            .map_err(|errno| Error::Invalid(cannot_serve(path, errno)))?;
         let way = match beneath(folder.as_fd(), b".", FOLDER) {
             Err(Errno::NOSYS | Errno::PERM) => Way::Walk,
             _ => Way::Beneath,

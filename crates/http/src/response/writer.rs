@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::rc::Rc;
 
-use crate::content::{Facts, date};
-use crate::range::Span;
+use crate::request::range::Span;
+use crate::response::status::Status;
+use crate::site::content::{Facts, date};
 use crate::site::{Body, Part};
-use crate::status::Status;
 
 /// The first line of most replies; heads are kept with it.
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";

@@ -6,7 +6,7 @@ const UNKNOWN: &str = "application/octet-stream";
 /// The media type and, for text, its character set.
 ///
 /// All text is said to be UTF-8: without a word on it, browsers guess.
-pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
+pub(crate) fn from_path(path: &[u8]) -> (&'static str, &'static str) {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let end = name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot + 1..]);
     let media = end
@@ -18,15 +18,15 @@ pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::from_path;
 
     #[test]
     fn the_end_of_a_name_tells_the_type() {
-        assert_eq!(of(b"/index.html"), ("text/html", "; charset=utf-8"));
-        assert_eq!(of(b"/a.b/style.CSS"), ("text/css", "; charset=utf-8"));
-        assert_eq!(of(b"/picture.png"), ("image/png", ""));
-        assert_eq!(of(b"/a.json"), ("application/json", ""));
-        assert_eq!(of(b"/.html"), ("text/html", "; charset=utf-8"));
+        assert_eq!(from_path(b"/index.html"), ("text/html", "; charset=utf-8"));
+        assert_eq!(from_path(b"/a.b/style.CSS"), ("text/css", "; charset=utf-8"));
+        assert_eq!(from_path(b"/picture.png"), ("image/png", ""));
+        assert_eq!(from_path(b"/a.json"), ("application/json", ""));
+        assert_eq!(from_path(b"/.html"), ("text/html", "; charset=utf-8"));
     }
 
     #[test]
@@ -34,7 +34,7 @@ mod tests {
         for path in
             [&b"/128"[..], b"/a.png/file", b"/a.", b"/a.\xff", b"/a.no-such-type", b"/", b""]
         {
-            assert_eq!(of(path), ("application/octet-stream", ""), "{path:?}");
+            assert_eq!(from_path(path), ("application/octet-stream", ""), "{path:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! double dot means the same however it is written. What climbs above the folder is refused, not
 //! clamped. A slash that was escaped parts two names like any other: no file has one in its name.
 
-use crate::status::Status;
+use crate::response::status::Status;
 
 /// Makes the path that a target names: in order, unescaped, from `/` on, with a slash at the end where
 /// a folder is meant. Returns the query with its question mark, or nothing.

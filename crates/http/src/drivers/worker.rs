@@ -1,0 +1,237 @@
+//! What all drivers share: connections with their sockets, the loop of a worker, sending and closing.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{Shutdown, shutdown};
+
+use super::pace::Pace;
+use super::slab::{Key, Slab};
+use crate::Error;
+use crate::connection::{Connection, Next};
+use crate::listener::{self, Accepted};
+use crate::sending::Sending;
+use crate::sending::outbox::{Outbox, Progress};
+use crate::site::Body;
+use crate::workers::{Context, Order, Setup, Wakeup};
+
+/// A connection, its socket, and what the driver knows of it.
+pub(super) struct Link<S> {
+    pub socket: OwnedFd,
+    pub connection: Connection,
+    /// What the socket did not take yet.
+    pub outbox: Option<Box<Outbox>>,
+    /// It goes as soon as the driver can let go of it.
+    pub closing: bool,
+    pub state: S,
+}
+
+/// How far [`Link::flush`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    Complete,
+    /// The socket takes no more for now.
+    Full,
+    /// The turn's share is used up.
+    Paused,
+    Failed,
+}
+
+impl<S> Link<S> {
+    /// Puts into the outbox what the socket takes later.
+    pub(super) fn keep_unsent(&mut self, bytes: Vec<u8>, body: Option<Body>) {
+        self.outbox = Some(Box::new(Outbox::new(bytes, body)));
+    }
+
+    /// Sends from the outbox, as far as the socket takes it and `budget` allows.
+    pub(super) fn flush(
+        &mut self,
+        context: &mut Context,
+        sending: &mut dyn Sending,
+        budget: &mut usize,
+    ) -> Flush {
+        let Some(outbox) = &mut self.outbox else { return Flush::Complete };
+        let (sent, progress) = outbox.push(self.socket.as_fd(), sending, budget);
+        self.connection.sent(sent, context);
+        match progress {
+            Progress::Complete => {
+                self.outbox = None;
+                Flush::Complete
+            }
+            Progress::Full => Flush::Full,
+            Progress::Paused => Flush::Paused,
+            Progress::Failed(error) if error.kind() == ErrorKind::Interrupted => Flush::Paused,
+            Progress::Failed(_) => Flush::Failed,
+        }
+    }
+
+    pub(super) fn end_sending(&self) {
+        // If the other side is gone already, the next event says so.
+        let _ = shutdown(&self.socket, Shutdown::Write);
+    }
+}
+
+/// What a worker has, whatever drives it.
+pub(super) struct Core<S> {
+    pub context: Context,
+    pub links: Slab<Link<S>>,
+    pub listener: Option<OwnedFd>,
+    pub pace: Pace,
+    pub sending: Box<dyn Sending>,
+    pub wakeup: Arc<Wakeup>,
+    /// A connection closed since accepting was last considered.
+    pub has_closed: bool,
+}
+
+impl<S> Core<S> {
+    pub(super) fn open(setup: Setup) -> Result<Core<S>, Error> {
+        let Setup { wakeup, context, listener, config, way } = setup;
+        let sending =
+            (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
+        Ok(Core {
+            context,
+            links: Slab::new(),
+            listener: Some(listener),
+            pace: Pace::new(config.limits),
+            sending,
+            wakeup,
+            has_closed: false,
+        })
+    }
+
+    /// Takes in an accepted socket.
+    pub(super) fn insert(&mut self, socket: OwnedFd, state: S) -> Key {
+        let peer = self.context.log.as_ref().and_then(|_| listener::peer(&socket));
+        let connection = Connection::new(self.context.now_ms, peer);
+        self.context.counts.accepted();
+        self.links.insert(Link { socket, connection, outbox: None, closing: false, state })
+    }
+
+    /// Forgets a connection; its socket closes with what is returned.
+    pub(super) fn remove(&mut self, key: Key) -> Option<Link<S>> {
+        let mut link = self.links.remove(key)?;
+        link.connection.closed(&mut self.context);
+        self.has_closed = true;
+        Some(link)
+    }
+
+    #[inline]
+    pub(super) fn wait_max(&self) -> Option<Duration> {
+        self.pace.wait_max(self.links.len(), &self.context)
+    }
+
+    /// Whether accepting resumes in this turn.
+    pub(super) fn resumes_accepting(&mut self) -> bool {
+        let has_closed = std::mem::take(&mut self.has_closed);
+        self.pace.resumes(has_closed, &self.context)
+    }
+
+    fn has_drained(&self) -> bool {
+        self.context.draining && (self.links.len() == 0 || self.pace.is_drain_over(&self.context))
+    }
+
+    fn close_all(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            listener::close(&listener);
+        }
+        // The driver's descriptor closes before the sockets do, so that nothing is watched any more.
+        for key in self.links.keys() {
+            if let Some(link) = self.links.get_mut(key) {
+                link.connection.closed(&mut self.context);
+            }
+        }
+        self.context.close_log();
+    }
+}
+
+/// What a driver does in its own way; [`serve`] is the loop around it.
+pub(super) trait Backend {
+    /// What it knows of a connection.
+    type State;
+
+    fn core(&mut self) -> &mut Core<Self::State>;
+
+    /// Waits, handles what has happened, and returns the order of the turn.
+    fn turn(&mut self) -> io::Result<Order>;
+
+    /// Serves a socket that was accepted.
+    fn add(&mut self, socket: OwnedFd) -> io::Result<()>;
+
+    /// Does with a connection what `next` asks for; `out` is its output.
+    fn drive(&mut self, key: Key, next: Next, out: Vec<u8>) -> io::Result<()>;
+
+    /// Lets go of the listener, which is closed already.
+    fn forget_listener(&mut self, listener: BorrowedFd<'_>, was_accepting: bool) -> io::Result<()>;
+
+    /// Closes idle connections, after serving what they have sent.
+    fn close_idle(&mut self) -> io::Result<()>;
+
+    /// Ends a turn: resumes accepting if there is capacity again.
+    fn end_turn(&mut self) -> io::Result<()>;
+}
+
+/// Serves until an order ends it; an error names the driver.
+pub(super) fn serve(worker: &mut impl Backend, name: &str) -> Result<(), Error> {
+    let served = run_loop(worker);
+    worker.core().close_all();
+    served.map_err(|error| Error::Failed(format!("{name}: {error}")))
+}
+
+fn run_loop(worker: &mut impl Backend) -> io::Result<()> {
+    loop {
+        match worker.turn()? {
+            Order::Stop => return Ok(()),
+            Order::Drain => drain(worker)?,
+            Order::Serve => {}
+        }
+        let core = worker.core();
+        if core.pace.is_check_due(&core.context) {
+            check_limits(worker)?;
+        }
+        worker.end_turn()?;
+        if worker.core().has_drained() {
+            return Ok(());
+        }
+    }
+}
+
+/// Accepts the connections that wait, stops listening, and closes what is idle.
+fn drain(worker: &mut impl Backend) -> io::Result<()> {
+    let core = worker.core();
+    core.context.draining = true;
+    let Some(listener) = core.listener.take() else { return Ok(()) };
+    let was_accepting = core.pace.is_accepting();
+    core.pace.drain(&core.context);
+    while was_accepting && worker.core().links.len() < worker.core().pace.capacity() {
+        match listener::accept(listener.as_fd()) {
+            Accepted::Socket(socket) => worker.add(socket)?,
+            Accepted::Gone => {}
+            Accepted::Nothing | Accepted::Exhausted => break,
+        }
+    }
+    listener::close(&listener);
+    worker.forget_listener(listener.as_fd(), was_accepting)?;
+    worker.close_idle()
+}
+
+/// Ends each connection that has reached a limit.
+fn check_limits<B: Backend>(worker: &mut B) -> io::Result<()> {
+    for position in 0..worker.core().links.end() {
+        let Core { links, pace, context, .. } = worker.core();
+        let Some(key) = links.key_at(position) else { continue };
+        let Some(link) = links.get_mut(key).filter(|link| !link.closing) else { continue };
+        let mut out = Vec::new();
+        if let Some(next) = link.connection.overdue(&pace.limits, context, &mut out) {
+            worker.drive(key, next, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The kernel's number of an error.
+pub(super) fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}

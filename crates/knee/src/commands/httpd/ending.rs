@@ -1,0 +1,88 @@
+//! How signals end a server: the first one drains it, a second one stops it. If it has not ended soon after
+//! that, the process ends whatever it hangs in: a file of a dead network mount, a pipe without a reader.
+
+use crate::exit::{Trouble, complain};
+use http::Stopper;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long a server may take to end after it was stopped, or after its drain is over.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last words may take.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Watches for signals until it is dropped.
+pub struct Ending {
+    state: Arc<Mutex<State>>,
+    handle: Handle,
+}
+
+#[derive(Default)]
+struct State {
+    signals: usize,
+    /// There is none before the server has started.
+    stopper: Option<Stopper>,
+}
+
+impl State {
+    fn apply(&self) {
+        let Some(stopper) = &self.stopper else { return };
+        match self.signals {
+            0 => {}
+            1 => stopper.drain(),
+            _ => stopper.stop(),
+        }
+    }
+}
+
+impl Ending {
+    /// Begins, before there is a server: from here on, no signal ends the process in the middle.
+    pub fn watch(drain: Duration) -> Result<Ending, Trouble> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])
+            .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
+        let handle = signals.handle();
+        let state = Arc::<Mutex<State>>::default();
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for (earlier, _) in signals.forever().enumerate() {
+                let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                state.signals += 1;
+                state.apply();
+                let limit = if earlier == 0 { drain.saturating_add(GRACE) } else { GRACE };
+                std::thread::spawn(move || end_after(limit));
+            }
+        });
+        Ok(Ending { state, handle })
+    }
+
+    /// Hands over the server that signals end, also those that came before.
+    pub fn end_with(&self, stopper: Stopper) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.stopper = Some(stopper);
+        state.apply();
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}
+
+/// Ends the process after this time, if it has not ended before.
+fn end_after(limit: Duration) {
+    sleep(limit);
+    // Standard error may be what hangs.
+    std::thread::spawn(move || {
+        complain(&format!(
+            "knee: the server did not end within {limit:?}: a thread hangs in a file, a log or standard \
+             output, and the process ends without it"
+        ));
+    });
+    sleep(LAST_WORDS);
+    std::process::exit(1);
+}

@@ -5,6 +5,7 @@
 //! logarithmic scales, first along the ratio, then between totals; outside of them there is none.
 
 use crate::pairs::crossover::{TOO_CLOSE, errors_asked};
+use crate::stats::NORMAL_95;
 use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
 use record::Parameters;
 use serde::Serialize;
@@ -222,14 +223,14 @@ struct Cost {
 
 impl Cost {
     fn estimate(&self) -> Estimate {
-        let end = |sign: f64| (self.log_ns + sign * 1.96 * self.error).exp();
+        let end = |sign: f64| (self.log_ns + sign * NORMAL_95 * self.error).exp();
         Estimate { value: self.log_ns.exp(), low: end(-1.0), high: end(1.0) }
     }
 
     /// How many times cheaper this is than `other`.
     fn lead_over(&self, other: &Cost) -> Estimate {
         let (lead, error) = (other.log_ns - self.log_ns, self.error.hypot(other.error));
-        let end = |sign: f64| (lead + sign * 1.96 * error).exp();
+        let end = |sign: f64| (lead + sign * NORMAL_95 * error).exp();
         Estimate { value: lead.exp(), low: end(-1.0), high: end(1.0) }
     }
 
@@ -268,7 +269,7 @@ fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
     } else {
         1e9 / value
     };
-    let error = (high / low).ln() / (2.0 * 1.96);
+    let error = (high / low).ln() / (2.0 * NORMAL_95);
     let (rounds, errors_asked) = (cell.rounds, errors_asked(cell.rounds, cell.samples));
     let cost = Cost { log_ns: cost_ns.ln(), error, errors_asked, rounds, between: (total, total) };
     Some(Place { total, share, cost })

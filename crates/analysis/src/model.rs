@@ -486,6 +486,13 @@ pub struct Estimate {
     pub high: f64,
 }
 
+impl Estimate {
+    /// The figure and the ends of its interval on another scale, which must keep their order.
+    pub fn map(self, scale: impl Fn(f64) -> f64) -> Self {
+        Self { value: scale(self.value), low: scale(self.low), high: scale(self.high) }
+    }
+}
+
 /// How a series grows along its axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Growth {

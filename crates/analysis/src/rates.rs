@@ -24,6 +24,7 @@ pub mod usl;
 
 use crate::pairs::crossover::{DRIFT, Figure, errors_asked};
 use crate::stats::bootstrap::percentile_interval;
+use crate::stats::moments::root_mean_square;
 use crate::stats::quantiles::{Pooled, median_of, quantile, sort};
 use crate::{Course, Estimate, Halved, Peak, Rate, TrendReason};
 
@@ -177,7 +178,7 @@ impl<'a> Levels<'a> {
     pub(crate) fn of(figures: &'a [Figure<'a>], split: Option<u64>) -> Self {
         let logs: Vec<f64> = figures.iter().map(|figure| figure.median.value.ln()).collect();
         let drawn: Vec<Vec<f64>> = figures.iter().zip(&logs).map(deviations).collect();
-        let own: Vec<f64> = drawn.iter().map(|drawn| deviation(drawn)).collect();
+        let own: Vec<f64> = drawn.iter().map(|drawn| root_mean_square(drawn)).collect();
         let beyond = |index: usize| split.is_some_and(|split| figures[index].point > split);
         let usual = [false, true].map(|side| {
             let alike = (0..own.len()).filter(|&index| beyond(index) == side && own[index] > 0.0);
@@ -322,11 +323,8 @@ impl<'a> Levels<'a> {
     fn ratio(&self, at: usize, of: usize) -> Estimate {
         let value = self.logs[at] - self.logs[of];
         let each = self.draws[at].iter().zip(&self.draws[of]).take(self.count);
-        let mut leads: Vec<f64> = each.map(|(at, of)| at - of).collect();
-        sort(&mut leads);
-        let end = |p| quantile(&leads, p).unwrap_or(value);
-        let (low, high) = (end(0.025).min(value), end(0.975).max(value));
-        Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
+        let leads: Vec<f64> = each.map(|(at, of)| at - of).collect();
+        percentile_interval(value, &leads).map(f64::exp)
     }
 
     /// Where the rate has fallen to half of what it is at the point `from`.
@@ -411,12 +409,6 @@ fn surely_small(factor: f64, low: f64, high: f64) -> bool {
 fn deviations((figure, log): (&Figure<'_>, &f64)) -> Vec<f64> {
     let drawn: Vec<f64> = figure.replicates.iter().map(|replicate| replicate.ln() - log).collect();
     if drawn.iter().all(|deviation| deviation.is_finite()) { drawn } else { Vec::new() }
-}
-
-/// About zero, which is the figure itself.
-fn deviation(drawn: &[f64]) -> f64 {
-    let squares: f64 = drawn.iter().map(|deviation| deviation * deviation).sum();
-    (squares / drawn.len().max(1) as f64).sqrt()
 }
 
 /// What a single round does not show.

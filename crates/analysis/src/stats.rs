@@ -1,7 +1,22 @@
 //! The statistics kit: what a textbook has, under its textbook name.
+//!
+//! | module | what it has |
+//! | --- | --- |
+//! | `quantiles` | quantiles and medians of samples, sorting |
+//! | `moments` | means and deviations |
+//! | `bootstrap` | medians with intervals, intervals from replicates |
+//! | `sign_test` | the interval of a median by order statistics alone |
+//! | `student` | Student's t: p-values and quantiles |
+//! | `regression` | slopes: Theil and Sen's, least squares |
+//! | `random` | seeded draws |
 
 pub mod bootstrap;
+pub mod moments;
 pub mod quantiles;
 pub mod random;
-pub mod signs;
+pub mod regression;
+pub mod sign_test;
 pub mod student;
+
+/// Half the width of a 95 % interval in standard errors, for normal noise of known size.
+pub const NORMAL_95: f64 = 1.96;

@@ -19,6 +19,7 @@ use crate::pairs::contests::Contests;
 use crate::pairs::crossover::{self, Series};
 use crate::rates::usl;
 use crate::shape::Shape;
+use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
 use crate::stats::random::generator;
@@ -466,7 +467,7 @@ fn log_error(summary: &PointSummary, replicates: &[f64]) -> f64 {
     if interval.low <= 0.0 {
         return f64::INFINITY;
     }
-    let error = (interval.high / interval.low).ln() / (2.0 * 1.96);
+    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_95);
     // Resampled and found equal is known, to be sure; a single figure is not.
     if replicates.is_empty() { error } else { error.max(1e-6) }
 }

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use super::rows::Taken;
 use super::unit::Unit;
 use analysis::caveats::{MORE_POINTS, MORE_ROWS};
-use analysis::growth::exponent::student_t;
+use analysis::stats::student;
 use analysis::{Analysis, Estimate, Finding, FindingKind, Row, Table};
 use record::{Cell, Outcome, Parameters, Run};
 use std::collections::{BTreeSet, HashMap};
@@ -77,7 +77,8 @@ impl Words {
                     continue;
                 };
                 let value = cell.median.value;
-                let half = student_t(count as usize - 1) * deviation / (count as f64).sqrt();
+                let half =
+                    student::quantile_95(count as usize - 1) * deviation / (count as f64).sqrt();
                 cell.median = Estimate { value, low: value - half, high: value + half };
             }
         }
@@ -243,7 +244,7 @@ fn interval(mean: Mean, base: Mean) -> Option<(f64, f64)> {
     }
     let freedom = variance.powi(2) / (one.powi(2) / of_one + other.powi(2) / of_other);
     // Rounded down: a little wider than it has to be.
-    let half = student_t(freedom.max(1.0) as usize) * variance.sqrt();
+    let half = student::quantile_95(freedom.max(1.0) as usize) * variance.sqrt();
     Some((ratio * (-half).exp(), ratio * half.exp()))
 }
 

@@ -2,6 +2,7 @@
 
 use super::levels::{Level, Levels};
 use crate::is_predicted;
+use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
 use record::Run;
@@ -149,7 +150,8 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], made: Made) -> Effe
     let by = (few as f64 / (few as f64 - 1.0).max(0.5)).sqrt();
     let assumed = if few < 2 && made != Made::Predicted { ASSUMED } else { 0.0 };
     let part = |value: f64, of: fn(&Level) -> f64| {
-        let error = by * deviation(drawn.iter().map(of)).hypot(assumed);
+        let drawn: Vec<f64> = drawn.iter().map(of).collect();
+        let error = by * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed);
         Part { value, error }
     };
     Effect {
@@ -227,13 +229,4 @@ fn mean(drawn: &Drawn, over: &[usize]) -> Option<Level> {
 
 fn between(drawn: &Drawn, first: usize, last: usize) -> Option<Level> {
     Some(less(drawn[last].as_ref()?, drawn[first].as_ref()?))
-}
-
-fn deviation(figures: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = figures.clone().count() as f64;
-    if count < 2.0 {
-        return 0.0;
-    }
-    let mean = figures.clone().sum::<f64>() / count;
-    (figures.map(|figure| (figure - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
 }

@@ -5,7 +5,7 @@ use super::levels::Levels;
 use super::{Ratio, Verdict};
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, sort};
-use crate::stats::student::exceeded_with;
+use crate::stats::student::two_sided_quantile;
 
 /// The confidence that all intervals of a comparison have together, and what is left.
 const DOUBT: f64 = 0.05;
@@ -145,7 +145,7 @@ fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Fam
             (errors * part.error.max(usual) + drift + family.floor + effect.offset).min(WIDEST);
         [part.value - half, part.value + half]
     };
-    let [low, high] = ends(effect.middle, usual[0], exceeded_with(share, effect.freedom));
+    let [low, high] = ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
     let value = effect.middle.value;
     let (low, high) = if family.witness {
         let [edge_low, edge_high] = ends(effect.edge, usual[1], EDGE_ERRORS);

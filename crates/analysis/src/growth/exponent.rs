@@ -2,39 +2,7 @@
 
 use crate::Estimate;
 use crate::stats::bootstrap::percentile_interval;
-use crate::stats::quantiles::median_of;
-
-/// The median of the slopes between all pairs of points (Theil and Sen): one bad point of seven does
-/// not move it. `None` with fewer than two distinct `x`.
-pub fn theil_sen(x: &[f64], y: &[f64]) -> Option<f64> {
-    let mut slopes = Vec::with_capacity(x.len() * x.len() / 2);
-    for i in 0..x.len().min(y.len()) {
-        for j in 0..i {
-            if (x[i] - x[j]).abs() > 0.0 {
-                slopes.push((y[i] - y[j]) / (x[i] - x[j]));
-            }
-        }
-    }
-    median_of(&mut slopes)
-}
-
-/// The slope of the least-squares line with its 95 % interval by Student's t. `None` with fewer than
-/// three points or two distinct `x`: then nothing is left to judge the scatter by.
-pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
-    let count = x.len().min(y.len());
-    let freedom = count.checked_sub(2).filter(|&f| f > 0)?;
-    let size = count as f64;
-    let (x_mean, y_mean) = (x.iter().sum::<f64>() / size, y.iter().sum::<f64>() / size);
-    let spread: f64 = x.iter().map(|x| (x - x_mean).powi(2)).sum();
-    if spread <= 0.0 {
-        return None;
-    }
-    let value = x.iter().zip(y).map(|(x, y)| (x - x_mean) * (y - y_mean)).sum::<f64>() / spread;
-    let squares: f64 =
-        x.iter().zip(y).map(|(x, y)| (y - y_mean - value * (x - x_mean)).powi(2)).sum();
-    let half = student_t(freedom) * (squares / freedom as f64 / spread).sqrt();
-    Some(Estimate { value, low: value - half, high: value + half })
-}
+use crate::stats::regression::{least_squares, theil_sen};
 
 /// The exponent of a series of `points`, with its 95 % interval: of those above zero, since nothing has
 /// no logarithm.
@@ -72,25 +40,6 @@ pub fn exponent(points: &[(u64, f64)], replicates: &[&[f64]]) -> Option<Estimate
     Some(percentile_interval(theil_sen(&x, &y)?, &slopes))
 }
 
-/// The 97.5 percentile of Student's t for `freedom` degrees, which are at least 1.
-///
-/// Tabulated to 10 degrees; beyond, Cornish and Fisher's expansion in the normal deviate, which is
-/// then within 0.0002.
-pub fn student_t(freedom: usize) -> f64 {
-    const TABLE: [f64; 10] = [
-        12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004,
-        2.262_157, 2.228_139,
-    ];
-    if let Some(&value) = TABLE.get(freedom.max(1) - 1) {
-        return value;
-    }
-    let (z, f) = (1.959_964_f64, freedom as f64);
-    let first = (z.powi(3) + z) / 4.0;
-    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
-    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
-    z + first / f + second / f.powi(2) + third / f.powi(3)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,15 +58,6 @@ mod tests {
         (got - expected).abs() < 1e-9
     }
 
-    /// Reference: `scipy` 1.17, `theilslopes(log y, log x)[0]`.
-    #[test]
-    fn theil_sen_equals_scipy() {
-        let (x, y): (Vec<f64>, Vec<f64>) =
-            POLL.iter().map(|&(n, y)| ((n as f64).ln(), y.ln())).unzip();
-        assert!(near(theil_sen(&x, &y).unwrap(), 0.967_445_116_086_120_7));
-        assert_eq!(theil_sen(&[1.0, 1.0], &[2.0, 3.0]), None);
-    }
-
     /// Reference: `scipy` 1.17, `linregress` of the logarithms: slope ± `t.ppf(.975, n - 2)` · stderr.
     #[test]
     fn least_squares_equals_scipy() {
@@ -128,23 +68,6 @@ mod tests {
         let three = exponent(&[(100, 23.0), (1000, 890.0), (10_000, 11_333.0)], &[]).unwrap();
         assert!(near(three.value, 1.346_308_526_375_018_7), "{three:?}");
         assert!((three.low + 0.424_245_1).abs() < 1e-5 && (three.high - 3.116_862_1).abs() < 1e-5);
-    }
-
-    /// Reference: `scipy` 1.17, `t.ppf(0.975, k)`.
-    #[test]
-    fn student_t_equals_scipy() {
-        let expected = [
-            (1, 12.706_205),
-            (5, 2.570_582),
-            (10, 2.228_139),
-            (11, 2.200_985),
-            (15, 2.131_450),
-            (30, 2.042_272),
-            (100, 1.983_972),
-        ];
-        for (freedom, value) in expected {
-            assert!((student_t(freedom) - value).abs() < 2e-4, "{freedom}: {}", student_t(freedom));
-        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::levels::{Change, Reading, apart};
 use crate::Estimate;
-use crate::growth::exponent::least_squares;
+use crate::stats::moments::mean;
+use crate::stats::regression::least_squares;
 
 /// A line through all figures that explains them better than the levels between `changes` do, as what it
 /// rises from the first figure to the last; `None` where levels explain them as well or there are none.
@@ -42,10 +43,6 @@ pub fn rise(readings: &[Reading], changes: &[Change]) -> Option<Estimate> {
         low: times(slope.low),
         high: times(slope.high),
     })
-}
-
-fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figures.len() as f64
 }
 
 fn squares(figures: &[f64], expected: impl Fn(usize) -> f64) -> f64 {

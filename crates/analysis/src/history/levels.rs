@@ -19,9 +19,9 @@
 //! more than others, and so is every level where figures are known to stand apart.
 
 use crate::Estimate;
-use crate::growth::exponent::student_t;
+use crate::stats::NORMAL_95;
 use crate::stats::quantiles::median_of;
-use crate::stats::student::{chance_of, exceeded_with};
+use crate::stats::student;
 
 /// Fewer figures than this have no levels.
 pub const FEWEST: usize = 4;
@@ -37,8 +37,6 @@ const MOVES: usize = 20;
 const APART: f64 = 6.0;
 /// From a median distance to a standard deviation, for normal noise.
 const MEDIAN_TO_DEVIATION: f64 = 1.482_602_2;
-/// Ends of a 95 % interval are so many standard errors apart.
-const ERRORS_IN_INTERVAL: f64 = 3.919_928;
 
 /// One figure of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +52,7 @@ impl Reading {
     pub fn logarithm_of(figure: Estimate) -> Option<Self> {
         let Estimate { value, low, high } = figure;
         let known = value > 0.0 && value.is_finite() && low <= value && value <= high;
-        let error = (high.ln() - low.max(f64::MIN_POSITIVE).ln()) / ERRORS_IN_INTERVAL;
+        let error = (high.ln() - low.max(f64::MIN_POSITIVE).ln()) / (2.0 * NORMAL_95);
         known.then_some(Self {
             value: value.ln(),
             error: if error.is_finite() { error } else { 0.0 },
@@ -113,7 +111,7 @@ pub fn visible(readings: &[Reading], asked: &Asked) -> f64 {
     let sequence = Sequence::of(readings);
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
     let candidates = (count + 1 - 2 * SHORTEST) as f64;
-    let clear = exceeded_with(asked.chance / candidates, count - 2);
+    let clear = student::two_sided_quantile(asked.chance / candidates, count - 2);
     let error = sequence.error(0, count / 2, count, scatter(&values).powi(2));
     (clear * error).max(asked.least)
 }
@@ -328,9 +326,9 @@ impl<'a> Sequence<'a> {
         let error = self.error(from, at, to, left / freedom as f64);
         let both = self.count(from, at).min(self.count(at, to)) >= FEWEST_THAT_COUNT;
         let t = if by == 0.0 || !both { 0.0 } else { by.abs() / error };
-        let half = student_t(freedom) * error;
+        let half = student::quantile_95(freedom) * error;
         let by = Estimate { value: by, low: by - half, high: by + half };
-        Change { at, before, by, chance: chance_of(t, freedom) }
+        Change { at, before, by, chance: student::p_value(t, freedom) }
     }
 
     /// The error of the difference of two levels: what figures that scatter with such a variance have, but

@@ -19,9 +19,10 @@
 mod evidence;
 mod zeros;
 
-use crate::growth::exponent::student_t;
 use crate::stats::bootstrap::FEWEST_SAMPLES;
+use crate::stats::moments::{deviation, mean};
 use crate::stats::quantiles::{quantile, sort};
+use crate::stats::{NORMAL_95, student};
 use crate::{ComparisonReason, Crossover, Estimate, Standing};
 use evidence::{Change, Stretch, without_blips};
 
@@ -169,19 +170,12 @@ fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
     }
     // An interval of few samples goes from the smallest to the largest.
     let few = figure.rounds < 2 && figure.samples < FEWEST_SAMPLES as u64;
-    ((high / low).ln() / if few { 2.0 } else { 2.0 * 1.96 }).hypot(drift(figure))
+    ((high / low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 }).hypot(drift(figure))
 }
 
 /// What a single round does not show.
 fn drift(figure: &Figure<'_>) -> f64 {
     if figure.rounds < 2 && figure.samples > 1 { DRIFT } else { 0.0 }
-}
-
-fn deviation(figures: &[f64]) -> f64 {
-    let count = figures.len() as f64;
-    let mean = figures.iter().sum::<f64>() / count;
-    let square = |figure: &f64| (figure - mean).powi(2);
-    (figures.iter().map(square).sum::<f64>() / count).sqrt()
 }
 
 /// How many standard errors a lead has to be: 3.5 with five rounds and more, several times that with
@@ -317,10 +311,10 @@ impl<'a> Comparison<'a> {
         }
         let sign = if self.one.lower_is_better { -1.0 } else { 1.0 };
         let leads: Vec<f64> = self.steps.iter().map(|step| sign * step.lead).collect();
-        let mean = leads.iter().sum::<f64>() / count;
+        let mean = mean(&leads);
         let own = self.steps.iter().map(|step| step.error.powi(2)).sum::<f64>().sqrt() / count;
         let scatter = deviation(&leads) / (count - 1.0).sqrt();
-        let half = student_t(self.steps.len() - 1) * own.max(scatter);
+        let half = student::quantile_95(self.steps.len() - 1) * own.max(scatter);
         let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
         half.is_finite().then_some(Estimate { value, low, high })
     }
@@ -468,7 +462,7 @@ mod tests {
             (0..400).map(|_| median * (error * normal(&mut random)).exp()).collect()
         });
         let figures = (0..6).map(|index| {
-            let (value, half) = (medians[index], (1.96 * error).exp());
+            let (value, half) = (medians[index], (NORMAL_95 * error).exp());
             let median = Estimate { value, low: value / half, high: value * half };
             let (point, replicates) = (SIZES[index], drawn[index].as_slice());
             Figure { point, median, rounds: 5, samples: 100, replicates }

@@ -11,6 +11,7 @@
 
 use crate::pairs::crossover::Figure;
 use crate::rates::Levels;
+use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::{median_of, quantile, sort};
 use crate::{Estimate, Scaling, ScalingReason};
 
@@ -242,7 +243,7 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
         levels.logs[index] - law.rate(figure.point as f64).ln()
     };
     let apart: Vec<f64> = figures.iter().enumerate().map(apart).collect();
-    scaling.residual = root_mean_square(apart.iter().copied(), apart.len());
+    scaling.residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
     let stands_out = !out.is_finite() || out > NEAR.max(2.0 * scaling.residual);
@@ -281,15 +282,12 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     let used = 1 + usize::from(law.contention > 0.0) + usize::from(law.crosstalk > 0.0);
     let free = apart.len().saturating_sub(used).max(1);
     let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(NEAR));
-    if root_mean_square(strengths, free) > ERRORS {
+    let strengths: Vec<f64> = strengths.collect();
+    if (squares_about(0.0, &strengths) / free as f64).sqrt() > ERRORS {
         let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));
         return Some(ScalingReason::PoorFit { max: max.exp() });
     }
     None
-}
-
-fn root_mean_square(figures: impl Iterator<Item = f64>, count: usize) -> f64 {
-    (figures.map(|figure| figure * figure).sum::<f64>() / count as f64).sqrt()
 }
 
 fn interval(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {

@@ -9,12 +9,16 @@
 //! 3. Either way it is at least a factor of [`LEAST`], and there are [`FEWEST_ROUNDS`] rounds. Where
 //!    both rules hold, the one that leaves less unexplained is told.
 
-use crate::growth::exponent::{least_squares, student_t};
 use crate::shape::parted::{FEWEST_ROUNDS, part};
+use crate::stats::moments::{mean, squares_about};
+use crate::stats::regression::least_squares;
+use crate::stats::student;
 use crate::{Drift, Estimate};
 
 /// The least factor that is told.
 pub const LEAST: f64 = 1.1;
+/// The two-sided p-value below which a slope is significant.
+const P_VALUE: f64 = 0.002;
 
 /// How a series drifted whose rounds, by number, have these displacements as logarithms.
 pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
@@ -32,10 +36,10 @@ fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let since = part(&levels, LEAST.ln())?.since()?;
     let (first, last) = levels.split_at(since);
     let (before, after) = (mean(first), mean(last));
-    let left = squares(first, before) + squares(last, after);
+    let left = squares_about(before, first) + squares_about(after, last);
     let freedom = rounds.len() - 2;
     let counts = 1.0 / first.len() as f64 + 1.0 / last.len() as f64;
-    let half = student_t(freedom) * (left / freedom as f64 * counts).sqrt();
+    let half = student::quantile_95(freedom) * (left / freedom as f64 * counts).sqrt();
     Some((Drift { factor: factor(after - before, half), since: Some(rounds[since].0) }, left))
 }
 
@@ -45,47 +49,21 @@ fn bit_by_bit(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
         rounds.iter().map(|&(number, level)| (f64::from(number), level)).unzip();
     let slope = least_squares(&x, &y)?;
     let freedom = rounds.len() - 2;
-    let error = (slope.high - slope.value) / student_t(freedom);
+    let error = (slope.high - slope.value) / student::quantile_95(freedom);
     let rise = slope.value * (x[x.len() - 1] - x[0]);
-    if rise.abs() < LEAST.ln() || slope.value.abs() < two_of_a_thousand(freedom) * error {
+    if rise.abs() < LEAST.ln()
+        || slope.value.abs() < student::two_sided_quantile(P_VALUE, freedom) * error
+    {
         return None;
     }
     let half = (slope.high - slope.value) * (x[x.len() - 1] - x[0]);
-    let spread = squares(&x, mean(&x));
+    let spread = squares_about(mean(&x), &x);
     let left = error * error * spread * freedom as f64;
     Some((Drift { factor: factor(rise, half), since: None }, left))
 }
 
 fn factor(log: f64, half: f64) -> Estimate {
     Estimate { value: log.exp(), low: (log - half).exp(), high: (log + half).exp() }
-}
-
-fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figures.len() as f64
-}
-
-fn squares(figures: &[f64], mean: f64) -> f64 {
-    figures.iter().map(|figure| (figure - mean).powi(2)).sum()
-}
-
-/// The 99.9 percentile of Student's t, which is exceeded to either side in two of a thousand, for
-/// `freedom` degrees: rounded up to the next tabulated number of degrees below.
-fn two_of_a_thousand(freedom: usize) -> f64 {
-    const TABLE: [(usize, f64); 12] = [
-        (30, 3.385_2),
-        (20, 3.551_8),
-        (15, 3.732_8),
-        (12, 3.929_6),
-        (10, 4.143_7),
-        (9, 4.296_8),
-        (8, 4.500_8),
-        (7, 4.785_3),
-        (6, 5.207_6),
-        (5, 5.893_4),
-        (4, 7.173_2),
-        (3, 10.214_5),
-    ];
-    TABLE.iter().find(|(least, _)| freedom >= *least).map_or(f64::INFINITY, |row| row.1)
 }
 
 #[cfg(test)]

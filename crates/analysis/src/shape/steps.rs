@@ -16,9 +16,10 @@
 //! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
 
 use crate::gather::cloud::{Cloud, FEWEST_TO_PLACE};
-use crate::growth::exponent::student_t;
+use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::quantiles::median_of;
+use crate::stats::student;
 use crate::{Estimate, Step};
 use fastrand::Rng;
 
@@ -214,9 +215,9 @@ impl Bins {
         let count = sizes.len() as f64;
         let mean = sizes.iter().sum::<f64>() / count;
         let squares: f64 = sizes.iter().map(|size| (size - mean).powi(2)).sum();
-        let between = student_t(sizes.len().saturating_sub(1))
+        let between = student::quantile_95(sizes.len().saturating_sub(1))
             * (squares / (count - 1.0).max(1.0) / count).sqrt();
-        let half = between.max(1.96 * jump.error);
+        let half = between.max(NORMAL_95 * jump.error);
         let end = |log: f64| log.exp();
         Estimate { value: end(jump.size), low: end(jump.size - half), high: end(jump.size + half) }
     }

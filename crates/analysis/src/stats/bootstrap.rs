@@ -9,7 +9,7 @@
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::beta;
-use crate::stats::signs::{self, Levels};
+use crate::stats::sign_test::{self, Levels};
 use fastrand::Rng;
 
 /// Replicates that an interval is taken from.
@@ -32,7 +32,7 @@ pub struct Resampled {
 /// `replicates` ([`REPLICATES`] are enough for two digits of it); `None` without samples. Rounds without samples don't count.
 ///
 /// - Several rounds: the two-stage bootstrap's 2.5 and 97.5 percentiles, and from six rounds no less than
-///   what order statistics ask for ([`signs`]). With five rounds that is about the range of their medians;
+///   what order statistics ask for ([`sign_test`]). With five rounds that is about the range of their medians;
 ///   with fewer rounds it is too narrow, and the caller says so.
 /// - One round: the samples are resampled, so the interval knows nothing of drift between rounds.
 /// - One round of 2 to 5 samples: smallest to largest, which covers the median with probability
@@ -70,7 +70,7 @@ pub fn median_over_rounds(
 fn interval_of(value: f64, replicates: &[f64], rounds: usize) -> Estimate {
     let ascending = sorted(replicates);
     let plain = interval_in(0.05, value, &ascending);
-    let Some(Levels { outer, inner, part }) = signs::levels(rounds) else { return plain };
+    let Some(Levels { outer, inner, part }) = sign_test::levels(rounds) else { return plain };
     let [outer, inner] = [outer, inner].map(|level| interval_in(2.0 * level, value, &ascending));
     let blend = |outer: f64, inner: f64| outer + (inner - outer) * part;
     Estimate {

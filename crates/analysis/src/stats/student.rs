@@ -1,12 +1,12 @@
-//! Student's t: how likely a value at least as far from zero is.
+//! Student's t: two-sided p-values and quantiles.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// How likely a value at least as far from zero as `t` is, to either side, at `freedom` degrees.
+/// The two-sided p-value of `t` at `freedom` degrees.
 ///
 /// The finite series for whole degrees (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4). What is less likely
 /// than about one in 10¹⁴ comes out as zero, or not much above it.
-pub fn chance_of(t: f64, freedom: usize) -> f64 {
+pub fn p_value(t: f64, freedom: usize) -> f64 {
     if !t.is_finite() {
         return if t.is_nan() { 1.0 } else { 0.0 };
     }
@@ -28,21 +28,27 @@ pub fn chance_of(t: f64, freedom: usize) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// The value that is exceeded to either side with this `chance`, the other way round of [`chance_of`].
-pub fn exceeded_with(chance: f64, freedom: usize) -> f64 {
+/// The value whose two-sided p-value is `p`: the inverse of [`p_value`].
+pub fn two_sided_quantile(p: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while chance_of(high, freedom) > chance && high < 1e9 {
+    while p_value(high, freedom) > p && high < 1e9 {
         high *= 2.0;
     }
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);
-        if chance_of(middle, freedom) > chance {
+        if p_value(middle, freedom) > p {
             low = middle;
         } else {
             high = middle;
         }
     }
     high
+}
+
+/// Half the width of a 95 % interval in standard errors: the 97.5 % quantile. At least one degree of freedom
+/// counts.
+pub fn quantile_95(freedom: usize) -> f64 {
+    two_sided_quantile(0.05, freedom)
 }
 
 #[cfg(test)]
@@ -68,9 +74,12 @@ mod tests {
             (1.980, 120, 0.05),
         ];
         for (t, freedom, chance) in table {
-            let found = chance_of(t, freedom);
+            let found = p_value(t, freedom);
             assert!((found / chance - 1.0).abs() < 3e-3, "{t} at {freedom}: {found}");
-            assert!((exceeded_with(chance, freedom) / t - 1.0).abs() < 1e-3, "{t} at {freedom}");
+            assert!(
+                (two_sided_quantile(chance, freedom) / t - 1.0).abs() < 1e-3,
+                "{t} at {freedom}"
+            );
         }
     }
 
@@ -80,10 +89,10 @@ mod tests {
         for t in [0.0_f64, 0.3, 1.0, 7.5, 250.0] {
             let one = 1.0 - FRAC_2_PI * t.atan();
             let two = 1.0 - t / (2.0 + t * t).sqrt();
-            assert!((chance_of(t, 1) - one).abs() < 1e-14, "{t}");
-            assert!((chance_of(-t, 2) - two).abs() < 1e-14, "{t}");
+            assert!((p_value(t, 1) - one).abs() < 1e-14, "{t}");
+            assert!((p_value(-t, 2) - two).abs() < 1e-14, "{t}");
         }
-        assert!(chance_of(f64::INFINITY, 5) <= 0.0 && chance_of(f64::NAN, 5) >= 1.0);
+        assert!(p_value(f64::INFINITY, 5) <= 0.0 && p_value(f64::NAN, 5) >= 1.0);
     }
 
     /// Tables of Student's t, two-sided: R's `qt(1 - share / 2, freedom)`.
@@ -101,7 +110,7 @@ mod tests {
             (0.001, 30, 3.645_96),
         ];
         for (share, freedom, t) in table {
-            let found = exceeded_with(share, freedom);
+            let found = two_sided_quantile(share, freedom);
             assert!((found / t - 1.0).abs() < 1e-4, "{share} at {freedom}: {found}, not {t}");
         }
     }
@@ -109,8 +118,29 @@ mod tests {
     #[test]
     fn less_doubt_takes_more_errors() {
         for freedom in [1, 2, 7, 16, 200] {
-            let asked = [0.2, 0.05, 1e-3, 1e-6].map(|share| exceeded_with(share, freedom));
+            let asked = [0.2, 0.05, 1e-3, 1e-6].map(|share| two_sided_quantile(share, freedom));
             assert!(asked.is_sorted(), "{freedom}: {asked:?}");
+        }
+    }
+
+    /// Reference: `scipy` 1.17, `t.ppf(0.975, k)`.
+    #[test]
+    fn student_t_equals_scipy() {
+        let expected = [
+            (1, 12.706_205),
+            (5, 2.570_582),
+            (10, 2.228_139),
+            (11, 2.200_985),
+            (15, 2.131_450),
+            (30, 2.042_272),
+            (100, 1.983_972),
+        ];
+        for (freedom, value) in expected {
+            assert!(
+                (quantile_95(freedom) - value).abs() < 1e-6,
+                "{freedom}: {}",
+                quantile_95(freedom)
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Means with their deviations, as kernbench told its builds.
 
 use crate::gather::Gathered;
+use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
 use record::{Cell, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
@@ -11,10 +12,7 @@ pub fn average(samples: &[f64]) -> Option<Average> {
     if samples.is_empty() {
         return None;
     }
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / count;
-    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-    let deviation = (samples.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+    let (mean, deviation) = (moments::mean(samples), moments::sample_deviation(samples));
     Some(Average { mean, deviation, samples: samples.to_vec() })
 }
 

@@ -1,6 +1,6 @@
 //! Tables whose axis is words (`half`, `optimal`), so that nothing grows along it.
 
-use analysis::growth::exponent::student_t;
+use analysis::stats::student;
 use analysis::{Analysis, Estimate};
 use record::Parameters;
 use std::collections::HashMap;
@@ -50,7 +50,8 @@ impl NamedPoints {
                     let deviation = self.deviation(&row.subject, &table.parameters, cell.point);
                     let Some((deviation, count)) = deviation else { continue };
                     let value = cell.median.value;
-                    let half = student_t(count as usize - 1) * deviation / (count as f64).sqrt();
+                    let half = student::quantile_95(count as usize - 1) * deviation
+                        / (count as f64).sqrt();
                     cell.median = Estimate { value, low: value - half, high: value + half };
                 }
             }

@@ -8,7 +8,7 @@ use crate::named_points::NamedPoints;
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
-use analysis::growth::exponent::student_t;
+use analysis::stats::student;
 use analysis::{Row, Table};
 use record::{Cell, Outcome, Run};
 use serde::Serialize;
@@ -206,7 +206,7 @@ impl Mean {
         let freedom =
             variance.powi(2) / (own.powi(2) / own_freedom + other.powi(2) / other_freedom);
         // Rounded down: a little wider than it has to be.
-        let half = student_t(freedom.max(1.0) as usize) * variance.sqrt();
+        let half = student::quantile_95(freedom.max(1.0) as usize) * variance.sqrt();
         Some((ratio * (-half).exp(), ratio * half.exp()))
     }
 }

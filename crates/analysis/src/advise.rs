@@ -4,7 +4,8 @@
 //! The figure is the cost of one active descriptor. Between measured places it is interpolated on
 //! logarithmic scales, first along the ratio, then between totals; outside of them there is none.
 
-use crate::pairs::crossover::{TOO_CLOSE, errors_asked};
+use crate::pairs::crossover::errors_asked;
+use crate::pairs::thresholds::LEAD_MIN;
 use crate::stats::NORMAL_95;
 use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
 use record::Parameters;
@@ -238,7 +239,7 @@ impl Cost {
     fn is_clearly_before(&self, other: &Cost) -> bool {
         let (lead, error) = (other.log_ns - self.log_ns, self.error.hypot(other.error));
         let asked = self.errors_asked.max(other.errors_asked);
-        lead >= TOO_CLOSE.ln() && lead > asked * error
+        lead >= LEAD_MIN.ln() && lead > asked * error
     }
 
     /// `weight` of the way from this to `other`.

@@ -44,9 +44,11 @@ mod judge;
 mod levels;
 mod model;
 mod stand;
+pub mod thresholds;
 
 pub use model::*;
 
+use crate::compare::thresholds::RUN_ERROR;
 use crate::findings::words;
 use crate::gather::Gathered;
 use crate::gather::places::verdicts_from;
@@ -54,7 +56,7 @@ use crate::stats::random::generator;
 use crate::tables::tables_where;
 use crate::{Row, Table};
 use effects::{Effects, Made, effects};
-use judge::{FLOOR, Family, Usual, ratios};
+use judge::{Family, Usual, ratios};
 use levels::Levels;
 use record::{Run, RunState, Warning};
 use std::collections::BTreeMap;
@@ -111,7 +113,7 @@ fn family(compared: &[Beside<'_>], terms: &Terms, made: Made) -> Family {
     Family {
         series: rows().filter(|row| row.effects.overall.is_some()).count(),
         points: rows().map(|row| row.effects.points.iter().flatten().count()).sum(),
-        floor: if apart { FLOOR } else { 0.0 },
+        floor: if apart { RUN_ERROR } else { 0.0 },
         witness: apart,
         margin: terms.margin,
     }

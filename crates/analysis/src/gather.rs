@@ -2,6 +2,7 @@
 
 pub mod cloud;
 pub mod places;
+pub mod thresholds;
 
 use crate::gather::cloud::Cloud;
 use crate::gather::places::{around, cold, is_shown, places};

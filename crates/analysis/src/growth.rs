@@ -1,37 +1,30 @@
 //! The verdict on how a series grows.
 
 pub mod exponent;
+pub mod thresholds;
 pub mod weigh;
 
+use crate::growth::thresholds::{
+    DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES, FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN,
+};
 use crate::growth::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
 use crate::stats::quantiles::Pooled;
 use crate::{Basis, Class, Estimate, Growth, GrowthReason};
-
-/// Share of the weight from which a candidate is the verdict.
-pub const DECISIVE: f64 = 0.98;
-/// Fewer points than this can't tell all orders of growth apart: see [`classify`].
-pub const FEWEST_POINTS: usize = 5;
-/// Standard error of a median's logarithm beyond which no verdict is taken from it.
-pub const WIDE: f64 = 0.3;
-/// Standard error from which a median may lie between two modes: the fastest samples are asked too.
-pub const UNSURE: f64 = 0.1;
-/// A tenth of fewer samples than this is no more than the luckiest of them.
-pub const FEWEST_FOR_A_TENTH: usize = 20;
 
 /// How `points` (ascending, at least two) grow. `exponent` is the slope over the whole range, with
 /// its interval.
 ///
 /// The rules, in turn:
 /// 1. *Too little*: fewer than three points above zero, a range of them below ×8, or below ×30 with
-///    fewer than [`FEWEST_POINTS`] points of which none is zero, is undecided, however clear it looks.
+///    fewer than [`POINTS_MIN`] points of which none is zero, is undecided, however clear it looks.
 ///    At zero there is only what does not grow: it counts as a point, and has no place in ranges and
 ///    exponents.
 /// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
 ///    further than a factor of 1.4 from their middle, and neither of last and first is more than 1.3
 ///    times the other (or they differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
-/// 3. *Falling* is undecided, and so is *too wide*: where a median is less certain than [`WIDE`] and
-///    the others can't carry a verdict alone ([`FEWEST_POINTS`] of them over ×30). A median that is
-///    [`UNSURE`] rules out n log n, which is a claim about a smooth curve.
+/// 3. *Falling* is undecided, and so is *too wide*: where a median is less certain than [`ERROR_MAX`] and
+///    the others can't carry a verdict alone ([`POINTS_MIN`] of them over ×30). A median that is
+///    [`ERROR_OF_MODES`] rules out n log n, which is a claim about a smooth curve.
 /// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
 ///    are named, by the slopes between neighbours; with zero among them, by their weights.
 /// 5. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
@@ -40,9 +33,9 @@ pub const FEWEST_FOR_A_TENTH: usize = 20;
 ///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
 ///    bent one. This needs intervals, so it is not for single figures.
 /// 6. *Too wide to choose*: where only linear and n log n are left, and one median is less certain
-///    than [`WIDE`] among others that are not even [`UNSURE`], linear stands for both, and the reason
+///    than [`ERROR_MAX`] among others that are not even [`ERROR_OF_MODES`], linear stands for both, and the reason
 ///    says so.
-/// 7. Otherwise the candidate with [`DECISIVE`] weight (see [`weigh`]), if it explains the medians
+/// 7. Otherwise the candidate with [`DECISIVE_WEIGHT`] weight (see [`weigh`]), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
@@ -76,19 +69,19 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
 /// of log n, not the order.
 fn lenient(points: &[GrowthPoint]) -> Option<GrowthReason> {
     let (wide, sure): (Vec<GrowthPoint>, Vec<GrowthPoint>) =
-        points.iter().copied().partition(|p| p.error > WIDE);
+        points.iter().copied().partition(|p| p.error > ERROR_MAX);
     let [wide] = wide.as_slice() else { return None };
-    if sure.iter().any(|p| p.error > UNSURE) || !carry_alone(&sure) {
+    if sure.iter().any(|p| p.error > ERROR_OF_MODES) || !carry_alone(&sure) {
         return None;
     }
     let share = |class| weigh(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
-    if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE {
+    if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE_WEIGHT {
         return None;
     }
     Some(GrowthReason::LinearithmicPossible { wide_point: Some(wide.point) })
 }
 
-/// As [`classify`]; but where that leaves it undecided and a median is [`UNSURE`], the verdict is
+/// As [`classify`]; but where that leaves it undecided and a median is [`ERROR_OF_MODES`], the verdict is
 /// that of the `fastest` samples at the same points (see [`fastest_tenth`]), if they have one.
 ///
 /// A median between two modes may fall on either, and then its interval spans both; the fast mode is
@@ -102,7 +95,7 @@ pub fn classify_by(
     exponent: Option<Estimate>,
 ) -> Growth {
     let growth = classify(medians, exponent);
-    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= UNSURE) {
+    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= ERROR_OF_MODES) {
         return growth;
     }
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
@@ -120,7 +113,7 @@ pub fn classify_by(
 /// one call costs does not depend on the place, and under a large intercept a factor of log n does not
 /// show.
 pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
-    if growth.class != Class::Undecided || points.len() < FEWEST_POINTS {
+    if growth.class != Class::Undecided || points.len() < POINTS_MIN {
         return growth;
     }
     let weights = weigh(points);
@@ -132,7 +125,8 @@ pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
     let (rise, noise) = ends(points);
     let from_zero = points[0].point == 0 && rise > 1.3_f64.ln().max(noise);
     let rises = from_zero || growth.exponent.is_some_and(|exponent| exponent.low > 0.0);
-    if !rises || line.share + rival.share < DECISIVE || line.misfit > 0.1 || line.share < 0.1 {
+    if !rises || line.share + rival.share < DECISIVE_WEIGHT || line.misfit > 0.1 || line.share < 0.1
+    {
         return growth;
     }
     let reason = Some(GrowthReason::LinearithmicPossible { wide_point: None });
@@ -141,14 +135,15 @@ pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
 
 /// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
 /// its upper edge, known as well as it is near the fastest of all. It is not known at all from fewer
-/// samples than [`FEWEST_FOR_A_TENTH`], or where one round alone among several comes near it. `None`
+/// samples than [`FASTEST_TENTH_SAMPLES_MIN`], or where one round alone among several comes near it. `None`
 /// without samples.
 pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
     let pooled = Pooled::of(rounds);
     let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
     let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample <= 1.5 * tenth);
     let near = rounds.iter().filter(comes_near).count();
-    let known = fastest > 0.0 && pooled.len() >= FEWEST_FOR_A_TENTH && near >= rounds.len().min(2);
+    let known =
+        fastest > 0.0 && pooled.len() >= FASTEST_TENTH_SAMPLES_MIN && near >= rounds.len().min(2);
     // Where the two are equal a sample's own resolution is the limit.
     let error = if known { (tenth / fastest).ln().max(0.02) } else { f64::INFINITY };
     Some(GrowthPoint { point, median: tenth, error })
@@ -170,7 +165,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
         return Err(GrowthReason::NotPositive);
     }
     let range = above[above.len() - 1].point as f64 / above[0].point as f64;
-    let few = points.len() < FEWEST_POINTS;
+    let few = points.len() < POINTS_MIN;
     if range < 8.0 || (few && !from_zero && range < 30.0) {
         return Err(GrowthReason::RangeTooShort { factor: range });
     }
@@ -183,8 +178,8 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
     if falls(points, exponent) {
         return Err(GrowthReason::Falls);
     }
-    let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= WIDE).collect();
-    if let Some(wide) = points.iter().find(|p| p.error > WIDE)
+    let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= ERROR_MAX).collect();
+    if let Some(wide) = points.iter().find(|p| p.error > ERROR_MAX)
         && !carry_alone(&sure)
     {
         return Err(GrowthReason::IntervalTooWide { point: wide.point });
@@ -201,7 +196,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
 fn carry_alone(sure: &[GrowthPoint]) -> bool {
     let above = above_zero(sure);
     let (Some(first), Some(last)) = (above.first(), above.last()) else { return false };
-    sure.len() >= FEWEST_POINTS && last.point as f64 >= 30.0 * first.point as f64
+    sure.len() >= POINTS_MIN && last.point as f64 >= 30.0 * first.point as f64
 }
 
 /// Whether it ends lower than it began, by more than noise and a factor of 1.3, and climbs nowhere on
@@ -264,10 +259,10 @@ fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
     let share = |class| weights.iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     let misfit = |class| weights.iter().find(|w| w.class == class).map_or(1.0, |w| w.misfit);
     let line = share(Class::Linear) + share(Class::Linearithmic);
-    if line >= DECISIVE && misfit(Class::Linear) < 0.15 {
+    if line >= DECISIVE_WEIGHT && misfit(Class::Linear) < 0.15 {
         return Ok(Class::Linear);
     }
-    if share(Class::Quadratic) >= DECISIVE && misfit(Class::Quadratic) < 0.15 {
+    if share(Class::Quadratic) >= DECISIVE_WEIGHT && misfit(Class::Quadratic) < 0.15 {
         return Ok(Class::Quadratic);
     }
     Err(GrowthReason::SeveralClasses { points: points.len() })
@@ -279,7 +274,7 @@ fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, 
     if is_bent_line(points, &weights, exponent) {
         return Ok(Class::Linear);
     }
-    if best.share < DECISIVE {
+    if best.share < DECISIVE_WEIGHT {
         return Err(GrowthReason::RivalClasses { classes: rivals(&weights) });
     }
     if best.misfit > 0.25 {
@@ -288,12 +283,12 @@ fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, 
     if best.class == Class::Constant {
         return Err(GrowthReason::FlatExceptStep);
     }
-    if best.class == Class::Linearithmic && points.iter().any(|p| p.error > UNSURE) {
+    if best.class == Class::Linearithmic && points.iter().any(|p| p.error > ERROR_OF_MODES) {
         return Err(GrowthReason::BentLineOrLinearithmic);
     }
     for (point, weights) in points.iter().zip(weigh_without_each(points)) {
         let other = heaviest(&weights);
-        if other.class != best.class && other.share >= DECISIVE {
+        if other.class != best.class && other.share >= DECISIVE_WEIGHT {
             return Err(GrowthReason::SinglePointDecides { point: point.point });
         }
     }
@@ -306,7 +301,7 @@ fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) 
         return false;
     };
     let freedom = points.len() as f64 - 2.0;
-    (0.05..DECISIVE).contains(&line.share)
+    (0.05..DECISIVE_WEIGHT).contains(&line.share)
         && line.share + rival.share >= 0.9
         && rival.deviance > 6.0 * freedom
         && (0.6..=1.5).contains(&exponent.value)
@@ -325,7 +320,8 @@ fn heaviest(weights: &[Weight]) -> Weight {
 
 /// Which orders explain the figures about as well as each other.
 fn rivals(weights: &[Weight]) -> Vec<Class> {
-    let mut left: Vec<&Weight> = weights.iter().filter(|w| w.share > 1.0 - DECISIVE).collect();
+    let mut left: Vec<&Weight> =
+        weights.iter().filter(|w| w.share > 1.0 - DECISIVE_WEIGHT).collect();
     left.sort_by(|a, b| b.share.total_cmp(&a.share));
     left.iter().take(2).map(|w| w.class).collect()
 }

@@ -11,6 +11,7 @@ mod drift;
 mod joined;
 pub mod levels;
 mod measured;
+pub mod thresholds;
 mod together;
 mod told;
 
@@ -18,15 +19,11 @@ pub use measured::{Measured, Place, Wanted, measured};
 
 use crate::Estimate;
 use crate::compare::Direction;
-use levels::{Asked, Change, FEWEST, Reading};
+use crate::history::thresholds::{FALSE_ALARM, FIGURES_MIN};
+use levels::{Asked, Change, Reading};
 use record::{MetricInfo, Parameters, RunSummary, Warning, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// How often all lines together may tell a change where there is none.
-const CHANCE: f64 = 0.05;
-/// What [`Terms::margin`] is when nobody says.
-pub const MARGIN: f64 = 0.02;
 
 /// How a history is to be looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +97,7 @@ impl Line {
 
     /// Whether there are too few runs to see a change.
     pub fn has_too_few(&self) -> bool {
-        self.figures.len() < FEWEST
+        self.figures.len() < FIGURES_MIN
     }
 
     /// Whether its level changed, at once or bit by bit.
@@ -243,7 +240,7 @@ fn without_ratio(lines: &[Line]) -> Option<Warning> {
 fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     let readings = readings(line);
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-    let asked = Asked { chance: CHANCE / judged as f64, least: terms.margin.ln_1p() };
+    let asked = Asked { chance: FALSE_ALARM / judged as f64, least: terms.margin.ln_1p() };
     let changes = levels::changes(&readings, &asked);
     let apart = levels::apart(&values);
     let figures = line.figures.iter().zip(apart);

@@ -2,3 +2,4 @@
 
 pub(crate) mod contests;
 pub mod crossover;
+pub mod thresholds;

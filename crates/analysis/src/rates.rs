@@ -20,31 +20,19 @@
 //! then the line bends between the two points, and the interval is widened to where the line behind the
 //! second would lead, drawn back.
 
+pub mod thresholds;
 pub mod usl;
 
-use crate::pairs::crossover::{DRIFT, Figure, errors_asked};
+use crate::pairs::crossover::{Figure, errors_asked};
+use crate::pairs::thresholds::ROUND_DRIFT;
+use crate::rates::thresholds::{
+    BEST_TENTH_SAMPLES_MIN, COLLAPSE_MAX, CRUSHED_MAX, HOLDS_BY_NEIGHBOURS_MIN, HOLDS_INTERVAL_MIN,
+    HOLDS_MIN, NEAR_BEST_TENTH, POSITION_RATIO_MAX,
+};
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::root_mean_square;
 use crate::stats::quantiles::{Pooled, median_of, quantile, sort};
 use crate::{Course, Estimate, Halved, Peak, Rate, TrendReason};
-
-/// A rate that changes by less holds: a tenth.
-pub const HOLDS: f64 = 0.9;
-/// A rate that falls below this share of what it was collapses.
-pub const HALF: f64 = 0.5;
-/// Contention costs a lock less than this, over-commitment far more.
-const CRUSHED: f64 = 0.01;
-/// Where the interval of a change that looks small reaches beyond this, nothing is claimed.
-const TOO_WIDE: f64 = 0.75;
-/// An end whose median has changed by more is not explained away by its neighbours.
-const NEAR_ENOUGH: f64 = 0.8;
-/// Where the ends of the interval of a place are further apart than this, no place is named.
-const VAGUE: f64 = 3.0;
-
-/// Fewer samples than this have no tenth that one disturbed or lucky sample does not decide.
-const FEWEST_FOR_A_TENTH: usize = 15;
-/// A round comes near the best tenth with a sample of at least this share of it.
-const NEAR: f64 = 0.9;
 
 /// The best tenth of the samples at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,9 +48,10 @@ pub struct Best {
 pub fn best_tenth(rounds: &[&[f64]]) -> Option<Best> {
     let pooled = Pooled::of(rounds);
     let value = pooled.at(0.9)?;
-    let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR * value);
+    let comes_near =
+        |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR_BEST_TENTH * value);
     let near = rounds.iter().filter(comes_near).count();
-    if pooled.len() < FEWEST_FOR_A_TENTH || near < rounds.len().min(2) || value <= 0.0 {
+    if pooled.len() < BEST_TENTH_SAMPLES_MIN || near < rounds.len().min(2) || value <= 0.0 {
         return None;
     }
     let mut scatters: Vec<f64> = rounds.iter().filter_map(|round| scatter(round)).collect();
@@ -111,7 +100,7 @@ fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
     let factor = last.value / first.value;
     let width = (2.0 * first.error.hypot(last.error)).exp();
     let Estimate { value, high, .. } = rate.factor;
-    let open = high > HOLDS && (TOO_WIDE..=1.0 / TOO_WIDE).contains(&value);
+    let open = high > HOLDS_MIN && (HOLDS_INTERVAL_MIN..=1.0 / HOLDS_INTERVAL_MIN).contains(&value);
     let unsure =
         rate.course == Course::Undecided && rate.reason == Some(TrendReason::IntervalTooWide);
     if !unsure || !open || !surely_small(factor, factor / width, factor * width) {
@@ -124,7 +113,8 @@ fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
 /// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
 /// less than one for each of the whole: then somebody else has taken the CPUs, and its way is told from there.
 pub(crate) fn is_crushed(figures: &[Figure<'_>]) -> bool {
-    rate(figures).is_some_and(|rate| rate.factor.high < HALF && rate.factor.value < CRUSHED)
+    rate(figures)
+        .is_some_and(|rate| rate.factor.high < COLLAPSE_MAX && rate.factor.value < CRUSHED_MAX)
 }
 
 /// How the rate with these figures, in ascending order of their points, goes; `None` with fewer than two.
@@ -210,7 +200,7 @@ impl<'a> Levels<'a> {
         let factor = self.ratio(last, from);
         let (course, reason) = match self.summit(-1.0) {
             // Where it collapses in the end, what it does on the way matters little.
-            Some(dip) if factor.high >= HALF && self.collapse_of_two(from).is_none() => {
+            Some(dip) if factor.high >= COLLAPSE_MAX && self.collapse_of_two(from).is_none() => {
                 let fall = 1.0 / self.ratio(dip, 0).value;
                 let reason = TrendReason::FallsAndRises { fall, point: self.figures[dip].point };
                 (Course::Undecided, Some(reason))
@@ -239,21 +229,23 @@ impl<'a> Levels<'a> {
     fn course(&self, factor: Estimate, from: usize) -> (Course, Option<TrendReason>) {
         let Estimate { value, low, high } = factor;
         let peaks = from > 0;
-        if high < HALF {
+        if high < COLLAPSE_MAX {
             return (Course::Collapses, None);
         }
         if let Some(reason) = self.collapse_of_two(from) {
             return (Course::Collapses, Some(reason));
         }
         let is_sure = self.count == 0 || high < 1.0 || low > 1.0;
-        let (changes, narrow) = (!is_small(value), low >= TOO_WIDE && high <= 1.0 / TOO_WIDE);
+        let (changes, narrow) =
+            (!is_small(value), low >= HOLDS_INTERVAL_MIN && high <= 1.0 / HOLDS_INTERVAL_MIN);
         let course = match value < 1.0 {
             true if changes && is_sure && peaks => Course::Peaks,
             true if changes && is_sure => Course::Falls,
             false if changes && is_sure => Course::Rises,
             _ if !changes && narrow => Course::Holds,
             _ => {
-                let near = (NEAR_ENOUGH..=1.0 / NEAR_ENOUGH).contains(&value);
+                let near =
+                    (HOLDS_BY_NEIGHBOURS_MIN..=1.0 / HOLDS_BY_NEIGHBOURS_MIN).contains(&value);
                 let holds = if near { self.by_thirds() } else { None };
                 return holds
                     .map_or((Course::Undecided, Some(TrendReason::IntervalTooWide)), |reason| {
@@ -268,7 +260,7 @@ impl<'a> Levels<'a> {
     /// half on its own.
     fn collapse_of_two(&self, from: usize) -> Option<TrendReason> {
         let two = [self.logs.len().checked_sub(2)?, self.logs.len() - 1];
-        let half = self.logs[from] + HALF.ln();
+        let half = self.logs[from] + COLLAPSE_MAX.ln();
         if self.count == 0 || two[0] <= from || two.iter().any(|&at| self.logs[at] >= half) {
             return None;
         }
@@ -278,7 +270,7 @@ impl<'a> Levels<'a> {
         let each = (0..self.count).map(|one| fall(&|index| self.draws[index][one]));
         let value = fall(&|index| self.logs[index]);
         let fall = percentile_interval(value, &each.collect::<Vec<f64>>());
-        (fall.low > 1.0 / HALF).then_some(TrendReason::LastTwo { fall })
+        (fall.low > 1.0 / COLLAPSE_MAX).then_some(TrendReason::LastTwo { fall })
     }
 
     /// That it holds, by the last third of the points against the first, or the last two against the first
@@ -297,7 +289,7 @@ impl<'a> Levels<'a> {
             (0..self.count).map(|replicate| rise(&|index| self.draws[index][replicate]).exp());
         let ratio = percentile_interval(value, &each.collect::<Vec<f64>>());
         // Of two points together the last has half the say: of its fall, only the root shows.
-        let asked = if self.logs.len() < 6 { HOLDS.sqrt() } else { HOLDS };
+        let asked = if self.logs.len() < 6 { HOLDS_MIN.sqrt() } else { HOLDS_MIN };
         let small = value > asked && value < 1.0 / asked;
         let holds = small && surely_small(value, ratio.low, ratio.high);
         holds.then_some(TrendReason::LastAgainstFirst { points: third, ratio })
@@ -314,7 +306,7 @@ impl<'a> Levels<'a> {
             let (one, other) = (&self.figures[top], &self.figures[end]);
             let asked = errors_asked(one.rounds.min(other.rounds), one.samples.min(other.samples));
             let error = self.errors[top].hypot(self.errors[end]);
-            sign * (self.logs[top] - self.logs[end]) >= (asked * error).max(-HOLDS.ln())
+            sign * (self.logs[top] - self.logs[end]) >= (asked * error).max(-HOLDS_MIN.ln())
         };
         (clear(0) && clear(last)).then_some(top)
     }
@@ -349,7 +341,7 @@ impl<'a> Levels<'a> {
         let (low, high) = if self.count == 0 { (value, value) } else { (low, high) };
         // Near zero the first step of the axis is as close as can be told.
         let least = self.figures.iter().map(|figure| figure.point).find(|point| *point > 0);
-        let vague = high > (VAGUE * low).max(least.unwrap_or(1) as f64);
+        let vague = high > (POSITION_RATIO_MAX * low).max(least.unwrap_or(1) as f64);
         let after = self.figures[index].point;
         Some(Halved { at: Estimate { value, low, high }, after, before: next, vague })
     }
@@ -357,7 +349,7 @@ impl<'a> Levels<'a> {
     /// The last point above half, and the place between it and the next, by a straight line between the
     /// costs at both.
     fn half(&self, logs: &[f64], from: usize) -> Option<(usize, f64)> {
-        let half = logs[from] + HALF.ln();
+        let half = logs[from] + COLLAPSE_MAX.ln();
         let next = (from + 1..logs.len()).find(|&index| logs[index] < half)?;
         let cost = |index: usize| (-logs[index]).exp();
         let (start, end) = (self.x(next - 1), self.x(next));
@@ -374,7 +366,7 @@ impl<'a> Levels<'a> {
         }
         let cost = |index: usize| (-self.logs[index]).exp();
         let slope = (cost(second) - cost(next)) / (self.x(second) - self.x(next));
-        let target = cost(from) / HALF;
+        let target = cost(from) / COLLAPSE_MAX;
         let back = self.x(next) - (cost(next) - target) / slope;
         back.clamp(self.x(index), self.x(next)) - place
     }
@@ -397,12 +389,12 @@ impl<'a> Levels<'a> {
 
 /// Whether a change by `factor` is less than a tenth.
 fn is_small(factor: f64) -> bool {
-    factor > HOLDS && factor < 1.0 / HOLDS
+    factor > HOLDS_MIN && factor < 1.0 / HOLDS_MIN
 }
 
 /// The same, where it is known to lie between `low` and `high`.
 fn surely_small(factor: f64, low: f64, high: f64) -> bool {
-    is_small(factor) && low >= HOLDS * HOLDS && high <= 1.0 / (HOLDS * HOLDS)
+    is_small(factor) && low >= HOLDS_MIN * HOLDS_MIN && high <= 1.0 / (HOLDS_MIN * HOLDS_MIN)
 }
 
 /// How far the replicates of a figure are from its logarithm; none where one has none.
@@ -413,7 +405,7 @@ fn deviations((figure, log): (&Figure<'_>, &f64)) -> Vec<f64> {
 
 /// What a single round does not show.
 fn unseen(figure: &Figure<'_>) -> f64 {
-    if figure.rounds < 2 && figure.samples > 1 { DRIFT } else { 0.0 }
+    if figure.rounds < 2 && figure.samples > 1 { ROUND_DRIFT } else { 0.0 }
 }
 
 /// Replicates of few rounds lie too close together, since the spread of two or three is known badly.

@@ -5,23 +5,19 @@ pub mod modes;
 pub mod parted;
 pub mod peaks;
 pub mod steps;
+pub mod thresholds;
 
 use crate::gather::cloud::{Cloud, offsets};
-use crate::gather::places::{FEWEST, around, warm};
+use crate::gather::places::{around, warm};
+use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::shape::modes::Found;
+use crate::shape::thresholds::{
+    KNOT_SAMPLES_MIN, MODE_GROWTH_POINTS_MAX, MODE_GROWTH_RATIO_MIN, MODE_KNOTS_MAX,
+};
 use crate::stats::quantiles::median_of;
 use crate::tables::{Figure, figure, growth};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
-
-/// Knots of a mode's curve, at most.
-const KNOTS: usize = 24;
-/// Places that the growth of a mode is judged by.
-const PLACES: usize = 8;
-/// The least ratio of two of them: they share no samples then.
-const RATIO: f64 = 1.25;
-/// Samples that a knot is the median of, at least.
-const KNOT: usize = 30;
 
 /// What the samples of a series say beside its medians.
 #[derive(Default)]
@@ -86,7 +82,7 @@ fn told(found: &Found, cloud: &Cloud, trajectory: bool, costs: bool, random: &mu
 /// Where the samples of one mode run.
 fn curve(part: &Cloud, trajectory: bool) -> Vec<(u64, f64)> {
     let windows = if trajectory {
-        part.windows((part.len() / KNOTS).max(KNOT), KNOT)
+        part.windows((part.len() / MODE_KNOTS_MAX).max(KNOT_SAMPLES_MIN), KNOT_SAMPLES_MIN)
     } else {
         part.windows_by_place()
     };
@@ -100,7 +96,7 @@ fn curve(part: &Cloud, trajectory: bool) -> Vec<(u64, f64)> {
 }
 
 /// How one mode grows, by the same rules as a series. A mode may hold for a part of the axis only, so
-/// that a trajectory's has [`PLACES`] places of its own, at equal ratios.
+/// that a trajectory's has [`MODE_GROWTH_POINTS_MAX`] places of its own, at equal ratios.
 fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth> {
     let all = part.places();
     let (first, far) = (*all.first()?, *all.last()?);
@@ -117,7 +113,7 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
             .filter(|round| !round.is_empty())
             .collect();
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-        figure(place, &slices, random).filter(|figure| figure.summary.samples >= FEWEST)
+        figure(place, &slices, random).filter(|figure| figure.summary.samples >= POINT_SAMPLES_MIN)
     };
     let figures: Vec<Figure> = places.into_iter().filter_map(at).collect();
     growth(&figures.iter().collect::<Vec<_>>(), trajectory)
@@ -126,7 +122,9 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
 /// Places from `first`, of which a tenth on either side is free, to `far`.
 fn spaced(first: u64, far: u64) -> Vec<u64> {
     let (low, high) = (1.12 * first as f64, far as f64);
-    let steps = ((high / low).ln() / RATIO.ln()).floor().clamp(0.0, PLACES as f64 - 1.0);
+    let steps = ((high / low).ln() / MODE_GROWTH_RATIO_MIN.ln())
+        .floor()
+        .clamp(0.0, MODE_GROWTH_POINTS_MAX as f64 - 1.0);
     let ratio = if steps > 0.0 { (high / low).powf(1.0 / steps) } else { 1.0 };
     let mut places: Vec<u64> =
         (0..steps as i32).map(|step| (low * ratio.powi(step)).round() as u64).collect();

@@ -10,7 +10,8 @@ pub(crate) mod shares;
 use crate::findings::rankings;
 use crate::findings::unfinished;
 use crate::findings::words;
-use crate::gather::places::{FEWEST, verdicts_from, warm};
+use crate::gather::places::{verdicts_from, warm};
+use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::growth::exponent::exponent;
 use crate::growth::weigh::GrowthPoint;
@@ -410,7 +411,7 @@ impl Figure {
 fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
     let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
     let counts = |figure: &&Figure| {
-        !trajectory || (figure.summary.point >= warm && figure.summary.samples >= FEWEST)
+        !trajectory || (figure.summary.point >= warm && figure.summary.samples >= POINT_SAMPLES_MIN)
     };
     figures.iter().filter(counts).collect()
 }

@@ -3,7 +3,8 @@
 
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{History, MARGIN, Measured, Place, Terms, Wanted, history, measured};
+use analysis::history::thresholds::MARGIN;
+use analysis::history::{History, Measured, Place, Terms, Wanted, history, measured};
 use analysis::stats::random::{generator, normal};
 use fixtures::{cell, run as run_of, workload};
 use record::{Parameters, Run, RunState, RunSummary, WorkloadInfo};

@@ -2,7 +2,8 @@
 
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{History, MARGIN, Measured, Place, Terms, Together, history};
+use analysis::history::thresholds::MARGIN;
+use analysis::history::{History, Measured, Place, Terms, Together, history};
 use analysis::stats::random::{generator, normal};
 use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
 use report::history::{html, json, terminal};

@@ -10,6 +10,7 @@ use super::judge::{Family, bends, part};
 use super::{Beside, Change, ChangeKind, ComparedRow, ComparedTable, Direction, Ratio, Verdict};
 use super::{RowBeside, stand};
 use crate::Table;
+use crate::compare::thresholds::POINT_EXCESS_LOG;
 use crate::findings::qualifiers;
 use crate::findings::words;
 
@@ -130,7 +131,7 @@ impl Told<'_> {
         let subject = self.subject(&row.label);
         if row.overall.verdict == verdict {
             // Where all points have it alike, none has it most.
-            let most = most.filter(|most| size(most.1) > size(&row.overall) + MOST);
+            let most = most.filter(|most| size(most.1) > size(&row.overall) + POINT_EXCESS_LOG);
             let most = most.map(|most| format!(", most at {}", self.table().place(most.0)));
             let most = most.unwrap_or_default();
             return Some(format!("{subject} is {word}: {}{most}.", told(&row.overall)));
@@ -196,9 +197,6 @@ impl Told<'_> {
         all
     }
 }
-
-/// By how much more than the whole series, as a logarithm, a point is worth a word.
-const MOST: f64 = 0.05;
 
 /// `×1.10 (95 % 1.08 to 1.13)`.
 fn told(ratio: &Ratio) -> String {

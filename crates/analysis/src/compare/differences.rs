@@ -1,6 +1,7 @@
 //! What was not the same when two runs were measured, the weightiest first.
 
 use super::Difference;
+use crate::compare::thresholds::BUSY_LOAD;
 use record::{Run, RunState};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +32,6 @@ const WEIGHTY: [&str; 22] = [
 ];
 /// Facts that are never twice the same: disturbances are told by [`busy`].
 const FLEETING: [&str; 5] = ["load.", "cpu.ticks.", "busiest.", "memory.available", "uptime"];
-/// From this load for each CPU on a machine is busy with something else.
-const BUSY: f64 = 0.5;
 
 /// All that differs.
 pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
@@ -88,5 +87,5 @@ fn parameters(run: &Run) -> BTreeMap<String, String> {
 fn busy(run: &Run) -> Option<String> {
     let fact = |key: &str| run.host_before.facts.get(key)?.parse::<f64>().ok();
     let (load, cpus) = (fact("load.1m")?, fact("cpu.count")?);
-    Some(if load > BUSY * cpus { "busy" } else { "quiet" }.to_owned())
+    Some(if load > BUSY_LOAD * cpus { "busy" } else { "quiet" }.to_owned())
 }

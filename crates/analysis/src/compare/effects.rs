@@ -1,21 +1,14 @@
 //! How two runs of a series differ, with standard errors: whole rounds are resampled.
 
 use super::levels::{Level, Levels};
+use crate::compare::thresholds::{
+    REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_ERROR, SINGLE_ROUND_FREEDOM,
+};
 use crate::is_predicted;
 use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
 use record::Run;
-
-/// Resamplings: enough for a standard deviation to two digits.
-const REPLICATES: usize = 300;
-/// The quantile of rounds that is the edge of a series: one disturbed round more or less, or one lucky
-/// one, does not move it.
-const EDGE: f64 = 0.2;
-/// By how much rounds differ, as a logarithm, where there is a single one that can't show it; known as
-/// well as from [`ASSUMED_FREEDOM`] and one more.
-const ASSUMED: f64 = 0.1;
-const ASSUMED_FREEDOM: usize = 4;
 
 /// How two runs were made, and so what they may be off by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +141,7 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], made: Made) -> Effe
     let all = if made == Made::Turns { few } else { rounds[0] + rounds[1] - 1 };
     // Drawing with replacement from a few makes them look more alike than those they stand for.
     let by = (few as f64 / (few as f64 - 1.0).max(0.5)).sqrt();
-    let assumed = if few < 2 && made != Made::Predicted { ASSUMED } else { 0.0 };
+    let assumed = if few < 2 && made != Made::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
     let part = |value: f64, of: fn(&Level) -> f64| {
         let drawn: Vec<f64> = drawn.iter().map(of).collect();
         let error = by * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed);
@@ -157,7 +150,7 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], made: Made) -> Effe
     Effect {
         middle: part(value.middle, |level| level.middle),
         edge: part(value.edge, |level| level.edge),
-        freedom: if few < 2 { ASSUMED_FREEDOM } else { (all - 1).max(1) },
+        freedom: if few < 2 { SINGLE_ROUND_FREEDOM } else { (all - 1).max(1) },
         offset: 0.0,
     }
 }
@@ -203,7 +196,7 @@ fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T> {
 
 /// The median of rounds, and their edge, at each point.
 fn of_rows(rows: &[&Vec<Option<Level>>], lower_is_better: bool) -> Vec<Option<Level>> {
-    let edge = if lower_is_better { EDGE } else { 1.0 - EDGE };
+    let edge = if lower_is_better { ROUNDS_EDGE } else { 1.0 - ROUNDS_EDGE };
     let points = rows.first().map_or(0, |row| row.len());
     let at = |index: usize| {
         let here: Vec<Level> = rows.iter().filter_map(|row| row[index]).collect();

@@ -4,23 +4,12 @@ use super::effects::{Effect, Effects, Made, Part};
 use super::levels::Levels;
 use super::{Ratio, Verdict};
 use crate::Estimate;
+use crate::compare::thresholds::{
+    DRIFT_CONTINUES, EDGE_ERRORS, FALSE_ALARM, INTERVAL_LOG_MAX, SERIES_SHARE, SHARED_SERIES_MIN,
+    USUAL_ERROR_MIN,
+};
 use crate::stats::quantiles::{median_of, sort};
 use crate::stats::student::two_sided_quantile;
-
-/// The confidence that all intervals of a comparison have together, and what is left.
-const DOUBT: f64 = 0.05;
-/// The share of it that goes to whole series; points, which are many more, have the rest.
-const FOR_SERIES: f64 = 0.8;
-/// What a run as a whole is off by and no round of it shows, as a logarithm: where the program and its
-/// pages came to lie, another tenant's cache. Measured: see the parent's comment.
-pub(super) const FLOOR: f64 = 0.01;
-/// Errors to either side of what the undisturbed part of the rounds says.
-const EDGE_ERRORS: f64 = 3.0;
-/// A drift that goes on changes twice as much from the middle of a run to that of the next as from the middle
-/// of its first half to that of its second.
-const GOES_ON: f64 = 2.0;
-/// No interval is wider than from a millionth to a million times.
-const WIDEST: f64 = 13.8;
 
 /// What is the same for all ratios of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +18,7 @@ pub(super) struct Family {
     pub(super) series: usize,
     /// How many points are judged by themselves.
     pub(super) points: usize,
-    /// What the intervals are widened by on either side: see [`FLOOR`].
+    /// What the intervals are widened by on either side: see [`RUN_ERROR`].
     pub(super) floor: f64,
     /// Whether the undisturbed part of the rounds has to bear witness: where one run alone can have had a
     /// neighbour.
@@ -52,7 +41,7 @@ impl Usual {
     pub(super) fn of(effects: &[&Effects], levels: &[&[Levels]; 2], made: Made) -> Self {
         let overall = || effects.iter().filter_map(|effects| effects.overall);
         let drift = if made == Made::Apart {
-            GOES_ON * levels.iter().map(|of_run| common_drift(of_run)).fold(0.0, f64::hypot)
+            DRIFT_CONTINUES * levels.iter().map(|of_run| common_drift(of_run)).fold(0.0, f64::hypot)
         } else {
             0.0
         };
@@ -66,14 +55,11 @@ impl Usual {
     }
 }
 
-/// With fewer errors than this none of them is the usual one.
-const USUAL_OF: usize = 3;
-
 /// The lower median: one that scatters widely says nothing of the others.
 fn usual(errors: impl Iterator<Item = f64>) -> f64 {
     let mut errors: Vec<f64> = errors.collect();
     sort(&mut errors);
-    if errors.len() < USUAL_OF { 0.0 } else { errors[(errors.len() - 1) / 2] }
+    if errors.len() < USUAL_ERROR_MIN { 0.0 } else { errors[(errors.len() - 1) / 2] }
 }
 
 /// The ratios of a series: as a whole, and at each of its points.
@@ -91,7 +77,7 @@ pub(super) fn ratios(
         median(&mut known().map(|effect| effect.edge.error).collect()),
     ];
     let points = effects.points.iter().map(|effect| {
-        let share = DOUBT * (1.0 - FOR_SERIES) / family.points.max(1) as f64;
+        let share = FALSE_ALARM * (1.0 - SERIES_SHARE) / family.points.max(1) as f64;
         let interval = interval((*effect)?, at_points, usual.drift, share, family);
         Some(judged(interval, family.margin, lower_is_better))
     });
@@ -132,7 +118,7 @@ pub(super) fn bends(effects: &Effects, family: Family) -> bool {
 }
 
 fn for_series(family: Family) -> f64 {
-    DOUBT * FOR_SERIES / family.series.max(1) as f64
+    FALSE_ALARM * SERIES_SHARE / family.series.max(1) as f64
 }
 
 /// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it
@@ -141,8 +127,8 @@ fn for_series(family: Family) -> f64 {
 /// disturbs both.
 fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
     let ends = |part: Part, usual: f64, errors: f64| {
-        let half =
-            (errors * part.error.max(usual) + drift + family.floor + effect.offset).min(WIDEST);
+        let half = (errors * part.error.max(usual) + drift + family.floor + effect.offset)
+            .min(INTERVAL_LOG_MAX);
         [part.value - half, part.value + half]
     };
     let [low, high] = ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
@@ -171,16 +157,13 @@ fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
     Ratio { ratio, verdict }
 }
 
-/// With fewer series than this their scatter says nothing of how well it is known what they share.
-const SHARED_BY: usize = 3;
-
 /// What changed in all series of a run alike from the first half of its rounds to the second, as far as
 /// it is more than the scatter of the series explains; with few series, all of it.
 fn common_drift(series: &[Levels]) -> f64 {
     let mut each: Vec<f64> = series.iter().filter_map(drift).collect();
     let count = each.len() as f64;
     let Some(common) = median_of(&mut each) else { return 0.0 };
-    if each.len() < SHARED_BY {
+    if each.len() < SHARED_SERIES_MIN {
         return common.abs();
     }
     let squares: f64 = each.iter().map(|one| (one - common).powi(2)).sum();

@@ -1,12 +1,10 @@
 //! What a comparison rests on: the logarithms of what each round of a series was at each point.
 
+use crate::compare::thresholds::SAMPLES_EDGE;
 use crate::gather::{Gathered, Samples};
 use crate::stats::quantiles::{quantile, sorted};
 use record::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
-
-/// The share of a round's samples that its edge leaves out.
-const EDGE: f64 = 0.1;
 
 /// One cell, as logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +81,7 @@ fn of_point(samples: &Samples<'_>, metric: &MetricInfo) -> Option<Vec<(u32, Leve
             continue;
         }
         let ascending = sorted(of_round);
-        let edge = if metric.lower_is_better { EDGE } else { 1.0 - EDGE };
+        let edge = if metric.lower_is_better { SAMPLES_EDGE } else { 1.0 - SAMPLES_EDGE };
         let (middle, edge) = (quantile(&ascending, 0.5)?.ln(), quantile(&ascending, edge)?.ln());
         if !middle.is_finite() {
             return None;

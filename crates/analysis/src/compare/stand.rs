@@ -1,19 +1,13 @@
 //! What each of two runs says of a series by itself, where they don't say the same.
 
 use super::Direction;
+use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
 use crate::findings::overtakes;
 use crate::findings::shape_words;
 use crate::findings::words;
-use crate::growth::FEWEST_POINTS;
+use crate::growth::thresholds::POINTS_MIN;
 use crate::stats::quantiles::median_of;
 use crate::{Class, Course, Division, Growth, Mode, Modes, PointSummary, Row, Standing, Table};
-
-/// With fewer rounds than this nobody looks for modes.
-const ROUNDS_FOR_MODES: u32 = 5;
-/// How seldom chance puts all rounds on an upper mode into one of the two runs, to be told.
-const BY_CHANCE: f64 = 0.005;
-/// The share of the samples above the lowest mode from which modes are told that the other run has not.
-const ABOVE: f64 = 0.25;
 
 /// `poll is linear, ×36.2 from 10 to 10,000 watched descriptors; in base it is constant, ×1.02.`
 pub(super) fn growth(
@@ -47,7 +41,7 @@ pub(super) fn growth(
 fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
     let line = |growth: &Growth| matches!(growth.class, Class::Linear | Class::Linearithmic);
     let known = |growth: &Growth, row: &Row| {
-        growth.reason.is_none() && row.cells.iter().flatten().count() >= FEWEST_POINTS
+        growth.reason.is_none() && row.cells.iter().flatten().count() >= POINTS_MIN
     };
     let sure = known(before, rows[0]) && known(after, rows[1]);
     before.class == after.class || (line(before) && line(after) && !sure)
@@ -121,7 +115,7 @@ fn is_another(before: &Standing, after: &Standing) -> bool {
 pub(super) fn modes(subject: &str, tables: [&Table; 2], base: &Row, new: &Row) -> Option<String> {
     let rounds = [base, new]
         .map(|row| row.cells.iter().flatten().map(|cell| cell.rounds).max().unwrap_or(0));
-    if rounds.iter().any(|&rounds| rounds < ROUNDS_FOR_MODES) {
+    if rounds.iter().any(|&rounds| rounds < MODE_ROUNDS_MIN) {
         return None;
     }
     match (&base.modes, &new.modes) {
@@ -143,7 +137,7 @@ pub(super) fn modes(subject: &str, tables: [&Table; 2], base: &Row, new: &Row) -
 /// being told as a mode is so in one run and not in the next: a timer's ticks, a neighbour.
 fn is_sure(modes: &Modes, rounds: u32, others: u32, other: &Row) -> bool {
     let [lowest, next, ..] = modes.modes.as_slice() else { return false };
-    if 1.0 - lowest.share < ABOVE || !lies_below(modes, lowest, next, other) {
+    if 1.0 - lowest.share < MODE_SHARE_ABOVE || !lies_below(modes, lowest, next, other) {
         return false;
     }
     if modes.division != Division::ByRound {
@@ -154,7 +148,7 @@ fn is_sure(modes: &Modes, rounds: u32, others: u32, other: &Row) -> bool {
     let all = rounds + others;
     let chance: f64 =
         (0..upper).map(|taken| f64::from(rounds - taken) / f64::from(all - taken)).product();
-    upper > 0 && chance < BY_CHANCE
+    upper > 0 && chance < MODE_P_VALUE
 }
 
 /// Whether nine tenths of the samples of `row` are nearer to `lowest` than to `next`, wherever there are

@@ -4,7 +4,7 @@ use crate::findings::controls;
 use crate::findings::words;
 use crate::gather::did_not_finish;
 use crate::gather::places::verdicts_from;
-use crate::growth::FEWEST_POINTS;
+use crate::growth::thresholds::POINTS_MIN;
 use crate::tables::distributions::unreadable;
 use crate::trust::widths;
 use crate::{Class, PointSummary, Table, is_predicted};
@@ -258,7 +258,7 @@ fn few_points(tables: &[&Table], run: &Run) -> Option<Warning> {
     let few = shown.flat_map(|table| &table.rows).any(|row| {
         let points = row.cells.iter().flatten().count();
         let linear = row.growth.as_ref().is_some_and(|growth| growth.class == Class::Linear);
-        linear && points < FEWEST_POINTS
+        linear && points < POINTS_MIN
     });
     few.then(|| {
         let remedy = if is_from_elsewhere(run) {

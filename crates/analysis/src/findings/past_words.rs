@@ -2,7 +2,7 @@
 
 use crate::findings::rate_words::{because, counted, doubt, fall, fall_interval, interval};
 use crate::findings::words;
-use crate::rates::HALF;
+use crate::rates::thresholds::COLLAPSE_MAX;
 use crate::{Course, Estimate, Halved, Rate, Shares, Table};
 
 /// What its places are told in.
@@ -32,7 +32,8 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         }
         Course::Rises => format!("{head}: {what} rise {factor} to {to}{known}."),
         Course::Falls => {
-            let half = if rate.factor.low > HALF { ", not halved in the range" } else { "" };
+            let half =
+                if rate.factor.low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
             let (fall, known) = (fall(rate), fall_interval(rate));
             format!("{head}: {what} {fall} to {to}{known}{half}.")
         }
@@ -66,7 +67,7 @@ impl Past<'_> {
         let (one, many) = (self.figure(rate.from), self.at(rate.to));
         let range = format!("from {from} to {to} {}, {one} to {many}", self.table.axis);
         let (known, factor) = (interval(rate.factor, words::significant), words::factor(value));
-        if low > HALF && low < high {
+        if low > COLLAPSE_MAX && low < high {
             return format!(
                 "{subject} does not collapse past {}: {what} {factor} {range}{known}. It is undecided \
                  beyond that: {}.",

@@ -2,7 +2,7 @@
 
 use crate::findings::past_words;
 use crate::findings::{reasons, words};
-use crate::rates::HALF;
+use crate::rates::thresholds::COLLAPSE_MAX;
 use crate::{Course, Estimate, Halved, Rate, Scaling, Table};
 use record::MetricInfo;
 
@@ -29,7 +29,7 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         }
         Course::Rises => format!("{subject} {course}: {what} rise {factor} {range}{known}."),
         Course::Falls => {
-            let half = if low > HALF { ", not halved in the range" } else { "" };
+            let half = if low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
             format!(
                 "{subject} {course}: {what} {} {range}{}{half}.",
                 fall(rate),
@@ -39,7 +39,7 @@ pub(crate) fn rate(subject: &str, table: &Table, rate: &Rate) -> String {
         Course::Peaks => format!("{subject} {}.", peaks(table, rate)),
         Course::Collapses => format!("{subject} {course}: {}.", collapse(what, &range, rate)),
         // What matters most is known nevertheless.
-        Course::Undecided if low > HALF && low < high => format!(
+        Course::Undecided if low > COLLAPSE_MAX && low < high => format!(
             "{subject} does not collapse: {what} {factor} {range}{known}. It is {course} beyond that: {}.",
             because(rate)
         ),

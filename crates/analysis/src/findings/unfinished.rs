@@ -1,7 +1,7 @@
 //! Cells that did not finish: what they do to a rate, and how they are told.
 
 use crate::findings::words;
-use crate::rates::HALF;
+use crate::rates::thresholds::COLLAPSE_MAX;
 use crate::tables::Figure;
 use crate::{Course, Estimate, Halved, Rate, Row, Table, Unfinished};
 
@@ -39,7 +39,8 @@ pub(crate) fn beyond(
 
 /// Whether the sentence of what did not finish says of this rate all there is to say.
 pub(crate) fn tells(row: &Row, rate: &Rate) -> bool {
-    let dead = rate.course == Course::Collapses && rate.factor.value < HALF * f64::MIN_POSITIVE;
+    let dead =
+        rate.course == Course::Collapses && rate.factor.value < COLLAPSE_MAX * f64::MIN_POSITIVE;
     dead && row.unfinished.iter().any(|of| of.point == rate.to)
 }
 

@@ -7,6 +7,7 @@
 //! mode. So every sample is moved at random within its own tick, which is all that is known of it:
 //! see [`Cloud::of`].
 
+use crate::gather::thresholds::{DITHER_GROUP, OFFSET_QUANTILES, ROUND_SAMPLES_MIN};
 use crate::stats::quantiles::{median_of, quantile, sort, sorted};
 use fastrand::Rng;
 use std::ops::Range;
@@ -46,9 +47,6 @@ pub struct Window {
     /// For each round of the cloud, which of its samples are in the window.
     pub ranges: Vec<Range<usize>>,
 }
-
-/// Samples that share a tick of the clock with others are moved in groups of about this many.
-const DITHER_GROUP: usize = 2_000;
 
 impl Cloud {
     /// The cloud of `rounds`: each with its number and with the place and the value of each sample,
@@ -155,7 +153,7 @@ impl Cloud {
     }
 
     /// How far the samples of each round lie from those of the middle round, as logarithms, in each
-    /// of `windows`; not a number where a round has fewer than [`FEWEST_TO_PLACE`] samples.
+    /// of `windows`; not a number where a round has fewer than [`ROUND_SAMPLES_MIN`] samples.
     ///
     /// It is the median of the distances at seven quantiles: a round on the same curves as the others,
     /// but with another share on each, is not displaced.
@@ -166,11 +164,11 @@ impl Cloud {
     fn displaced_in(&self, window: &Window) -> Vec<f64> {
         let quantiles = |(round, range): (&Round, &Range<usize>)| {
             let logs: Vec<f64> = round.spots[range.clone()].iter().map(|spot| spot.log).collect();
-            if logs.len() < FEWEST_TO_PLACE {
+            if logs.len() < ROUND_SAMPLES_MIN {
                 return None;
             }
             let logs = sorted(&logs);
-            Some(QUANTILES.map(|p| quantile(&logs, p).unwrap_or(f64::NAN)))
+            Some(OFFSET_QUANTILES.map(|p| quantile(&logs, p).unwrap_or(f64::NAN)))
         };
         let all: Vec<Option<[f64; 7]>> =
             self.rounds.iter().zip(&window.ranges).map(quantiles).collect();
@@ -189,10 +187,6 @@ impl Cloud {
         all.iter().map(displaced).collect()
     }
 }
-
-/// Fewer samples than this do not say where a round lies.
-pub const FEWEST_TO_PLACE: usize = 5;
-const QUANTILES: [f64; 7] = [0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
 
 /// One displacement for each round: the median over all windows, 0 where it has none.
 pub fn offsets(displacements: &[Vec<f64>]) -> Vec<f64> {

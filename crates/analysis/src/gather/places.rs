@@ -6,16 +6,12 @@
 //! whole way to the next one; the others are in the plot, and modes and steps are found in all of them.
 //!
 //! A table shows the powers of ten, the places in the last decade, and the far end. An order of growth
-//! is judged by all places from [`warm`] on where there are [`FEWEST`] samples over all rounds: the
+//! is judged by all places from [`warm`] on where there are [`POINT_SAMPLES_MIN`] samples over all rounds: the
 //! first calls pay for first pages, first tables and code that no one has run before, and do not belong
 //! to any curve.
 
+use crate::gather::thresholds::POINT_REACH;
 use std::ops::RangeInclusive;
-
-/// Fewer samples than this over all rounds are no evidence of growth.
-pub const FEWEST: u64 = 10;
-/// How far around a place its samples may lie, as a share.
-const NEAR: f64 = 0.1;
 
 /// The places of a trajectory that comes to `far`, ascending.
 pub fn places(far: u64) -> Vec<u64> {
@@ -61,8 +57,8 @@ pub fn verdicts_from(trajectory: bool, points: &[u64]) -> u64 {
 
 /// Where the samples of `place` lie, on a trajectory that comes to `far`.
 pub fn around(place: u64, far: u64) -> RangeInclusive<u64> {
-    let low = (place as f64 * (1.0 - NEAR)).ceil() as u64;
-    let high = if place == far { far } else { (place as f64 * (1.0 + NEAR)).floor() as u64 };
+    let low = (place as f64 * (1.0 - POINT_REACH)).ceil() as u64;
+    let high = if place == far { far } else { (place as f64 * (1.0 + POINT_REACH)).floor() as u64 };
     low.min(place)..=high.max(place)
 }
 

@@ -17,6 +17,10 @@
 //! large number of points, and it takes the width of each median's interval into account.
 
 use crate::Class;
+use crate::growth::thresholds::{
+    DEVIANCE_EXCESS, EXCESS_ERRORS, INTERCEPTS_PER_DECADE, NEGLIGIBLE_LOG, STEP_LOG_RANGE,
+    STEP_PRIOR,
+};
 use std::f64::consts::TAU;
 
 /// What growth is judged by: a place on the axis, the median there, and how well it is known.
@@ -60,18 +64,6 @@ pub const CANDIDATES: [Class; 6] = [
     Class::Quadratic,
 ];
 
-/// Errors beyond the medians' own intervals that are averaged over, as standard deviations of a
-/// logarithm: evenly spaced on a logarithmic scale.
-pub const EXCESS: [f64; 8] = [0.02, 0.0312, 0.0487, 0.0759, 0.1185, 0.1849, 0.2884, 0.45];
-
-/// Which of [`EXCESS`] deviances are counted with.
-const DEVIANCE: usize = 1;
-
-/// Steps that are averaged over: their logarithms' range.
-const STEP: (f64, f64) = (0.262_364_264_467_491, 2.079_441_541_679_835_7);
-const STEP_PRIOR: f64 = 0.2;
-const INTERCEPTS_PER_DECADE: f64 = 16.0;
-
 /// g(n) of `class`; 1 for a constant. Of nothing nothing has grown: there a curve is its intercept.
 pub fn growth_of(class: Class, n: f64) -> f64 {
     match class {
@@ -111,7 +103,8 @@ fn weigh_by(points: &[GrowthPoint], curves: &[Curves]) -> Vec<Weight> {
     if points.len() < 2 {
         return Vec::new();
     }
-    let scales: Vec<Scale> = EXCESS.iter().map(|&excess| Scale::new(points, excess)).collect();
+    let scales: Vec<Scale> =
+        EXCESS_ERRORS.iter().map(|&excess| Scale::new(points, excess)).collect();
     // Residuals about a common level, so that the sums keep their precision.
     let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
     let level = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -161,10 +154,6 @@ struct Gap {
     error: f64,
 }
 
-/// Terms this far below the greatest one (as logarithms) are left out: all of them together are
-/// less than a millionth.
-const NEGLIGIBLE: f64 = 25.0;
-
 impl Scale {
     fn new(points: &[GrowthPoint], excess: f64) -> Self {
         let weights: Vec<f64> =
@@ -175,7 +164,7 @@ impl Scale {
         let gap = |weight: &f64| {
             weight_below += weight;
             let (below, above) = (1.0 / weight_below, 1.0 / (all - weight_below));
-            let choices = (STEP.1 - STEP.0) * (weights.len() - 1) as f64;
+            let choices = (STEP_LOG_RANGE.1 - STEP_LOG_RANGE.0) * (weights.len() - 1) as f64;
             let log_factor = log_norm + (TAU * (below * above).sqrt() / choices).ln();
             Gap { log_factor, below, above, error: (below + above).sqrt() }
         };
@@ -220,7 +209,7 @@ impl Scale {
                     gap.add(log, below[curve], sums.of[curve] - below[curve], floor, sum);
                 }
             }
-            floor = floor.max(sum.top - NEGLIGIBLE);
+            floor = floor.max(sum.top - NEGLIGIBLE_LOG);
         }
     }
 }
@@ -230,7 +219,7 @@ impl Gap {
     /// `below` and `above` need has to be one of those that are averaged over.
     fn add(&self, log: f64, below: f64, above: f64, floor: f64, sum: &mut LogSum) {
         let step = above * self.above - below * self.below;
-        let ends = [(STEP.0 - step) / self.error, (STEP.1 - step) / self.error];
+        let ends = [(STEP_LOG_RANGE.0 - step) / self.error, (STEP_LOG_RANGE.1 - step) / self.error];
         // Of a normal distribution less than this lies beyond such an end.
         let outside = ends[0].max(-ends[1]).max(0.0);
         if log - 0.5 * outside * outside >= floor {
@@ -327,8 +316,8 @@ fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
     let found: Vec<(LogSum, LogSum)> = each()
         .map(|(scale, sums)| {
             let (mut plain, mut stepped) = (LogSum::default(), LogSum::default());
-            scale.add_plain(sums, top - NEGLIGIBLE, &mut plain);
-            scale.add_stepped(z, sums, top - NEGLIGIBLE, &mut stepped);
+            scale.add_plain(sums, top - NEGLIGIBLE_LOG, &mut plain);
+            scale.add_stepped(z, sums, top - NEGLIGIBLE_LOG, &mut stepped);
             top = top.max(stepped.top);
             (plain, stepped)
         })
@@ -343,7 +332,7 @@ fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
     }
     let count = (z.curves * scales.len()) as f64;
     let log_total = top + (all / count).ln();
-    let deviance = sums[DEVIANCE].least;
+    let deviance = sums[DEVIANCE_EXCESS].least;
     Evidence { log_total, step: step / all, misfit: misfit / all, deviance }
 }
 

@@ -3,7 +3,7 @@
 //! 1. *Places.* The place that parts a stretch best is the one with the largest energy distance between
 //!    what is before and what is after it (Matteson and James 2014). What is after may end before the stretch
 //!    does, so that a level that comes and goes is seen as well. Each side is parted again, as long as a
-//!    t-test between the two sides says that they differ at a [`WEAK`] level.
+//!    t-test between the two sides says that they differ at a [`SPLIT_P_VALUE`] level.
 //! 2. *Tests.* Of the places found, the one whose levels on either side are least clearly different is given
 //!    up, and its neighbours are judged again, until all are clear (Fleming, Kołaczkowski and others 2023).
 //!    A t-test needs no permutations, of which few figures have too few, and gives the same every time.
@@ -19,24 +19,13 @@
 //! more than others, and so is every level where figures are known to stand apart.
 
 use crate::Estimate;
+use crate::history::thresholds::{
+    FIGURES_MIN, LEVEL_COUNT_MIN, LEVEL_FIGURES_MIN, MEDIAN_TO_DEVIATION, MOVES_MAX,
+    OUTLIER_DISTANCE, SPLIT_P_VALUE,
+};
 use crate::stats::NORMAL_95;
 use crate::stats::quantiles::median_of;
 use crate::stats::student;
-
-/// Fewer figures than this have no levels.
-pub const FEWEST: usize = 4;
-/// A level holds at least so many figures: one alone may be a disturbance.
-pub const SHORTEST: usize = 2;
-/// Below this chance a stretch is parted further, before places are judged together.
-const WEAK: f64 = 0.05;
-/// A level whose figures count for fewer than this rests on one of them alone.
-const FEWEST_THAT_COUNT: f64 = 1.5;
-/// Places are settled anew at most so often; twice is usual.
-const MOVES: usize = 20;
-/// A figure that is so many times as far from its neighbours as others are stands apart.
-const APART: f64 = 6.0;
-/// From a median distance to a standard deviation, for normal noise.
-const MEDIAN_TO_DEVIATION: f64 = 1.482_602_2;
 
 /// One figure of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +73,7 @@ pub struct Change {
 
 /// The changes of level in `readings`, from first to last.
 pub fn changes(readings: &[Reading], asked: &Asked) -> Vec<Change> {
-    if readings.len() < FEWEST || readings.iter().any(|reading| !reading.value.is_finite()) {
+    if readings.len() < FIGURES_MIN || readings.iter().any(|reading| !reading.value.is_finite()) {
         return Vec::new();
     }
     let sequence = Sequence::of(readings);
@@ -92,7 +81,7 @@ pub fn changes(readings: &[Reading], asked: &Asked) -> Vec<Change> {
     sequence.part(0, readings.len(), &mut places);
     places.sort_unstable();
     let mut found = sequence.weed(&mut places, asked);
-    for _ in 0..MOVES {
+    for _ in 0..MOVES_MAX {
         if !sequence.settle(&mut places) {
             break;
         }
@@ -105,12 +94,12 @@ pub fn changes(readings: &[Reading], asked: &Asked) -> Vec<Change> {
 /// for where there are too few figures.
 pub fn visible(readings: &[Reading], asked: &Asked) -> f64 {
     let count = readings.len();
-    if count < FEWEST {
+    if count < FIGURES_MIN {
         return asked.least;
     }
     let sequence = Sequence::of(readings);
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-    let candidates = (count + 1 - 2 * SHORTEST) as f64;
+    let candidates = (count + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
     let clear = student::two_sided_quantile(asked.chance / candidates, count - 2);
     let error = sequence.error(0, count / 2, count, scatter(&values).powi(2));
     (clear * error).max(asked.least)
@@ -127,7 +116,7 @@ pub fn scatter(values: &[f64]) -> f64 {
 /// Which figures stand apart: two before and two after it, as far as there are as many, are on the same side
 /// of it, far away.
 pub fn apart(values: &[f64]) -> Vec<bool> {
-    let far = APART * scatter(values);
+    let far = OUTLIER_DISTANCE * scatter(values);
     let stands_apart = |at: usize| {
         let before = &values[at.saturating_sub(2)..at];
         let after = &values[at + 1..values.len().min(at + 3)];
@@ -135,7 +124,7 @@ pub fn apart(values: &[f64]) -> Vec<bool> {
         let above = beside.clone().all(|off| off > far);
         above || beside.all(|off| off < -far)
     };
-    (0..values.len()).map(|at| values.len() >= FEWEST && stands_apart(at)).collect()
+    (0..values.len()).map(|at| values.len() >= FIGURES_MIN && stands_apart(at)).collect()
 }
 
 /// How much each figure counts, 1 on average: by its own error beside the scatter of all.
@@ -215,7 +204,7 @@ impl<'a> Sequence<'a> {
     /// Rule 1: adds the places that part the stretch from `from` to `to`.
     fn part(&self, from: usize, to: usize, places: &mut Vec<usize>) {
         let Some((at, end)) = self.best(from, to) else { return };
-        if self.test(from, at, end).chance <= WEAK {
+        if self.test(from, at, end).chance <= SPLIT_P_VALUE {
             places.push(at);
             self.part(from, at, places);
             self.part(at, to, places);
@@ -224,8 +213,8 @@ impl<'a> Sequence<'a> {
 
     /// The place in a stretch with the largest energy distance, and where what is after it ends.
     fn best(&self, from: usize, to: usize) -> Option<(usize, usize)> {
-        let places = from + SHORTEST..(to + 1).saturating_sub(SHORTEST);
-        let both = places.flat_map(|at| (at + SHORTEST..=to).map(move |end| (at, end)));
+        let places = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
+        let both = places.flat_map(|at| (at + LEVEL_FIGURES_MIN..=to).map(move |end| (at, end)));
         both.map(|(at, end)| (self.energy(from, at, end), (at, end)))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
             .map(|(_, place)| place)
@@ -278,7 +267,7 @@ impl<'a> Sequence<'a> {
         let mut moved = false;
         for index in 0..places.len() {
             let (from, to) = self.neighbours(places, index);
-            let candidates = from + SHORTEST..(to + 1).saturating_sub(SHORTEST);
+            let candidates = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
             let energies = candidates.map(|at| (self.energy(from, at, to), at));
             let best = energies.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             if let Some((_, best)) = best.filter(|(_, best)| *best != places[index]) {
@@ -297,7 +286,7 @@ impl<'a> Sequence<'a> {
 
     /// The changes at `places`, each between its neighbours.
     fn between(&self, places: &[usize]) -> Vec<Change> {
-        let candidates = (self.readings.len() + 1 - 2 * SHORTEST) as f64;
+        let candidates = (self.readings.len() + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
         let change = |(index, &at): (usize, &usize)| {
             let (from, to) = self.neighbours(places, index);
             let test = self.test(from, at, to);
@@ -313,7 +302,7 @@ impl<'a> Sequence<'a> {
     fn is_brief(&self, from: usize, to: usize) -> bool {
         let comes_and_goes = from > 0 && to < self.readings.len();
         let disturbed = self.apart[self.readings.len()] > 0;
-        to - from < SHORTEST + usize::from(comes_and_goes) + usize::from(disturbed)
+        to - from < LEVEL_FIGURES_MIN + usize::from(comes_and_goes) + usize::from(disturbed)
     }
 
     /// A t-test of the figures from `from` to `at` against those from there to `to`.
@@ -324,7 +313,7 @@ impl<'a> Sequence<'a> {
         let freedom = (to - from - 2).saturating_sub(self.apart[to] - self.apart[from]).max(1);
         let left = self.squares(from, at, before) + self.squares(at, to, after);
         let error = self.error(from, at, to, left / freedom as f64);
-        let both = self.count(from, at).min(self.count(at, to)) >= FEWEST_THAT_COUNT;
+        let both = self.count(from, at).min(self.count(at, to)) >= LEVEL_COUNT_MIN;
         let t = if by == 0.0 || !both { 0.0 } else { by.abs() / error };
         let half = student::quantile_95(freedom) * error;
         let by = Estimate { value: by, low: by - half, high: by + half };

@@ -1,15 +1,13 @@
 //! What of one run a history is made from: its medians, and what has to be known of it.
 
 use crate::gather::Gathered;
+use crate::history::thresholds::REPLICATES;
 use crate::stats::bootstrap::{self, median_over_rounds};
 use crate::stats::random::generator;
 use crate::trust::widths;
 use crate::{Estimate, is_predicted};
 use record::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
-
-/// Fewer than a table's: there are many runs, and weights need no second digit.
-const REPLICATES: usize = 200;
 
 /// The label that says how the workers of a run were started, and what it says of the knee at hand's own.
 pub(super) const WORKERS: &str = "workers";

@@ -5,13 +5,9 @@ use super::told::word;
 use super::{History, Line, Measured, Shift, Terms, Together};
 use crate::compare::Direction;
 use crate::findings::words::{factor, list};
+use crate::history::thresholds::{JOINT_SPREAD_DIVISOR, JOINT_SUBJECTS_MIN};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Two that change with the same run may do so by chance, or for a reason of their own.
-const SUBJECTS_LEAST: usize = 3;
-/// Noise moves the place of a change by some runs, the more runs there are: by this share of them at most.
-const SPREAD: usize = 10;
 
 /// Every change of most subjects the same way, the newest first. `runs` are those of the history.
 pub(super) fn together(history: &History, runs: &[Measured], terms: &Terms) -> Vec<Together> {
@@ -23,8 +19,8 @@ pub(super) fn together(history: &History, runs: &[Measured], terms: &Terms) -> V
             .flat_map(|line| line.shifts.iter().map(move |shift| (line, shift)))
             .filter(|(_, shift)| shift.direction == direction)
             .collect();
-        while let Some((subjects, from, to)) = densest(&shifts, runs.len() / SPREAD) {
-            if subjects < SUBJECTS_LEAST || subjects * 4 < of * 3 {
+        while let Some((subjects, from, to)) = densest(&shifts, runs.len() / JOINT_SPREAD_DIVISOR) {
+            if subjects < JOINT_SUBJECTS_MIN || subjects * 4 < of * 3 {
                 break;
             }
             let here = |(_, shift): &(&Line, &Shift)| (from..=to).contains(&shift.at);

@@ -1,7 +1,7 @@
 //! Where one series overtakes another, where one leads throughout, and where neither does.
 //!
 //! Two series are compared at the points that both have, by the logarithm of the ratio of their
-//! medians: the lead. A lead is *clear* when it is of use to somebody ([`TOO_CLOSE`]) and when chance
+//! medians: the lead. A lead is *clear* when it is of use to somebody ([`LEAD_MIN`]) and when chance
 //! does not explain it. Chance is judged from the bootstrap's replicates, but not as they stand. With
 //! five rounds they lie too close together now and then, and among a dozen points one of those is soon
 //! found. So a point that happens to be quiet is held to the usual error of the two series, and the
@@ -19,30 +19,16 @@
 mod evidence;
 mod zeros;
 
+use crate::pairs::thresholds::{
+    CLOSE_LEAD_MAX, ERRORS_PER_E_FOLD, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUND_DRIFT,
+    ROUNDS_APART_FACTOR, ROUNDS_APART_MIN,
+};
 use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::quantiles::{quantile, sort};
 use crate::stats::{NORMAL_95, student};
 use crate::{ComparisonReason, Crossover, Estimate, Standing};
 use evidence::{Change, Stretch, without_blips};
-
-/// A lead that is smaller is too close to call, however sure it is: the same program built twice, or
-/// its memory laid out otherwise, differs by as much.
-pub const TOO_CLOSE: f64 = 1.02;
-/// The same where both are single figures, which say nothing of chance. In Mattheij's tables of 2010
-/// 1.5 % counts and 0.8 % is too close to call.
-pub const TOO_CLOSE_SINGLE: f64 = 1.01;
-/// One point alone between two changes of the lead counts from this lead on.
-pub const BLIP: f64 = 1.05;
-/// Series that can't be told apart are close up to this lead; beyond it they are badly known.
-pub const CLOSE: f64 = 1.1;
-/// Where every round of the one is this many times better than each of the other, there is no doubt, however
-/// they scatter: five rounds each that are alike lie that far apart less than once in a thousand times.
-pub const APART: f64 = 10.0;
-/// The rounds that this takes.
-const ROUNDS_APART: u32 = 5;
-/// What is assumed to change from round to round, as a share, where a single round can't show it.
-pub const DRIFT: f64 = 0.03;
 
 /// One figure of a series, as a contest sees it.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +161,7 @@ fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
 
 /// What a single round does not show.
 fn drift(figure: &Figure<'_>) -> f64 {
-    if figure.rounds < 2 && figure.samples > 1 { DRIFT } else { 0.0 }
+    if figure.rounds < 2 && figure.samples > 1 { ROUND_DRIFT } else { 0.0 }
 }
 
 /// How many standard errors a lead has to be: 3.5 with five rounds and more, several times that with
@@ -197,8 +183,7 @@ pub fn errors_asked(rounds: u32, samples: u64) -> f64 {
 
 /// What many points add to [`errors_asked`], which is made for twelve: chance has more to try.
 fn errors_added(points: usize) -> f64 {
-    const PER_E_FOLD: f64 = 0.26;
-    PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()
+    ERRORS_PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()
 }
 
 /// How `one` and `other` compare along the axis.
@@ -286,7 +271,7 @@ impl<'a> Comparison<'a> {
         }
         let most = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
         match self.stretches.as_slice() {
-            [] if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
+            [] if most < CLOSE_LEAD_MAX => Standing::TooClose { most, ratio: self.ratio() },
             [] => Standing::Unknown {
                 reason: ComparisonReason::WithinScatter { lead_max: most, ratio: self.ratio() },
             },
@@ -296,7 +281,7 @@ impl<'a> Comparison<'a> {
                 let crossovers = changes.iter().map(|change| self.crossover(steps, change));
                 Standing::Crosses { crossovers: crossovers.collect() }
             }
-            _ if most < CLOSE => Standing::TooClose { most, ratio: self.ratio() },
+            _ if most < CLOSE_LEAD_MAX => Standing::TooClose { most, ratio: self.ratio() },
             many => Standing::Unsettled { changes: many.len() - 1, most },
         }
     }
@@ -368,17 +353,19 @@ impl<'a> Step<'a> {
 
     fn is_clear(&self, errors_added: f64) -> bool {
         if self.is_single() {
-            return self.lead.abs() >= TOO_CLOSE_SINGLE.ln();
+            return self.lead.abs() >= LEAD_MIN_OF_SINGLES.ln();
         }
         let asked = self.errors_asked() + errors_added;
-        self.is_apart() || self.lead.abs() >= TOO_CLOSE.ln() && self.lead.abs() > asked * self.error
+        self.is_apart() || self.lead.abs() >= LEAD_MIN.ln() && self.lead.abs() > asked * self.error
     }
 
     /// Whether all rounds of the one are far from all of the other.
     fn is_apart(&self) -> bool {
         let [one, other] = self.places;
         let gap = (one.range[0] - other.range[1]).max(other.range[0] - one.range[1]);
-        one.rounds.min(other.rounds) >= ROUNDS_APART && gap.is_finite() && gap >= APART.ln()
+        one.rounds.min(other.rounds) >= ROUNDS_APART_MIN
+            && gap.is_finite()
+            && gap >= ROUNDS_APART_FACTOR.ln()
     }
 
     fn errors_asked(&self) -> f64 {
@@ -389,7 +376,7 @@ impl<'a> Step<'a> {
     /// How far `lead` is above zero, as a share of what is asked of a lead.
     fn strength(&self, lead: f64) -> f64 {
         if self.is_single() {
-            return lead / TOO_CLOSE_SINGLE.ln();
+            return lead / LEAD_MIN_OF_SINGLES.ln();
         }
         // Without scatter any lead is beyond chance.
         lead / (self.errors_asked() * self.error).max(f64::MIN_POSITIVE)

@@ -11,22 +11,12 @@
 
 use crate::pairs::crossover::Figure;
 use crate::rates::Levels;
+use crate::rates::thresholds::{
+    FIT_STEPS_MAX, LAW_ERROR_MIN, LAW_ERRORS_MAX, LAW_MEDIAN_ERROR_MAX, LAW_POINTS_MIN, PEAK_REACH,
+};
 use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::{median_of, quantile, sort};
 use crate::{Estimate, Scaling, ScalingReason};
-
-/// With fewer points three parameters fit whatever there is.
-pub const FEWEST: usize = 4;
-/// Figures that are as near as this fit, however little rounds scatter: no machine follows a law exactly.
-const NEAR: f64 = 0.05;
-/// How many times what rounds scatter the figures may be from the law.
-const ERRORS: f64 = 2.5;
-/// Where medians are less sure than this, any law fits.
-const VAGUE: f64 = 0.3;
-/// A peak that is further than so many times the last point is not in reach of what was measured.
-const REACH: f64 = 4.0;
-/// Steps of the fit; a handful is usual.
-const STEPS: usize = 40;
 
 /// One law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +65,7 @@ impl Law {
         let first = figures.iter().zip(&times).map(|((many, _), &time)| (*many, time, 1.0 / time));
         let mut terms = Terms::solve(&first.collect::<Vec<_>>())?;
         let mut error = terms.error(figures, by);
-        for _ in 0..STEPS {
+        for _ in 0..FIT_STEPS_MAX {
             let target = Terms::solve(&terms.linear(figures, by))?;
             // A whole step may lead too far.
             let halves = (0..12).map(|half| terms.towards(&target, 0.5_f64.powi(half)));
@@ -223,7 +213,7 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
     let levels = Levels::of(figures, split);
     let law = Law::fit(&at(&|index| levels.logs[index]), By::Ratio);
     let Some(law) = law else {
-        let few = figures.len() < FEWEST;
+        let few = figures.len() < LAW_POINTS_MIN;
         let reason = if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive };
         return Some(Scaling {
             reason: Some(reason),
@@ -246,9 +236,9 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
     scaling.residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
-    let stands_out = !out.is_finite() || out > NEAR.max(2.0 * scaling.residual);
+    let stands_out = !out.is_finite() || out > LAW_ERROR_MIN.max(2.0 * scaling.residual);
     // Without crosstalk in some of the replicates there may be no peak at all.
-    scaling.peak = (stands_out && peak.high <= REACH * end).then_some(peak);
+    scaling.peak = (stands_out && peak.high <= PEAK_REACH * end).then_some(peak);
     scaling.reason = why_not(&apart, &levels.errors, &law);
     Some(scaling)
 }
@@ -265,15 +255,15 @@ fn of_law(law: Law) -> Scaling {
     }
 }
 
-const TOO_FEW_POINTS: ScalingReason = ScalingReason::TooFewPoints { required: FEWEST };
+const TOO_FEW_POINTS: ScalingReason = ScalingReason::TooFewPoints { required: LAW_POINTS_MIN };
 
 /// Why the law does not apply to figures that are this far `apart` from it; `None` where it does.
 fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
-    if apart.len() < FEWEST {
+    if apart.len() < LAW_POINTS_MIN {
         return Some(TOO_FEW_POINTS);
     }
     let usual = median_of(&mut errors.to_vec()).unwrap_or(0.0);
-    if usual > VAGUE {
+    if usual > LAW_MEDIAN_ERROR_MAX {
         return Some(ScalingReason::TooUncertain { error: usual.exp() });
     }
     if law.contention > 1.0 {
@@ -281,9 +271,9 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     }
     let used = 1 + usize::from(law.contention > 0.0) + usize::from(law.crosstalk > 0.0);
     let free = apart.len().saturating_sub(used).max(1);
-    let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(NEAR));
+    let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(LAW_ERROR_MIN));
     let strengths: Vec<f64> = strengths.collect();
-    if (squares_about(0.0, &strengths) / free as f64).sqrt() > ERRORS {
+    if (squares_about(0.0, &strengths) / free as f64).sqrt() > LAW_ERRORS_MAX {
         let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));
         return Some(ScalingReason::PoorFit { max: max.exp() });
     }

@@ -2,7 +2,7 @@
 //!
 //! The rules, in turn:
 //! 1. *By round.* In each window of the axis the rounds may part into two levels (see
-//!    [`crate::shape::parted`]), at least a factor of [`APART`] apart, and four fifths of each round's
+//!    [`crate::shape::parted`]), at least a factor of [`PEAK_FACTOR_MIN`] apart, and four fifths of each round's
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::shape::drift`].
@@ -12,40 +12,28 @@
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
 //! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
 //!    what lasts less was something else that ran meanwhile. Each mode has
-//!    [`LEAST_SHARE`] of the samples in it. Over the whole stretch, the density half-way between two
+//!    [`MODE_SHARE_MIN`] of the samples in it. Over the whole stretch, the density half-way between two
 //!    curves is at most half of that on the lesser one. And most rounds lie on all of the curves: what
 //!    a single round shows is a disturbance.
 //! 4. *In stretches.* Where a sample's neighbours are mostly on its own curve, the modes come in
 //!    stretches; a single round is not enough to call them modes then.
 //!
 //! A series that is no trajectory has few points, each measured in fresh processes: there rounds are
-//! parted at each point on its own, by [`APART_AT_A_POINT`] at least. See [`at_points`].
+//! parted at each point on its own, by [`POINT_LEVELS_FACTOR_MIN`] at least. See [`at_points`].
 
 use crate::Division;
 use crate::gather::cloud::{Cloud, Spot, Window};
 use crate::shape::parted::{Parting, part};
-use crate::shape::peaks::{APART, Peak, peaks};
+use crate::shape::peaks::{Peak, peaks};
+use crate::shape::thresholds::PEAK_FACTOR_MIN;
+use crate::shape::thresholds::{
+    MODE_SHARE_MIN, MODES_MAX, PEAK_SAMPLES_MAX, POINT_LEVELS_FACTOR_MIN, PRESENT_SHARE_MIN,
+    PRESENT_SHARE_OF_USUAL, SMOOTHING_WINDOWS, STRETCH_SAMPLES_MIN,
+};
 use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// The least share of the samples on each curve.
-pub const LEAST_SHARE: f64 = 0.05;
-/// The least factor between two levels of rounds at a single point.
-pub const APART_AT_A_POINT: f64 = 1.3;
-/// Samples on a row that are on the same curve, on average, from which modes come in stretches.
-pub const STRETCH: f64 = 20.0;
-/// More modes than this are not told apart.
-const MOST_MODES: usize = 4;
-/// A round lies on a curve if it has this part of what all rounds have on it.
-const PRESENT: f64 = 1.0 / 3.0;
-/// And at least this share of its samples.
-const PRESENT_MIN: f64 = 0.025;
-/// Windows on either side that the displacement of a round is smoothed over.
-const BESIDE: usize = 4;
-/// Samples that the humps are looked for in; of more, as many are drawn.
-const ENOUGH: f64 = 80_000.0;
 
 /// The curves that samples lie on.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +138,8 @@ pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) 
         .iter()
         .zip(displacements)
         .map(|(window, levels)| {
-            part(levels, APART_AT_A_POINT.ln()).filter(|parting| is_pure(cloud, window, parting))
+            part(levels, POINT_LEVELS_FACTOR_MIN.ln())
+                .filter(|parting| is_pure(cloud, window, parting))
         })
         .collect();
     let (mut longest, mut start) = (0..0, 0);
@@ -176,7 +165,7 @@ pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) 
 /// Rule 1.
 fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Found> {
     let parted: Vec<Option<Parting>> =
-        displacements.iter().map(|levels| part(levels, APART.ln())).collect();
+        displacements.iter().map(|levels| part(levels, PEAK_FACTOR_MIN.ln())).collect();
     let mut often: BTreeMap<&[bool], usize> = BTreeMap::new();
     for parting in parted.iter().flatten() {
         *often.entry(&parting.upper).or_default() += 1;
@@ -242,7 +231,7 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
     let x = x_of(cloud);
     let aligned = aligned(cloud, &x, offsets);
     let slopes = slopes(&aligned, windows);
-    let keep = ENOUGH / cloud.len() as f64;
+    let keep = PEAK_SAMPLES_MAX / cloud.len() as f64;
     let humps: Vec<Vec<Peak>> = windows
         .iter()
         .zip(slopes)
@@ -282,7 +271,7 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
         let rounds = vec![Vec::new(); modes];
         Some((worth, Found { from, to, division, shares, rounds, divider }))
     };
-    let found = (2..=MOST_MODES).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
+    let found = (2..=MODES_MAX).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
     found.map(|(_, found)| found)
 }
 
@@ -458,7 +447,9 @@ impl Curves {
         let shares: Vec<f64> = (0..modes).map(|mode| held(mode) as f64 / all as f64).collect();
         let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
         let most = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
-        if !most || shares.iter().any(|share| *share < LEAST_SHARE) || !valleys.iter().all(is_deep)
+        if !most
+            || shares.iter().any(|share| *share < MODE_SHARE_MIN)
+            || !valleys.iter().all(is_deep)
         {
             return None;
         }
@@ -466,7 +457,7 @@ impl Curves {
         // Samples that are drawn at random are on the same curve 1 / (1 − Σ share²) times in a row.
         let by_chance = 1.0 / (1.0 - shares.iter().map(|share| share * share).sum::<f64>());
         let row = all as f64 / runs as f64;
-        if row < STRETCH.max(3.0 * by_chance) {
+        if row < STRETCH_SAMPLES_MIN.max(3.0 * by_chance) {
             return Some((Division::WithinRounds, shares));
         }
         (rounds.len() > 1).then_some((Division::InStretches, shares))
@@ -518,7 +509,7 @@ impl Tally {
     fn is_on_all(&self, shares: &[f64]) -> bool {
         let all = self.all() as f64;
         let is_on = |(held, share): (&usize, &f64)| {
-            *held as f64 >= all * (PRESENT * share).max(PRESENT_MIN)
+            *held as f64 >= all * (PRESENT_SHARE_OF_USUAL * share).max(PRESENT_SHARE_MIN)
         };
         all > 0.0 && self.held.iter().zip(shares).all(is_on)
     }
@@ -531,7 +522,7 @@ fn displaced(windows: &[Window], displacements: &[Vec<f64>]) -> Vec<Knots> {
         let all = windows.iter().zip(displacements).map(|(w, all)| (middle(w), all[round]));
         let known: Knots = all.filter(|(_, offset)| offset.is_finite()).collect();
         let raw: Vec<f64> = known.iter().map(|(_, offset)| *offset).collect();
-        known.iter().map(|(x, _)| *x).zip(smoothed(&raw, BESIDE)).collect()
+        known.iter().map(|(x, _)| *x).zip(smoothed(&raw, SMOOTHING_WINDOWS)).collect()
     };
     (0..rounds).map(curve).collect()
 }

@@ -6,8 +6,7 @@
 //! more than one of a hundred cases, before the factor between the two is asked for as well. One slow
 //! round, or two by different factors, part nothing.
 
-/// Fewer rounds than this are not parted: three against two is the least that repeats on both sides.
-pub const FEWEST_ROUNDS: usize = 5;
+use crate::shape::thresholds::ROUNDS_MIN;
 
 /// Rounds on two levels.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ impl Parting {
 pub fn part(levels: &[f64], least: f64) -> Option<Parting> {
     let mut known: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     known.sort_unstable_by(f64::total_cmp);
-    if known.len() < FEWEST_ROUNDS {
+    if known.len() < ROUNDS_MIN {
         return None;
     }
     let last = known.len() - 1;

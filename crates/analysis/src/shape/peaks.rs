@@ -1,29 +1,16 @@
 //! The humps of a distribution: how many there are, where, and how much of it is in each.
 //!
 //! A hump counts when the density between it and the next one falls to half of the lesser of the two
-//! or below, by more than chance explains, when the two are at least a factor of [`APART`] apart, and
-//! when it holds [`LEAST_SHARE`] of the samples. A long tail only falls, so it has no valley, however
+//! or below, by more than chance explains, when the two are at least a factor of [`PEAK_FACTOR_MIN`] apart, and
+//! when it holds [`PEAK_SHARE_MIN`] of the samples. A long tail only falls, so it has no valley, however
 //! long it is; and a few outliers have a valley, but no share.
 
+use crate::shape::thresholds::{
+    CELLS_MAX, CELLS_PER_BANDWIDTH, KERNEL_CELLS, PEAK_FACTOR_MIN, PEAK_SAMPLES_MIN,
+    PEAK_SHARE_MIN, VALLEY_DEPTH, VALLEY_ERRORS,
+};
 use crate::stats::quantiles::{quantile, sort};
 use std::f64::consts::PI;
-
-/// The least factor between two humps.
-pub const APART: f64 = 1.15;
-/// The least share of a hump among the samples at hand. A mode needs more of all samples: see
-/// [`crate::shape::modes`].
-pub const LEAST_SHARE: f64 = 0.04;
-/// Fewer samples than this show no humps.
-pub const FEWEST: usize = 60;
-/// How far a valley lies below the lesser hump, in standard errors of the difference.
-const CLEAR: f64 = 3.0;
-/// How far down a valley goes, as a share of the lesser hump.
-const DEPTH: f64 = 0.5;
-/// Cells of the grid per bandwidth, and how many on each side a kernel reaches.
-const CELLS: f64 = 4.0;
-const REACH: isize = 14;
-/// More cells than this are not looked at: then they are wider.
-const MOST_CELLS: f64 = 4_000.0;
 
 /// One hump of a distribution of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +51,7 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
     let (Some(low), Some(high)) = (quantile(ascending, 0.002), quantile(ascending, 0.998)) else {
         return Vec::new();
     };
-    if ascending.len() < FEWEST {
+    if ascending.len() < PEAK_SAMPLES_MIN {
         return found(ascending, &[Hump { at: f64::midpoint(low, high), height: 1.0 }], &[]);
     }
     let density = Density::of(ascending, low - bandwidth, high + bandwidth, bandwidth);
@@ -103,14 +90,14 @@ struct Density {
 
 impl Density {
     fn of(ascending: &[f64], low: f64, high: f64, bandwidth: f64) -> Self {
-        let cell = (bandwidth / CELLS).max((high - low) / MOST_CELLS);
+        let cell = (bandwidth / CELLS_PER_BANDWIDTH).max((high - low) / CELLS_MAX);
         let count = ((high - low) / cell).ceil() as usize + 1;
         let mut counts = vec![0.0; count];
         for log in ascending.iter().filter(|log| (low..=high).contains(*log)) {
             counts[((log - low) / cell) as usize] += 1.0;
         }
         let per_bandwidth = (bandwidth / cell).max(0.5);
-        let kernel: Vec<f64> = (-REACH..=REACH)
+        let kernel: Vec<f64> = (-KERNEL_CELLS..=KERNEL_CELLS)
             .map(|at| {
                 let z = at as f64 / per_bandwidth;
                 (-0.5 * z * z).exp() / (per_bandwidth * (2.0 * PI).sqrt())
@@ -118,7 +105,7 @@ impl Density {
             .collect();
         let mut heights = vec![0.0; count];
         for (at, held) in counts.iter().enumerate().filter(|(_, held)| **held > 0.0) {
-            for (weight, offset) in kernel.iter().zip(-REACH..) {
+            for (weight, offset) in kernel.iter().zip(-KERNEL_CELLS..) {
                 if let Some(height) =
                     at.checked_add_signed(offset).and_then(|near| heights.get_mut(near))
                 {
@@ -159,8 +146,8 @@ impl Density {
             let lesser = humps[index].height.min(humps[index + 1].height);
             let error = ((lesser + valley.height) * self.variance).sqrt();
             let clear = (lesser - valley.height) / error.max(f64::MIN_POSITIVE);
-            let apart = humps[index + 1].at - humps[index].at >= APART.ln();
-            let counts = clear >= CLEAR && valley.height <= DEPTH * lesser && apart;
+            let apart = humps[index + 1].at - humps[index].at >= PEAK_FACTOR_MIN.ln();
+            let counts = clear >= VALLEY_ERRORS && valley.height <= VALLEY_DEPTH * lesser && apart;
             if !counts && weakest.is_none_or(|(_, least)| clear < least) {
                 weakest = Some((index, clear));
             }
@@ -173,7 +160,7 @@ impl Density {
 fn smallest(valleys: &[Valley], ascending: &[f64]) -> Option<usize> {
     let shares = shares(ascending, valleys);
     let (index, &share) = shares.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-    if valleys.is_empty() || share >= LEAST_SHARE {
+    if valleys.is_empty() || share >= PEAK_SHARE_MIN {
         return None;
     }
     let (below, above) = (index.checked_sub(1), Some(index).filter(|at| *at < valleys.len()));

@@ -1,13 +1,13 @@
 //! Steps: places where a curve jumps, because a table leaves a cache, or doubles.
 //!
-//! The axis is cut into up to [`MOST_BINS`] bins, and in each the rounds' medians are taken, each
+//! The axis is cut into up to [`BINS_MAX`] bins, and in each the rounds' medians are taken, each
 //! round moved by what it is displaced as a whole. A step has to pass four tests:
 //! 1. *Sharp.* From the bin before to the bin after, the curve changes by far more than it does
 //!    around there from bin to bin: a ramp climbs as much in the bins beside.
 //! 2. *Lasting.* A smooth curve (a parabola, over the place or over its logarithm) with a jump at that
-//!    bin needs the jump in both forms, [`NEAR`] bins on either side taken together: a single slow bin
+//!    bin needs the jump in both forms, [`BINS_PER_SIDE`] bins on either side taken together: a single slow bin
 //!    or a bend of n² needs none.
-//! 3. *Large.* By a factor of [`LEAST`] at least, and well beyond what the bins scatter.
+//! 3. *Large.* By a factor of [`STEP_FACTOR_MIN`] at least, and well beyond what the bins scatter.
 //! 4. *Repeated.* Three quarters of the rounds, and two at least, jump there in the same direction, by
 //!    half as much or more: what one round shows is a disturbance.
 //!
@@ -15,34 +15,18 @@
 //! interval is that of the bootstrap over rounds and samples. Where samples lie on several curves (see
 //! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
 
-use crate::gather::cloud::{Cloud, FEWEST_TO_PLACE};
+use crate::gather::cloud::Cloud;
+use crate::gather::thresholds::ROUND_SAMPLES_MIN;
+use crate::shape::thresholds::{
+    BIN_SAMPLES, BIN_SAMPLES_MIN, BINS_MAX, BINS_MIN, BINS_PER_SIDE, BINS_PER_SIDE_MIN,
+    STEP_DEVIATIONS, STEP_FACTOR_MIN, STEP_REPLICATES, STEP_SHARPNESS, STEPS_MAX,
+};
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::quantiles::median_of;
 use crate::stats::student;
 use crate::{Estimate, Step};
 use fastrand::Rng;
-
-/// The least factor of a step; downwards, its inverse.
-pub const LEAST: f64 = 1.15;
-/// The most bins that the axis is cut into.
-pub const MOST_BINS: usize = 160;
-/// The bins on either side of a step that it is judged by.
-pub const NEAR: usize = 8;
-/// Fewer bins than this are too coarse to tell a step from a bend.
-const FEWEST_BINS: usize = 24;
-/// Samples of a round in a bin: as many as that, but where bins would be too few, and at least.
-const FULL: usize = 50;
-const FULL_MIN: usize = 10;
-/// Fewer bins than this on one side are no side.
-const FEWEST_NEAR: usize = 4;
-/// How far a step is beyond the scatter of the bins, in their standard deviations.
-const CLEAR: f64 = 5.0;
-/// The part of the jump that has to happen within two bins.
-const SHARP: f64 = 0.7;
-/// More steps than this are not told apart.
-const MOST_STEPS: usize = 8;
-const REPLICATES: usize = 200;
 
 /// The steps of the trajectory `cloud`, ascending. `offsets` is how far each of its rounds is
 /// displaced: see [`crate::gather::cloud::offsets`].
@@ -53,7 +37,7 @@ pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
         let at = place(cloud, offsets, &bins, &jump, random);
         steps.push(Step { at, factor: bins.factor(&jump) });
         bins.level(&jump, at.value);
-        if steps.len() == MOST_STEPS {
+        if steps.len() == STEPS_MAX {
             break;
         }
     }
@@ -87,8 +71,8 @@ impl Bins {
     fn of(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
         let held = cloud.rounds.iter().map(|round| round.spots.len());
         let most = held.clone().max()?;
-        let count = (most / FULL).clamp(FEWEST_BINS, MOST_BINS);
-        if most < FULL_MIN * count || held.filter(|held| 2 * held >= most).count() < 2 {
+        let count = (most / BIN_SAMPLES).clamp(BINS_MIN, BINS_MAX);
+        if most < BIN_SAMPLES_MIN * count || held.filter(|held| 2 * held >= most).count() < 2 {
             return None;
         }
         let ends = cloud.rounds.iter().filter_map(|r| Some((r.spots.first()?, r.spots.last()?)));
@@ -102,7 +86,7 @@ impl Bins {
                 logs[bin.min(count - 1)].push(spot.log - offset);
             }
             let median = |logs: &mut Vec<f64>| {
-                let known = median_of(logs).filter(|_| logs.len() >= FEWEST_TO_PLACE);
+                let known = median_of(logs).filter(|_| logs.len() >= ROUND_SAMPLES_MIN);
                 known.unwrap_or(f64::NAN)
             };
             logs.iter_mut().map(median).collect()
@@ -113,7 +97,7 @@ impl Bins {
         // Where rounds ended early, or a bin is empty, nothing can be said on.
         let known = bins.middle.iter().position(|level| level.is_nan()).unwrap_or(count);
         bins.middle.truncate(known);
-        (known >= FEWEST_BINS).then_some(bins)
+        (known >= BINS_MIN).then_some(bins)
     }
 
     /// The middle of the rounds' levels; not a number where fewer than half of them have one.
@@ -136,19 +120,21 @@ impl Bins {
 
     /// The largest jump that passes all tests.
     fn strongest(&self) -> Option<Jump> {
-        let last = self.middle.len() - FEWEST_NEAR;
-        let jumps = (FEWEST_NEAR..last).filter_map(|bin| self.jump(bin));
+        let last = self.middle.len() - BINS_PER_SIDE_MIN;
+        let jumps = (BINS_PER_SIDE_MIN..last).filter_map(|bin| self.jump(bin));
         jumps.max_by(|a, b| a.size.abs().total_cmp(&b.size.abs()))
     }
 
     /// The jump at `bin`, if it passes all tests.
     fn jump(&self, bin: usize) -> Option<Jump> {
         let (sharp, scatter) = self.sharpness(bin)?;
-        if sharp.abs() < SHARP * LEAST.ln() || sharp.abs() < CLEAR * scatter {
+        if sharp.abs() < STEP_SHARPNESS * STEP_FACTOR_MIN.ln()
+            || sharp.abs() < STEP_DEVIATIONS * scatter
+        {
             return None;
         }
-        let from = bin.saturating_sub(NEAR);
-        let to = (bin + NEAR).min(self.middle.len() - 1);
+        let from = bin.saturating_sub(BINS_PER_SIDE);
+        let to = (bin + BINS_PER_SIDE).min(self.middle.len() - 1);
         let around: Vec<usize> = (from..=to).filter(|&near| near != bin).collect();
         let levels: Vec<f64> = around.iter().map(|&near| self.middle[near]).collect();
         let jumps = [false, true].map(|logarithmic| {
@@ -160,8 +146,8 @@ impl Bins {
         });
         let [Some(one), Some(other)] = jumps else { return None };
         let jump = if one.size.abs() < other.size.abs() { one } else { other };
-        let lasting = jump.size.abs() >= LEAST.ln().max(CLEAR * jump.error);
-        let as_sharp = sharp * jump.size.signum() >= SHARP * jump.size.abs() - scatter;
+        let lasting = jump.size.abs() >= STEP_FACTOR_MIN.ln().max(STEP_DEVIATIONS * jump.error);
+        let as_sharp = sharp * jump.size.signum() >= STEP_SHARPNESS * jump.size.abs() - scatter;
         (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
     }
 
@@ -169,7 +155,7 @@ impl Bins {
     /// more, as a ramp would; and how much such changes scatter.
     fn sharpness(&self, bin: usize) -> Option<(f64, f64)> {
         let change = |at: usize| Some(self.middle.get(at + 1)? - self.middle[at.checked_sub(1)?]);
-        let (from, to) = (bin.saturating_sub(NEAR + 2), bin + NEAR + 2);
+        let (from, to) = (bin.saturating_sub(BINS_PER_SIDE + 2), bin + BINS_PER_SIDE + 2);
         let beside = (from..=to).filter(|near| near.abs_diff(bin) > 2);
         let mut changes: Vec<f64> = beside.filter_map(change).collect();
         let usual = median_of(&mut changes)?;
@@ -198,8 +184,8 @@ impl Bins {
 
     /// The same jump in each round that has all of the bins around.
     fn sizes(&self, jump: &Jump) -> Vec<f64> {
-        let from = jump.bin.saturating_sub(NEAR);
-        let to = (jump.bin + NEAR).min(self.middle.len() - 1);
+        let from = jump.bin.saturating_sub(BINS_PER_SIDE);
+        let to = (jump.bin + BINS_PER_SIDE).min(self.middle.len() - 1);
         let size = |round: &Vec<f64>| {
             let around = (from..=to).filter(|&near| near != jump.bin);
             let levels: Vec<f64> = around.map(|near| round[near]).collect();
@@ -366,7 +352,7 @@ fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut 
         .collect();
     let mut sums = vec![0.0; (end - start + 1) as usize];
     let value = divide(&nearer.iter().collect::<Vec<_>>(), start, &mut sums, || 1.0);
-    let replicates: Vec<f64> = (0..REPLICATES)
+    let replicates: Vec<f64> = (0..STEP_REPLICATES)
         .map(|_| {
             let drawn: Vec<&Vec<(u64, f64)>> =
                 nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();

@@ -3,7 +3,7 @@
 use super::{CaveatKind, is_foreign};
 use crate::context::Context;
 use analysis::Class;
-use analysis::growth::FEWEST_POINTS;
+use analysis::growth::thresholds::POINTS_MIN;
 use serde::Serialize;
 
 /// Some series is linear by too few points.
@@ -23,7 +23,7 @@ impl CaveatKind for FewPoints {
         let is_linear_by_few = tables.flat_map(|table| &table.rows).any(|row| {
             let points = row.cells.iter().flatten().count();
             let linear = row.growth.as_ref().is_some_and(|growth| growth.class == Class::Linear);
-            linear && points < FEWEST_POINTS
+            linear && points < POINTS_MIN
         });
         let found = Self { is_foreign: is_foreign(context.run) };
         if is_linear_by_few { vec![found] } else { Vec::new() }

@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
-use analysis::rates::HALF;
+use analysis::rates::thresholds::COLLAPSE_MAX;
 use analysis::{Course, Estimate, Halved, Peak, Rate, Shares};
 
 pub use analysis::Rate as Trend;
@@ -79,7 +79,8 @@ impl<'a> Wording<'a> {
                 format!("{course}{past}: {counted} rise {} {range}{ci}.", factor(rate.factor.value))
             }
             Course::Falls => {
-                let half = if rate.factor.low > HALF { ", not halved in the range" } else { "" };
+                let half =
+                    if rate.factor.low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
                 format!(
                     "{course}{past}: {counted} {} {range}{}{half}.",
                     self.fall(),
@@ -162,7 +163,7 @@ impl<'a> Wording<'a> {
         let change =
             format!("{counted} {} {range}{}", factor(value), interval(rate.factor, significant));
         // What matters most is known nevertheless.
-        if low > HALF && low < high {
+        if low > COLLAPSE_MAX && low < high {
             let past = self.past();
             return format!(
                 "does not collapse{past}: {change}. It is undecided beyond that: {because}."

@@ -2,7 +2,7 @@
 //!
 //! A point's lead is measured in what is asked of a point: at a strength of 1 it is clear on its own.
 //! A stretch of neighbouring points is clear when its leads together are as unlikely as that: the sum
-//! of their strengths is as large as the root of their number. No point adds more than [`MOST_OF_ONE`]
+//! of their strengths is as large as the root of their number. No point adds more than [`POINT_SHARE_MAX`]
 //! to that, so that one of them can't decide for others. Wherever a clear stretch of the one stands
 //! beside a clear stretch of the other, the lead has changed; as many changes are told as there must be.
 //!
@@ -11,21 +11,11 @@
 //! leads that are on the wrong side of it, the best place costs least, and places that cost a little
 //! more are as good.
 
-use super::{BLIP, Step, TOO_CLOSE, errors_added};
-
-/// What a point adds to a stretch at most, as a share of what makes it clear on its own.
-const MOST_OF_ONE: f64 = 0.8;
-/// The strength of 1 in standard errors, for costs; with two rounds more is asked only because the
-/// errors are known less.
-const USUAL_ERRORS: f64 = 3.5;
-/// What is asked of further stretches once somebody leads, as a share of what is asked of the first:
-/// chance has to favour the opponent now, which is half of what it could do before.
-const OF_AN_OPPONENT: f64 = 0.92;
-/// Places of a change that cost this much more than the best are as good as it: two standard errors of
-/// a single point.
-const AS_GOOD: f64 = 2.0;
-/// What a leader may do without at the ends of its range: one standard error of a single point.
-const CONTRIBUTES_NOTHING: f64 = 0.5;
+use super::{Step, errors_added};
+use crate::pairs::thresholds::{
+    CHANGE_COST_MAX, END_COST_MAX, OPPONENT_SHARE, POINT_SHARE_MAX, STRENGTH_ERRORS,
+};
+use crate::pairs::thresholds::{LEAD_MIN, LONE_POINT_LEAD_MIN};
 
 /// Points in a row with the same leader.
 #[derive(Clone, Debug)]
@@ -40,7 +30,7 @@ pub(super) struct Stretch {
 impl Stretch {
     /// Whether it rests on a single point with a small lead.
     fn is_blip(&self, steps: &[Step<'_>]) -> bool {
-        self.sure_by == self.sure_from && steps[self.sure_by].lead.abs() < BLIP.ln()
+        self.sure_by == self.sure_from && steps[self.sure_by].lead.abs() < LONE_POINT_LEAD_MIN.ln()
     }
 }
 
@@ -49,8 +39,8 @@ pub(super) fn stretches(steps: &[Step<'_>]) -> Vec<Stretch> {
     if ends(steps, 1.0, false).is_empty() {
         return Vec::new();
     }
-    let forward = ends(steps, OF_AN_OPPONENT, false);
-    let mut backward = ends(steps, OF_AN_OPPONENT, true);
+    let forward = ends(steps, OPPONENT_SHARE, false);
+    let mut backward = ends(steps, OPPONENT_SHARE, true);
     backward.reverse();
     // The longest rows of stretches from either end have the same leaders, but in the odd case of two
     // stretches that overlap; then it is left open where each of them begins.
@@ -103,7 +93,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, step: &Step<'_>) {
         self.points += 1;
-        self.strengths += step.strength(step.lead).clamp(-MOST_OF_ONE, MOST_OF_ONE);
+        self.strengths += step.strength(step.lead).clamp(-POINT_SHARE_MAX, POINT_SHARE_MAX);
         // An error of zero is as good as the smallest.
         let weight = step.error.max(1e-9).powi(-2);
         self.leads += weight * step.lead;
@@ -118,11 +108,11 @@ impl Sum {
             return self.clear;
         }
         let asked =
-            asked * (1.0 + errors_added(count) / USUAL_ERRORS) * (self.points as f64).sqrt();
+            asked * (1.0 + errors_added(count) / STRENGTH_ERRORS) * (self.points as f64).sqrt();
         let one_leads = self.strengths > 0.0;
         let lead = self.leads / self.weights * if one_leads { 1.0 } else { -1.0 };
         // Nothing is known of the chance in single figures, so they can't be pooled.
-        let is_clear = !self.alone && self.strengths.abs() >= asked && lead >= TOO_CLOSE.ln();
+        let is_clear = !self.alone && self.strengths.abs() >= asked && lead >= LEAD_MIN.ln();
         is_clear.then_some(one_leads)
     }
 }
@@ -182,13 +172,13 @@ impl Change {
         // Single figures: all that lies between two clear ones is as good.
         let single = steps.iter().any(Step::is_single);
         let inside = first.max(outer[0])..=last.min(outer[1]);
-        let as_good = inside.filter(|at| *at == best || single || cost(*at) <= AS_GOOD);
+        let as_good = inside.filter(|at| *at == best || single || cost(*at) <= CHANGE_COST_MAX);
         let places: Vec<(usize, f64)> = as_good.map(|at| (at, cost(at))).collect();
         let [mut after, mut before] =
             [places.first(), places.last()].map(|end| end.map_or(best, |end| end.0));
         before += 1;
         // A lead that is of use to nobody is none that a reader would look for there.
-        let small = |at: usize| steps[at].lead.abs() < TOO_CLOSE.ln() && !steps[at].clear;
+        let small = |at: usize| steps[at].lead.abs() < LEAD_MIN.ln() && !steps[at].clear;
         while after > first && small(after) {
             after -= 1;
         }
@@ -237,7 +227,7 @@ impl Costs {
     /// By the strengths of the leads; `one_leads` below.
     pub(super) fn of(leads: impl Iterator<Item = f64> + Clone, one_leads: bool) -> Self {
         let sign = if one_leads { 1.0 } else { -1.0 };
-        let cost = |lead: f64| (USUAL_ERRORS * lead.clamp(0.0, MOST_OF_ONE)).powi(2) / 2.0;
+        let cost = |lead: f64| (STRENGTH_ERRORS * lead.clamp(0.0, POINT_SHARE_MAX)).powi(2) / 2.0;
         let mut sum: f64 = leads.clone().map(|lead| cost(sign * lead)).sum();
         let mut of = vec![sum];
         for lead in leads {
@@ -268,11 +258,11 @@ impl Costs {
 /// at the ends, points that contribute nothing to that are left out.
 pub(super) fn range(steps: &[Step<'_>], only: &Stretch) -> [usize; 2] {
     let sign = if only.one_leads { 1.0 } else { -1.0 };
-    let margin = sign * TOO_CLOSE.ln();
+    let margin = sign * LEAD_MIN.ln();
     let beyond = steps.iter().map(|step| sign * step.strength(step.lead - margin));
     let spared = |costs: &Costs, most: usize| {
         let least = (0..=most).map(|count| costs.at(count)).fold(f64::INFINITY, f64::min);
-        (0..=most).rfind(|count| costs.at(*count) <= least + CONTRIBUTES_NOTHING).unwrap_or(0)
+        (0..=most).rfind(|count| costs.at(*count) <= least + END_COST_MAX).unwrap_or(0)
     };
     let first = spared(&Costs::of(beyond.clone(), false), only.sure_by);
     let backward: Vec<f64> = beyond.rev().collect();
@@ -349,14 +339,14 @@ mod tests {
     #[test]
     fn costs_are_those_of_leads_on_the_wrong_side() {
         let costs = Costs::of([0.5, 0.2, -0.3, 0.1, -2.0].into_iter(), true);
-        let one = |lead: f64| (USUAL_ERRORS * lead).powi(2) / 2.0;
+        let one = |lead: f64| (STRENGTH_ERRORS * lead).powi(2) / 2.0;
         let expected = [
             one(0.5) + one(0.2) + one(0.1),
             one(0.2) + one(0.1),
             one(0.1),
             one(0.3) + one(0.1),
             one(0.3),
-            one(0.3) + one(MOST_OF_ONE),
+            one(0.3) + one(POINT_SHARE_MAX),
         ];
         for (count, expected) in expected.into_iter().enumerate() {
             assert!((costs.at(count) - expected).abs() < 1e-12, "{count}");

@@ -1,0 +1,42 @@
+//! Every number that decides a comparison of two runs, with its source. The head of `compare.rs` has the
+//! measured rates of false alarms.
+
+/// By how much more than the whole series, as a logarithm, a point is worth a mention.
+pub const POINT_EXCESS_LOG: f64 = 0.05;
+/// Resamplings: enough for two digits of a standard deviation.
+pub const REPLICATES: usize = 300;
+/// The quantile of rounds that is the edge of a series: one disturbed or lucky round more or less does not
+/// move it.
+pub const ROUNDS_EDGE: f64 = 0.2;
+/// How much rounds are assumed to differ, as a logarithm, where a single one can't show it.
+pub const SINGLE_ROUND_ERROR: f64 = 0.1;
+/// The degrees of freedom that [`SINGLE_ROUND_ERROR`] is known by.
+pub const SINGLE_ROUND_FREEDOM: usize = 4;
+/// The probability that any interval of a comparison misses.
+pub const FALSE_ALARM: f64 = 0.05;
+/// The share of [`FALSE_ALARM`] for whole series; points, which are many more, have the rest.
+pub const SERIES_SHARE: f64 = 0.8;
+/// The error of a run as a whole that no round shows, as a logarithm: where the program and its pages lie,
+/// another tenant's cache. Source: measured, see the head of `compare.rs`.
+pub const RUN_ERROR: f64 = 0.01;
+/// Standard errors to either side of what the undisturbed part of the rounds says.
+pub const EDGE_ERRORS: f64 = 3.0;
+/// A drift that continues changes twice as much from the middle of a run to the middle of the next as between
+/// the middles of its own halves.
+pub const DRIFT_CONTINUES: f64 = 2.0;
+/// No interval is wider than from a millionth to a million times.
+pub const INTERVAL_LOG_MAX: f64 = 13.8;
+/// With fewer errors none of them is the usual one.
+pub const USUAL_ERROR_MIN: usize = 3;
+/// With fewer series their scatter does not show how well their common change is known.
+pub const SHARED_SERIES_MIN: usize = 3;
+/// The share of a round's samples that its edge leaves out.
+pub const SAMPLES_EDGE: f64 = 0.1;
+/// With fewer rounds modes are not looked for.
+pub const MODE_ROUNDS_MIN: u32 = 5;
+/// The p-value below which all rounds on an upper mode lie in one of the two runs.
+pub const MODE_P_VALUE: f64 = 0.005;
+/// The share of the samples above the lowest mode from which modes count that the other run lacks.
+pub const MODE_SHARE_ABOVE: f64 = 0.25;
+/// From this load per CPU on, other work keeps a machine busy.
+pub const BUSY_LOAD: f64 = 0.5;

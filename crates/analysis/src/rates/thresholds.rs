@@ -1,0 +1,34 @@
+//! Every number that decides the trend of a rate, or whether the Universal Scalability Law applies.
+//!
+//! *Simulated* means: chosen so that the wrong trends that `tests/rates.rs`, `tests/locks.rs` and `tests/usl.rs`
+//! count stay within their bounds.
+
+/// A rate that changes by less holds: a tenth.
+pub const HOLDS_MIN: f64 = 0.9;
+/// A rate that falls below this share of what it was collapses: a half.
+pub const COLLAPSE_MAX: f64 = 0.5;
+/// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
+/// on 2 to 64 CPUs, see `tests/locks.rs`.
+pub const CRUSHED_MAX: f64 = 0.01;
+/// Where the interval of a small change reaches below this, or above its inverse, nothing is claimed.
+pub const HOLDS_INTERVAL_MIN: f64 = 0.75;
+/// Neighbours can't explain away an end whose median has changed by more.
+pub const HOLDS_BY_NEIGHBOURS_MIN: f64 = 0.8;
+/// Where the ends of a position's interval are further apart, as a ratio, no position is named.
+pub const POSITION_RATIO_MAX: f64 = 3.0;
+/// With fewer samples one disturbed or lucky sample decides the best tenth.
+pub const BEST_TENTH_SAMPLES_MIN: usize = 15;
+/// A round comes near the best tenth with a sample of this share of it at least.
+pub const NEAR_BEST_TENTH: f64 = 0.9;
+/// With fewer points three parameters fit anything.
+pub const LAW_POINTS_MIN: usize = 4;
+/// Figures this near fit, as logarithms, however little rounds scatter: no machine follows a law exactly.
+pub const LAW_ERROR_MIN: f64 = 0.05;
+/// How far the figures may be from the law, in standard errors. Source: simulated.
+pub const LAW_ERRORS_MAX: f64 = 2.5;
+/// Where the usual median is less certain than this, as a logarithm, any law fits.
+pub const LAW_MEDIAN_ERROR_MAX: f64 = 0.3;
+/// A peak further out than this many times the last point is out of reach of what was measured.
+pub const PEAK_REACH: f64 = 4.0;
+/// Steps of the fit at most; a handful is usual.
+pub const FIT_STEPS_MAX: usize = 40;

@@ -9,7 +9,7 @@ pub mod terminal;
 
 use crate::figures::{Unit, factor, whole};
 use crate::words;
-use analysis::history::levels::FEWEST;
+use analysis::history::thresholds::FIGURES_MIN;
 use analysis::history::{History, Line, Told};
 use record::Parameters;
 
@@ -135,7 +135,7 @@ fn too_few(history: &History) -> Option<String> {
         )
     };
     Some(format!(
-        "{whom} to tell a change from chance: {FEWEST} are the fewest, and with ten a change has to be \
+        "{whom} to tell a change from chance: {FIGURES_MIN} are the fewest, and with ten a change has to be \
          two to five times as large as runs scatter, the more lines the larger"
     ))
 }

@@ -3,15 +3,15 @@
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
 use crate::commands::compare::{self, Compare};
-use crate::commands::doctor::Doctor;
-use crate::commands::export::Export;
+use crate::commands::exchange::export::Export;
+use crate::commands::exchange::import::Import;
+use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::history::History;
-use crate::commands::httpd::Httpd;
-use crate::commands::import::Import;
-use crate::commands::load::Load;
-use crate::commands::selftest::Selftest;
+use crate::commands::machine::doctor::Doctor;
+use crate::commands::machine::selftest::Selftest;
+use crate::commands::serve::httpd::Httpd;
+use crate::commands::serve::load::Load;
 use crate::commands::simulate::Simulate;
-use crate::commands::table_flags::TableFlags;
 use crate::exit::{CODES, Trouble};
 use crate::usage;
 use clap::builder::PossibleValuesParser;

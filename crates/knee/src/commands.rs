@@ -2,24 +2,18 @@
 
 pub mod advise;
 mod advise_live;
-pub mod analyse;
 pub mod compare;
-pub mod doctor;
-pub mod export;
+pub mod exchange;
 pub mod generate;
 pub mod history;
-pub mod httpd;
-pub mod import;
 pub mod interleave;
 pub mod list;
-pub mod load;
-pub mod record;
+pub mod machine;
 pub mod report;
 pub mod run;
-pub mod selftest;
+pub mod serve;
 pub mod show;
 pub mod simulate;
-pub mod table_flags;
 
 use crate::args::Place;
 use crate::exit::Trouble;

@@ -1,8 +1,8 @@
 //! `knee import`: runs that were exported back into a record, and tables from elsewhere as runs.
 
 use crate::args::Place;
+use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::run::labels;
-use crate::commands::table_flags::TableFlags;
 use crate::commands::{Claim, place};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print;

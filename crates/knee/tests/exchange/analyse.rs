@@ -1,0 +1,611 @@
+//! `knee analyse`: tables from elsewhere give what their authors found in them, and what is wrong
+//! with a file is said in one line.
+
+use crate::common::{Came, Knee, came};
+use crate::published::{KERNBENCH, PIPETEST, POLLER_BENCH};
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+
+/// A knee in a folder with the published tables.
+fn knee() -> Knee {
+    let knee = Knee::new();
+    crate::published::write_into(knee.folder.path());
+    knee
+}
+
+/// `knee analyse` in the folder, with words as a shell takes them apart.
+fn analyse(knee: &Knee, words: &str) -> Came {
+    came(knee.shell(&format!("\"$KNEE\" analyse {words}")).current_dir(knee.folder.path()))
+}
+
+fn printed(knee: &Knee, words: &str) -> String {
+    let came = analyse(knee, words);
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{words}");
+    came.out
+}
+
+fn json(knee: &Knee, words: &str) -> Value {
+    serde_json::from_str(&printed(knee, &format!("{words} --json"))).unwrap()
+}
+
+/// A table of this content.
+fn with_table(content: &[u8]) -> Knee {
+    let knee = Knee::new();
+    std::fs::write(knee.folder.path().join("t.csv"), content).unwrap();
+    knee
+}
+
+/// What is said of a table with the columns n, us and who.
+const PLAIN: &str = "--csv t.csv --x n --y us --by who";
+
+/// Text on one line, as it was before it was wrapped.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Kegel's own factors, but for two that he rounded otherwise than his table says: 6.5 on Solaris 7
+/// and 300 on Linux 2.4.0.
+#[test]
+fn kegels_table_has_the_factors_that_he_found() {
+    let words = format!(
+        "--csv {POLLER_BENCH} --x pipes --y us_per_wait_and_dispatch --by mechanism --per kernel"
+    );
+    let knee = knee();
+    let run = json(&knee, &words);
+    let expected = [
+        ("SunOS 5.7", "poll", 3742.0 / 470.0, "undecided"),
+        ("SunOS 5.7", "/dev/poll", 92.0 / 61.0, "undecided"),
+        ("Solaris 8", "poll", 1559.0 / 273.0, "linear"),
+        ("Solaris 8", "/dev/poll", 34.0 / 27.0, "undecided"),
+        ("Linux 2.2.14", "poll", 493.0, "linear"),
+        ("Linux 2.2.14", "/dev/poll", 224.0, "linear"),
+        ("Linux 2.4.0-test10", "poll", 299.0, "linear"),
+        ("FreeBSD 4.x", "poll", 704.0, "linear"),
+        ("FreeBSD 4.x", "kqueue", 1.0, "constant"),
+    ];
+    let tables = run["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 5);
+    for (kernel, mechanism, factor, class) in expected {
+        let table = tables.iter().find(|table| table["parameters"]["kernel"] == kernel).unwrap();
+        let rows = table["rows"].as_array().unwrap();
+        let growth = &rows.iter().find(|row| row["subject"] == mechanism).unwrap()["growth"];
+        let found = growth["factor"].as_f64().unwrap();
+        assert!((found / factor - 1.0).abs() < 2e-3, "{kernel} {mechanism}: {found}");
+        assert_eq!(growth["class"], class, "{kernel} {mechanism}");
+        assert_eq!(table["metric"]["unit"], "ns");
+    }
+    let text = printed(&knee, &words);
+    let line = "/dev/poll (kernel = Linux 2.2.14) is linear: ×224 from 100 to 10,000 pipes";
+    assert!(unwrapped(&text).contains(line), "{text}");
+    assert!(text.contains("µs per wait and dispatch"), "{text}");
+    assert!(text.contains("1,000 and 10,000: the file has no row of it here"), "{text}");
+    assert!(text.contains("unavailable: the file has no row of it here"), "{text}");
+    assert!(!text.contains("--rounds") && !text.contains("--points"), "{text}");
+}
+
+/// Where poll overtakes epoll in one of Mattheij's tables: the place, the points beside it at which
+/// one leads clearly, and the place as a share of the pipes.
+fn crossover(run: &Value, machine: &str, generations: &str, pipes: &str) -> (f64, u64, u64, f64) {
+    let held = serde_json::json!(
+        {"machine": machine, "generations": generations, "pipes": pipes}
+    );
+    let mut tables = run["tables"].as_array().unwrap().iter();
+    let table = tables.find(|table| table["parameters"] == held).unwrap();
+    let contests = table["contests"].as_array().unwrap();
+    assert_eq!(contests.len(), 1);
+    let crossovers = contests[0]["standing"]["crossovers"].as_array().unwrap();
+    assert_eq!(crossovers.len(), 1, "{crossovers:?}");
+    let found = &crossovers[0];
+    assert_eq!((&found["overtakes"], &found["overtaken"]), (&"poll".into(), &"epoll".into()));
+    let at = found["at"]["value"].as_f64().unwrap();
+    let share = found["share"]["value"].as_f64().unwrap();
+    let point = |key: &str| found[key].as_u64().unwrap();
+    (at, point("after"), point("before"), share)
+}
+
+/// He puts it "around 5,000 threads", and the percentage goes down as the pipes grow in number.
+#[test]
+fn mattheijs_tables_have_the_crossovers_that_he_found() {
+    let words = format!(
+        "--csv {PIPETEST} --x threads --y tokens_per_s --by mechanism --of pipes \
+         --per machine,generations,pipes"
+    );
+    let knee = knee();
+    let run = json(&knee, &words);
+    assert_eq!(run["tables"].as_array().unwrap().len(), 5);
+    let expected = [
+        ("laptop", "5000", "10000", (4000, 5000), (0.45, 0.46)),
+        ("server", "5000", "10000", (4000, 5000), (0.47, 0.48)),
+        ("server", "1000", "10000", (4000, 6000), (0.49, 0.50)),
+        ("server", "1000", "1000", (800, 900), (0.80, 0.81)),
+        ("server", "1000", "20000", (6000, 10_000), (0.39, 0.40)),
+    ];
+    for (machine, generations, pipes, between, share) in expected {
+        let (at, after, before, found) = crossover(&run, machine, generations, pipes);
+        assert_eq!((after, before), between, "{machine} {generations} {pipes}");
+        assert!(share.0 < found && found < share.1, "{machine} {generations} {pipes}: {found}");
+        assert!((at / pipes.parse::<f64>().unwrap() - found).abs() < 1e-9, "{at} {found}");
+    }
+    let one = "--where machine=server --where generations=5,000 --where pipes=10k";
+    let words = words.replace("--per machine,generations,pipes", one);
+    let text = unwrapped(&printed(&knee, &words));
+    let found = "poll overtakes epoll at 4,720 threads (47 % of pipes), between 4,000 and 5,000; single \
+                 figures, no interval.";
+    assert!(text.contains(found), "{text}");
+}
+
+/// His own words: the byte lock took 18 % less than the ticket lock at half load, the spin-then-block lock
+/// 33 %, and with the ticket lock the optimal load never finished.
+#[test]
+fn fitzhardinges_table_says_what_he_said() {
+    let words = format!("--csv {KERNBENCH} --x load --y elapsed_s --by lock");
+    let knee = knee();
+    let text = printed(&knee, &words);
+    let findings: Vec<&str> =
+        text.lines().skip_while(|line| *line != "Findings").map(str::trim).collect();
+    let without = [
+        "byte is 18.4 % below ticket at half (-j 3).",
+        "xen-pv is 32.6 % below ticket at half (-j 3).",
+        "xen-pv is 0.9 % below byte at optimal (-j 16).",
+        "ticket did not finish at optimal (-j 16): aborted after about 6 hours.",
+    ];
+    assert_eq!(findings[1..5], without, "{text}");
+
+    let run = json(&knee, &format!("{words} --sd elapsed_sd --n 5"));
+    let findings = run["findings"].as_array().unwrap();
+    let said: Vec<&str> =
+        findings.iter().map(|finding| finding["sentence"].as_str().unwrap()).collect();
+    assert_eq!(said[0], "byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).");
+    assert_eq!(said[1], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % 29.3 to 35.8 %).");
+    assert_eq!(said[3], without[3]);
+    assert!(findings.iter().all(|finding| finding["kind"] == "difference"), "{findings:?}");
+    // Student's t for four degrees of freedom, times the deviation, over the root of five.
+    let median = &run["tables"][0]["rows"][0]["cells"][0]["median"];
+    let half = 2.776_445 * 19.3737 / 5_f64.sqrt();
+    let [low, high] = ["low", "high"].map(|end| median[end].as_f64().unwrap() / 1e9);
+    assert!((low - (503.002 - half)).abs() < 1e-6 && (high - (503.002 + half)).abs() < 1e-6);
+    assert_eq!(run["caveats"], serde_json::json!([]));
+}
+
+/// He used twice the CPU, where a deviation is nothing: a table may say so.
+#[test]
+fn more_is_above_and_what_is_alike_is_said_to_be() {
+    let knee = knee();
+    let text = printed(
+        &knee,
+        &format!("--csv {KERNBENCH} --x load --y percent_cpu --by lock --better higher"),
+    );
+    assert!(text.contains("  xen-pv is 46.1 % above ticket at half (-j 3).\n"), "{text}");
+    let text = printed(
+        &knee,
+        &format!("--csv {KERNBENCH} --x load --y sleeps --by lock --sd sleeps_sd --n 5"),
+    );
+    let alike = "byte can't be told from ticket at half (-j 3): 0.1 % below it, 95 % ";
+    assert!(text.contains(alike), "{text}");
+}
+
+#[test]
+fn words_are_compared_table_by_table_and_rows_of_one_place_are_repetitions() {
+    let table = b"who,load,us,kernel\na,few,5,old\na,few,6,old\nb,few,20,old\nb,few,21,old\n\
+                  a,few,5,new\na,many,5,new\nb,few,5,new\n";
+    let knee = with_table(table);
+    let text = printed(&knee, "--csv t.csv --x load --y us --by who --per kernel");
+    let text = unwrapped(&text);
+    assert!(text.contains("b is ×3.73 of a at few (kernel = old) (95 % "), "{text}");
+    assert!(text.contains("b is the same as a at few (kernel = new)."), "{text}");
+    assert!(!text.contains("did not finish"), "a row that is not there says nothing: {text}");
+}
+
+/// The commands of a document, each with what the document says that it prints.
+fn examples(document: &str) -> Vec<(String, String)> {
+    let mut examples: Vec<(String, String)> = Vec::new();
+    let blocks = document.split("\n```").skip(1);
+    for block in blocks.step_by(2) {
+        let (kind, lines) = block.split_once('\n').unwrap();
+        match (kind, examples.last_mut()) {
+            ("text", Some(example)) => lines.clone_into(&mut example.1),
+            ("sh", _) => examples.push((lines.trim().to_owned(), String::new())),
+            _ => panic!("a block of neither a command nor its output: {block}"),
+        }
+    }
+    examples
+}
+
+#[test]
+fn the_page_about_published_tables_shows_what_is_printed() {
+    let examples = examples(include_str!("../../../../docs/published.md"));
+    assert_eq!(examples.len(), 4);
+    let knee = knee();
+    for (command, shown) in examples {
+        let out = printed(&knee, command.strip_prefix("knee analyse ").unwrap());
+        let lines: Vec<&str> = shown.lines().filter(|line| *line != "…").collect();
+        assert!(lines.len() > 5, "{shown}");
+        for line in lines {
+            assert!(out.lines().any(|printed| printed == line), "{line}\n{out}");
+        }
+    }
+}
+
+#[test]
+fn repeated_rows_are_rounds_and_give_an_interval() {
+    let mut table = b"who,n,us,round\n".to_vec();
+    for (round, noise) in [0.98, 1.01, 1.0, 0.97, 1.02, 1.03, 0.99].into_iter().enumerate() {
+        for n in [10, 100, 1000, 10_000, 100_000] {
+            let (flat, linear) = (2.0 * noise, 0.1 * noise * f64::from(n));
+            writeln!(table, "a,{n},{flat},{round}\nb,{n},{linear},{round}").unwrap();
+        }
+    }
+    let knee = with_table(&table);
+    let run = json(&knee, PLAIN);
+    assert_eq!(run["plan"]["rounds"], 7);
+    assert_eq!(run["cells"].as_array().unwrap().len(), 70);
+    assert_eq!(run["caveats"], serde_json::json!([]), "a column named round says what rows are");
+    let rows = run["tables"][0]["rows"].as_array().unwrap();
+    let at = &rows[1]["cells"][2];
+    assert_eq!((&at["rounds"], &at["samples"]), (&7.into(), &7.into()));
+    let median = &at["median"];
+    let [value, low, high] = ["value", "low", "high"].map(|key| median[key].as_f64().unwrap());
+    // Times are nanoseconds in a record.
+    assert!((value - 100_000.0).abs() < 1e-6, "{median}");
+    assert!(96_000.0 < low && low < value && value < high && high < 104_000.0, "{median}");
+    assert_eq!(rows[0]["growth"]["class"], "constant");
+    assert_eq!(rows[1]["growth"]["class"], "linear");
+    assert!(printed(&knee, PLAIN).contains("median of 7 rounds"));
+}
+
+#[test]
+fn rows_that_differ_in_what_nobody_named_are_pooled_aloud() {
+    let knee = with_table(b"who,n,us,kernel\na,1,5,old\na,1,6,new\na,2,5,old\na,2,6,new\n");
+    let pooled = "Rows that differ in kernel were taken as repetitions of one figure → --per kernel, \
+                  or --where kernel=…";
+    assert!(unwrapped(&printed(&knee, PLAIN)).contains(pooled));
+    for apart in ["--per kernel", "--where kernel=old"] {
+        assert!(!printed(&knee, &format!("{PLAIN} {apart}")).contains("repetitions"), "{apart}");
+    }
+    let both = format!("{PLAIN} --where kernel=old --where kernel=new");
+    assert!(printed(&knee, &both).contains("repetitions"), "two values are not one");
+    let several = printed(&knee, "--csv t.csv --x n --y us --by kernel,who");
+    assert!(several.contains("old a") && several.contains("new a"), "{several}");
+}
+
+#[test]
+fn what_is_no_figure_stands_in_the_table_with_its_reason() {
+    let knee = with_table(
+        b"who,n,us\na,1,5\na,2,aborted after about 6 hours\na,3,n/a\nb,1,6\nb,2,\xe2\x80\x93\nb,3,7\n",
+    );
+    let text = unwrapped(&printed(&knee, PLAIN));
+    for wanted in [
+        "2: void: aborted after about 6 hours",
+        "3: void: the table has no figure there",
+        "1 cell of a at 2 is void: aborted after about 6 hours",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+/// The same table, however it is written.
+#[test]
+fn tables_are_read_as_programs_write_them() {
+    let wanted = json(&with_table(b"who,n,us\na,1000,1.5\na,2000,2500000\n"), PLAIN);
+    let same: [&[u8]; 7] = [
+        b"\xef\xbb\xbfwho,n,us\r\na,1000,1.5\r\na,2000,2500000\r\n",
+        b"who;n;us\na;1000;1.5\na;2000;2500000\n",
+        b"who\tn\tus\na\t1k\t1.5\na\t2k\t2.5e6\n",
+        b"\"who\",\"n\",\"us\"\n\"a\",\"1,000\",1.5\n\"a\",\"2,000\",\"2,500,000\"",
+        b"\n\nwho,n,us\n\na,1000,1.5\n,,\na,2000,2.5M\n\n,,\n",
+        b"n,who,us\n 1_000 , a , 1.5 \n2 000,a,2500000.0\n",
+        b"us,n,who\n1.5,1e3,\"a\n\"\n2500k,2000.0,a\n",
+    ];
+    for content in same {
+        let found = json(&with_table(content), PLAIN);
+        let text = String::from_utf8_lossy(content);
+        assert_eq!(found["tables"], wanted["tables"], "{text}");
+    }
+}
+
+#[test]
+fn decimals_and_percentages_become_whole_points() {
+    let axis = |content: &str| {
+        let table = json(&with_table(content.as_bytes()), PLAIN)["tables"][0].clone();
+        (table["axis"].as_str().unwrap().to_owned(), table["points"].to_string())
+    };
+    let wanted = |axis: &str, points: &str| (axis.to_owned(), points.to_owned());
+    assert_eq!(axis("who,n,us\na,0.5,1\na,1,2\n"), wanted("n (tenths)", "[5,10]"));
+    assert_eq!(axis("who,n,us\na,0.125,1\na,1,2\n"), wanted("n (thousandths)", "[125,1000]"));
+    assert_eq!(axis("who,n,us\na,10%,1\na,100 %,2\n"), wanted("n (%)", "[10,100]"));
+    assert_eq!(axis("who,n,us\na,0.5%,1\na,2%,2\n"), wanted("n (tenths of %)", "[5,20]"));
+}
+
+#[test]
+fn which_figures_are_better_follows_from_the_unit() {
+    let head = |y: &str| format!("who,n,{y}\na,1,5\na,2,6\n");
+    let better = |y: &str, more: &str| {
+        let knee = with_table(head(y).as_bytes());
+        let words = format!("--csv t.csv --x n --y '{y}' --by who {more}");
+        let run = json(&knee, &words);
+        let metric = &run["tables"][0]["metric"];
+        let said = unwrapped(&printed(&knee, &words));
+        (metric["lower_is_better"].as_bool().unwrap(), metric["unit"].clone(), said)
+    };
+    let (lower, unit, said) = better("tokens_per_s", "");
+    assert_eq!((lower, unit), (false, "tokens/s".into()));
+    let note = "More was taken as better, since tokens/s is a rate → --better lower if less is";
+    assert!(said.contains(note), "{said}");
+    let (lower, _, said) = better("tokens_per_s", "--better lower");
+    assert!(lower && !said.contains("taken as better"), "{said}");
+    let (lower, unit, said) = better("latency (ms)", "");
+    assert_eq!((lower, unit), (true, "ns".into()));
+    assert!(said.contains("ms per operation (latency)") && !said.contains("taken as"), "{said}");
+    let (lower, unit, said) = better("score", "");
+    assert_eq!((lower, unit), (true, "".into()));
+    assert!(said.contains("Less score was taken as better"), "{said}");
+    assert!(!better("score", "--unit pages/s").0);
+    assert!(!better("score", "--better higher").0);
+}
+
+#[test]
+fn figures_without_a_logarithm_are_no_mishap() {
+    let knee = with_table(b"who,n,us\na,1,0\na,2,-5\na,3,1\nb,1,-1\nb,2,-2\nb,3,0\n");
+    let text = printed(&knee, PLAIN);
+    assert!(text.contains("undecided") && text.contains("not above zero"), "{text}");
+    json(&knee, PLAIN);
+    printed(&knee, &format!("{PLAIN} -o page.html"));
+}
+
+/// What is typed may be copied from the file or from what was printed.
+#[test]
+fn names_and_values_are_found_with_or_without_what_is_not_seen() {
+    let content = "who,n\u{200f},us,os\na,1,5,X\u{202e}  Y\na,2,6,X\u{202e}  Y\na,1,7,Z\n";
+    let knee = with_table(content.as_bytes());
+    let ask = |n: &str, os: &str| {
+        printed(&knee, &format!("--csv t.csv --x '{n}' --y us --by who --where 'os={os}'"))
+    };
+    let plain = ask("n", "X Y");
+    assert_eq!(plain, ask("n\u{200f}", "X\u{202e}  Y"));
+    assert!(plain.contains("X Y") && !plain.contains(['\u{200f}', '\u{202e}']), "{plain}");
+}
+
+/// A table, more words, and what is said of them.
+type Bad = (&'static [u8], &'static str, &'static str);
+
+fn assert_refused(cases: &[Bad]) {
+    for (content, more, wanted) in cases {
+        let knee = with_table(content);
+        let words =
+            if more.contains("--csv") { (*more).to_owned() } else { format!("{PLAIN} {more}") };
+        let came = analyse(&knee, &words);
+        let text = String::from_utf8_lossy(&content[..content.len().min(60)]);
+        assert_eq!((came.code, came.out.as_str()), (Some(2), ""), "{text} {more}: {came:?}");
+        assert_eq!(came.err.lines().count(), 1, "{text} {more}: {}", came.err);
+        assert!(came.err.starts_with("knee: "), "{}", came.err);
+        assert!(came.err.contains(wanted), "{text} {more}: {}", came.err);
+        assert_eq!(knee.files(), ["t.csv"], "nothing is written");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_said_with_its_line() {
+    assert_refused(&[
+        (b"", "", "t.csv is empty; it needs a line of column names"),
+        (b"\n \r\n", "", "t.csv is empty"),
+        (b"who,n,us\n", "", "t.csv has column names, but no rows below them"),
+        (b"who,n,us\n,,\n", "", "no rows below them"),
+        (b"a,1,5\na,2,6\n", "", "t.csv, line 1: this must name the columns, and `1` is no name"),
+        (b"who,n,us,n\na,1,2,3\n", "", "line 1: columns 2 and 4 are both called `n`; rename one"),
+        (b"who,n,us\na,1,5\na,2\n", "", "t.csv, line 3: 2 fields where the first line names 3"),
+        (b"who,n,us\na,1,5\na,1,000,5\n", "", "line 3: 4 fields where"),
+        (b"who,n,us\na,1,5\n\nb,many,5\n", "", "line 4: n: `many` is not a number (such as 10000"),
+        (b"\xef\xbb\xbfwho,n,us\r\n\r\n \r\na,1,5\r\nb,-2,5\r\n", "", "line 5: n: `-2`"),
+        (b"who,n,us\n\"a\n\nb\",1,5\n\nb,-2,5\n", "", "line 6: n: `-2`"),
+        (b"who,n,us\na,-3,5\n", "", "line 2: n: `-3` is below zero"),
+        (b"who,n,us\na,,5\n", "", "line 2: n: there is no value"),
+        (b"who,n,us\n,1,5\n", "", "line 2: who: there is no value"),
+        (b"who,n,us\na,1e40,5\n", "", "line 2: n: `1e40` is too large"),
+        (b"who,n,us\na,9007199254740993,5\n", "", "values in n that are too large or too fine"),
+        (b"who,n,us\na,1,5\na,10%,5\n", "", "line 3: n: `10%` where line 2 has `1`"),
+        (b"who,n,us\na,1,NaN\n", "", "line 2: us: `NaN` is no figure"),
+        (b"who,n,us\na,1,-inf\n", "", "line 2: us: `-inf` is no figure"),
+        (b"who,n,us\na,1,1.2.3\n", "", "line 2: us: `1.2.3` is not a number"),
+        (b"who;n;us\na;1;12,345\n", "", "line 2: us: `12,345` has a comma, which may be a decimal"),
+        (
+            b"who,n,us\na,1,lost\na,2,-\n",
+            "",
+            "no figure in us in any of these rows, but `lost` in line 2",
+        ),
+        (
+            b"who,n,us\na,1,5\nb\xe9,2,6\n",
+            "",
+            "t.csv, line 3: this is not UTF-8; save the file as UTF-8",
+        ),
+        (b"w\xffo,n,us\na,1,5\n", "", "line 1: this is not UTF-8"),
+        (b"who,n,us\n\"a\nb\x1b\",\"1\n,?\",5\n", "", "line 2: n: `1 ,?` is not a number"),
+        (b"who,n,us\na,few,5\na,2,5\n", "", "line 3: n: `2` where line 2 has `few`; write all"),
+        (b"who,n,us\na,2,5\na,few,5\n", "", "line 3: n: `few` is not a number"),
+    ]);
+}
+
+#[test]
+fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
+    const T: &[u8] =
+        b"who,n,us,kernel,pipes\na,1,5,Linux 2.2,10\na,2,6,Linux 2.4,10\nb,1,7,Linux 2.4,20\n";
+    assert_refused(&[
+        (T, "--csv no.csv --x n --y us --by who", "no.csv: there is no such file"),
+        (T, "--csv . --x n --y us --by who", ".: that is a folder; name a file in it"),
+        (
+            T,
+            "--csv t.csv --x m --y us --by who",
+            "--x: t.csv has no column `m`; its columns are who",
+        ),
+        (
+            T,
+            "--csv t.csv --x n --y us --by whom",
+            "--by: t.csv has no column `whom`; did you mean who?",
+        ),
+        (T, "--csv t.csv --x n --y n --by who", "`n` is given to both --x and --y"),
+        (T, "--csv t.csv --x n --y us --by who,who", "--by: `who` is given twice"),
+        (T, "--per who", "`who` is given to both --by and --per"),
+        (T, "--per kernl", "--per: t.csv has no column `kernl`; did you mean kernel?"),
+        (T, "--where kernel", "--where: `kernel` has no equals sign; write it as COL=VALUE"),
+        (T, "--where core=1", "--where: t.csv has no column `core`; its columns are who, n, us"),
+        (
+            T,
+            "--where kernel=BSD",
+            "no row of t.csv has kernel=BSD; its values are Linux 2.2 and Linux 2.4",
+        ),
+        (T, "--where who=b --where pipes=20 --where 'kernel=Linux 2.2'", "none has all of them"),
+        (
+            T,
+            "--of pipes",
+            "--of: a table needs one value of pipes; add --per pipes, or --where pipes=VALUE",
+        ),
+        (T, "--of kernel --per kernel", "line 2: kernel: `Linux 2.2` is not a number"),
+        (
+            b"who,n,us,p\na,0.5,5,1\n",
+            "--of p --per p",
+            "n: `0.5` is no whole number, and --of needs",
+        ),
+        (b"who,n,us,p\na,5%,5,1\n", "--of p --per p", "n: `5%` is no whole number, and --of needs"),
+        (
+            b"who,n,us,p\na,50,5,100\na,200,6,100\n",
+            "--of p --per p",
+            "t.csv, line 3: n: 200 is more than the 100 in p, and --of needs a part of that; swap",
+        ),
+        (T, "--better best", "is not `best`; it is one of lower or higher"),
+        (b"who,n,us,p\na,few,5,10\n", "--of p --per p", "line 2: n: `few` is not a number"),
+        (T, "--sd pipes --n 5", "pipes: intervals come of deviations where --x is words, and n is"),
+        (T, "--sd pips --n 5", "--sd: t.csv has no column `pips`; did you mean pipes?"),
+        (T, "--sd us --n 5", "`us` is given to both --y and --sd"),
+        (T, "--sd pipes", "--n"),
+        (T, "--sd pipes --n 1", "--n"),
+        (b"who,n,us,sd\na,few,5,-1\n", "--sd sd --n 5", "line 2: sd: `-1` is below zero"),
+        (
+            b"who,n,us,sd\na,few,5,1\na,few,6,1\n",
+            "--sd sd --n 5",
+            "line 3: --sd says that a row is a mean, and an earlier one is of the same",
+        ),
+        (
+            b"who,100,200\na,1,2\n",
+            "--csv t.csv --x n --y 100 --by who",
+            "--x: t.csv has no column `n`; its columns are who, 100 and 200",
+        ),
+        (T, "--csv t.csv --x n --y us", "--by"),
+        (T, "-o t.csv", "t.csv: it exists and is no HTML page; name another file with -o"),
+        (T, "-o nowhere/page.html", "its folder does not exist"),
+    ]);
+}
+
+#[test]
+fn what_would_never_end_is_refused() {
+    let rows = |head: &str, items: usize, row: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (1..=items).map(row).collect();
+        format!("{head}\n{}\n", rows.join("\n"))
+    };
+    let many_subjects = rows("who,n,us", 101, &|n| format!("s{n},1,1"));
+    let many_points = rows("who,n,us", 301, &|n| format!("a,{n},1"));
+    let cases = [
+        (many_subjects, "line 102: who has more than 100 values; is it the right column for --by?"),
+        (many_points, "line 302: n has more than 300 values"),
+        (format!("who,n,us\n{}", "x".repeat(1 << 21)), "line 2: it is longer than 1 MiB"),
+    ];
+    for (content, wanted) in cases {
+        let came = analyse(&with_table(content.as_bytes()), PLAIN);
+        assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{}", came.err);
+        assert!(came.err.contains(wanted), "{}", came.err);
+    }
+    let came = analyse(&Knee::new(), "--csv /dev/zero --x n --y us --by who");
+    assert!(came.code == Some(2) && came.err.contains("longer than 1 MiB"), "{came:?}");
+}
+
+#[test]
+fn a_million_figures_are_the_most() {
+    let mut table = b"who,n,us\n".to_vec();
+    for n in 0..=1_000_000 {
+        writeln!(table, "a,{},1", n % 10 + 1).unwrap();
+    }
+    let came = analyse(&with_table(&table), PLAIN);
+    let wanted = "knee: t.csv, line 1000002: more than 1,000,000 figures; take a part of them with --where\n";
+    assert_eq!((came.code, came.err.as_str()), (Some(2), wanted));
+}
+
+#[test]
+fn standard_input_is_a_table_too() {
+    let knee = knee();
+    let words = "--x pipes --y us_per_wait_and_dispatch --by mechanism,kernel --where machine=600MHz\\ Pentium\\ III";
+    let text = printed(&knee, &format!("--csv - {words} < {POLLER_BENCH}"));
+    assert!(text.contains("kqueue FreeBSD 4.x is constant: ×1.00"), "{text}");
+    assert!(text.starts_with("table · N pipes · machine 600MHz Pentium III"), "{text}");
+    let came = analyse(&knee, &format!("--csv - {words} < /dev/null"));
+    assert_eq!(came.code, Some(2));
+    assert!(came.err.contains("knee: standard input is empty"), "{}", came.err);
+}
+
+/// A pipe that is filled byte by byte is read as any file.
+#[test]
+fn a_slow_writer_is_waited_for() {
+    let knee = Knee::new();
+    let words = ["analyse", "--csv", "-", "--x", "n", "--y", "us", "--by", "who", "--json"];
+    let mut command = knee.command(&words);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    for byte in b"who;n;us\na;1;5\na;2;6\n" {
+        pipe.write_all(&[*byte]).unwrap();
+        pipe.flush().unwrap();
+    }
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run["tables"][0]["points"], serde_json::json!([1, 2]));
+}
+
+#[test]
+fn the_same_table_gives_the_same_words_and_the_same_page() {
+    let mut table = b"who,n,us\n".to_vec();
+    for round in 0..6 {
+        for n in [1, 10, 100] {
+            let (a, b) = (10 + round % 4, 9 + round * n % 7);
+            writeln!(table, "a,{n},{a}\nb,{n},{b}").unwrap();
+        }
+    }
+    let knee = with_table(&table);
+    let both = |words: &str| (printed(&knee, words), printed(&knee, words));
+    for words in [PLAIN.to_owned(), format!("{PLAIN} --json"), format!("{PLAIN} --all")] {
+        let (one, other) = both(&words);
+        assert_eq!(one, other);
+    }
+    let page = || {
+        let said = printed(&knee, &format!("{PLAIN} -o page.html"));
+        assert!(said.ends_with("Report: page.html\n"), "{said}");
+        std::fs::read_to_string(knee.folder.path().join("page.html")).unwrap()
+    };
+    let (one, other) = (page(), page());
+    assert!(one.starts_with("<!DOCTYPE html>") && one == other);
+    assert_eq!(knee.files(), ["page.html", "t.csv"], "nothing is recorded");
+    let id = json(&knee, PLAIN)["summary"]["id"].as_str().unwrap().to_owned();
+    assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
+}
+
+/// A workload called null would be taken for the harness's own control.
+#[test]
+fn a_file_called_null_is_a_table_as_any_other() {
+    let knee = Knee::new();
+    std::fs::write(knee.folder.path().join("null.csv"), "who,n,us\na,1,5\na,2,6\n").unwrap();
+    let text = printed(&knee, "--csv null.csv --x n --y us --by who");
+    assert!(!text.contains("harness"), "{text}");
+}
+
+#[test]
+fn help_says_it_all() {
+    let knee = Knee::new();
+    let list = knee.run(&["--help"]).out;
+    assert!(list.contains("Analyse a table from elsewhere as if it were a run"), "{list}");
+    let help = knee.run(&["help", "analyse"]).out;
+    let flags =
+        "--csv --x --y --by --better --where --per --of --sd --n --unit --output --all --json";
+    for flag in flags.split(' ') {
+        assert!(help.contains(flag), "{flag}: {help}");
+    }
+    for said in ["repetitions", "n/a", "10,000, 10k, 0.5 or 10%", "standard input", "Examples:"] {
+        assert!(unwrapped(&help).contains(said), "{said}: {help}");
+    }
+}

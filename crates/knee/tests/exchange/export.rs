@@ -1,0 +1,201 @@
+//! `knee export`: every format from a record, whole or not at all, and what is read back comes to the
+//! same findings.
+
+use crate::common::{Came, Knee, came};
+use crate::made::{knee, knee_with};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+
+const FORMATS: [&str; 8] = [
+    "csv",
+    "json",
+    "jsonl",
+    "gnuplot",
+    "markdown",
+    "openmetrics",
+    "github-action-benchmark",
+    "bencher",
+];
+fn done(came: Came, what: &str) -> String {
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{what}");
+    came.out
+}
+
+fn at(knee: &Knee, name: &str) -> String {
+    knee.folder.path().join(name).display().to_string()
+}
+
+/// Each growth that was found: class and factor by subject and kind.
+fn growths(json: &str) -> BTreeMap<(String, String), (String, f64)> {
+    let run: Value = serde_json::from_str(json).unwrap();
+    let mut found = BTreeMap::new();
+    for table in run["tables"].as_array().unwrap() {
+        for row in table["rows"].as_array().unwrap() {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let growth = &row["growth"];
+            let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
+            found.insert(key, (text(&growth["class"]), growth["factor"].as_f64().unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_analysed_again_has_grown_alike() {
+    let knee = knee();
+    let own = growths(&done(knee.run(&["show", "--json"]), "show"));
+    assert_eq!(own.len(), 4);
+    let forms = [("samples", "--x position --y value"), ("medians", "--x point --y median")];
+    for (what, columns) in forms {
+        let file = at(&knee, &format!("{what}.csv"));
+        done(knee.run(&["export", "--format", "csv", "--what", what, "-o", &file]), what);
+        let script = format!(
+            "\"$KNEE\" analyse --csv {file} {columns} --by subject --per kind --unit ns \
+             --where workload=made --where metric=call --json"
+        );
+        let again = growths(&done(came(&mut knee.shell(&script)), &script));
+        assert_eq!(again.len(), 4, "{what}");
+        for (series, (class, factor)) in &own {
+            let (class_again, factor_again) = &again[series];
+            assert_eq!(class_again, class, "{what}: {series:?}");
+            assert!((factor_again / factor - 1.0).abs() < 0.02, "{what}: {series:?}");
+        }
+        let classes: Vec<&str> = own.values().map(|(class, _)| class.as_str()).collect();
+        assert_eq!(classes, ["constant", "constant", "linear", "linear"]);
+    }
+}
+
+#[test]
+fn every_format_goes_to_standard_output_or_into_a_file_and_is_the_same() {
+    let knee = knee();
+    let record = knee.record().display().to_string();
+    for format in FORMATS {
+        let file = at(&knee, &format!("run.{format}"));
+        let out = done(knee.run(&["export", "--format", format]), format);
+        assert!(out.lines().count() > 10, "{format}");
+        for run in ["last", "1", "00000000a3f1", &record, &format!("{record}:1")] {
+            let words = ["export", run, "--format", format, "-o", &file];
+            assert_eq!(done(knee.run(&words), run), "");
+            assert!(std::fs::read_to_string(&file).unwrap() == out, "{format}: {run}");
+        }
+    }
+    let json = done(knee.run(&["export", "--format", "json"]), "json");
+    assert!(json == done(knee.run(&["show", "--json"]), "show"));
+    let temporary = knee.files().into_iter().filter(|file| file.contains(".new")).count();
+    assert_eq!(temporary, 0, "{:?}", knee.files());
+}
+
+#[test]
+fn an_export_replaces_nothing_but_an_export_of_its_format() {
+    let knee = knee();
+    let record = knee.record().display().to_string();
+    let (csv, notes, other) = (at(&knee, "run.csv"), at(&knee, "notes.txt"), at(&knee, "other.db"));
+    std::fs::write(&notes, "mine").unwrap();
+    std::fs::copy(&record, &other).unwrap();
+    done(knee.run(&["export", "--format", "csv", "-o", &csv]), "csv");
+    let before = std::fs::read(&record).unwrap();
+    let page = at(&knee, "missing/run.csv");
+    let refused = [
+        ("last", record.as_str(), "that is the record"),
+        (other.as_str(), other.as_str(), "that is the record"),
+        (other.as_str(), record.as_str(), "that is the record"),
+        ("last", notes.as_str(), "it exists and is no such export"),
+        ("last", csv.as_str(), "it exists and is no such export"),
+        ("last", page.as_str(), "its folder does not exist"),
+        ("last", knee.folder.path().to_str().unwrap(), "that is a folder"),
+    ];
+    for (run, file, wanted) in refused {
+        let came = knee.run(&["export", run, "--format", "json", "-o", file]);
+        assert_eq!(came.code, Some(2), "{file}: {came:?}");
+        assert!(came.err.contains(wanted) && came.err.lines().count() == 1, "{came:?}");
+    }
+    assert!(std::fs::read(&record).unwrap() == before);
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+    let inode = || std::fs::metadata(&csv).unwrap().ino();
+    let first = inode();
+    done(knee.run(&["export", "--format", "csv", "-o", &csv]), "again");
+    assert_ne!(inode(), first, "it is replaced as a whole, not written over");
+}
+
+#[test]
+fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
+    let knee = knee();
+    for format in FORMATS {
+        let script = format!(
+            "{{ \"$KNEE\" export --format {format}; echo \"exit $?\" >&2; }} | head -c 1 >/dev/null"
+        );
+        assert_eq!(came(&mut knee.shell(&script)).err, "exit 0\n", "{format}");
+        let full = came(&mut knee.shell(&format!("\"$KNEE\" export --format {format} >/dev/full")));
+        assert_eq!(full.code, Some(1), "{format}: {full:?}");
+        assert!(full.err.contains("No space left on device"), "{format}: {full:?}");
+    }
+    // Room for what SQLite needs to read, and not for the samples.
+    let knee = knee_with(100);
+    for format in ["csv", "json"] {
+        let file = at(&knee, "limited");
+        let script = format!("ulimit -f 150; \"$KNEE\" export --format {format} -o {file}");
+        let limited = came(&mut knee.shell(&script));
+        assert_eq!((limited.code, limited.err.lines().count()), (Some(1), 1), "{limited:?}");
+        assert!(limited.err.contains("File too large"), "{limited:?}");
+        assert!(knee.files().iter().all(|file| !file.contains("limited")), "{format}");
+    }
+}
+
+#[test]
+fn wrong_words_are_one_line_that_says_what_is_right() {
+    let knee = knee();
+    let cases: [(&[&str], &str); 7] = [
+        (&["export"], "--format"),
+        (
+            &["export", "--format", "xml"],
+            "csv or json or jsonl or gnuplot or markdown or openmetrics",
+        ),
+        (
+            &["export", "--format", "json", "--what", "medians"],
+            "--what medians is for --format csv; json has one form only",
+        ),
+        (
+            &["export", "--format", "csv", "--what", "bigger"],
+            "is for --format github-action-benchmark; csv has --what samples and --what medians",
+        ),
+        (
+            &["export", "--format", "github-action-benchmark", "--what", "bigger"],
+            "no figure of which more is better; --what smaller has some",
+        ),
+        (&["export", "--format", "csv", "--what", "means"], "is not `means`"),
+        (&["export", "99", "--format", "csv"], "99"),
+    ];
+    for (words, wanted) in cases {
+        let came = knee.run(words);
+        assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{words:?}: {came:?}");
+        assert!(came.err.contains(wanted) && came.out.is_empty(), "{words:?}: {came:?}");
+    }
+}
+
+/// The commands of the page about exports, and what it shows of their output.
+#[test]
+fn the_page_about_exports_shows_what_is_printed() {
+    let knee = knee();
+    let page = include_str!("../../../../docs/export.md");
+    let mut shown = 0;
+    let mut printed = String::new();
+    for (number, block) in page.split("\n```").enumerate().filter(|(number, _)| number % 2 == 1) {
+        let (kind, lines) = block.split_once('\n').unwrap();
+        if kind == "sh" {
+            let script = lines.replace("knee ", "\"$KNEE\" ");
+            let out = came(knee.shell(&format!("set -e\n{script}")).current_dir(&knee.folder));
+            printed = done(out, lines);
+            continue;
+        }
+        let wanted: Vec<&str> = lines.lines().filter(|line| *line != "…").collect();
+        assert!(!wanted.is_empty(), "block {number}");
+        for line in wanted {
+            let line = line.trim_end();
+            let found = printed.lines().any(|printed| printed.trim_end() == line);
+            assert!(found, "block {number}: {line}\n{printed}");
+        }
+        shown += 1;
+    }
+    assert!(shown >= FORMATS.len(), "each format has an example");
+}

@@ -1,0 +1,12 @@
+//! Files in and out: export, import, foreign tables, merged records, and the seeds of the fuzz targets.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod analyse;
+mod export;
+mod fuzz_seeds;
+mod import;
+mod made;
+mod published;
+mod record_merge;

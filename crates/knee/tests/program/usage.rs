@@ -1,0 +1,159 @@
+//! Wrong words get one clear line, what and how to mend it, and exit code 2.
+
+use crate::common::Knee;
+
+#[test]
+fn wrong_words_get_one_line_and_exit_code_2() {
+    let knee = Knee::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "pol"], "no workload is called `pol`; did you mean poll?"),
+        (&["run", "xyzzy"], "no workload is called `xyzzy`; `knee list workloads` shows them all"),
+        (&["run", "poll", "--subjects", "epol-level"], "did you mean epoll-level?"),
+        (&["run", "poll", "--subjects", "empty"], "no subject is called `empty`"),
+        (&["run", "--pionts", "10"], "there is no --pionts; did you mean --points?"),
+        (&["advise", "--xyzzy"], "there is no --xyzzy; `knee advise --help` shows them all"),
+        (&["analyse", "--qqq"], "there is no --qqq; `knee analyse --help` shows them all"),
+        (&["record", "list", "--xyzzy"], "no --xyzzy; `knee record list --help` shows them all"),
+        (&["--xyzzy"], "there is no --xyzzy; `knee --help` shows them all"),
+        (&["record", "xyzzy"], "no command `xyzzy`; `knee record --help` shows them all"),
+        (&["repot"], "there is no command `repot`; did you mean report?"),
+        (&["httpd", ".", "--port", "0", "--log", "/xyzzy/log"], "the log /xyzzy/log: No such file"),
+        (&["httpd", "/xyzzy", "--port", "0"], "can't serve /xyzzy: No such file or directory"),
+        (&["xyzzy"], "there is no command `xyzzy`; `knee --help` shows them all"),
+        (&["run", "poll", "--points", "0"], "--points is at least 1, not 0"),
+        (&["run", "poll", "--points", "-5"], "`-5` is not a whole number"),
+        (&["run", "poll", "--points", "ten"], "`ten` is not a whole number"),
+        (&["run", "poll", "--points", "1.5"], "`1.5` is not a whole number"),
+        (&["run", "poll", "--points", "99999999999999999999"], "not a whole number"),
+        (&["run", "poll", "--points", "99999999999999999k"], "too large"),
+        (&["run", "poll", "--points", ""], "`` is not a whole number"),
+        (&["run", "poll", "--rounds", "0"], "--rounds is 1 to 10000, not 0"),
+        (&["run", "poll", "--rounds", "many"], "--rounds: `many` is not a whole number"),
+        (&["run", "poll", "--active", "0"], "--active is at least 1, not 0"),
+        (&["run", "poll", "--object", "fifo"], "--object is one of socketpair, pipe"),
+        (&["run", "null", "--active", "2"], "--active is no parameter of null"),
+        (&["run", "poll", "--time", "soon"], "`soon` is not a length of time"),
+        (&["run", "--quick", "--full"], "cannot be used with"),
+        (&["show", "the best one"], "does not name a run"),
+        (&["show", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["compare", "xyzzy.db:1", "2"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["show", "--record", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
+        (&["run", "null", "--plan", "--label", "a=1", "--label", "a=2"], "--label a is said twice"),
+        (&["report", "last"], "--output"),
+        (&["list", "locs"], "is not `locs`"),
+        (&["completions", "tcsh"], "is not `tcsh`"),
+    ];
+    for (words, wanted) in cases {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
+        assert_eq!(came.out, "", "{words:?}");
+        assert_eq!(came.err.lines().count(), 1, "{words:?}: {}", came.err);
+        assert!(
+            came.err.starts_with("knee: ") && came.err.contains(wanted),
+            "{words:?}: {}",
+            came.err
+        );
+    }
+    assert_eq!(knee.files(), [] as [String; 0], "nothing is written for wrong words");
+}
+
+#[test]
+fn who_has_measured_nothing_yet_has_done_nothing_wrong() {
+    let knee = Knee::new();
+    let ask: [&[&str]; 6] = [
+        &["show"],
+        &["compare", "1"],
+        &["compare", "--baseline", "main"],
+        &["run", "--resume"],
+        &["history", "poll"],
+        &["record", "delete", "1"],
+    ];
+    for words in ask {
+        let came = knee.run(words);
+        assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{words:?}: {came:?}");
+        assert!(came.err.contains("`knee run` makes one"), "{words:?}: {came:?}");
+    }
+    assert_eq!(knee.run(&["record", "list"]).code, Some(0));
+}
+
+#[test]
+fn a_file_that_is_no_record_is_refused_and_left_alone() {
+    let knee = Knee::new();
+    let text = knee.folder.path().join("notes.db");
+    let newer = knee.folder.path().join("newer.db");
+    let cut = knee.folder.path().join("cut.db");
+    std::fs::write(&text, "These are my notes, not a record.\n".repeat(100)).unwrap();
+    for file in [&newer, &cut] {
+        let words = ["run", "null", "--points", "1", "--rounds", "1", "--time", "1ms", "--record"];
+        let came = knee.run(&[&words[..], &[file.to_str().unwrap()]].concat());
+        assert_eq!(came.code, Some(0), "{came:?}");
+    }
+    // The schema version stands at byte 60 of a SQLite file, most significant byte first.
+    let mut bytes = std::fs::read(&newer).unwrap();
+    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    std::fs::write(&newer, bytes).unwrap();
+    let whole = std::fs::read(&cut).unwrap();
+    std::fs::write(&cut, &whole[..whole.len() * 2 / 3]).unwrap();
+
+    let cases = [(&text, "not a SQLite database"), (&newer, "newer knee"), (&cut, "is cut short")];
+    for (file, wanted) in cases {
+        let before = std::fs::read(file).unwrap();
+        let name = file.to_str().unwrap();
+        let commands: [&[&str]; 4] = [
+            &["run", "null", "--record", name],
+            &["run", "--resume", "--record", name],
+            &["show", name],
+            &["record", "delete", "last", "--record", name],
+        ];
+        for words in commands {
+            let came = knee.run(words);
+            assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
+            assert_eq!(came.err.lines().count(), 1, "{words:?}: {}", came.err);
+            assert!(came.err.contains(wanted), "{words:?}: {}", came.err);
+            assert_eq!(std::fs::read(file).unwrap(), before, "{words:?} changed it");
+        }
+    }
+}
+
+#[test]
+fn help_states_the_exit_codes_and_derives_from_the_tables() {
+    let knee = Knee::new();
+    let help = knee.run(&["--help"]);
+    assert_eq!(help.code, Some(0));
+    for code in ["  0  done", "  2  usage", "  5  not possible", "130  interrupted"] {
+        assert!(help.out.contains(code), "{}", help.out);
+    }
+    let list = knee.run(&["list"]).out;
+    let completions = knee.run(&["completions", "bash"]).out;
+    for row in readiness::TABLE {
+        assert!(list.contains(row.name), "{list}");
+        assert!(completions.contains(row.name), "{}", row.name);
+    }
+    for row in workloads::TABLE {
+        assert!(list.contains(row.about().question), "{list}");
+        assert!(completions.contains(row.about().name));
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(knee.run(&["completions", shell]).out.contains("knee"), "{shell}");
+    }
+    let man = knee.run(&["man"]).out;
+    assert!(man.starts_with(".ie") || man.contains(".TH knee"), "{man}");
+    let pages = knee.folder.path().join("man");
+    assert_eq!(knee.run(&["man", "--folder", pages.to_str().unwrap()]).code, Some(0));
+    assert!(pages.join("knee-run.1").exists());
+    assert_eq!(knee.run(&[]).code, Some(2), "no command at all is wrong usage");
+}
+
+#[test]
+fn json_is_json_on_every_command_that_prints_results() {
+    let knee = Knee::new();
+    let words = ["run", "null", "--points", "1,2", "--rounds", "2", "--time", "1ms", "--json"];
+    let commands: [&[&str]; 4] =
+        [&words, &["show", "--json"], &["list", "--json"], &["record", "list", "--json"]];
+    for words in commands {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(0), "{came:?}");
+        let value: Result<serde_json::Value, _> = serde_json::from_str(&came.out);
+        assert!(value.is_ok(), "{words:?}: {}", came.out);
+    }
+}

@@ -1,0 +1,223 @@
+//! Advice: from the record, measured on demand, or for a live process.
+
+use crate::common::{Came, Knee};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+fn measure(knee: &Knee, words: &[&str]) {
+    let quick = ["run", "pipetest", "--rounds", "2", "--time", "1ms"];
+    let came = knee.run(&[&quick[..], words].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+}
+
+fn one_line(came: &Came, code: i32, wanted: &str) {
+    assert_eq!(came.code, Some(code), "{came:?}");
+    assert_eq!(came.err.lines().count(), 1, "{came:?}");
+    assert!(came.err.starts_with("knee: ") && came.err.contains(wanted), "{came:?}");
+}
+
+#[test]
+fn without_figures_it_says_what_to_run_and_exits_with_5() {
+    let knee = Knee::new();
+    let spot = ["advise", "--total", "2k", "--active", "5%"];
+    let came = knee.run(&spot);
+    one_line(&came, 5, "`knee run pipetest --pipes 2000 --points 100 --spread random`");
+    assert_eq!(knee.files(), [] as [String; 0], "asking leaves no record behind");
+    // The command that it names answers the question.
+    measure(&knee, &["--pipes", "2000", "--points", "100", "--spread", "random"]);
+    assert_eq!(knee.run(&spot).code, Some(0));
+    // Elsewhere it still knows nothing, and does not guess.
+    one_line(&knee.run(&["advise", "--total", "3000", "--active", "100"]), 5, "--pipes 3000");
+}
+
+#[test]
+fn advice_ranks_what_was_measured_and_says_where_from() {
+    let knee = Knee::new();
+    let subjects = ["--subjects", "poll,select,epoll-level"];
+    let places = ["--pipes", "20,200", "--points", "10%,50%,100%", "--spread", "tail,random"];
+    measure(&knee, &[&subjects[..], &places[..]].concat());
+    let came = knee.run(&["advise", "--total", "200", "--active", "20"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for wanted in [
+        "200 watched descriptors, 20 of them active",
+        "poll",
+        "epoll-level",
+        "From run 1 of",
+        "spread random",
+        "rarely the largest",
+    ] {
+        assert!(came.out.contains(wanted), "{wanted}: {}", came.out);
+    }
+    let words = ["advise", "--total", "100", "--active", "30", "--mechanisms", "poll,select"];
+    let came = knee.run(&[&words[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&came.out).unwrap();
+    let ranking = json["advice"]["ranking"].as_array().unwrap();
+    let mut names: Vec<&str> = ranking.iter().map(|row| row["subject"].as_str().unwrap()).collect();
+    assert!(ranking[0]["cost_ns"]["value"].as_f64() <= ranking[1]["cost_ns"]["value"].as_f64());
+    names.sort_unstable();
+    assert_eq!(names, ["poll", "select"]);
+    assert_eq!(json["advice"]["between"], serde_json::json!([20, 200]));
+}
+
+#[test]
+fn what_is_missing_is_measured_when_that_is_wanted() {
+    let knee = Knee::new();
+    let words = ["advise", "--total", "50", "--active", "5", "--mechanisms", "poll,epoll-level"];
+    let came = knee.run(&[&words[..], &["--measure"]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.contains("Measured just now, as run 1"), "{}", came.out);
+    // It is in the record now.
+    let came = knee.run(&words);
+    assert!(came.out.contains("From run 1"), "{came:?}");
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn wrong_words_get_one_line() {
+    let knee = Knee::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "--total"),
+        (&["--total", "100"], "--active"),
+        (&["--total", "0", "--active", "1"], "--total is at least 1, not 0"),
+        (&["--total", "many", "--active", "1"], "`many` is not a whole number"),
+        (&["--total", "10", "--active", "0%"], "not above 0%"),
+        (&["--total", "10", "--active", "11"], "--active 11 is more than --total 10"),
+        (&["--total", "10", "--active", "1", "--mechanisms", "epol"], "no mechanism is called"),
+        (&["--pid", "1", "--total", "10"], "cannot be used with"),
+        (&["--pid", "x"], "--pid"),
+        (&["--pid", "-3"], "--pid"),
+        (&["--pid", "1", "--seconds", "0"], "--seconds"),
+    ];
+    for (words, wanted) in cases {
+        let came = knee.run(&[&["advise"], *words].concat());
+        one_line(&came, 2, wanted);
+    }
+}
+
+/// A server that makes so many of its descriptors active before each wait, in turn, and gives its
+/// waits room for so many events.
+const SERVER: &str = "
+import select, socket, sys, time
+watched, room, active = int(sys.argv[1]), int(sys.argv[2]), [int(n) for n in sys.argv[3].split(',')]
+pairs = [socket.socketpair() for _ in range(watched)]
+epoll = select.epoll()
+for end, _ in pairs:
+    epoll.register(end, select.EPOLLIN)
+ends = {end.fileno(): end for end, _ in pairs}
+print('ready', flush=True)
+while True:
+    for count in active:
+        for _, peer in pairs[:count]:
+            peer.send(b'x')
+        got = 0
+        while got < count:
+            for descriptor, _ in epoll.poll(-1, room):
+                ends[descriptor].recv(1)
+                got += 1
+        time.sleep(0.001)
+";
+
+/// Watches the server and advises; none where Python or the kernel's tracepoints can't be used.
+fn watched(knee: &Knee, server: [&str; 3], words: &[&str]) -> Option<Came> {
+    let mut command = Command::new("python3");
+    command.args(["-c", SERVER]).args(server).stdin(Stdio::null()).stdout(Stdio::piped());
+    let Ok(mut server) = command.spawn() else {
+        println!("SKIPPED: python3 is not installed");
+        return None;
+    };
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let pid = server.id().to_string();
+    let came = knee.run(&[&["advise", "--pid", &pid, "--seconds", "1"], words].concat());
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let barred = ["tracepoint", "perf_event", "run as root", "tracefs"];
+    if came.code == Some(5) && barred.iter().any(|word| came.err.contains(word)) {
+        println!("SKIPPED: {}", came.err.trim());
+        return None;
+    }
+    Some(came)
+}
+
+#[test]
+fn a_live_process_is_looked_at_and_what_is_missing_measured() {
+    let knee = Knee::new();
+    // One to four of sixty: a mean between two counts, whose interval has ends between counts too.
+    let words = ["--mechanisms", "poll,epoll-level"];
+    let Some(came) = watched(&knee, ["60", "60", "1,2,3,4"], &words) else { return };
+    one_line(&came, 5, "knee run pipetest --pipes 60 --points 2,3 --spread random");
+    assert!(came.out.contains("epoll_wait of set"), "what was seen is told: {came:?}");
+    let words = [&words[..], &["--measure", "--json"]].concat();
+    let Some(came) = watched(&knee, ["60", "60", "1,2,3,4"], &words) else { return };
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let json: Value = serde_json::from_str(&came.out).unwrap();
+    let waiter = &json["waiters"][0];
+    assert_eq!(waiter["watched"]["median"], 60, "{json}");
+    let events = waiter["events_per_wait"]["value"].as_f64().unwrap();
+    assert!((2.3..2.7).contains(&events), "{json}");
+    assert_eq!(json["advice"]["advice"]["ranking"].as_array().unwrap().len(), 2, "{json}");
+    let ends = json["cheapest_at_interval_ends"].as_array().unwrap();
+    assert!(ends.iter().all(Value::is_string), "both ends were measured: {json}");
+    // Its page says how to repeat what was measured.
+    let command = &knee.run(&["show", "last", "--json"]).out;
+    let run: Value = serde_json::from_str(command).unwrap();
+    assert_eq!(run["summary"]["command"][1], "run", "{}", run["summary"]);
+}
+
+#[test]
+fn a_process_whose_descriptors_are_all_active_is_advised_too() {
+    let knee = Knee::new();
+    // Three digits of 105 % of a total would be more than there is.
+    let words = ["--mechanisms", "poll,epoll-level", "--measure"];
+    let Some(came) = watched(&knee, ["1005", "2000", "1005"], &words) else { return };
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.contains("1,005 watched descriptors"), "{}", came.out);
+}
+
+#[test]
+fn waits_that_were_full_are_a_lower_bound() {
+    let knee = Knee::new();
+    let Some(came) = watched(&knee, ["60", "1", "20"], &["--mechanisms", "poll"]) else { return };
+    assert!(came.out.contains("more may have been active"), "{}", came.out);
+}
+
+#[test]
+fn the_run_that_covers_most_decides_not_the_newest() {
+    let knee = Knee::new();
+    let place = ["--pipes", "50", "--points", "5", "--spread", "random"];
+    measure(&knee, &[&place[..], &["--subjects", "poll,epoll-level,ppoll"]].concat());
+    measure(&knee, &[&place[..], &["--subjects", "select"]].concat());
+    let came = knee.run(&["advise", "--total", "50", "--active", "5"]);
+    assert!(came.out.contains("From run 1") && came.out.contains("epoll-level"), "{}", came.out);
+    let words = ["advise", "--total", "50", "--active", "5", "--mechanisms", "poll,select"];
+    let came = knee.run(&words);
+    assert!(
+        came.out.contains("Not measured there: "),
+        "one of them is in another run: {}",
+        came.out
+    );
+}
+
+#[test]
+fn a_process_that_is_not_there_or_does_not_wait_gets_one_line() {
+    let knee = Knee::new();
+    let mut ended = Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let gone = ended.id().to_string();
+    one_line(&knee.run(&["advise", "--pid", &gone]), 2, &format!("there is no process {gone}"));
+
+    let mut sleeper = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let pid = sleeper.id().to_string();
+    let came = knee.run(&["advise", "--pid", &pid, "--seconds", "0.2"]);
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    // Where the kernel's tracepoints may not be used, the line says that instead.
+    let barred = ["tracepoint", "perf_event", "run as root", "tracefs"];
+    if barred.iter().any(|word| came.err.contains(word)) {
+        println!("SKIPPED: {}", came.err.trim());
+        return;
+    }
+    one_line(&came, 5, "made no call of epoll, poll or select");
+}

@@ -1,0 +1,211 @@
+//! `knee history`: a record of many runs, from end to end.
+
+use crate::common::Knee;
+use record::{
+    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, RunSummary,
+    SubjectInfo, Usage, WorkloadInfo,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const ROUNDS: [f64; 3] = [0.99, 1.0, 1.02];
+/// How runs differ while nothing changes.
+const WOBBLE: [f64; 7] = [1.0, 1.006, 0.992, 1.003, 0.998, 1.009, 0.995];
+
+/// Run `number` of the workload `made`: `steady` stays, and `stepped` is slower at 1,000 from run 8 on.
+fn made(number: usize) -> (Run, Vec<Cell>) {
+    let mut cells = Vec::new();
+    for (round, noise) in ROUNDS.into_iter().enumerate() {
+        for (subject, since) in [("steady", usize::MAX), ("stepped", 8)] {
+            for point in [10, 1_000] {
+                let slower = if point == 1_000 && number >= since { 1.25 } else { 1.0 };
+                let level = 700.0 * slower * noise * WOBBLE[number % WOBBLE.len()];
+                cells.push(cell(cells.len(), (subject, point, round), level));
+            }
+        }
+    }
+    let subject = |name: &str| SubjectInfo {
+        name: name.into(),
+        label: name.into(),
+        ..SubjectInfo::default()
+    };
+    let workload = WorkloadInfo {
+        name: "made".into(),
+        version: 1,
+        question: "Does it stay as it was?".into(),
+        axis: "things".into(),
+        axis_parameter: "things".into(),
+        metrics: vec![MetricInfo {
+            name: "call".into(),
+            about: "call".into(),
+            unit: "ns".into(),
+            lower_is_better: true,
+        }],
+        subjects: vec![subject("steady"), subject("stepped")],
+        ..WorkloadInfo::default()
+    };
+    let commit = if number < 8 { "3701d31" } else { "9cf01cb" };
+    let host = record::Host {
+        taken: "2026-11-01T12:00:00+00:00".into(),
+        facts: BTreeMap::from([
+            ("cpu.model".into(), if number == 1 { "Another CPU" } else { "A CPU" }.into()),
+            ("cpu.count".into(), "2".into()),
+        ]),
+    };
+    let run = Run {
+        summary: RunSummary {
+            number: 0,
+            id: format!("{number:016x}"),
+            started: format!("2026-11-{number:02}T12:00:00+00:00"),
+            ended: None,
+            state: RunState::Open,
+            command: vec!["knee".into(), "run".into(), "made".into()],
+            version: "0.1.0".into(),
+            cells_ended: 0,
+            cells_planned: cells.len() as u64,
+            labels: BTreeMap::from([("commit".into(), commit.into())]),
+            origin: String::new(),
+        },
+        plan: Plan {
+            seed: number as u64,
+            rounds: ROUNDS.len() as u32,
+            workloads: vec![workload],
+            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+            ..Plan::default()
+        },
+        clock: record::Clock::default(),
+        host_before: host,
+        host_after: None,
+        warnings: Vec::new(),
+        cells: Vec::new(),
+    };
+    (run, cells)
+}
+
+fn cell(sequence: usize, (subject, point, round): (&str, u64, usize), level: f64) -> Cell {
+    Cell {
+        key: CellKey {
+            workload: "made".into(),
+            subject: subject.into(),
+            parameters: Parameters::new(),
+            point,
+            round: round as u32,
+        },
+        sequence: sequence as u64,
+        outcome: Outcome::Measured,
+        elapsed_ns: 1,
+        short: None,
+        usage: Usage::default(),
+        metrics: vec![Metric {
+            name: "call".into(),
+            samples: [0.995, 1.0, 1.005].map(|also| level * also).to_vec(),
+            operations: 3,
+            ..Metric::default()
+        }],
+        facts: BTreeMap::new(),
+    }
+}
+
+/// A knee whose record holds so many of these runs.
+fn knee(runs: usize) -> Knee {
+    let knee = Knee::new();
+    for number in 1..=runs {
+        let (run, cells) = made(number);
+        knee.keep(&run, &cells, &run.summary.started);
+    }
+    knee
+}
+
+fn done(knee: &Knee, words: &[&str]) -> String {
+    let came = knee.run(words);
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{words:?}: {}", came.out);
+    came.out
+}
+
+#[test]
+fn a_change_is_told_drawn_and_dated_and_what_stayed_is_one_line() {
+    let knee = knee(14);
+    let text = done(&knee, &["history", "made"]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "made · 13 runs, from run 2 of 2026-11-02 to run 14 of 2026-11-14 · A CPU, 2 CPUs",
+        "stepped at 1,000 things is slower since run 8 (2026-11-08, commit 3701d31 → 9cf01cb): ×1.2",
+        "The other 3 of 4 lines did not change",
+        "4 lines were judged together",
+        "Run 1 is left out: another machine (Another CPU, 2 CPUs, and not A CPU, 2 CPUs)",
+    ] {
+        assert!(flat.contains(expected), "{expected}\n{text}");
+    }
+    let row = text.lines().find(|line| line.contains('█')).expect("a drawing");
+    assert!(row.trim_start().starts_with("stepped") && row.contains("run 8 ×1.2"), "{row}");
+    assert!(!text.contains("steady"), "{text}");
+    let all = done(&knee, &["history", "made", "--all"]);
+    assert_eq!(all.lines().filter(|line| line.trim_start().starts_with("steady")).count(), 2);
+    assert_eq!(text, done(&knee, &["history", "made"]), "the same every time");
+}
+
+#[test]
+fn json_and_page_say_the_same_as_the_terminal() {
+    let knee = knee(14);
+    let page = knee.folder.path().join("made.html");
+    let page_name = page.display().to_string();
+    let value: Value =
+        serde_json::from_str(&done(&knee, &["history", "made", "--json", "-o", &page_name]))
+            .unwrap();
+    assert_eq!((value["schema"].as_u64(), value["judged"].as_u64()), (Some(1), Some(4)));
+    let sentence = value["told"][0]["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("stepped at 1,000 things is slower since run 8"), "{sentence}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(sentence), "{sentence}");
+    assert_eq!(page.matches("data-run=").count(), 4 * 13, "a dot for each run of each line");
+    assert!(
+        !page.contains("http://")
+            || page.matches("http://").count() == page.matches("http://www.w3.org").count()
+    );
+}
+
+#[test]
+fn a_gate_fails_with_the_run_that_shows_it_and_with_no_later_one() {
+    let with = |runs| knee(runs).run(&["history", "made", "--fail-on", "slower"]).code;
+    assert_eq!(with(7), Some(0), "nothing yet");
+    assert_eq!(with(8), Some(0), "one run is no level");
+    assert_eq!(with(9), Some(3));
+    assert_eq!(with(11), Some(0), "it was told before");
+    assert_eq!(with(3), Some(4), "two runs of one machine are too few");
+}
+
+#[test]
+fn runs_and_lines_can_be_chosen() {
+    let knee = knee(14);
+    let runs = |words: &[&str]| -> (usize, usize) {
+        let words = [&["history", "made", "--json"], words].concat();
+        let value: Value = serde_json::from_str(&done(&knee, &words)).unwrap();
+        let count = |key: &str| value[key].as_array().unwrap().len();
+        (count("runs"), count("lines"))
+    };
+    assert_eq!(runs(&["--last", "5"]), (5, 4));
+    assert_eq!(runs(&["--since", "2026-11-10"]), (5, 4));
+    assert_eq!(runs(&["--label", "commit=9cf01cb"]), (7, 4));
+    assert_eq!(runs(&["--label", "commit"]), (13, 4));
+    assert_eq!(runs(&["--subjects", "stepped", "--points", "1k"]), (13, 1));
+}
+
+#[test]
+fn what_is_not_there_is_said_with_what_to_do() {
+    let knee = knee(2);
+    let said = |words: &[&str]| {
+        let came = knee.run(words);
+        (came.code, came.err)
+    };
+    let expected =
+        "knee: nothing recorded is called `mode`; `knee record list` shows what there is\n";
+    assert_eq!(said(&["history", "mode"]), (Some(2), expected.into()));
+    let expected = "knee: nothing of poll is recorded; `knee run poll` measures it\n";
+    assert_eq!(said(&["history", "poll"]), (Some(5), expected.into()));
+    let expected =
+        "knee: no run of made is like that; `knee history made` shows all that there is\n";
+    assert_eq!(said(&["history", "made", "--subjects", "none"]), (Some(2), expected.into()));
+    let (code, text) = said(&["history", "made", "--since", "soon"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("`soon` is not a day"), "{text}");
+}

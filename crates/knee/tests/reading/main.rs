@@ -1,0 +1,10 @@
+//! Commands that read runs, and the simulation that makes one.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod advise;
+mod compare;
+mod history;
+mod simulate;
+mod terminal;

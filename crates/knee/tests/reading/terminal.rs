@@ -1,0 +1,76 @@
+//! What the output looks like depends on where it goes: a terminal, a pipe, a pipe that closes.
+
+use crate::common::{Knee, came};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+
+fn measured() -> Knee {
+    let knee = Knee::new();
+    let came = knee.run(&["run", "null", "--points", "1,2,3", "--rounds", "2", "--time", "1ms"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(!came.out.contains('\x1b'), "no colour off a terminal: {}", came.out);
+    assert!(!came.err.contains('\x1b'), "no progress off a terminal: {}", came.err);
+    knee
+}
+
+/// What `command` writes to a terminal of its own that is 80 columns wide.
+fn on_a_terminal(command: &mut Command) -> String {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let size = rustix::termios::Winsize { ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
+    // The command still holds the terminal open; without it the reading below ends.
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut said = Vec::new();
+    let mut controller = File::from(controller);
+    let mut buffer = [0; 4096];
+    while let Ok(count) = controller.read(&mut buffer) {
+        said.extend_from_slice(&buffer[..count]);
+    }
+    assert!(child.wait().unwrap().success());
+    String::from_utf8_lossy(&said).into()
+}
+
+#[test]
+fn a_terminal_gets_colour_unless_it_is_not_wanted() {
+    let knee = measured();
+    let shown = on_a_terminal(knee.command(&["show"]).env("TERM", "xterm").env_remove("NO_COLOR"));
+    assert!(shown.contains("\x1b["), "{shown:?}");
+    let plain = on_a_terminal(knee.command(&["show"]).env("TERM", "xterm").env("NO_COLOR", "1"));
+    assert!(!plain.contains('\x1b'), "{plain:?}");
+    let dumb = on_a_terminal(knee.command(&["show"]).env("TERM", "dumb").env_remove("NO_COLOR"));
+    assert!(!dumb.contains('\x1b'), "{dumb:?}");
+    for line in plain.lines() {
+        let text = line.trim_end_matches('\r');
+        assert!(text.chars().count() <= 80, "wider than the terminal: {text}");
+    }
+}
+
+#[test]
+fn progress_with_the_time_left_is_drawn_on_a_terminal_only() {
+    let knee = Knee::new();
+    let words = ["run", "null", "--points", "1,2", "--rounds", "20", "--time", "1ms"];
+    let drawn = on_a_terminal(knee.command(&words).env("TERM", "xterm").env("NO_COLOR", "1"));
+    assert!(drawn.contains("/40") && drawn.contains("left"), "{drawn:?}");
+    let dumb = on_a_terminal(knee.command(&words).env("TERM", "dumb"));
+    assert!(!dumb.contains('\x1b') && !dumb.contains("left"), "{dumb:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let knee = measured();
+    for command in ["show", "show --json", "list", "completions bash", "man", "record list"] {
+        // head closes the pipe after a line, true at once.
+        for reader in ["head -n 1", "true"] {
+            let script = format!("{{ \"$KNEE\" {command}; echo \"exit $?\" >&2; }} | {reader}");
+            let came = came(&mut knee.shell(&script));
+            assert_eq!(came.err, "exit 0\n", "{command} | {reader}: {came:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The workload `lock`: each lock is measured, its figures belong together, one that doesn't lock is
+//! caught, and one that can't end is void with what its threads were doing.
+
+use crate::common::Knee;
+use locks::TABLE;
+use record::{Cell, Outcome};
+
+fn run(words: &[&str]) -> (Knee, crate::common::Came) {
+    let knee = Knee::new();
+    // As many rounds as there have to be, and no time to spare: this measures nothing.
+    let came = knee.run(&[&["run", "lock", "--rounds", "1", "--time", "5ms"], words].concat());
+    knee.assert_no_process_left();
+    (knee, came)
+}
+
+/// The only sample of a metric, if it has one.
+fn figure(cell: &Cell, metric: &str) -> Option<f64> {
+    let found = cell.metrics.iter().find(|other| other.name == metric)?;
+    assert_eq!(found.samples.len(), 1, "{metric} of {:?}", cell.key);
+    found.samples.first().copied()
+}
+
+fn reason(cell: &Cell) -> &str {
+    match &cell.outcome {
+        Outcome::Void { reason, .. } => reason,
+        Outcome::Measured => panic!("{:?} was measured", cell.key),
+    }
+}
+
+/// Every lock that there is and that locks.
+fn real() -> Vec<&'static str> {
+    let rows = TABLE.iter().filter(|row| !row.control && (row.available)().is_ok());
+    rows.map(|row| row.name).collect()
+}
+
+#[test]
+fn each_lock_is_measured_and_its_figures_belong_together() {
+    let (knee, came) = run(&["--points", "1,2", "--subjects", &real().join(",")]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    assert_eq!(run.cells.len(), 2 * real().len());
+    for cell in &run.cells {
+        assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
+        let of = |metric| figure(cell, metric).unwrap_or_else(|| panic!("{metric}: {cell:?}"));
+        assert!(of("acquisitions") > 0.0);
+        assert!((of("cpu") - of("user") - of("system")).abs() < 0.01, "{cell:?}");
+        let threads = cell.key.point as f64;
+        // On a busy machine there may be too few acquisitions to tell.
+        let fairness = figure(cell, "fairness").unwrap_or(1.0);
+        assert!((1.0 / threads..=1.0 + 1e-9).contains(&fairness), "{cell:?}");
+        assert!(of("waiting") <= of("p99") && of("p99") <= of("longest"), "{cell:?}");
+        assert!(of("held") > 0.0 && of("outside") > 0.0);
+        let histogram = |name: &str| {
+            let metric = cell.metrics.iter().find(|metric| metric.name == name);
+            metric.is_some_and(|metric| metric.histogram.starts_with("HISTF"))
+        };
+        assert!(histogram("waiting"), "{cell:?}");
+        if cell.key.point == 1 {
+            assert_eq!(figure(cell, "hand-over"), None, "one alone hands nothing over");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_does_not_lock_is_caught_where_there_are_most_threads() {
+    let (knee, came) = run(&["--points", "1,2,8", "--subjects", "broken,std", "--work", "20k"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    let broken: Vec<&Cell> = run.cells.iter().filter(|c| c.key.subject == "broken").collect();
+    assert_eq!(broken.iter().map(|cell| cell.key.point).collect::<Vec<u64>>(), [8]);
+    let reason = reason(broken[0]);
+    assert!(reason.contains("inside at once"), "{reason}");
+    assert!(run.cells.iter().all(|c| c.key.subject == "broken" || c.outcome == Outcome::Measured));
+    assert!(came.out.contains("broken"), "{}", came.out);
+}
+
+#[test]
+fn a_number_of_acquisitions_is_what_each_thread_makes() {
+    let (knee, came) = run(&["--points", "1,2", "--subjects", "futex", "--work", "500"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for cell in &knee.last_run().cells {
+        assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
+        let of = |name: &str| cell.metrics.iter().find(|metric| metric.name == name).unwrap();
+        assert_eq!(of("acquisitions").operations, 500 * cell.key.point);
+        // The second pass is half as long.
+        assert_eq!(of("waiting").operations, 250 * cell.key.point);
+    }
+}
+
+#[test]
+fn what_can_not_end_is_void_with_what_it_was_doing() {
+    // A thousand million acquisitions of each thread are not made in half a second by any lock.
+    let words =
+        ["--points", "4x", "--subjects", "ticket", "--work", "1000M", "--deadline", "500ms"];
+    let (knee, came) = run(&words);
+    let run = knee.last_run();
+    let Outcome::Void { reason, detail } = &run.cells[0].outcome else { panic!("{came:?}") };
+    assert!(reason.starts_with("did not finish within 0.5 s"), "{reason}");
+    let tid = std::process::id();
+    if sys::perf::Event::cpu_clock(tid, 1_000_000, sys::perf::Modes::User).is_ok() {
+        assert!(format!("{reason} {detail}").contains("ticket"), "{reason}: {detail}");
+    } else {
+        eprintln!("SKIPPED: the symbols: perf events are not allowed here");
+    }
+}
+
+#[test]
+fn a_lock_may_have_no_cpu_to_spare() {
+    let (knee, came) = run(&["--cpus", "1", "--points", "1x,2x", "--subjects", "byte-block,std"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let points: Vec<u64> = knee.last_run().cells.iter().map(|cell| cell.key.point).collect();
+    assert_eq!(points.iter().filter(|point| **point == 1).count(), 2, "1x of one CPU: {points:?}");
+    assert_eq!(points.iter().filter(|point| **point == 2).count(), 2, "{points:?}");
+}
+
+#[test]
+fn other_parameters_grow_as_well() {
+    for (axis, points) in [("held", "10,1k"), ("outside", "10,1k"), ("spins", "1,64")] {
+        let words = ["--axis", axis, "--points", points, "--subjects", "ticket-block"];
+        let (knee, came) = run(&[&words[..], &["--threads", "2"]].concat());
+        assert_eq!(came.code, Some(0), "{axis}: {came:?}");
+        assert_eq!(knee.last_run().cells.len(), 2, "{axis}");
+    }
+}
+
+#[test]
+fn more_cpus_than_there_are_and_odd_multiples_are_said() {
+    let (_, came) = run(&["--cpus", "100000"]);
+    assert_eq!(came.code, Some(5), "{came:?}");
+    assert!(came.err.contains("--cpus: 100000 CPUs, and this run has"), "{}", came.err);
+    let (_, came) = run(&["--points", "1/0x"]);
+    assert_eq!(came.code, Some(2), "{came:?}");
+    assert!(came.err.contains("`1/0x` is no multiple of cpus (such as 4x"), "{}", came.err);
+}

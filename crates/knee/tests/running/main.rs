@@ -1,0 +1,14 @@
+//! `knee run`: what is asked of it, what it measures, and how it goes on.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod budget;
+mod build;
+mod interleave;
+mod like;
+mod lock;
+mod pipetest;
+mod resume;
+mod server_workloads;
+mod suites;

@@ -1,0 +1,111 @@
+//! Which interrupted run goes on where none is named, and which never does.
+
+use crate::common::{Knee, wait_until};
+use record::{Archive, Ending, Host, Run, RunState, SqliteArchive};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Measures a little and interrupts it; the number of cells that ended.
+fn interrupted(knee: &Knee, label: &str) -> usize {
+    let before = if knee.record().exists() { numbers(knee).len() } else { 0 };
+    let words = ["run", "null", "--points", "1,2", "--rounds", "300", "--time", "1ms", "--label"];
+    let mut child = knee.start(&[&words[..], &[label]].concat());
+    wait_until("two cells ended", || {
+        let Ok(archive) = SqliteArchive::open_read_only(knee.record()) else { return false };
+        let runs = archive.runs().unwrap_or_default();
+        runs.len() > before && runs.last().is_some_and(|run| run.cells_ended >= 2)
+    });
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    knee.last_run().cells.len()
+}
+
+fn numbers(knee: &Knee) -> Vec<i64> {
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    archive.runs().unwrap().iter().map(|run| run.number).collect()
+}
+
+fn load(knee: &Knee, number: i64) -> Run {
+    SqliteArchive::open_read_only(knee.record()).unwrap().load(number).unwrap()
+}
+
+/// A run that was interrupted at its beginning, in a record of its own, of a command that makes a file.
+fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
+    let made = knee.folder.path().join("made-by-a-stranger");
+    let mut run = load(knee, 1);
+    run.summary.id = "feedfeedfeedfeed".into();
+    run.cells.clear();
+    let command = format!("touch {}", made.display());
+    for key in &mut run.plan.cells {
+        key.workload = "build".into();
+        key.subject = "half".into();
+        key.parameters.insert("command".into(), command.clone());
+    }
+    let file = knee.folder.path().join("strange.db");
+    let mut archive = SqliteArchive::open(&file).unwrap();
+    let number = archive.begin(&run).unwrap();
+    let ending = Ending {
+        state: RunState::Interrupted,
+        ended: run.summary.started.clone(),
+        host_after: Host::default(),
+        warnings: Vec::new(),
+    };
+    archive.finish(number, &ending).unwrap();
+    (file.display().to_string(), made)
+}
+
+#[test]
+fn what_began_elsewhere_is_passed_over_and_refused_by_name() {
+    let knee = Knee::new();
+    interrupted(&knee, "mine=1");
+    let (file, made) = strangers(&knee);
+    let merged = knee.run(&["record", "merge", &file]);
+    assert_eq!(merged.code, Some(0), "{merged:?}");
+    assert_eq!(numbers(&knee), [1, 2]);
+    let named = knee.run(&["run", "--resume=2"]);
+    assert_eq!(named.code, Some(1), "{named:?}");
+    assert!(named.err.contains("run 2 can't go on: it began elsewhere"), "{named:?}");
+    assert_eq!(named.err.lines().count(), 1, "{named:?}");
+    let bare = knee.run(&["run", "--resume"]);
+    assert_eq!(bare.code, Some(0), "{bare:?}");
+    assert_eq!(
+        load(&knee, 1).summary.state,
+        RunState::Complete,
+        "mine goes on, though it is older"
+    );
+    let again = knee.run(&["run", "--resume"]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.err.contains("every run that can go on is complete"), "{again:?}");
+    assert_eq!(load(&knee, 2).cells.len(), 0);
+    assert!(!made.exists(), "the stranger's command was run");
+}
+
+/// Changes a byte of the record where `text` stands, as a failing disk does.
+fn damage(knee: &Knee, text: &str) {
+    let mut bytes = std::fs::read(knee.record()).unwrap();
+    let places: Vec<usize> =
+        (0..bytes.len()).filter(|&at| bytes[at..].starts_with(text.as_bytes())).collect();
+    assert!(!places.is_empty(), "{text} is nowhere in the file");
+    for at in places {
+        bytes[at] ^= 1;
+    }
+    std::fs::write(knee.record(), bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_run_is_passed_over_and_named() {
+    let knee = Knee::new();
+    interrupted(&knee, "mark=sound");
+    interrupted(&knee, "mark=hit-by-a-ray");
+    damage(&knee, "hit-by-a-ray");
+    let told = knee.run(&["history", "null"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(told.err.contains("knee: run 2 is left out: "), "{told:?}");
+    assert!(told.err.contains("is damaged"), "{told:?}");
+    assert_eq!(told.err.lines().count(), 1, "{told:?}");
+    let came = knee.run(&["run", "--resume"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.err.contains("knee: run 2 is passed over: "), "{came:?}");
+    assert_eq!(load(&knee, 1).summary.state, RunState::Complete);
+    let named = knee.run(&["run", "--resume=2"]);
+    assert!(named.code != Some(0) && named.err.contains("is damaged"), "{named:?}");
+}

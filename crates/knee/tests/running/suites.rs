@@ -1,0 +1,142 @@
+//! Suites of knee.toml, and the plan of a run.
+
+use crate::common::{Came, Knee, came};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+const FILE: &str = r#"
+[suite.small]
+about = "As little as there is"
+workloads = ["null", { name = "poll", points = [5, 10], subjects = ["poll", "select"], active = [1, 2], rounds = 1 }]
+rounds = 2
+time = "1ms"
+"#;
+
+/// A knee in a folder below the one with the file.
+fn below(knee: &Knee, file: &str, words: &[&str]) -> Came {
+    let below = knee.folder.path().join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    fs::write(knee.folder.path().join("knee.toml"), file).unwrap();
+    came(knee.command(words).current_dir(below))
+}
+
+fn json(came: &Came) -> Value {
+    serde_json::from_str(&came.out).unwrap_or_else(|error| panic!("{error}: {came:?}"))
+}
+
+#[test]
+fn a_suite_is_one_run_and_flags_win() {
+    let knee = Knee::new();
+    let came = below(&knee, FILE, &["run", "--suite", "small", "--json"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    let names: Vec<&str> = run.plan.workloads.iter().map(|info| info.name.as_str()).collect();
+    assert_eq!(names, ["null", "poll"]);
+    let of = |name: &str| run.cells.iter().filter(|cell| cell.key.workload == name).count();
+    let null_points = run.plan.cells.iter().filter(|key| key.workload == "null" && key.round == 0);
+    assert_eq!(of("null"), 2 * null_points.count());
+    // Two subjects at two points under two parameters, in one round.
+    assert_eq!((of("poll"), run.plan.measure_ms), (8, 1));
+
+    let words = ["run", "--suite", "small", "poll", "--points", "3", "--active", "1", "--json"];
+    let came = below(&knee, FILE, &words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    assert!(run.cells.iter().all(|cell| cell.key.workload == "poll" && cell.key.point == 3));
+    assert_eq!(run.cells.len(), 2);
+}
+
+#[test]
+fn the_plan_measures_and_records_nothing() {
+    let knee = Knee::new();
+    let came = below(&knee, FILE, &["run", "--suite", "small", "--plan"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for part in [
+        "poll: watched descriptors · 5  10",
+        "compares select, poll",
+        "active 1, 2",
+        "Time: about",
+        "the record has no cells",
+    ] {
+        assert!(came.out.contains(part), "{part}\n{}", came.out);
+    }
+    let ample = ["run", "--suite", "small", "--budget", "1h", "--rounds", "2", "--plan"];
+    let came = below(&knee, FILE, &ample);
+    assert!(came.out.contains("which is less than the budget of 1 h"), "{}", came.out);
+    assert!(!knee.record().exists());
+    assert_eq!(below(&knee, FILE, &["run", "--suite", "small", "--json"]).code, Some(0));
+    let told = json(&below(&knee, FILE, &["run", "--suite", "small", "--plan", "--json"]));
+    assert_eq!(told["estimate"]["places_by_time"], 0, "the record has all of them now");
+    assert_eq!(told["estimate"]["places_recorded"], told["places"]);
+    assert_eq!(told["plan"]["rounds"], 2);
+}
+
+#[test]
+fn what_is_wrong_with_the_file_is_one_line_with_its_place() {
+    let knee = Knee::new();
+    let run = ["run", "--suite", "small"];
+    let told = [
+        (
+            "[suite.small]\nworkloads = ['null']\nround = 2",
+            "knee.toml: line 3, column 1: a suite has no `round`; did you mean rounds?",
+        ),
+        (
+            "[suite.small]\nworkloads = ['nul']",
+            "line 2, column 14: no workload is called `nul`; did you mean null?",
+        ),
+        (
+            "[suite.small]\nworkloads = ['null']\ntime = 'soon'",
+            "line 3, column 8: `soon` is not a length of time",
+        ),
+        (
+            "[suite.small]\nworkloads = ['null']\nprecision = '2'",
+            "line 3, column 13: `2` is not a percentage",
+        ),
+        ("[suite.smal]\nworkloads = ['null']", "no suite is called `small`; did you mean smal?"),
+        ("[suite.small\n", "line 1, column "),
+    ];
+    for (file, expected) in told {
+        let came = below(&knee, file, &run);
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(came.err.contains(expected) && came.err.lines().count() == 1, "{}", came.err);
+    }
+    let stray = below(&knee, FILE, &["run", "--suite", "small", "fork"]);
+    assert_eq!(stray.code, Some(2));
+    assert!(
+        stray.err.contains("fork is not in the suite small: it has null, poll"),
+        "{}",
+        stray.err
+    );
+    assert!(!knee.record().exists());
+}
+
+#[test]
+fn another_file_can_be_named_and_none_is_said_to_be_none() {
+    let knee = Knee::new();
+    let other = knee.folder.path().join("other.toml");
+    fs::write(&other, FILE).unwrap();
+    let words = ["run", "--suite", "small", "--plan", "--config", other.to_str().unwrap()];
+    assert_eq!(knee.run(&words).code, Some(0));
+    let nowhere = |command: &mut Command| came(command.current_dir("/"));
+    let none = nowhere(&mut knee.command(&["run", "--suite", "small"]));
+    assert_eq!(none.code, Some(2), "{none:?}");
+    assert!(none.err.contains("there is no knee.toml in this folder or above it"), "{}", none.err);
+    let listed = nowhere(&mut knee.command(&["list", "suites"]));
+    assert!(listed.out.contains("none: there is no knee.toml"), "{}", listed.out);
+    let listed = below(&knee, FILE, &["list", "suites"]);
+    assert!(listed.out.contains("small") && listed.out.contains("null, poll"), "{}", listed.out);
+}
+
+/// The example in the documents is what it says.
+#[test]
+fn the_example_can_be_planned() {
+    let document = include_str!("../../../../docs/suites.md");
+    let example = document.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let knee = Knee::new();
+    for suite in ["pr", "servers"] {
+        let words = ["run", "--suite", suite, "--plan", "--json"];
+        let told = json(&below(&knee, example.unwrap(), &words));
+        assert!(told["places"].as_u64().unwrap() > 0, "{told}");
+    }
+}

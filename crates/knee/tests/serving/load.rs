@@ -1,0 +1,299 @@
+//! `knee load` as people use it: figures, refusals, shortages, and an end that leaves nothing.
+
+use crate::common::{Came, Knee, came, wait_until};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A server that says hello to every request.
+struct Server {
+    address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn start() -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let counted = Arc::clone(&counted);
+                std::thread::spawn(move || serve(stream, &counted));
+            }
+        });
+        Server { address, requests }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+}
+
+fn serve(mut stream: TcpStream, counted: &AtomicUsize) {
+    let mut bytes = [0; 4096];
+    // A request of knee is one piece, and there is one at a time here.
+    while let Ok(1..) = stream.read(&mut bytes) {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        if stream.write_all(reply).is_err() {
+            return;
+        }
+    }
+}
+
+fn json(came: &Came) -> Value {
+    serde_json::from_str(&came.out).unwrap_or_else(|error| panic!("{error}: {came:?}"))
+}
+
+#[test]
+fn a_load_by_number_says_in_json_what_came_of_it() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let url = server.url();
+    let came = knee.run(&[
+        "load",
+        &url,
+        "--requests",
+        "1k",
+        "--connections",
+        "7",
+        "--threads",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let said = json(&came);
+    assert_eq!((&said["requests"], &said["replies"]), (&1_000.into(), &1_000.into()));
+    assert_eq!((&said["connections"], &said["statuses"][1]), (&7.into(), &1_000.into()));
+    assert_eq!((&said["url"], &said["plan"]["shape"]["kind"]), (&url.into(), &"closed".into()));
+    assert_eq!(said["latency"]["count"], 1_000);
+    assert_eq!(server.requests.load(Ordering::SeqCst), 1_000);
+}
+
+#[test]
+fn a_load_says_in_words_what_came_of_it() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let url = server.url();
+    let words =
+        ["load", &url, "--rate", "200", "--poisson", "--seed", "5", "--duration", "500ms", "--all"];
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for part in [
+        &url[..],
+        "200 requests/s at random (seed 5)",
+        "due",
+        "latency",
+        "service",
+        "p99.9",
+        "from the intended time on",
+        "replies/s",
+        "stddev",
+        "errors      none",
+        "CPU",
+        "until s",
+    ] {
+        assert!(came.out.contains(part), "{part}: {}", came.out);
+    }
+    // Off a terminal nothing moves.
+    assert_eq!(came.err, "");
+}
+
+#[test]
+fn every_shape_is_understood() {
+    let (knee, server) = (Knee::new(), Server::start());
+    for words in [
+        &["--ramp", "10..200"][..],
+        &["--connection-rate", "100", "--calls", "3", "--think", "1ms"],
+        &["--no-keep-alive"],
+        &["--pipeline", "1", "--calls", "10", "--warm-up", "100ms", "--interval", "50ms"],
+        &["--rate", "100", "--timeout", "2s", "--sources", "3", "--pin", "0"],
+    ] {
+        let mut all = vec!["load", "--duration", "300ms", "--json"];
+        let url = server.url();
+        all.push(&url);
+        all.extend(words);
+        let came = knee.run(&all);
+        assert_eq!(came.code, Some(0), "{words:?}: {came:?}");
+        let said = json(&came);
+        assert!(said["replies"].as_u64().unwrap() > 0, "{words:?}: {said}");
+        let errors: u64 =
+            said["errors"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(errors, 0, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn what_can_not_be_asked_is_refused_in_one_line() {
+    let knee = Knee::new();
+    for (words, part) in [
+        (&["load", "http://203.0.113.1/"][..], "--yes-i-own-this-host"),
+        (&["load", "https://127.0.0.1/"], "https is not spoken"),
+        (&["load", "127.0.0.1"], "http://"),
+        (&["load", "http://127.0.0.1:99999/"], "port"),
+        (&["load", "http://127.0.0.1/", "--poisson"], "--poisson"),
+        (&["load", "http://127.0.0.1/", "--rate", "0"], "rate"),
+        (&["load", "http://127.0.0.1/", "--rate", "5", "--ramp", "1..2"], "--ramp"),
+        (&["load", "http://127.0.0.1/", "--ramp", "5"], "100..5k"),
+        (&["load", "http://127.0.0.1/", "--connections", "0"], "from 1 on"),
+        (&["load", "http://127.0.0.1/", "--connections", "2M"], "1,000,000 at most"),
+        (&["load", "http://127.0.0.1/", "--threads", "11"], "--threads 11 is more"),
+        (&["load", "http://127.0.0.1/", "--rate", "11M"], "10M at most"),
+        (&["load", "http://[::1]/", "--sources", "2"], "127.0.0.0/8"),
+        (&["load", "http://no-such-host.invalid/"], "no-such-host.invalid"),
+    ] {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
+        assert_eq!(came.err.trim_end().lines().count(), 1, "{words:?}: {came:?}");
+        assert!(came.err.contains(part) && came.out.is_empty(), "{words:?}: {came:?}");
+    }
+}
+
+#[test]
+fn a_cpu_that_there_is_not_is_no_place_for_a_thread() {
+    let came = Knee::new().run(&["load", "http://127.0.0.1/", "--pin", "0,1000"]);
+    assert_eq!(came.code, Some(5), "{came:?}");
+    assert!(came.err.contains("CPU 1000"), "{came:?}");
+}
+
+#[test]
+fn where_nobody_listens_it_fails_and_says_so() {
+    let knee = Knee::new();
+    // At an address of its own, so that no listener of another test gets the port.
+    let gone = TcpListener::bind("127.77.0.1:0").unwrap().local_addr().unwrap();
+    let came = knee.run(&["load", &format!("http://{gone}/"), "--duration", "200ms"]);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.out.contains("refused") && came.out.contains("No reply came at all"), "{came:?}");
+}
+
+#[test]
+fn a_signal_gives_the_figures_so_far() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let (knee, server) = (Knee::new(), Server::start());
+        let words = ["load", &server.url(), "--duration", "1h", "--dead", "20", "--json"];
+        let mut command = knee.command(&words);
+        let child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+        wait_until("it is under way", || server.requests.load(Ordering::SeqCst) > 100);
+        // As a terminal does it: a Ctrl-C is for all processes of the group.
+        if signal == Signal::INT {
+            kill_process_group(Pid::from_child(&child), signal).unwrap();
+        } else {
+            kill_process(Pid::from_child(&child), signal).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{signal:?}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said["stopped"], true);
+        assert!(said["replies"].as_u64().unwrap() > 0, "{said}");
+        assert_eq!(said["dead"]["alive_at_end"], 20, "{signal:?}: {}", said["dead"]);
+        knee.assert_no_process_left();
+    }
+}
+
+#[test]
+fn dead_connections_are_held_elsewhere_and_seen_by_the_server() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let words = ["load", &server.url(), "--requests", "100", "--dead", "150", "--json"];
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let dead = &json(&came)["dead"];
+    for key in ["asked", "opened", "alive_at_end", "seen_by_server_before", "seen_by_server_at_end"]
+    {
+        assert_eq!(dead[key], 150, "{key}: {dead}");
+    }
+    assert_eq!(server.requests.load(Ordering::SeqCst), 250);
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_server_that_does_not_answer() {
+    let knee = Knee::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let child = knee.command(&["load", &url, "--dead", "5"]).stderr(Stdio::piped()).spawn();
+    let child = child.unwrap();
+    // Its first word to the server: by then it listens for signals.
+    let (mut asking, _) = silent.accept().unwrap();
+    asking.read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("while dead connections were opened"), "{said}");
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn their_holders_die_with_it() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let mut child = knee.start(&["load", &server.url(), "--duration", "1h", "--dead", "50"]);
+    wait_until("the dead are open and the load goes on", || {
+        server.requests.load(Ordering::SeqCst) > 60
+    });
+    let holder = |line: &String| line.contains(load::DEAD_COMMAND);
+    assert!(knee.processes().iter().any(holder), "{:?}", knee.processes());
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn without_descriptors_it_goes_on_with_those_it_has() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let script = format!(
+        "ulimit -n 40 && exec \"$KNEE\" load {} --connections 100 --duration 300ms --json",
+        server.url()
+    );
+    let came = came(&mut knee.shell(&script));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let said = json(&came);
+    assert!(said["errors"]["descriptors"].as_u64().unwrap() >= 60, "{said}");
+    assert!(said["replies"].as_u64().unwrap() > 0, "{said}");
+    let script = script.replace(" --json", "");
+    let told = crate::common::came(&mut knee.shell(&script));
+    assert!(told.out.contains("ulimit -n"), "{told:?}");
+}
+
+#[test]
+fn without_ports_it_goes_on_with_those_it_has() {
+    let knee = Knee::new();
+    let may = Command::new("unshare").args(["--net", "ip", "link", "set", "lo", "up"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: no network namespace with a loopback can be made here");
+        return;
+    }
+    let (folder, said) = (knee.folder.path().display(), knee.folder.path().join("said"));
+    std::fs::write(knee.folder.path().join("index.html"), "hello").unwrap();
+    let load = "load http://127.0.0.1:80/ --connections 40 --duration 300ms";
+    let script = format!(
+        "ip link set lo up || exit 9
+         echo 50000 50009 > /proc/sys/net/ipv4/ip_local_port_range || exit 9
+         mkfifo {said}
+         \"$KNEE\" httpd {folder} --port 80 --bind 127.0.0.1 > {said} &
+         read line < {said}
+         \"$KNEE\" {load} --json > {folder}/one.json
+         \"$KNEE\" {load} > {folder}/words
+         \"$KNEE\" {load} --sources 4 --json > {folder}/several.json
+         kill $!; wait",
+        said = said.display()
+    );
+    let came = came(
+        Command::new("unshare")
+            .args(["--net", "sh", "-c", &script])
+            .env("KNEE", env!("CARGO_BIN_EXE_knee")),
+    );
+    assert_eq!(came.err, "", "{came:?}");
+    let read = |name: &str| std::fs::read_to_string(knee.folder.path().join(name)).unwrap();
+    let one: Value = serde_json::from_str(&read("one.json")).unwrap();
+    assert!(one["errors"]["ports"].as_u64().unwrap() >= 30, "{one}");
+    assert_eq!(one["connections"], 10);
+    assert!(one["replies"].as_u64().unwrap() > 0, "{one}");
+    assert!(read("words").contains("ip_local_port_range"), "{}", read("words"));
+    let several: Value = serde_json::from_str(&read("several.json")).unwrap();
+    assert_eq!((&several["connections"], &several["errors"]["ports"]), (&40.into(), &0.into()));
+}

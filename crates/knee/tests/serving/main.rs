@@ -1,0 +1,9 @@
+//! `knee httpd` and `knee load`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod http_pages;
+mod httpd_clients;
+mod httpd_ending;
+mod load;

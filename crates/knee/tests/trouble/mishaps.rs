@@ -1,0 +1,140 @@
+//! Mishaps that come from around the program: inherited settings, readers and files that go away.
+
+use crate::common::{Knee, came, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
+
+const SHORT: &str = "run null --points 1,2 --rounds 2 --time 1ms";
+
+#[test]
+fn children_that_a_shell_left_to_it_are_none_of_its_business() {
+    let knee = Knee::new();
+    let script = format!(
+        "sleep 300 >/dev/null 2>&1 & echo $! > \"$XDG_DATA_HOME/pid\"; exec \"$KNEE\" {SHORT} >/dev/null"
+    );
+    let came = came(&mut knee.shell(&script));
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{came:?}");
+    let pid = std::fs::read_to_string(knee.folder.path().join("pid")).unwrap();
+    let sleeper = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(sleeper, Signal::TERM).expect("the shell's own child still runs");
+}
+
+#[test]
+fn an_ignored_sigchld_hides_no_end() {
+    let knee = Knee::new();
+    let script = "trap '' CHLD; exec \"$KNEE\" run fault --subjects exits,is-killed,well-behaved \
+                  --rounds 1 --time 1ms";
+    let came = came(&mut knee.shell(script));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.err.contains("it exited with 7"), "{came:?}");
+    assert!(came.err.contains("it was killed by SIGKILL"), "{came:?}");
+}
+
+#[test]
+fn a_hang_up_that_is_ignored_stays_ignored() {
+    let knee = Knee::new();
+    let script = "trap '' HUP; exec \"$KNEE\" run null --points 1,2,3 --rounds 40 --time 1ms";
+    let mut child = knee.shell(script).stdout(Stdio::null()).spawn().unwrap();
+    wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
+    kill_process(Pid::from_child(&child), Signal::HUP).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn nobody_listening_changes_nothing_but_the_noise() {
+    let knee = Knee::new();
+    let fault = "run fault --subjects fails,panics,well-behaved --rounds 2 --time 1ms";
+    for (command, code) in [
+        (format!("\"$KNEE\" {fault} 2>/dev/full"), 0),
+        (format!("\"$KNEE\" {fault} >/dev/null 2>&-"), 0),
+        (format!("\"$KNEE\" {SHORT} >/dev/full"), 1),
+        ("\"$KNEE\" rnu 2>/dev/full".to_owned(), 2),
+    ] {
+        let came = came(&mut knee.shell(&command));
+        assert_eq!(came.code, Some(code), "{command}: {came:?}");
+    }
+    let script = format!("{{ \"$KNEE\" {SHORT}; echo \"exit $?\" >&2; }} | true");
+    assert_eq!(came(&mut knee.shell(&script)).err, "exit 0\n");
+    let pages = knee.files().into_iter().filter(|file| file.contains(".html")).count();
+    assert_eq!(pages, 4, "each run has its page: {:?}", knee.files());
+}
+
+#[test]
+fn a_file_that_outgrows_its_limit_is_an_error_and_no_death() {
+    let knee = Knee::new();
+    let came = came(&mut knee.shell(&format!("ulimit -f 8; exec \"$KNEE\" {SHORT}")));
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.out.contains("empty"), "what was measured is printed: {came:?}");
+}
+
+#[test]
+fn a_page_replaces_nothing_but_a_page() {
+    let knee = Knee::new();
+    let at = |name: &str| knee.folder.path().join(name).display().to_string();
+    let record = at("own.db");
+    let words = [&SHORT.split(' ').collect::<Vec<_>>()[..], &["--record", &record]].concat();
+    assert_eq!(knee.run(&words).code, Some(0));
+    std::fs::write(at("notes.txt"), "mine").unwrap();
+    let refused = [
+        (at("own.db"), "that is the record"),
+        (at("notes.txt"), "it exists and is no HTML page"),
+        (at("missing/page.html"), "its folder does not exist"),
+        (at("."), "that is a folder"),
+    ];
+    for (page, wanted) in &refused {
+        let report = ["report", "last", "--record", &record, "-o", page];
+        let run = [&words[..], &["-o", page]].concat();
+        for words in [&report[..], &run[..]] {
+            let came = knee.run(words);
+            assert_eq!(came.code, Some(2), "{came:?}");
+            assert!(came.err.contains(wanted), "{came:?}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(at("notes.txt")).unwrap(), "mine");
+    assert_eq!(knee.run(&["show", &record]).code, Some(0));
+    let page = at("page.html");
+    for _ in 0..2 {
+        let came = knee.run(&["report", "last", "--record", &record, "-o", &page]);
+        assert_eq!(came.code, Some(0), "a page may be replaced: {came:?}");
+    }
+}
+
+#[test]
+fn a_record_that_is_removed_during_the_run_is_missed() {
+    let knee = Knee::new();
+    let words = ["run", "null", "--points", "1,2,3", "--rounds", "40", "--time", "1ms"];
+    let mut command = knee.command(&words);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
+    std::fs::remove_file(knee.record()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not recorded") || said.contains("nothing is recorded"), "{said}");
+}
+
+#[test]
+fn names_that_are_no_text_are_taken_as_they_are() {
+    let knee = Knee::new();
+    let name = knee.folder.path().join(std::ffi::OsStr::from_bytes(b"odd-\xff.db"));
+    let mut command = knee.command(&SHORT.split(' ').collect::<Vec<_>>());
+    let came = came(command.arg("--record").arg(&name));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(name.exists());
+}
+
+#[test]
+fn where_nothing_was_measured_it_is_not_done() {
+    let knee = Knee::new();
+    let came = knee.run(&["run", "fault", "--subjects", "fails", "--rounds", "1"]);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.err.contains("nothing was measured: every cell is void"), "{came:?}");
+    let came = knee.run(&["run", "null", "--pin", "4000"]);
+    assert_eq!(came.code, Some(5), "{came:?}");
+    assert!(came.err.contains("CPU 4000 is not among those"), "{came:?}");
+    let came =
+        knee.run(&["run", "null", "--rounds", "10000", "--points", "1,2,3,4,5,6,7,8,9,10,11"]);
+    assert_eq!(came.code, Some(2), "{came:?}");
+    assert!(came.err.contains("110000 cells"), "{came:?}");
+}

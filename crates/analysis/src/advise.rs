@@ -390,6 +390,7 @@ mod tests {
                 about: "token passes".into(),
                 unit: "tokens/s".into(),
                 lower_is_better: false,
+                role: None,
             },
             headline: true,
             axis: "tokens".into(),

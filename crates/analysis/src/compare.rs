@@ -85,7 +85,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         compared.iter().filter(judged).map(|beside| beside.judged(family)).collect();
     let rivals = |name: &str| {
         let of = new.plan.workloads.iter().find(|workload| workload.name == name);
-        of.map(|workload| workload.rivals.clone()).unwrap_or_default()
+        of.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
     let changes = changes::changes(&compared, &tables, [&of_base, &of_new], family, &rivals);
     // That all of it is void now is a change too.

@@ -28,7 +28,8 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for table in tables {
         let workload = workloads.iter().find(|workload| workload.name == table.workload);
-        let along = workload.is_some_and(|workload| workload.told.contains(&table.metric.name));
+        let along =
+            workload.is_some_and(|workload| workload.also_growth.contains(&table.metric.name));
         let mut tell = |kind, headline, subjects: &[&str], sentence| {
             findings.push(Finding {
                 kind,
@@ -66,7 +67,7 @@ pub fn findings(tables: &[Table], workloads: &[WorkloadInfo]) -> Vec<Finding> {
         if table.workload == NULL {
             continue;
         }
-        let rivals = workload.map_or(&[][..], |workload| &workload.rivals);
+        let rivals = workload.map_or(&[][..], |workload| &workload.compared_pairs);
         let qualifiers = qualifiers(tables, table);
         let ranked = rankings::worth_telling(table);
         for (ranking, sentence) in

@@ -22,7 +22,7 @@ fn build() -> Analysis {
     let workload = workload("build")
         .axis("CPUs", "cpus")
         .averages()
-        .rivals("half", "optimal")
+        .compared_pair("half", "optimal")
         .time("elapsed")
         .rate("percent cpu", "percent cpu", "%")
         .metric("sleeps", "sleeps", "sleeps")

@@ -72,7 +72,7 @@ fn workload(locks: &[Lock]) -> WorkloadInfo {
     fixtures::workload("lock")
         .axis("threads", "threads")
         .multiple("threads", "cpus", "per CPU")
-        .rivals("ticket", "ticket-block")
+        .compared_pair("ticket", "ticket-block")
         .rate("acquisitions", "acquisitions", "acquisitions/s")
         .time("cpu")
         .rate("fairness", "fairness", "")

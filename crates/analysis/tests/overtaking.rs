@@ -33,7 +33,7 @@ impl Sketch {
             workload = workload.share(part, whole, "active");
         }
         for (first, second) in self.rivals {
-            workload = workload.rivals(first, second);
+            workload = workload.compared_pair(first, second);
         }
         workload.build()
     }
@@ -269,7 +269,7 @@ fn one_point_has_leads_and_no_contest() {
     run.cells.retain(|cell| cell.key.point == 10);
     run.plan.cells.retain(|key| key.point == 10);
     assert!(crossings(&analyse(&run)).is_empty());
-    run.plan.workloads[0].rivals = vec![("epoll".into(), "poll".into())];
+    run.plan.workloads[0].compared_pairs = vec![("epoll".into(), "poll".into())];
     let analysis = analyse(&run);
     assert_eq!(
         crossings(&analysis),

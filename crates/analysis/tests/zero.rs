@@ -66,7 +66,7 @@ fn workload(subjects: &[(&str, Cost)]) -> WorkloadInfo {
         .time("cpu")
         .metric("memory", "memory", "B")
         .subjects(subjects.iter().map(|(name, _)| *name))
-        .rivals("epoll-level", "epoll-edge")
+        .compared_pair("epoll-level", "epoll-edge")
         .build()
 }
 

@@ -4,7 +4,10 @@ pub(crate) mod parameter;
 
 use crate::{Parameter, Probe};
 use parameter::number_of;
-use record::{CellKey, MetricInfo, Parameters, Ratio, SubjectInfo, Warning, WorkloadInfo};
+use record::{
+    CellKey, MetricInfo, MetricRole, Parameters, Ratio, SubjectInfo, Warning, WorkloadInfo,
+    WorkloadRole,
+};
 use std::fmt::Display;
 use std::path::PathBuf;
 
@@ -53,15 +56,15 @@ pub struct About {
     pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     pub points_down: bool,
-    /// Pairs of subjects of which is always said where one overtakes the other.
-    pub rivals: &'static [(&'static str, &'static str)],
+    /// Pairs of subjects whose comparison is always reported.
+    pub compared_pairs: &'static [(&'static str, &'static str)],
     /// How much is measured when nobody says.
     pub usual: Usual,
     /// Programs that measured the same before, and whose results this can be told in.
     pub likes: &'static [Like],
-    /// Metrics besides the headline whose growth is told along with it.
-    pub told: &'static [&'static str],
-    /// Whether its figures are told as means with their standard deviations, metrics down.
+    /// Metrics besides the headline whose growth is reported with it.
+    pub also_growth: &'static [&'static str],
+    /// Whether its tables show means with their standard deviations, metrics down.
     pub averages: bool,
     /// What it measures; the first one is the headline.
     pub metrics: &'static [MetricAbout],
@@ -145,7 +148,7 @@ impl Usual {
 }
 
 impl About {
-    /// A control's or a simple workload's: no ratio, no rivals, points across. For use with `..`.
+    /// A control's or a simple workload's: no ratio, no compared pairs, points across. For use with `..`.
     pub const PLAIN: About = About {
         name: "",
         version: 1,
@@ -158,7 +161,7 @@ impl About {
         ratio: None,
         trajectory: false,
         points_down: false,
-        rivals: &[],
+        compared_pairs: &[],
         usual: Usual {
             rounds: 7,
             rounds_quick: 9,
@@ -167,7 +170,7 @@ impl About {
             cell_ms_max: 30_000,
         },
         likes: &[],
-        told: &[],
+        also_growth: &[],
         averages: false,
         metrics: &[],
     };
@@ -223,6 +226,8 @@ pub struct MetricAbout {
     pub about: &'static str,
     /// What its samples say.
     pub says: Says,
+    /// What findings read in it besides its growth.
+    pub role: MetricRole,
 }
 
 /// What the samples of a metric say. The probe counts nanoseconds an operation; the worker makes
@@ -242,7 +247,18 @@ pub enum Says {
 impl MetricAbout {
     /// One that says nanoseconds an operation.
     pub const fn time(name: &'static str, about: &'static str) -> MetricAbout {
-        MetricAbout { name, about, says: Says::Time }
+        MetricAbout::new(name, about, Says::Time)
+    }
+
+    /// One of no special role.
+    pub const fn new(name: &'static str, about: &'static str, says: Says) -> MetricAbout {
+        MetricAbout { name, about, says, role: MetricRole::Plain }
+    }
+
+    /// The same in this role.
+    #[must_use]
+    pub const fn with_role(self, role: MetricRole) -> MetricAbout {
+        MetricAbout { role, ..self }
     }
 }
 
@@ -410,8 +426,16 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
         }),
         trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
-        rivals: about.rivals.iter().map(|(one, other)| (word(one), word(other))).collect(),
-        told: about.told.iter().map(word).collect(),
+        role: Some(match about.kind {
+            Kind::Control => WorkloadRole::Control,
+            Kind::Suite | Kind::Named | Kind::Fault => WorkloadRole::Comparison,
+        }),
+        compared_pairs: about
+            .compared_pairs
+            .iter()
+            .map(|(first, second)| (word(first), word(second)))
+            .collect(),
+        also_growth: about.also_growth.iter().map(word).collect(),
         averages: about.averages,
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
@@ -429,6 +453,7 @@ fn metric_info(metric: &MetricAbout) -> MetricInfo {
         about: metric.about.into(),
         unit: unit.into(),
         lower_is_better,
+        role: Some(metric.role),
     }
 }
 

@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
 
     /// The pairs of subjects of which the workload of `table` always wants to know which is better.
     pub fn rivals(&self, table: &Table) -> &'a [(String, String)] {
-        self.workload(table).map_or(&[], |workload| &workload.rivals)
+        self.workload(table).map_or(&[], |workload| &workload.compared_pairs)
     }
 
     /// The table of another metric of the same workload under the same parameters.

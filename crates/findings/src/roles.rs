@@ -1,23 +1,23 @@
-//! What workloads and metrics are there for, beyond being measured.
+//! What findings read in workloads and metrics, by the roles that these declare.
 
-use record::{MetricInfo, WorkloadInfo};
+use record::{MetricInfo, MetricRole, WorkloadInfo};
 
 /// Whether the workload does nothing: its figures are the harness's own cost.
 pub fn is_control(workload: &WorkloadInfo) -> bool {
-    workload.name == "null"
+    workload.is_control()
 }
 
 /// Whether the metric is the CPU time of an operation.
 pub fn is_cpu(metric: &MetricInfo) -> bool {
-    metric.name == "cpu"
+    metric.role() == MetricRole::Cpu
 }
 
 /// Whether the metric says how evenly a rate is shared: Jain's index.
 pub fn is_fairness(metric: &MetricInfo) -> bool {
-    metric.name == "fairness"
+    metric.role() == MetricRole::Fairness
 }
 
 /// Whether the metric is the longest wait of all.
 pub fn is_longest_wait(metric: &MetricInfo) -> bool {
-    metric.name == "longest"
+    metric.role() == MetricRole::LongestWait
 }

@@ -153,7 +153,7 @@ fn workload(
     let (x, y) = (columns.name(columns.x), columns.name(columns.y));
     let points: HashSet<Point> = rows.rows.iter().map(|row| row.point).collect();
     let by: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
-    let rivals = match rows.subjects.as_slice() {
+    let compared_pairs = match rows.subjects.as_slice() {
         [one, other] => vec![(one.clone(), other.clone())],
         _ => Vec::new(),
     };
@@ -174,12 +174,13 @@ fn workload(
             ..Ratio::default()
         }),
         points_down: points.len() > rows.subjects.len(),
-        rivals,
+        compared_pairs,
         metrics: vec![MetricInfo {
             name: y.to_owned(),
             about: unit.about.clone(),
             unit: unit.symbol.clone(),
             lower_is_better: request.better.map_or(!unit.rate, |better| better == Better::Lower),
+            role: None,
         }],
         subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
         ..WorkloadInfo::default()

@@ -161,14 +161,16 @@ pub struct WorkloadInfo {
     /// Whether its tables have the points down and the subjects across.
     #[serde(default)]
     pub points_down: bool,
-    /// Pairs of subjects of which is always said where one overtakes the other.
-    #[serde(default)]
-    pub rivals: Vec<(String, String)>,
-    /// Metrics besides the headline whose growth is told along with it.
-    #[serde(default)]
-    pub told: Vec<String>,
-    /// Whether its figures are told as means with their standard deviations, metrics down, as kernbench
-    /// told them.
+    /// What it is there for; absent in records of knee before 0.1. See [`WorkloadInfo::is_control`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<WorkloadRole>,
+    /// Pairs of subjects whose comparison is always reported.
+    #[serde(default, alias = "rivals")]
+    pub compared_pairs: Vec<(String, String)>,
+    /// Metrics besides the headline whose growth is reported with it.
+    #[serde(default, alias = "told")]
+    pub also_growth: Vec<String>,
+    /// Whether its tables show means with their standard deviations, metrics down, as kernbench's do.
     #[serde(default)]
     pub averages: bool,
     /// What it measures; the first one is the headline.
@@ -204,6 +206,53 @@ pub struct MetricInfo {
     pub unit: String,
     /// Whether less of it is better.
     pub lower_is_better: bool,
+    /// What findings read in it; absent in records of knee before 0.1. See [`MetricInfo::role`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<MetricRole>,
+}
+
+impl MetricInfo {
+    /// What findings read in it. In a record without roles its name decides, as it did for who wrote that.
+    pub fn role(&self) -> MetricRole {
+        self.role.unwrap_or_else(|| match self.name.as_str() {
+            "cpu" => MetricRole::Cpu,
+            "fairness" => MetricRole::Fairness,
+            "longest" => MetricRole::LongestWait,
+            _ => MetricRole::Plain,
+        })
+    }
+}
+
+/// What findings read in a metric besides its growth. The headline is the first metric of a workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MetricRole {
+    /// Nothing else.
+    #[default]
+    Plain,
+    /// The CPU time of an operation: the cost of a rate.
+    Cpu,
+    /// How evenly threads share a rate: Jain's index.
+    Fairness,
+    /// The longest wait of all.
+    LongestWait,
+}
+
+/// What a workload is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadRole {
+    /// It compares its subjects.
+    Comparison,
+    /// It does nothing: its figures are the harness's own cost.
+    Control,
+}
+
+impl WorkloadInfo {
+    /// Whether its figures are the harness's own cost. In a record without roles its name decides.
+    pub fn is_control(&self) -> bool {
+        self.role.map_or(self.name == "null", |role| role == WorkloadRole::Control)
+    }
 }
 
 /// A subject, as reports name it.

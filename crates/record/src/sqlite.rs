@@ -512,7 +512,7 @@ fn insert_metric_infos(connection: &Connection, number: i64, run: &Run) -> rusql
     )?;
     for workload in &run.plan.workloads {
         for info in &workload.metrics {
-            let MetricInfo { name, about, unit, lower_is_better } = info;
+            let MetricInfo { name, about, unit, lower_is_better, .. } = info;
             insert.execute((number, &workload.name, name, about, unit, lower_is_better))?;
         }
     }

@@ -155,7 +155,8 @@ mod tests {
 
     fn row(name: &str, unit: &str) -> AverageRow {
         let (name, unit) = (name.to_owned(), unit.to_owned());
-        let metric = MetricInfo { name, about: String::new(), unit, lower_is_better: true };
+        let metric =
+            MetricInfo { name, about: String::new(), unit, lower_is_better: true, role: None };
         AverageRow { metric, figures: Vec::new() }
     }
 

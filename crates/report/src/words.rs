@@ -802,6 +802,7 @@ mod tests {
                 about: about.to_owned(),
                 unit: unit.to_owned(),
                 lower_is_better: false,
+                role: None,
             })
         };
         assert!(said("token passes", "tokens/s") && said("tokens/s", "tokens/s"));

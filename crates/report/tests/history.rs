@@ -38,6 +38,7 @@ fn made(count: i64) -> History {
             about: "write + wait + dispatch".into(),
             unit: "ns".into(),
             lower_is_better: true,
+            role: None,
         }],
         subjects: SUBJECTS.iter().map(subject).collect(),
         ..WorkloadInfo::default()

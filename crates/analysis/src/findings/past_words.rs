@@ -143,6 +143,7 @@ mod tests {
                 about: String::new(),
                 unit: "acquisitions/s".into(),
                 lower_is_better: false,
+                role: None,
             },
             headline: true,
             axis: "threads".into(),

@@ -166,6 +166,7 @@ mod tests {
                 about: String::new(),
                 unit: unit.into(),
                 lower_is_better: false,
+                role: None,
             },
             headline: true,
             axis: "dead connections".into(),

@@ -132,6 +132,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".into(),
                 lower_is_better: true,
+                role: None,
             },
             headline: true,
             axis: "processes".into(),

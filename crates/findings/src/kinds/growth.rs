@@ -20,7 +20,9 @@ impl FindingKind for Growth {
             let growth = row.growth.clone()?;
             // An undecided cost says nothing more beside a rate.
             let companion = growth.class != Class::Undecided
-                && context.workload(table).is_some_and(|of| of.told.contains(&table.metric.name));
+                && context
+                    .workload(table)
+                    .is_some_and(|of| of.also_growth.contains(&table.metric.name));
             Some(Finding::about_row(table, row, growth).with_headline(table.headline || companion))
         };
         context.rows().filter_map(finding).collect()

@@ -18,6 +18,7 @@ pub fn made(samples: usize) -> (Run, Vec<Cell>) {
         about: "call, made".into(),
         unit: "ns".into(),
         lower_is_better: true,
+        role: None,
     };
     let subject = |name: &str| SubjectInfo {
         name: name.into(),

@@ -40,6 +40,7 @@ fn made(number: usize) -> (Run, Vec<Cell>) {
             about: "call".into(),
             unit: "ns".into(),
             lower_is_better: true,
+            role: None,
         }],
         subjects: vec![subject("steady"), subject("stepped")],
         ..WorkloadInfo::default()

@@ -4,9 +4,9 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, Budget, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, Outcome, Plan,
-    Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo, Unavailable, Usage,
-    Warning, WorkloadInfo,
+    Archive, Budget, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, MetricRole,
+    Outcome, Plan, Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo,
+    Unavailable, Usage, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -95,20 +95,22 @@ prop_compose! {
         version in any::<u32>(),
         [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
-        rivals in vec((".{0,9}", ".{0,9}"), 0..3),
-        [not_measured, told] in prop::array::uniform2(vec(".{0,9}", 0..3)),
+        compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
+        [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
+        roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::LongestWait))),
     ) -> WorkloadInfo {
+        let (role, metric_role) = roles;
         let [name, question, operation, axis, axis_parameter] = words;
         let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word, multiple });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
-            MetricInfo { name, about, unit, lower_is_better }
+            MetricInfo { name, about, unit, lower_is_better, role: metric_role }
         });
         let subjects = subjects.into_iter()
             .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, trajectory, points_down, rivals, told, averages,
+            axis_parameter, ratio, trajectory, points_down, role, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect() }
     }
 }

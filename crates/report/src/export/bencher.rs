@@ -89,7 +89,8 @@ mod tests {
         ];
         for (unit, lower_is_better, slug) in named {
             let (name, unit) = ("fairness".to_owned(), unit.to_owned());
-            let metric = MetricInfo { name, about: String::new(), unit, lower_is_better };
+            let metric =
+                MetricInfo { name, about: String::new(), unit, lower_is_better, role: None };
             assert_eq!(measure(&metric), slug);
         }
     }

@@ -205,6 +205,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".into(),
                 lower_is_better: true,
+                role: None,
             },
             headline: true,
             axis: "things".into(),

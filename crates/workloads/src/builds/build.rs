@@ -126,21 +126,17 @@ static ABOUT: About = About {
         MetricAbout::time("elapsed", "build"),
         MetricAbout::time("user", "build, on its CPUs in user mode"),
         MetricAbout::time("system", "build, on its CPUs in the kernel"),
-        MetricAbout {
-            name: "percent cpu",
-            about: "CPU time over elapsed time",
-            says: Says::Degree("%"),
-        },
-        MetricAbout {
-            name: "context switches",
-            about: "times that the kernel took a CPU away (involuntary)",
-            says: Says::Amount("switches"),
-        },
-        MetricAbout {
-            name: "sleeps",
-            about: "times that a process waited (voluntary)",
-            says: Says::Amount("sleeps"),
-        },
+        MetricAbout::new("percent cpu", "CPU time over elapsed time", Says::Degree("%")),
+        MetricAbout::new(
+            "context switches",
+            "times that the kernel took a CPU away (involuntary)",
+            Says::Amount("switches"),
+        ),
+        MetricAbout::new(
+            "sleeps",
+            "times that a process waited (voluntary)",
+            Says::Amount("sleeps"),
+        ),
     ],
     ..About::PLAIN
 };

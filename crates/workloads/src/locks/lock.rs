@@ -28,8 +28,8 @@ mod work;
 use crate::shared::cpus;
 use crew::Crew;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, RatioAbout, Says,
-    Subject, Sweep, Usual, Values, Warning, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
+    RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload,
 };
 use locks::{Algorithm, Lock, Setup, Visitor};
 use std::time::Duration;
@@ -122,35 +122,29 @@ static ABOUT: About = About {
     parameters: &[THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
     axis: THREADS.name,
     ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
-    rivals: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
+    compared_pairs: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
     usual: Usual { rounds: 9, rounds_quick: 9, ..About::PLAIN.usual },
     metrics: &[
-        MetricAbout {
-            name: "acquisitions",
-            about: "acquisitions",
-            says: Says::Rate("acquisitions/s"),
-        },
-        MetricAbout::time("cpu", "acquisition, on all CPUs"),
+        MetricAbout::new("acquisitions", "acquisitions", Says::Rate("acquisitions/s")),
+        MetricAbout::time("cpu", "acquisition, on all CPUs").with_role(MetricRole::Cpu),
         MetricAbout::time("user", "acquisition, on all CPUs in user mode"),
         MetricAbout::time("system", "acquisition, on all CPUs in the kernel"),
-        MetricAbout {
-            name: "switches",
-            about: "voluntary context switches per 1,000 acquisitions",
-            says: Says::Amount(""),
-        },
-        MetricAbout {
-            name: "preemptions",
-            about: "involuntary context switches per 1,000 acquisitions",
-            says: Says::Amount(""),
-        },
-        MetricAbout {
-            name: "fairness",
-            about: "Jain's index of the threads' acquisitions",
-            says: Says::Degree(""),
-        },
+        MetricAbout::new(
+            "switches",
+            "voluntary context switches per 1,000 acquisitions",
+            Says::Amount(""),
+        ),
+        MetricAbout::new(
+            "preemptions",
+            "involuntary context switches per 1,000 acquisitions",
+            Says::Amount(""),
+        ),
+        MetricAbout::new("fairness", "Jain's index of the threads' acquisitions", Says::Degree(""))
+            .with_role(MetricRole::Fairness),
         MetricAbout::time("waiting", "wait for the lock, at the median"),
         MetricAbout::time("p99", "wait for the lock, at the 99th percentile"),
-        MetricAbout::time("longest", "wait for the lock, the longest"),
+        MetricAbout::time("longest", "wait for the lock, the longest")
+            .with_role(MetricRole::LongestWait),
         MetricAbout::time("hand-over", "release to the next acquisition, by one who waited"),
         MetricAbout::time("held", "work while the lock is held, on an idle CPU"),
         MetricAbout::time("outside", "work outside, on an idle CPU"),

@@ -37,7 +37,7 @@ static ABOUT: About = About {
     ],
     parameters: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
-    rivals: &[("static", "vfork")],
+    compared_pairs: &[("static", "vfork")],
     trajectory: true,
     usual: Usual::TRAJECTORY,
     likes: &[Like {

@@ -106,7 +106,7 @@ static ABOUT: About = About {
     axis: "tokens",
     ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes", multiple: false }),
     points_down: true,
-    rivals: &[("poll", "epoll-level")],
+    compared_pairs: &[("poll", "epoll-level")],
     likes: &[Like {
         name: "pipetest",
         original: "pipetest [--poll|--sys-epoll] 10000 THREADS 5000, as Zed Shaw and Jacques Mattheij \
@@ -132,7 +132,7 @@ static ABOUT: About = About {
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
     usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
     metrics: &[
-        MetricAbout { name: "passes", about: "token passes", says: Says::Rate("tokens/s") },
+        MetricAbout::new("passes", "token passes", Says::Rate("tokens/s")),
         MetricAbout::time("user", "token pass, user CPU"),
         MetricAbout::time("system", "token pass, system CPU"),
     ],

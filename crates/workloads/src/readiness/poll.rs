@@ -88,7 +88,7 @@ static ABOUT: About = About {
     ],
     axis: "watched",
     ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
-    rivals: &[("poll", "epoll-level")],
+    compared_pairs: &[("poll", "epoll-level")],
     likes: &[Like {
         name: "poller-bench",
         original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",

@@ -59,7 +59,11 @@ static ABOUT: About = About {
     ],
     parameters: &[CONNECTIONS, cpus::ONE],
     axis: CONNECTIONS.name,
-    rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
+    compared_pairs: &[
+        ("epoll-level", "epoll-edge"),
+        ("poll", "epoll-level"),
+        ("epoll-level", "nginx"),
+    ],
     trajectory: true,
     usual: USUAL,
     likes: &[Like {

@@ -24,8 +24,8 @@ mod pressure;
 use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CpuSplit, FILE, Scene};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Says,
-    Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, MetricRole, Parameter, Print,
+    Probe, Says, Subject, Sweep, Usual, Values, Workload,
 };
 use load::Target;
 use memory::Memory;
@@ -106,7 +106,7 @@ static ABOUT: About = About {
     parameters: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
     axis: DEAD.name,
     points_down: true,
-    rivals: &[
+    compared_pairs: &[
         ("epoll-level", "epoll-edge"),
         ("poll", "epoll-level"),
         ("epoll-level", "io_uring-completion"),
@@ -134,22 +134,18 @@ static ABOUT: About = About {
             "latency: a reply that came late is a reply",
         ],
     }],
-    told: &["cpu"],
+    also_growth: &["cpu"],
     metrics: &[
-        MetricAbout { name: "replies", about: "replies", says: Says::Rate("replies/s") },
-        MetricAbout::time("cpu", "reply, on the server's CPUs"),
+        MetricAbout::new("replies", "replies", Says::Rate("replies/s")),
+        MetricAbout::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
         MetricAbout::time("latency", "request, at the median"),
         MetricAbout::time("p99", "request, at the 99th percentile"),
-        MetricAbout {
-            name: "memory",
-            about: "memory of the server per dead connection",
-            says: Says::Amount("B"),
-        },
-        MetricAbout {
-            name: "kernel memory",
-            about: "memory of the kernel per dead connection, both ends",
-            says: Says::Amount("B"),
-        },
+        MetricAbout::new("memory", "memory of the server per dead connection", Says::Amount("B")),
+        MetricAbout::new(
+            "kernel memory",
+            "memory of the kernel per dead connection, both ends",
+            Says::Amount("B"),
+        ),
     ],
     ..About::PLAIN
 };

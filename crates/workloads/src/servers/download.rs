@@ -21,8 +21,8 @@ use crate::servers::served::{self, CpuSplit};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Says, Subject, Sweep,
-    Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe, Says,
+    Subject, Sweep, Usual, Values, Workload,
 };
 use file::Layout;
 use slow::Slow;
@@ -84,12 +84,12 @@ static ABOUT: About = About {
     ],
     parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     axis: MEGABYTES.name,
-    rivals: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
+    compared_pairs: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
     metrics: &[
-        MetricAbout { name: "throughput", about: "MB of the download", says: Says::Rate("MB/s") },
-        MetricAbout::time("cpu", "MB, on the server's CPUs"),
+        MetricAbout::new("throughput", "MB of the download", Says::Rate("MB/s")),
+        MetricAbout::time("cpu", "MB, on the server's CPUs").with_role(MetricRole::Cpu),
     ],
     ..About::PLAIN
 };

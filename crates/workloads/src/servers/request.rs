@@ -53,7 +53,11 @@ static ABOUT: About = About {
     ],
     parameters: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
     axis: CONNECTIONS.name,
-    rivals: &[("epoll-level", "epoll-edge"), ("poll", "epoll-level"), ("epoll-level", "nginx")],
+    compared_pairs: &[
+        ("epoll-level", "epoll-edge"),
+        ("poll", "epoll-level"),
+        ("epoll-level", "nginx"),
+    ],
     trajectory: true,
     usual: USUAL,
     metrics: &[MetricAbout::time("request", "request + its reply")],

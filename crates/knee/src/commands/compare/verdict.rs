@@ -120,6 +120,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".to_owned(),
                 lower_is_better: true,
+                role: None,
             },
             headline: true,
             axis: String::new(),

@@ -87,7 +87,7 @@ fn workload(model: &Model) -> WorkloadInfo {
     info.subjects.retain(|subject| is_known(&subject.name));
     info.subjects =
         info.subjects.into_iter().map(|of| SubjectInfo { control: false, ..of }).collect();
-    info.rivals.retain(|(one, other)| is_known(one) && is_known(other));
+    info.compared_pairs.retain(|(one, other)| is_known(one) && is_known(other));
     info
 }
 

@@ -1,4 +1,4 @@
-//! Opening connections without waiting, and what it means when that fails.
+//! Opening connections without waiting, and the kinds of failure.
 
 use crate::outcome::Kind;
 use rustix::io::Errno;
@@ -25,7 +25,7 @@ pub(crate) fn begin(to: SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, Err
     }
 }
 
-/// What kind of error it is.
+/// The kind of an error.
 pub(crate) fn kind(error: Errno) -> Kind {
     match error {
         Errno::CONNREFUSED => Kind::Refused,

@@ -1,12 +1,12 @@
-//! Connections that send one request, read its reply, and then do nothing.
+//! Dead connections: each sends one request, reads its reply, and then does nothing.
 //!
-//! They are held by processes of their own, each of which may open as many descriptors as this one,
-//! and which end with it, whatever ends it.
+//! Processes of their own hold them. Each may open as many descriptors as this one, and they end with it,
+//! whatever ends it.
 
-mod census;
+mod kernel;
 mod hold;
 
-pub use census::{accepted_at, established_at, is_own};
+pub use kernel::{accepted_at, established_at, is_own};
 
 use crate::outcome::Errors;
 use crate::{Error, Target};
@@ -29,10 +29,10 @@ pub const DEAD_COMMAND: &str = "__dead";
 
 /// Descriptors that a holder needs for itself.
 const HOLDER_OWN: usize = 32;
-/// So often one looks whether the wait for an answer is to be given up.
-const LOOK: Duration = Duration::from_millis(50);
-/// Connections from one address where several are at hand: far fewer than it has ports, so that
-/// finding a free one stays cheap.
+/// How often the wait for an answer checks whether to stop.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+/// Connections from one address if several can be used: far fewer than it has ports, so that finding a
+/// free one stays cheap.
 const PER_SOURCE: usize = 10_000;
 
 /// Where dead connections are held.
@@ -41,7 +41,7 @@ pub enum Housing {
     /// In processes of this program, which calls [`dead_main`] for [`DEAD_COMMAND`]. They end with
     /// the thread that opened them, so that this is to be the main thread.
     #[default]
-    Itself,
+    ThisProgram,
     /// In processes of another program: its words; the id of this process is added to them.
     Program(Vec<OsString>),
     /// In threads of this process, which has the descriptors then.
@@ -62,14 +62,14 @@ pub struct Holding {
 impl Holding {
     /// In processes of this program; where the target is on the loopback interface of IPv4, from
     /// as many of its addresses as leave each enough ports.
-    pub fn of(target: &Target, count: usize) -> Holding {
+    pub fn new(target: &Target, count: usize) -> Holding {
         let sources = match target.address.ip() {
             IpAddr::V4(address) if address.is_loopback() && count > PER_SOURCE => {
                 loopback_sources(count.div_ceil(PER_SOURCE))
             }
             _ => Vec::new(),
         };
-        Holding { housing: Housing::Itself, sources, timeout: Duration::from_secs(30) }
+        Holding { housing: Housing::ThisProgram, sources, timeout: Duration::from_secs(30) }
     }
 }
 
@@ -95,7 +95,7 @@ impl Dead {
     /// # Errors
     /// Where they can't be held at all.
     pub fn open(target: &Target, count: usize) -> Result<Dead, Error> {
-        Dead::open_as(target, count, &Holding::of(target, count))
+        Dead::open_as(target, count, &Holding::new(target, count))
     }
 
     /// As [`Dead::open`], held as `holding` says.
@@ -117,11 +117,11 @@ impl Dead {
         holding: &Holding,
         stop: &AtomicBool,
     ) -> Result<Dead, Error> {
-        let failed = |error: io::Error| Error(format!("holding dead connections: {error}"));
+        let failed = |error: io::Error| Error::Failed(format!("holding dead connections: {error}"));
         let mut dead =
             Dead { holders: Vec::new(), asked: count, opened: 0, errors: Errors::default() };
-        let room = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
-        let holders = count.div_ceil(room);
+        let capacity = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
+        let holders = count.div_ceil(capacity);
         for number in 0..holders {
             let share = count / holders + usize::from(number < count % holders);
             let mut holder = Holder::start(&holding.housing).map_err(failed)?;
@@ -139,14 +139,14 @@ impl Dead {
         for number in 0..holders {
             let Some(answer) = dead.holders[number].answer_until(stop).map_err(failed)? else {
                 dead.holders.drain(..).for_each(Holder::kill);
-                return Err(Error("dead connections were given up while they were opened".into()));
+                return Err(Error::Failed("dead connections were given up while they were opened".into()));
             };
             match answer {
                 Answer::Opened { opened, errors } => {
                     dead.opened += opened;
                     dead.errors.add(&errors);
                 }
-                Answer::Alive(_) => return Err(Error("a holder answered something else".into())),
+                Answer::Alive(_) => return Err(Error::Failed("a holder answered something else".into())),
             }
         }
         Ok(dead)
@@ -172,12 +172,12 @@ impl Dead {
         self.holders.len()
     }
 
-    /// How many are still open, as far as their holders know.
+    /// How many are still open, according to their holders.
     ///
     /// # Errors
     /// Where a holder is gone.
     pub fn alive(&mut self) -> Result<usize, Error> {
-        self.ask(&Order::Count)
+        self.request(&Order::Count)
     }
 
     /// Closes them, and says how many were still open. They are reset rather than shut down, so
@@ -186,16 +186,16 @@ impl Dead {
     /// # Errors
     /// Where a holder is gone.
     pub fn close(mut self) -> Result<usize, Error> {
-        let alive = self.ask(&Order::Close)?;
+        let alive = self.request(&Order::Close)?;
         for holder in self.holders.drain(..) {
-            holder.end().map_err(|error| Error(format!("ending a holder: {error}")))?;
+            holder.end().map_err(|error| Error::Failed(format!("ending a holder: {error}")))?;
         }
         Ok(alive)
     }
 
-    fn ask(&mut self, order: &Order) -> Result<usize, Error> {
+    fn request(&mut self, order: &Order) -> Result<usize, Error> {
         let failed =
-            |error: io::Error| Error(format!("a holder of dead connections is gone: {error}"));
+            |error: io::Error| Error::Failed(format!("a holder of dead connections is gone: {error}"));
         for holder in &mut self.holders {
             holder.order(order).map_err(failed)?;
         }
@@ -204,7 +204,7 @@ impl Dead {
             match holder.answer().map_err(failed)? {
                 Answer::Alive(count) => alive += count,
                 Answer::Opened { .. } => {
-                    return Err(Error("a holder answered something else".into()));
+                    return Err(Error::Failed("a holder answered something else".into()));
                 }
             }
         }
@@ -215,7 +215,7 @@ impl Dead {
 impl Drop for Dead {
     fn drop(&mut self) {
         for holder in self.holders.drain(..) {
-            // Nobody is left to tell: it ends with this process at the latest.
+            // It ends with this process at the latest.
             let _ = holder.end();
         }
     }
@@ -238,11 +238,11 @@ fn descriptors_max() -> usize {
 #[derive(Debug)]
 struct Holder {
     line: BufReader<UnixStream>,
-    home: Home,
+    handle: Handle,
 }
 
 #[derive(Debug)]
-enum Home {
+enum Handle {
     Process(Child),
     Thread(JoinHandle<io::Result<()>>),
 }
@@ -250,13 +250,13 @@ enum Home {
 impl Holder {
     fn start(housing: &Housing) -> io::Result<Holder> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(LOOK))?;
-        let home = match housing {
-            Housing::Threads => Home::Thread(std::thread::spawn(move || hold::serve(&theirs))),
-            Housing::Itself => {
+        ours.set_read_timeout(Some(STOP_CHECK))?;
+        let handle = match housing {
+            Housing::Threads => Handle::Thread(std::thread::spawn(move || hold::serve(&theirs))),
+            Housing::ThisProgram => {
                 let mut command = this_program();
                 command.arg(DEAD_COMMAND);
-                Home::Process(start(command, theirs)?)
+                Handle::Process(start(command, theirs)?)
             }
             Housing::Program(words) => {
                 let [program, words @ ..] = &words[..] else {
@@ -264,10 +264,10 @@ impl Holder {
                 };
                 let mut command = Command::new(program);
                 command.args(words);
-                Home::Process(start(command, theirs)?)
+                Handle::Process(start(command, theirs)?)
             }
         };
-        Ok(Holder { line: BufReader::new(ours), home })
+        Ok(Holder { line: BufReader::new(ours), handle })
     }
 
     fn order(&mut self, order: &Order) -> io::Result<()> {
@@ -298,7 +298,7 @@ impl Holder {
 
     /// Ends one that is not listening, since it is still opening. A thread can't be, and ends later.
     fn kill(self) {
-        if let Home::Process(mut process) = self.home {
+        if let Handle::Process(mut process) = self.handle {
             // One that has ended already is only waited for.
             let _ = process.kill();
             let _ = process.wait();
@@ -307,9 +307,9 @@ impl Holder {
 
     fn end(self) -> io::Result<()> {
         drop(self.line);
-        match self.home {
-            Home::Process(mut process) => process.wait().map(|_| ()),
-            Home::Thread(thread) => {
+        match self.handle {
+            Handle::Process(mut process) => process.wait().map(|_| ()),
+            Handle::Thread(thread) => {
                 thread.join().map_err(|_| io::Error::other("a holder panicked"))?
             }
         }
@@ -329,12 +329,12 @@ fn start(mut command: Command, line: UnixStream) -> io::Result<Child> {
 /// # Errors
 /// Where that process has ended already, or the line to it is broken.
 pub fn dead_main(parent_pid: i32) -> Result<(), Error> {
-    let failed = |error: io::Error| Error(format!("holding dead connections: {error}"));
+    let failed = |error: io::Error| Error::Failed(format!("holding dead connections: {error}"));
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| failed(error.into()))?;
     if getppid().map(rustix::process::Pid::as_raw_pid) != Some(parent_pid) {
-        return Err(Error("the process that started this one has ended".into()));
+        return Err(Error::Failed("the process that started this one has ended".into()));
     }
-    // A Ctrl-C at the terminal is for that process, which still wants to count what is held here.
+    // Ctrl-C is for the parent process, which still counts these connections.
     let ignored = SignalSet::new(&[Signal::INT.as_raw(), Signal::HUP.as_raw()]).map_err(failed)?;
     sys::signal::block(&ignored).map_err(failed)?;
     let line = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;

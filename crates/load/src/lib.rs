@@ -1,23 +1,24 @@
-//! A load generator that doesn't lie about latency, and connections that do nothing.
+//! A load generator whose latencies are corrected for coordinated omission, and dead connections.
 //!
-//! In an open loop the time of each request is fixed before the first is sent ([`Arrivals`]). What is
-//! due takes a free connection; where there is none, it waits, and its latency counts from its
-//! intended time on. The service time, from the moment that it was sent, stands beside it. What is
-//! never sent, given up or cut off is counted, with how long it had waited.
+//! In an open loop the time of each request is fixed before the first one is sent ([`Arrivals`]). A request
+//! that is due takes a free connection. If there is none, it waits, and its latency counts from its
+//! intended time. The service time, from the moment it was sent, is reported as well. Requests that are
+//! never sent, given up or cut off are counted with the time that they had waited.
 //!
-//! Each thread has connections, a share of the schedule and counts of its own; they meet at the end.
+//! Each thread is a worker with its own connections, its share of the schedule and its own counts, which
+//! are added up at the end.
 #![forbid(unsafe_code)]
 
 mod connect;
 mod dead;
-mod lane;
 mod merge;
 mod outcome;
 mod plan;
 mod reply;
 mod schedule;
+mod stopwatch;
 mod tally;
-mod watch;
+mod worker;
 
 pub use dead::{
     DEAD_COMMAND, Dead, Holding, Housing, accepted_at, dead_main, established_at, is_own,
@@ -26,79 +27,86 @@ pub use dead::{
 pub use outcome::{DeadOutcome, Errors, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
 
-use crate::lane::{Lane, Measured, Start};
+use crate::worker::{Worker, Measured, Start};
 use crate::merge::Series;
 use crate::tally::Interval;
-use crate::watch::Watch;
+use crate::stopwatch::Stopwatch;
+use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Error(pub String);
+pub enum Error {
+    /// The target refused the first connection; see [`Plan::ends_if_refused`].
+    #[error("{0} refused the first connection")]
+    Refused(std::net::SocketAddr),
+    /// Anything else, in one line.
+    #[error("{0}")]
+    Failed(String),
+}
 
-/// Puts the load of `plan` on its target until it is done or `stop` is set, and says what came of
-/// it. `watch` is told how far it is, once a tick.
+/// Puts the load of `plan` on its target until it is done or `stop` is set, and returns what was measured.
+/// `on_tick` is called once an interval.
 ///
-/// What goes wrong with connections and requests is counted by its kind and ends nothing.
+/// Failed connections and requests are counted by kind and do not end the load.
 ///
 /// # Errors
-/// A plan that can't be carried out, and what keeps the generator itself from running.
+/// A plan that can't be carried out, a refused target if the plan [ends there](Plan::ends_if_refused), and
+/// failures of the generator itself.
 pub fn run(
     plan: &Plan,
     stop: &AtomicBool,
-    mut watch: Option<&mut dyn FnMut(&Tick)>,
+    mut on_tick: Option<&mut dyn FnMut(&Tick)>,
 ) -> Result<Outcome, Error> {
     plan.check()?;
     // A thread without a connection would have nothing to do.
     let plan = &Plan { threads: plan.threads.min(plan.connections), ..plan.clone() };
-    let (to, from) = mpsc::channel::<Interval>();
-    let clock = Watch::start();
+    let (sender, receiver) = mpsc::channel::<Interval>();
+    let clock = Stopwatch::start();
     let gate = Gate::new(plan.threads);
     let mut series = Series::new(plan.interval.as_secs_f64(), plan.threads);
-    let lanes = std::thread::scope(|scope| {
+    let workers = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.threads)
             .map(|number| {
-                let start = Start { plan, stop, watch: clock, number, to: to.clone() };
+                let start = Start { plan, stop, clock, number, intervals: sender.clone() };
                 let gate = &gate;
-                let begun =
+                let thread =
                     std::thread::Builder::new().spawn_scoped(scope, move || thread(start, gate));
-                begun.map_err(|error| {
+                thread.map_err(|error| {
                     gate.arrive(false, clock);
-                    Error(format!("starting a thread: {error}"))
+                    Error::Failed(format!("starting a thread: {error}"))
                 })
             })
             .collect();
-        drop(to);
-        for interval in from {
+        drop(sender);
+        for interval in receiver {
             let whole = series.add(interval);
-            let told = series.ticks.len() - whole;
-            if let Some(watch) = &mut watch {
-                series.ticks[told..].iter().for_each(&mut **watch);
+            let reported = series.ticks.len() - whole;
+            if let Some(on_tick) = &mut on_tick {
+                series.ticks[reported..].iter().for_each(&mut **on_tick);
             }
         }
-        let ended: Vec<_> = threads.into_iter().map(|begun| begun.and_then(joined)).collect();
-        lanes_of(ended)
+        let ended: Vec<_> = threads.into_iter().map(|thread| thread.and_then(join)).collect();
+        measured_by_all(ended)
     })?;
-    Ok(merge::outcome(&lanes, series, plan.shape_is_planned()))
+    Ok(merge::outcome(&workers, series, plan.shape_is_planned()))
 }
 
-fn joined(
+fn join(
     thread: std::thread::ScopedJoinHandle<'_, Result<Option<Measured>, Error>>,
 ) -> Result<Option<Measured>, Error> {
-    thread.join().unwrap_or_else(|_| Err(Error("a thread of the generator panicked".into())))
+    thread.join().unwrap_or_else(|_| Err(Error::Failed("a thread of the generator panicked".into())))
 }
 
-/// What all threads measured, or why one of them could not begin: the others say only that it was
-/// called off.
-fn lanes_of(ended: Vec<Result<Option<Measured>, Error>>) -> Result<Vec<Measured>, Error> {
+/// What all threads measured, or why one of them could not begin; the others have nothing then.
+fn measured_by_all(ended: Vec<Result<Option<Measured>, Error>>) -> Result<Vec<Measured>, Error> {
     let ended = ended.into_iter().collect::<Result<Vec<_>, Error>>()?;
     Ok(ended.into_iter().flatten().collect())
 }
 
-/// Where threads wait for each other when their connections are open.
+/// A barrier: threads wait for each other until their connections are open.
 struct Gate {
     state: Mutex<Waiting>,
     changed: Condvar,
@@ -106,7 +114,7 @@ struct Gate {
 
 struct Waiting {
     missing: usize,
-    /// Whether one can't begin: then nobody does.
+    /// One thread can't begin, so none does.
     called_off: bool,
     zero_ns: i64,
 }
@@ -117,8 +125,8 @@ impl Gate {
         Gate { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Counts one that is `ready`, or never will be.
-    fn arrive(&self, ready: bool, clock: Watch) {
+    /// Counts a thread that is `ready`, or never will be.
+    fn arrive(&self, ready: bool, clock: Stopwatch) {
         let mut state = self.state();
         state.missing -= 1;
         state.called_off |= !ready;
@@ -128,8 +136,8 @@ impl Gate {
         }
     }
 
-    /// Waits for all: the moment, the same for all, at which they begin; none where one can't.
-    fn pass(&self, ready: bool, clock: Watch) -> Option<i64> {
+    /// Waits for all, and returns the common start; none if one can't begin.
+    fn wait(&self, ready: bool, clock: Stopwatch) -> Option<i64> {
         self.arrive(ready, clock);
         let mut state = self.state();
         while state.missing > 0 {
@@ -143,32 +151,36 @@ impl Gate {
     }
 }
 
-/// What this thread measured; nothing where another one could not begin.
+/// What this thread measured; none if another one could not begin.
 fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
-    let (plan, clock, number) = (start.plan, start.watch, start.number);
-    let failed = |what: &str, error: rustix::io::Errno| Error(format!("{what}: {error}"));
-    let opened = settle_down(plan, number)
-        .and_then(|()| Lane::new(start).map_err(|error| failed("epoll", error)))
-        .and_then(|mut lane| match lane.open() {
-            Ok(()) => Ok(lane),
+    let (plan, clock, number) = (start.plan, start.clock, start.number);
+    let failed = |what: &str, error: Errno| match error {
+        Errno::CONNREFUSED => Error::Refused(plan.target.address),
+        _ => Error::Failed(format!("{what}: {error}")),
+    };
+    let opened = prepare_thread(plan, number)
+        .and_then(|()| Worker::new(start).map_err(|error| failed("epoll", error)))
+        .and_then(|mut worker| match worker.open() {
+            Ok(()) => Ok(worker),
             Err(error) => Err(failed("waiting for connections", error)),
         });
-    // Also where this one failed: the others wait for it.
-    let begin_ns = gate.pass(opened.is_ok(), clock);
-    let mut lane = opened?;
+    // Even if this one failed: the others wait for it.
+    let begin_ns = gate.wait(opened.is_ok(), clock);
+    let mut worker = opened?;
     let Some(begin_ns) = begin_ns else { return Ok(None) };
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
-    lane.go(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
-    Ok(Some(lane.measured()))
+    worker.run(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
+    Ok(Some(worker.measured()))
 }
 
-/// Pins this thread where that was asked for, and has it woken when it says, not somewhat later.
-fn settle_down(plan: &Plan, number: usize) -> Result<(), Error> {
+/// Pins this thread if the plan says so, and has the kernel wake it without slack.
+fn prepare_thread(plan: &Plan, number: usize) -> Result<(), Error> {
     if !plan.pin.is_empty() {
         let cpu = plan.pin[number % plan.pin.len()];
-        sys::cpus::pin(&[cpu]).map_err(|error| Error(format!("pinning to CPU {cpu}: {error}")))?;
+        sys::cpus::pin(&[cpu])
+            .map_err(|error| Error::Failed(format!("pinning to CPU {cpu}: {error}")))?;
     }
-    // Without it, requests would be sent up to 50 microseconds later, and counted as they are.
+    // With the default slack, requests would be sent, and counted as, up to 50 microseconds late.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     Ok(())
 }

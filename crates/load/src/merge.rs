@@ -1,6 +1,6 @@
-//! What all threads counted, put together.
+//! Adds up the counts of all threads.
 
-use crate::lane::Measured;
+use crate::worker::Measured;
 use crate::outcome::{Outcome, Quantiles, Rates, Tick};
 use crate::tally::{Interval, histogram};
 use base64::Engine;
@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::collections::VecDeque;
 
-/// The intervals of all threads, put together as they come in.
+/// The intervals of all threads, added up as they arrive.
 pub(crate) struct Series {
     interval_s: f64,
     threads: usize,
@@ -23,7 +23,7 @@ impl Series {
         Series { interval_s, threads, open: VecDeque::new(), ticks: Vec::new() }
     }
 
-    /// Takes a thread's interval: how many have become whole by it.
+    /// Adds a thread's interval; returns how many intervals it completes.
     pub(crate) fn add(&mut self, interval: Interval) -> usize {
         let at = (interval.index as usize).saturating_sub(self.ticks.len());
         while self.open.len() <= at {
@@ -47,7 +47,7 @@ impl Series {
         self.ticks.len() - before
     }
 
-    /// No more will come: what is left stands as it is, and the last ends when the load did.
+    /// Ends the intervals that are left; the last one ends with the load.
     pub(crate) fn finish(&mut self, elapsed_s: f64) {
         while !self.open.is_empty() {
             self.end_first();
@@ -107,22 +107,22 @@ fn rates_of(rates: &[f64], interval_s: f64) -> Rates {
     }
 }
 
-/// What came of a load, of what its threads counted.
-pub(crate) fn outcome(lanes: &[Measured], mut series: Series, is_apart: bool) -> Outcome {
-    let elapsed_ns = lanes.iter().map(|lane| lane.elapsed_ns).max().unwrap_or(0);
+/// The outcome of a load, from the counts of its threads.
+pub(crate) fn outcome(workers: &[Measured], mut series: Series, is_planned: bool) -> Outcome {
+    let elapsed_ns = workers.iter().map(|worker| worker.elapsed_ns).max().unwrap_or(0);
     let elapsed_s = elapsed_ns as f64 / 1e9;
     series.finish(elapsed_s);
     let mut sum = Outcome { elapsed_s, reply_rate: series.rates(elapsed_s), ..Outcome::default() };
     let mut all = [histogram(), histogram(), histogram(), histogram()];
-    for lane in lanes {
-        count(&mut sum, lane);
-        let tally = &lane.tally;
+    for worker in workers {
+        count(&mut sum, worker);
+        let tally = &worker.tally;
         let parts = [&tally.latency, &tally.service, &tally.connect, &tally.given_up];
         all.iter_mut().zip(parts).for_each(|(all, part)| add(all, part));
     }
     let [latency, service, connect, mut at_least] = all;
     sum.latency = quantiles(&latency);
-    sum.service = if is_apart { quantiles(&service) } else { sum.latency.clone() };
+    sum.service = if is_planned { quantiles(&service) } else { sum.latency.clone() };
     sum.connect = quantiles(&connect);
     if !at_least.is_empty() {
         add(&mut at_least, &latency);
@@ -132,8 +132,8 @@ pub(crate) fn outcome(lanes: &[Measured], mut series: Series, is_apart: bool) ->
     sum
 }
 
-fn count(sum: &mut Outcome, lane: &Measured) {
-    let tally = &lane.tally;
+fn count(sum: &mut Outcome, worker: &Measured) {
+    let tally = &worker.tally;
     sum.requests += tally.requests;
     sum.replies += tally.replies;
     sum.bytes += tally.bytes;
@@ -146,43 +146,43 @@ fn count(sum: &mut Outcome, lane: &Measured) {
     sum.waited += tally.waited;
     sum.unsent += tally.unsent;
     sum.unfinished += tally.unfinished;
-    sum.stopped |= lane.stopped;
-    sum.user_ns += lane.user_ns;
-    sum.system_ns += lane.system_ns;
-    if lane.elapsed_ns > 0 {
-        let busy = (lane.user_ns + lane.system_ns) as f64 / lane.elapsed_ns as f64;
+    sum.stopped |= worker.stopped;
+    sum.user_ns += worker.user_ns;
+    sum.system_ns += worker.system_ns;
+    if worker.elapsed_ns > 0 {
+        let busy = (worker.user_ns + worker.system_ns) as f64 / worker.elapsed_ns as f64;
         sum.busy_share = sum.busy_share.max(busy);
     }
 }
 
 fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
-    // All have the same bounds, so that none can be too wide for another.
+    // All have the same bounds, so this can't fail.
     let _ = sum.add(part);
 }
 
-pub(crate) fn quantiles(of: &Histogram<u64>) -> Quantiles {
-    if of.is_empty() {
+pub(crate) fn quantiles(histogram: &Histogram<u64>) -> Quantiles {
+    if histogram.is_empty() {
         return Quantiles::default();
     }
-    let at = |quantile: f64| of.value_at_quantile(quantile) as f64;
+    let at = |quantile: f64| histogram.value_at_quantile(quantile) as f64;
     Quantiles {
-        count: of.len(),
-        min: of.min() as f64,
-        mean: of.mean(),
-        stddev: of.stdev(),
+        count: histogram.len(),
+        min: histogram.min() as f64,
+        mean: histogram.mean(),
+        stddev: histogram.stdev(),
         p50: at(0.5),
         p90: at(0.9),
         p99: at(0.99),
         p99_9: at(0.999),
-        max: of.max() as f64,
-        histogram: encoded(of),
+        max: histogram.max() as f64,
+        histogram: encode(histogram),
     }
 }
 
-fn encoded(of: &Histogram<u64>) -> String {
+fn encode(histogram: &Histogram<u64>) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = V2DeflateSerializer::new().serialize(of, &mut bytes);
+    let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
     STANDARD.encode(bytes)
 }
 
@@ -213,9 +213,9 @@ mod tests {
         // The third is cut short by the end, and a fourth would begin there.
         series.add(interval(3, 0));
         series.finish(1.2);
-        let told: Vec<(f64, u64)> =
+        let ticks: Vec<(f64, u64)> =
             series.ticks.iter().map(|tick| (tick.at_s, tick.replies)).collect();
-        assert_eq!(told, [(0.5, 11), (1.0, 22), (1.2, 5)]);
+        assert_eq!(ticks, [(0.5, 11), (1.0, 22), (1.2, 5)]);
         // Only whole ones are samples of the rate: 22 and 44 a second.
         let rates = series.rates(1.2);
         assert_eq!((rates.samples, rates.min as u64, rates.max as u64), (2, 22, 44));

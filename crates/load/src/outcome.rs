@@ -1,8 +1,8 @@
-//! What came of a load.
+//! The outcome of a load.
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a load.
+/// The outcome of a load.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// Time that counts, in seconds: without warm-up.
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub connections: u64,
     /// Replies by class of status: 1xx to 5xx.
     pub statuses: [u64; 5],
-    /// What went wrong, by kind.
+    /// Errors by kind.
     pub errors: Errors,
     /// From the intended time of a request to the end of its reply, in nanoseconds.
     pub latency: Quantiles,
@@ -41,15 +41,15 @@ pub struct Outcome {
     pub waited: u64,
     /// Requests that were due and never sent.
     pub unsent: u64,
-    /// Requests that were under way when the load was ended, and are no errors.
+    /// Requests that were in flight when the load ended; they are no errors.
     pub unfinished: u64,
     /// Whether it was ended early.
     pub stopped: bool,
-    /// What the last error of kind `other` said.
+    /// The text of the last error of kind `other`.
     pub other_error: Option<String>,
     /// The share of its time that the busiest thread of the generator was on a CPU.
     pub busy_share: f64,
-    /// What became of the dead connections, where there were any.
+    /// The dead connections, if there were any.
     pub dead: Option<DeadOutcome>,
     /// CPU time of the generator, user and system, in nanoseconds.
     pub user_ns: u64,
@@ -57,7 +57,7 @@ pub struct Outcome {
     pub system_ns: u64,
 }
 
-/// What became of the dead connections.
+/// The outcome of the dead connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DeadOutcome {
     /// How many were to be opened.
@@ -66,7 +66,7 @@ pub struct DeadOutcome {
     pub opened: u64,
     /// Why the others were not.
     pub errors: Errors,
-    /// How many were open at the end, as far as their holders know.
+    /// How many were open at the end, according to their holders.
     pub alive_at_end: u64,
     /// Connections that the server held more than before they were opened, as the kernel lists
     /// them; absent where the server is on another machine.
@@ -75,10 +75,10 @@ pub struct DeadOutcome {
     pub seen_by_server_at_end: Option<u64>,
 }
 
-/// What went wrong, by kind.
+/// Errors by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
-    /// Nobody listens.
+    /// No program listens there.
     pub refused: u64,
     /// The connection was reset.
     pub reset: u64,
@@ -98,7 +98,7 @@ pub struct Errors {
     pub other: u64,
 }
 
-/// The kinds of what went wrong: a name for each count of [`Errors`].
+/// The kinds of errors: a name for each count of [`Errors`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Refused,
@@ -134,10 +134,10 @@ impl Errors {
     }
 
     pub(crate) fn count(&mut self, kind: Kind) {
-        *self.of(kind) += 1;
+        *self.counter(kind) += 1;
     }
 
-    fn of(&mut self, kind: Kind) -> &mut u64 {
+    fn counter(&mut self, kind: Kind) -> &mut u64 {
         match kind {
             Kind::Refused => &mut self.refused,
             Kind::Reset => &mut self.reset,
@@ -171,7 +171,7 @@ impl Errors {
 pub struct Quantiles {
     /// How many values.
     pub count: u64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
     /// Their mean.
     pub mean: f64,
@@ -185,24 +185,24 @@ pub struct Quantiles {
     pub p99: f64,
     /// 99.9 % are at most this.
     pub p99_9: f64,
-    /// The most.
+    /// The maximum.
     pub max: f64,
     /// All of them: an `HdrHistogram`, V2, deflated, in base 64.
     pub histogram: String,
 }
 
-/// Replies a second over intervals, as httperf tells them.
+/// Replies a second over intervals, as httperf reports them.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Rates {
     /// Length of an interval, in seconds.
     pub interval_s: f64,
     /// Whole intervals.
     pub samples: u64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
     /// The mean.
     pub avg: f64,
-    /// The most.
+    /// The maximum.
     pub max: f64,
     /// The standard deviation.
     pub stddev: f64,
@@ -221,7 +221,7 @@ pub struct Tick {
     pub bytes: u64,
     /// Errors in it.
     pub errors: u64,
-    /// Requests under way at its end.
+    /// Requests in flight at its end.
     pub under_way: u64,
     /// Half of the latencies are at most this, in nanoseconds.
     pub p50_ns: f64,

@@ -1,10 +1,10 @@
-//! What load is put on which target.
+//! The plan of a load: the target, and when to send how much.
 
 use crate::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// Who is asked for what.
+/// Where requests go, and what they ask for.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Where to connect.
@@ -38,7 +38,7 @@ pub enum Arrivals {
     Poisson {
         /// Requests a second, in the mean.
         per_s: f64,
-        /// What they are drawn by.
+        /// The seed of the random numbers.
         seed: u64,
     },
     /// Evenly, at a rate that grows or falls linearly over the whole time.
@@ -50,10 +50,10 @@ pub enum Arrivals {
     },
 }
 
-/// What load is put on a target.
+/// The load on a target.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Who is asked.
+    /// Where requests go.
     pub target: Target,
     /// When requests are sent.
     pub shape: Shape,
@@ -78,8 +78,11 @@ pub struct Plan {
     pub threads: usize,
     /// The CPUs that threads are pinned to, in turn; empty leaves that to the kernel.
     pub pin: Vec<usize>,
-    /// Requests under way on one connection.
+    /// Requests in flight on one connection.
     pub pipeline: usize,
+    /// Whether the load ends with [`Error::Refused`] if its first connection is refused. If not, it is tried
+    /// again, as any connection that fails later.
+    pub ends_if_refused: bool,
     /// Source addresses that connections take in turn; empty leaves that to the kernel.
     pub sources: Vec<IpAddr>,
     /// The interval of reply-rate samples and of the time series.
@@ -87,8 +90,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A closed loop over one connection of one thread, for a second: what a plan is made from.
-    pub fn to(target: Target) -> Plan {
+    /// A closed loop over one connection of one thread, for a second: the base of every plan.
+    pub fn new(target: Target) -> Plan {
         Plan {
             target,
             shape: Shape::Closed,
@@ -103,6 +106,7 @@ impl Plan {
             threads: 1,
             pin: Vec::new(),
             pipeline: 1,
+            ends_if_refused: false,
             sources: Vec::new(),
             interval: Duration::from_millis(100),
         }
@@ -113,17 +117,17 @@ impl Plan {
         !matches!(self.shape, Shape::Closed)
     }
 
-    /// Whether it can be carried out at all; if not, why.
+    /// Checks that it can be carried out.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error(what.to_owned()));
+        let wrong = |what: &str| Err(Error::Failed(what.to_owned()));
         if self.connections == 0 || self.threads == 0 || self.pipeline == 0 {
-            return wrong("connections, threads and requests under way are at least one each");
+            return wrong("connections, threads and requests in flight are at least one each");
         }
         if self.duration.is_none() && self.requests.is_none() {
             return wrong("a load needs a length of time or a number of requests");
         }
         if self.interval.is_zero() || self.timeout.is_zero() {
-            return wrong("the interval and the time-out are longer than nothing");
+            return wrong("the interval and the time-out are above zero");
         }
         if self.calls == Some(0) {
             return wrong("a connection has at least one call");
@@ -148,10 +152,10 @@ impl Arrivals {
         };
         if !rates.iter().all(|rate| (0.0..=1e9).contains(rate)) || rates.iter().sum::<f64>() <= 0.0
         {
-            return Err(Error("a rate is above nothing and at most a billion a second".to_owned()));
+            return Err(Error::Failed("a rate is above zero and at most a billion a second".to_owned()));
         }
         if matches!(self, Arrivals::Ramp { .. }) && plan.duration.is_none() {
-            return Err(Error("a ramp needs a length of time to rise over".to_owned()));
+            return Err(Error::Failed("a ramp needs a length of time to rise over".to_owned()));
         }
         Ok(())
     }

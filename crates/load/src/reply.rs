@@ -1,4 +1,4 @@
-//! Replies, as far as a generator has to understand them: where each ends, and what it says.
+//! Replies, as far as a generator has to understand them: where each ends, and its status.
 
 use httparse::{EMPTY_HEADER, Response, Status};
 
@@ -7,7 +7,7 @@ const HEADERS_MAX: usize = 100;
 /// Bytes of one head; more are malformed.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// What feeding bytes to a [`Reply`] came to.
+/// The result of feeding bytes to a [`Reply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A reply ended.
@@ -47,8 +47,8 @@ struct Head {
     framing: Framing,
 }
 
-/// The last head, and what it meant: the same bytes mean the same, so that a server that repeats
-/// itself, as servers do, is parsed once a second, when its date changes.
+/// The last head and its meaning. Servers repeat their heads, so most are parsed once a second, when the
+/// date changes.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     bytes: Vec<u8>,
@@ -57,7 +57,7 @@ pub(crate) struct Heads {
 
 #[derive(Clone, Copy, Debug)]
 enum Body {
-    /// No byte of it has come: the head is still under way.
+    /// The head has not ended yet.
     None,
     Length(u64),
     Chunked(Chunked),
@@ -68,8 +68,8 @@ enum Body {
 #[derive(Debug)]
 pub(crate) struct Reply {
     body: Body,
-    /// The beginning of a head that came in pieces.
-    part: Vec<u8>,
+    /// The beginning of a head that arrives in pieces.
+    head_start: Vec<u8>,
     status: u16,
     keep: bool,
     /// Bytes of this reply so far.
@@ -78,12 +78,12 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn new() -> Reply {
-        Reply { body: Body::None, part: Vec::new(), status: 0, keep: true, bytes: 0 }
+        Reply { body: Body::None, head_start: Vec::new(), status: 0, keep: true, bytes: 0 }
     }
 
-    /// Forgets what came of it.
+    /// Forgets a reply that has begun.
     pub(crate) fn clear(&mut self) {
-        self.part.clear();
+        self.head_start.clear();
         self.body = Body::None;
         self.bytes = 0;
     }
@@ -130,35 +130,35 @@ impl Reply {
     /// Takes the head, if it is all there: how many bytes of the input it was.
     #[inline]
     fn head(&mut self, input: &[u8], heads: &mut Heads) -> Result<Option<usize>, ()> {
-        if self.part.is_empty() {
+        if self.head_start.is_empty() {
             let known = heads.head.filter(|_| input.starts_with(&heads.bytes));
             let head = match known {
                 Some(head) => head,
                 None => match parse(input)? {
                     Some(head) => heads.keep(&input[..head.bytes], head),
-                    None => return self.put_by(input),
+                    None => return self.keep_head_start(input),
                 },
             };
             self.begin(head);
             return Ok(Some(head.bytes));
         }
-        let before = self.part.len();
-        self.part.extend_from_slice(input);
-        let Some(head) = parse(&self.part)? else {
-            self.part.truncate(before);
-            return self.put_by(input);
+        let before = self.head_start.len();
+        self.head_start.extend_from_slice(input);
+        let Some(head) = parse(&self.head_start)? else {
+            self.head_start.truncate(before);
+            return self.keep_head_start(input);
         };
-        self.part.clear();
+        self.head_start.clear();
         self.bytes -= before as u64;
         self.begin(head);
         Ok(Some(head.bytes - before))
     }
 
     /// Keeps the beginning of a head.
-    fn put_by(&mut self, input: &[u8]) -> Result<Option<usize>, ()> {
-        self.part.extend_from_slice(input);
+    fn keep_head_start(&mut self, input: &[u8]) -> Result<Option<usize>, ()> {
+        self.head_start.extend_from_slice(input);
         self.bytes += input.len() as u64;
-        if self.part.len() > HEAD_BYTES_MAX { Err(()) } else { Ok(None) }
+        if self.head_start.len() > HEAD_BYTES_MAX { Err(()) } else { Ok(None) }
     }
 
     fn begin(&mut self, head: Head) {
@@ -214,11 +214,11 @@ fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
     for header in response.headers.iter() {
         let value = header.value.trim_ascii();
         if header.name.eq_ignore_ascii_case("content-length") {
-            let said = whole_number(value)?;
-            if length.is_some_and(|length| length != said) {
+            let bytes = whole_number(value)?;
+            if length.is_some_and(|length| length != bytes) {
                 return Err(());
             }
-            length = Some(said);
+            length = Some(bytes);
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
             let last = value.rsplit(|&byte| byte == b',').next().unwrap_or_default();
             if !last.trim_ascii().eq_ignore_ascii_case(b"chunked") {

@@ -1,23 +1,23 @@
-//! What one thread counts, and nobody else writes to.
+//! The counts of one worker, which no other thread writes.
 
 use crate::outcome::{Errors, Kind};
 use crate::reply::Whole;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::Sender;
 
-/// The longest time that a histogram tells from longer ones: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+/// The longest time that a histogram distinguishes: an hour.
+const TIME_NS_MAX: u64 = 3_600_000_000_000;
 
 /// A distribution of times; three digits are kept.
 pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, 3)
+    Histogram::new_with_bounds(1, TIME_NS_MAX, 3)
         .unwrap_or_else(|_| unreachable!("bounds that hold"))
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    /// When it was to be sent.
+pub(crate) struct InFlight {
+    /// When it was due.
     pub intended_ns: i64,
     /// When it was sent.
     pub sent_ns: i64,
@@ -52,26 +52,26 @@ pub(crate) struct Tally {
     pub unsent: u64,
     pub unfinished: u64,
     pub latency: Histogram<u64>,
-    /// Where each request is sent when it is intended, this is as `latency`, and stays empty.
+    /// Empty in a closed loop, where it would equal `latency`.
     pub service: Histogram<u64>,
     pub connect: Histogram<u64>,
-    /// How long those waited that were given up or never sent.
+    /// How long the requests waited that were given up or never sent.
     pub given_up: Histogram<u64>,
-    apart: bool,
+    is_planned: bool,
     interval: Interval,
     interval_ns: i64,
-    /// The start of what counts; what is before it was for warming up.
+    /// The end of the warm-up, from which on requests count.
     zero_ns: i64,
     interval_end_ns: i64,
     /// Whether the intervals are still going on.
     in_time: bool,
-    /// Given up when the intervals end, by which the receiver knows.
-    to: Option<Sender<Interval>>,
+    /// Dropped when the intervals end, which ends the receiver.
+    sender: Option<Sender<Interval>>,
 }
 
 impl Tally {
-    /// Counts nothing yet. `apart` says whether a request may be sent later than intended.
-    pub(crate) fn new(interval_ns: i64, apart: bool, to: Sender<Interval>) -> Tally {
+    /// Counts nothing yet. If the load `is_planned`, requests may be sent later than intended.
+    pub(crate) fn new(interval_ns: i64, is_planned: bool, sender: Sender<Interval>) -> Tally {
         Tally {
             requests: 0,
             replies: 0,
@@ -89,45 +89,45 @@ impl Tally {
             service: histogram(),
             connect: histogram(),
             given_up: histogram(),
-            apart,
+            is_planned,
             interval: Interval::default(),
             interval_ns,
             zero_ns: i64::MIN,
             interval_end_ns: i64::MAX,
             in_time: false,
-            to: Some(to),
+            sender: Some(sender),
         }
     }
 
-    /// What counts begins at `zero_ns`.
+    /// Sets the end of the warm-up.
     pub(crate) fn begin(&mut self, zero_ns: i64) {
         self.zero_ns = zero_ns;
         self.interval_end_ns = zero_ns + self.interval_ns;
         self.in_time = true;
     }
 
-    pub(crate) fn counts(&self, flight: &Flight) -> bool {
-        flight.intended_ns >= self.zero_ns
+    pub(crate) fn counts(&self, request: &InFlight) -> bool {
+        request.intended_ns >= self.zero_ns
     }
 
     #[inline]
-    pub(crate) fn sent(&mut self, flight: &Flight) {
-        if self.counts(flight) {
+    pub(crate) fn sent(&mut self, request: &InFlight) {
+        if self.counts(request) {
             self.requests += 1;
             self.interval.requests += 1;
         }
     }
 
     #[inline]
-    pub(crate) fn reply(&mut self, flight: &Flight, whole: &Whole, now_ns: i64) {
-        let latency_ns = now_ns - flight.intended_ns;
-        if self.counts(flight) {
+    pub(crate) fn reply(&mut self, request: &InFlight, whole: &Whole, now_ns: i64) {
+        let latency_ns = now_ns - request.intended_ns;
+        if self.counts(request) {
             self.replies += 1;
             self.bytes += whole.bytes;
             self.statuses[usize::from(whole.status / 100).clamp(1, 5) - 1] += 1;
             self.latency.saturating_record(latency_ns.max(1) as u64);
-            if self.apart {
-                self.service.saturating_record((now_ns - flight.sent_ns).max(1) as u64);
+            if self.is_planned {
+                self.service.saturating_record((now_ns - request.sent_ns).max(1) as u64);
             }
             if whole.status >= 400 {
                 self.errors.count(Kind::Status);
@@ -143,11 +143,11 @@ impl Tally {
     }
 
     /// A request that was given up, or whose connection failed.
-    pub(crate) fn lost(&mut self, flight: &Flight, kind: Kind, now_ns: i64) {
-        if self.counts(flight) {
+    pub(crate) fn lost(&mut self, request: &InFlight, kind: Kind, now_ns: i64) {
+        if self.counts(request) {
             self.errors.count(kind);
             self.interval.errors += 1;
-            self.gave_up(flight.intended_ns, now_ns);
+            self.gave_up(request.intended_ns, now_ns);
         }
     }
 
@@ -159,22 +159,22 @@ impl Tally {
         }
     }
 
-    /// How long a request waited that nothing is going to come of.
+    /// Records how long a request waited that gets no reply.
     pub(crate) fn gave_up(&mut self, intended_ns: i64, now_ns: i64) {
         if intended_ns >= self.zero_ns {
             self.given_up.saturating_record((now_ns - intended_ns).max(1) as u64);
         }
     }
 
-    /// A request that is still under way when the load is over.
-    pub(crate) fn unfinished(&mut self, flight: &Flight, now_ns: i64) {
-        if self.counts(flight) {
+    /// A request that is in flight when the load is over.
+    pub(crate) fn unfinished(&mut self, request: &InFlight, now_ns: i64) {
+        if self.counts(request) {
             self.unfinished += 1;
-            self.gave_up(flight.intended_ns, now_ns);
+            self.gave_up(request.intended_ns, now_ns);
         }
     }
 
-    /// A connection that failed without a request under way.
+    /// A connection that failed without a request in flight.
     pub(crate) fn failed(&mut self, kind: Kind, now_ns: i64) {
         if now_ns >= self.zero_ns || !self.in_time {
             self.errors.count(kind);
@@ -182,11 +182,11 @@ impl Tally {
         }
     }
 
-    /// Hands over every interval that has ended by now.
+    /// Sends every interval that has ended by now.
     #[inline]
     pub(crate) fn roll(&mut self, now_ns: i64, under_way: usize) {
         while now_ns >= self.interval_end_ns {
-            self.hand_over(under_way);
+            self.send_interval(under_way);
             self.interval_end_ns += self.interval_ns;
         }
     }
@@ -196,24 +196,24 @@ impl Tally {
         self.interval_end_ns
     }
 
-    /// Ends the last interval, be it whole or not: what comes now is in none.
+    /// Ends the last interval, whole or not; later events are in none.
     pub(crate) fn end(&mut self, now_ns: i64, under_way: usize) {
         self.roll(now_ns, under_way);
         if self.in_time {
-            self.hand_over(under_way);
+            self.send_interval(under_way);
         }
         self.in_time = false;
         self.interval_end_ns = i64::MAX;
-        self.to = None;
+        self.sender = None;
     }
 
-    fn hand_over(&mut self, under_way: usize) {
+    fn send_interval(&mut self, under_way: usize) {
         let next = Interval { index: self.interval.index + 1, ..Interval::default() };
         let mut interval = std::mem::replace(&mut self.interval, next);
         interval.under_way = under_way as u64;
-        if let Some(to) = &self.to {
-            // Nobody listens any more: then nobody wants it.
-            let _ = to.send(interval);
+        if let Some(sender) = &self.sender {
+            // A receiver that has gone needs no intervals.
+            let _ = sender.send(interval);
         }
     }
 }

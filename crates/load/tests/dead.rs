@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{Answer, OK, Server, nobody};
+use common::{Answer, OK, Server, closed_port};
 use load::{Dead, Holding, Housing, established_at};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 fn threads(server: &Server, count: usize) -> Holding {
-    Holding { housing: Housing::Threads, ..Holding::of(&server.target(), count) }
+    Holding { housing: Housing::Threads, ..Holding::new(&server.target(), count) }
 }
 
 /// Waits until so many are left: the end of the last may be on its way still.
@@ -64,7 +64,7 @@ fn what_can_not_be_opened_is_counted_by_its_kind() {
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 5) };
     let dead = Dead::open_as(&silent.target(), 5, &holding).unwrap();
     assert_eq!((dead.opened(), dead.errors().timeout), (0, 5));
-    let (_kept, address) = nobody();
+    let (_kept, address) = closed_port();
     let target = load::Target { address, ..silent.target() };
     let dead = Dead::open_as(&target, 7, &holding).unwrap();
     assert_eq!((dead.opened(), dead.errors().refused), (0, 7));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Answer, OK, Server, nobody};
+use common::{Answer, OK, Server, closed_port};
 use load::{Arrivals, Errors, Outcome, Plan, Shape, Target};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
@@ -57,6 +57,27 @@ fn calls_are_counted_for_each_connection() {
     let outcome = run(&requests(30, Plan { calls: Some(3), ..server.plan() }));
     assert_eq!((outcome.connections, outcome.replies), (10, 30));
     assert_eq!(server.closing.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_load_ends_at_once_if_its_first_connection_is_refused_and_the_plan_says_so() {
+    let (_socket, address) = closed_port();
+    let target = Target { address, host: "localhost".into(), path: "/".into() };
+    let arrivals = Arrivals::Constant { per_s: 100.0 };
+    for shape in [Shape::Closed, Shape::Open(arrivals), Shape::Sessions(arrivals)] {
+        let plan = Plan {
+            shape,
+            threads: 2,
+            connections: 10,
+            duration: Some(Duration::from_secs(3_600)),
+            ends_if_refused: true,
+            ..Plan::new(target.clone())
+        };
+        match load::run(&plan, &AtomicBool::new(false), None) {
+            Err(load::Error::Refused(refused)) => assert_eq!(refused, address),
+            other => panic!("{shape:?}: {other:?}"),
+        }
+    }
 }
 
 #[test]
@@ -173,11 +194,11 @@ fn unasked_bytes_are_malformed() {
 
 #[test]
 fn nobody_there_is_refused_and_does_not_spin() {
-    let (_kept, address) = nobody();
+    let (_kept, address) = closed_port();
     let target = Target { address, host: "x".into(), path: "/".into() };
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
         let duration = Some(Duration::from_millis(300));
-        let outcome = run(&Plan { shape, duration, ..Plan::to(target.clone()) });
+        let outcome = run(&Plan { shape, duration, ..Plan::new(target.clone()) });
         assert_eq!((outcome.replies, outcome.requests), (0, 0));
         // The pauses double: ten attempts take a second.
         assert!((1..=10).contains(&outcome.errors.refused), "{:?}", outcome.errors);
@@ -187,7 +208,7 @@ fn nobody_there_is_refused_and_does_not_spin() {
         }
     }
     // By number alone it ends, too.
-    let plan = Plan { timeout: Duration::from_millis(50), ..Plan::to(target) };
+    let plan = Plan { timeout: Duration::from_millis(50), ..Plan::new(target) };
     let outcome = run(&requests(5, plan));
     assert_eq!((outcome.requests, outcome.unsent), (0, 5));
 }
@@ -266,14 +287,14 @@ fn what_waits_for_a_connection_is_not_called_late() {
 
 #[test]
 fn a_session_that_can_not_begin_has_waited() {
-    let (_kept, address) = nobody();
+    let (_kept, address) = closed_port();
     let target = Target { address, host: address.to_string(), path: "/".into() };
     let plan = Plan {
         shape: Shape::Sessions(Arrivals::Constant { per_s: 100.0 }),
         calls: Some(1),
         connections: 10,
         duration: Some(Duration::from_millis(100)),
-        ..Plan::to(target)
+        ..Plan::new(target)
     };
     let outcome = run(&plan);
     assert_eq!((outcome.errors.refused, outcome.unsent), (10, 0));

@@ -45,19 +45,19 @@ pub(super) struct Share {
 
 /// Obeys the orders that come over the line, to its end.
 pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
-    let mut held: Vec<OwnedFd> = Vec::new();
+    let mut sockets: Vec<OwnedFd> = Vec::new();
     for order in BufReader::new(line).lines() {
         let answer = match serde_json::from_str(&order?)? {
             Order::Open(share) => {
                 let mut opening = Opening::new(&share)?;
                 opening.run()?;
-                held.append(&mut opening.held);
-                Answer::Opened { opened: held.len(), errors: opening.errors }
+                sockets.append(&mut opening.sockets);
+                Answer::Opened { opened: sockets.len(), errors: opening.errors }
             }
-            Order::Count => Answer::Alive(alive(&held)),
+            Order::Count => Answer::Alive(alive(&sockets)),
             Order::Close => {
-                let alive = alive(&held);
-                reset(&mut held);
+                let alive = alive(&sockets);
+                reset(&mut sockets);
                 Answer::Alive(alive)
             }
         };
@@ -66,12 +66,12 @@ pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
         let mut line = line;
         line.write_all(&words)?;
     }
-    reset(&mut held);
+    reset(&mut sockets);
     Ok(())
 }
 
 /// How many are open: each is asked whether its end has come.
-fn alive(held: &[OwnedFd]) -> usize {
+fn alive(sockets: &[OwnedFd]) -> usize {
     let mut bytes = [0_u8; 4_096];
     let open = |socket: &&OwnedFd| loop {
         match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
@@ -82,12 +82,12 @@ fn alive(held: &[OwnedFd]) -> usize {
             _ => return false,
         }
     };
-    held.iter().filter(open).count()
+    sockets.iter().filter(open).count()
 }
 
 /// Closes them without leave-taking, so that none waits for the time that connections wait for.
-fn reset(held: &mut Vec<OwnedFd>) {
-    for socket in held.drain(..) {
+fn reset(sockets: &mut Vec<OwnedFd>) {
+    for socket in sockets.drain(..) {
         // One that is gone already has nothing to linger for.
         let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
     }
@@ -107,7 +107,7 @@ struct Opening<'a> {
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
     begun: usize,
-    held: Vec<OwnedFd>,
+    sockets: Vec<OwnedFd>,
     errors: Errors,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Opening<'a> {
             heads: Heads::default(),
             candidates: HashMap::new(),
             begun: 0,
-            held: Vec::with_capacity(share.count),
+            sockets: Vec::with_capacity(share.count),
             errors: Errors::default(),
         })
     }
@@ -175,7 +175,7 @@ impl<'a> Opening<'a> {
             Ok(true) => {
                 let Some(candidate) = self.candidates.remove(&number) else { return };
                 match epoll::delete(&self.epoll, &candidate.socket) {
-                    Ok(()) => self.held.push(candidate.socket),
+                    Ok(()) => self.sockets.push(candidate.socket),
                     Err(error) => self.errors.count(connect::kind(error)),
                 }
             }

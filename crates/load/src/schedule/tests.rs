@@ -11,7 +11,7 @@ fn plan(arrivals: Arrivals, seconds: f64) -> Plan {
     Plan {
         shape: Shape::Open(arrivals),
         duration: Some(Duration::from_secs_f64(seconds)),
-        ..Plan::to(target)
+        ..Plan::new(target)
     }
 }
 

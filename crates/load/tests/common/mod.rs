@@ -61,13 +61,13 @@ impl Server {
 
     /// A closed loop over one connection that the test gives its own terms.
     pub fn plan(&self) -> Plan {
-        Plan { timeout: Duration::from_secs(60), ..Plan::to(self.target()) }
+        Plan { timeout: Duration::from_secs(60), ..Plan::new(self.target()) }
     }
 }
 
 /// An address where nobody listens for as long as the socket is kept: it is not willing to share its
 /// port, so that no listener of another test gets it.
-pub fn nobody() -> (OwnedFd, SocketAddr) {
+pub fn closed_port() -> (OwnedFd, SocketAddr) {
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
     bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();

@@ -198,7 +198,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         pipeline: ask.pipeline as usize,
         sources: sources(ask, &target)?,
         interval: ask.interval.unwrap_or_else(|| usual_interval(duration)),
-        ..Plan::to(target)
+        ..Plan::new(target)
     })
 }
 
@@ -255,7 +255,7 @@ struct Held {
 fn dead(ask: &Load, plan: &Plan, stop: &Stop) -> Result<Option<Held>, ::load::Error> {
     let Some(number) = ask.dead else { return Ok(None) };
     let number = number as usize;
-    let mut holding = Holding::of(&plan.target, number);
+    let mut holding = Holding::new(&plan.target, number);
     if !plan.sources.is_empty() {
         holding.sources.clone_from(&plan.sources);
     }

@@ -152,7 +152,7 @@ impl Pressure {
             threads: threads.clamp(1, THREADS_MAX),
             pin: cpus.clients.clone(),
             interval,
-            ..Plan::to(self.target.clone())
+            ..Plan::new(self.target.clone())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the kernel says of connections: a second witness beside those who hold them.
+//! Connections as the kernel lists them: a second witness besides their holders.
 
 use std::collections::HashSet;
 use std::fs::File;

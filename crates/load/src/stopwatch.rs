@@ -7,15 +7,15 @@ use sys::clock::Clock;
 const CALIBRATION: Duration = Duration::from_millis(15);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Stopwatch {
     clock: Clock,
     base: u64,
 }
 
-impl Watch {
-    pub(crate) fn start() -> Watch {
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
         let clock = Clock::best(CALIBRATION);
-        Watch { clock, base: clock.now() }
+        Stopwatch { clock, base: clock.now() }
     }
 
     /// Nanoseconds since it was started.

@@ -1,20 +1,20 @@
 //! One thread of the generator: its connections, its share of the schedule, and its own counts.
-//! Nothing is shared with other threads while requests are under way.
+//! Nothing is shared with other threads while requests are in flight.
 //!
-//! A request costs one `send` and one `recv`, and a share of one wait, or of two where it is due at a
-//! time. Nothing is told to epoll after a connection is made: it is edge-triggered for both directions.
+//! A request costs one `send` and one `recv`, and a share of one wait, or of two if it is due at a time.
+//! epoll is edge-triggered for both directions, so a connection costs it one call.
 
-mod conn;
-mod links;
+mod connection;
+mod connecting;
 mod traffic;
 
 use crate::outcome::Kind;
 use crate::reply::Heads;
 use crate::schedule::Schedule;
 use crate::tally::{Interval, Tally};
-use crate::watch::Watch;
+use crate::stopwatch::Stopwatch;
 use crate::{Plan, Shape};
-use conn::{Conn, Stage};
+use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
 use std::cmp::Reverse;
@@ -27,11 +27,11 @@ use std::sync::mpsc::Sender;
 const RECEIVED_MAX: usize = 256 * 1024;
 /// Events that one wait takes at most: due requests are not to wait for too many replies.
 const EVENTS_MAX: usize = 128;
-/// The longest wait: so long does it take at most until a signal is noticed.
-const NAP_NS: i64 = 50_000_000;
-/// A load by number ends when nothing has come of it for this long and a time-out: longer than any
-/// pause before a connection is tried again.
-const VAIN_NS: i64 = 2_000_000_000;
+/// The longest wait, and so the longest time until a signal is noticed.
+const WAIT_NS_MAX: i64 = 50_000_000;
+/// A load by number ends after this time and a time-out without progress: longer than any pause before a
+/// connection is tried again.
+const NO_PROGRESS_NS: i64 = 2_000_000_000;
 /// A request sent later than this is late.
 const LATE_NS: i64 = 1_000_000;
 
@@ -51,9 +51,9 @@ pub(crate) struct Measured {
 pub(crate) struct Start<'a> {
     pub plan: &'a Plan,
     pub stop: &'a AtomicBool,
-    pub watch: Watch,
+    pub clock: Stopwatch,
     pub number: usize,
-    pub to: Sender<Interval>,
+    pub intervals: Sender<Interval>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ enum Phase {
     /// Connections are opened, nothing is sent.
     Opening,
     Going,
-    /// Nothing more is sent; what is under way is waited for.
+    /// Nothing more is sent; replies to requests in flight are awaited.
     Draining,
 }
 
@@ -72,24 +72,24 @@ enum Mode {
     Sessions,
 }
 
-/// Something to do with a connection later on; the time comes first, so that it orders.
+/// When a connection goes on: time, index, generation. The time comes first, for the order.
 type Timer = (i64, u32, u32);
 
-pub(crate) struct Lane<'a> {
+pub(crate) struct Worker<'a> {
     plan: &'a Plan,
     stop: &'a AtomicBool,
-    watch: Watch,
+    clock: Stopwatch,
     number: usize,
     mode: Mode,
     phase: Phase,
     epoll: OwnedFd,
-    conns: Vec<Conn>,
-    /// Connections that may take a request (open loop) or are to be opened (sessions), those that
-    /// have been free for longest first.
+    connections: Vec<Connection>,
+    /// Connections that may take a request (open loop) or are to be opened (sessions); the one that has been
+    /// free for longest is first.
     free: VecDeque<u32>,
     timers: BinaryHeap<Reverse<Timer>>,
     schedule: Option<Schedule>,
-    /// As many requests as may be under way on a connection, one after the other.
+    /// As many requests as may be in flight on a connection, one after the other.
     requests: Vec<u8>,
     request_bytes: usize,
     buffer: Vec<u8>,
@@ -107,12 +107,14 @@ pub(crate) struct Lane<'a> {
     starved_ns: i64,
     /// When a connection was last made or a reply last ended.
     progress_ns: i64,
-    /// When time-outs are looked for again.
-    look_ns: i64,
-    under_way: usize,
+    /// When time-outs are checked again.
+    next_check_ns: i64,
+    requests_in_flight: usize,
     connecting: usize,
-    /// Connections made so far, failed ones included: they take the sources in turn.
-    begun: usize,
+    /// Connections begun so far, failed ones included: they take the sources in turn.
+    connects: usize,
+    /// The first connection was refused, and the plan ends there.
+    is_refused: bool,
     /// CPU time of this thread at the start of what counts, once that has come.
     before: Option<sys::process::Resources>,
 }
@@ -123,100 +125,107 @@ fn share(whole: u64, plan: &Plan, number: usize) -> u64 {
     whole / threads + u64::from((number as u64) < whole % threads)
 }
 
-impl<'a> Lane<'a> {
-    pub(crate) fn new(start: Start<'a>) -> Result<Lane<'a>, Errno> {
-        let Start { plan, stop, watch, number, to } = start;
+impl<'a> Worker<'a> {
+    pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
+        let Start { plan, stop, clock, number, intervals } = start;
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
             Shape::Sessions(_) => Mode::Sessions,
         };
         let request = plan.target.request(plan.keep_alive);
-        let conns = share(plan.connections as u64, plan, number) as usize;
+        let connections = share(plan.connections as u64, plan, number) as usize;
         let budget = plan.requests.map_or(u64::MAX, |requests| share(requests, plan, number));
         let budget = if mode == Mode::Closed { budget } else { u64::MAX };
         let interval_ns = plan.interval.as_nanos() as i64;
-        Ok(Lane {
+        Ok(Worker {
             plan,
             stop,
-            watch,
+            clock,
             number,
             mode,
             phase: Phase::Opening,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            conns: (0..conns).map(|_| Conn::new(plan.pipeline)).collect(),
-            free: VecDeque::with_capacity(conns),
+            connections: (0..connections).map(|_| Connection::new(plan.pipeline)).collect(),
+            free: VecDeque::with_capacity(connections),
             timers: BinaryHeap::new(),
             schedule: None,
             requests: request.repeat(plan.pipeline),
             request_bytes: request.len(),
             buffer: vec![0; RECEIVED_MAX],
             heads: Heads::default(),
-            tally: Tally::new(interval_ns, mode != Mode::Closed, to),
+            tally: Tally::new(interval_ns, mode != Mode::Closed, intervals),
             budget,
             calls_max: plan.calls_max(),
             timeout_ns: plan.timeout.as_nanos() as i64,
             think_ns: plan.think.as_nanos() as i64,
             zero_ns: i64::MAX,
             end_ns: i64::MAX,
-            now_ns: watch.now_ns(),
+            now_ns: clock.now_ns(),
             starved_ns: i64::MIN,
-            progress_ns: watch.now_ns(),
-            look_ns: 0,
-            under_way: 0,
+            progress_ns: clock.now_ns(),
+            next_check_ns: 0,
+            requests_in_flight: 0,
             connecting: 0,
-            begun: 0,
+            connects: 0,
+            is_refused: false,
             before: None,
         })
     }
 
-    /// Opens the connections; what can't be opened is tried again later. Sessions open their own.
+    /// Opens the connections; one that fails is tried again later. Sessions open their own.
     pub(crate) fn open(&mut self) -> Result<(), Errno> {
         const CONNECTING_MAX: usize = 256;
         let mut next = 0;
         if self.mode == Mode::Sessions {
-            self.free.extend(0..self.conns.len() as u32);
-            next = self.conns.len();
+            self.free.extend(0..self.connections.len() as u32);
+            next = self.connections.len();
         }
-        while (next < self.conns.len() || self.connecting > 0) && !self.stopped() {
-            self.now_ns = self.watch.now_ns();
-            // One at a time, and a look at what has come of the others, so that the time that one
-            // takes is not that of making the rest.
-            let begins = next < self.conns.len() && self.connecting < CONNECTING_MAX;
+        while (next < self.connections.len() || self.connecting > 0) && !self.stopped() {
+            self.now_ns = self.clock.now_ns();
+            // One at a time, with the events of the others between them, so that the time that one takes
+            // does not include making the rest.
+            let begins = next < self.connections.len() && self.connecting < CONNECTING_MAX;
             if begins {
                 self.connect(next as u32);
                 next += 1;
             }
-            self.look_for_timeouts();
-            self.wait(if begins { self.now_ns } else { self.look_ns })?;
+            self.check_timeouts();
+            self.wait(if begins { self.now_ns } else { self.next_check_ns })?;
+            self.check_refused()?;
         }
         Ok(())
     }
 
-    /// Sends what the plan says, from the moment on that what counts begins at `zero_ns`, or
-    /// before it to warm up; then waits for what is under way.
-    pub(crate) fn go(&mut self, zero_ns: i64) -> Result<(), Errno> {
+    /// Sends what the plan says: until `zero_ns` to warm up, from then on for the record; then waits for the
+    /// replies in flight.
+    pub(crate) fn run(&mut self, zero_ns: i64) -> Result<(), Errno> {
         self.begin(zero_ns);
         loop {
-            self.now_ns = self.watch.now_ns();
+            self.now_ns = self.clock.now_ns();
             if self.ended() {
                 break;
             }
             if self.before.is_none() && self.now_ns >= self.zero_ns {
                 self.before = Some(sys::process::thread_resources());
             }
-            self.tally.roll(self.now_ns, self.under_way);
+            self.tally.roll(self.now_ns, self.requests_in_flight);
             self.send_due();
-            self.ring_timers();
-            self.look_for_timeouts();
+            self.run_timers();
+            self.check_timeouts();
             self.wait(self.next_ns())?;
+            self.check_refused()?;
         }
         self.drain()
     }
 
+    fn check_refused(&self) -> Result<(), Errno> {
+        if self.is_refused { Err(Errno::CONNREFUSED) } else { Ok(()) }
+    }
+
     fn begin(&mut self, zero_ns: i64) {
         self.zero_ns = zero_ns;
-        self.now_ns = self.watch.now_ns();
+        self.now_ns = self.clock.now_ns();
         self.progress_ns = self.now_ns;
         self.tally.begin(zero_ns);
         self.phase = Phase::Going;
@@ -227,10 +236,10 @@ impl<'a> Lane<'a> {
             let each = if self.mode == Mode::Sessions { self.calls_max } else { 1 };
             self.schedule = Some(Schedule::new(arrivals, self.plan, self.number, each));
         }
-        for index in 0..self.conns.len() as u32 {
-            if self.conns[index as usize].stage == Stage::Open {
-                // Sending over those before it has taken its time.
-                self.now_ns = self.watch.now_ns();
+        for index in 0..self.connections.len() as u32 {
+            if self.connections[index as usize].stage == Stage::Open {
+                // Sending over those before it has taken time.
+                self.now_ns = self.clock.now_ns();
                 self.settle(index);
             }
         }
@@ -242,61 +251,61 @@ impl<'a> Lane<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether the load is over, by time, by number, by a signal, or since nothing comes of it.
+    /// Whether the load is over: by time, by number, by a signal, or for lack of progress.
     fn ended(&mut self) -> bool {
         let sent_all = match &self.schedule {
             Some(schedule) => schedule.peek().is_none(),
             None => self.budget == 0,
         };
-        let quiet = !self.is_waited_for();
-        let idle_sessions = self.mode != Mode::Sessions || self.free.len() == self.conns.len();
+        let quiet = !self.is_awaiting();
+        let idle_sessions = self.mode != Mode::Sessions || self.free.len() == self.connections.len();
         let done = self.plan.requests.is_some() && sent_all && quiet && idle_sessions;
-        self.now_ns >= self.end_ns || done || self.is_in_vain() || self.stopped()
+        self.now_ns >= self.end_ns || done || self.makes_no_progress() || self.stopped()
     }
 
-    /// Whether nobody answers: by number alone a load would then never end. A connection that is open
-    /// waits for its turn, however rare that is; and sessions come to their end by themselves.
-    fn is_in_vain(&self) -> bool {
+    /// Whether the target does not answer: a load by number alone would then never end. A connection that is
+    /// open waits for its turn, however rare that is, and sessions end by themselves.
+    fn makes_no_progress(&self) -> bool {
         self.plan.duration.is_none()
             && self.mode != Mode::Sessions
-            && self.now_ns - self.progress_ns > self.timeout_ns.saturating_add(VAIN_NS)
-            && self.conns.iter().all(|conn| conn.stage != Stage::Open)
+            && self.now_ns - self.progress_ns > self.timeout_ns.saturating_add(NO_PROGRESS_NS)
+            && self.connections.iter().all(|connection| connection.stage != Stage::Open)
     }
 
     fn drain(&mut self) -> Result<(), Errno> {
         if !self.stopped() {
-            // What was due just before the end and has not had its turn.
+            // Requests that were due just before the end.
             self.send_due();
         }
         self.end_ns = self.end_ns.min(self.now_ns);
-        self.tally.end(self.end_ns, self.under_way);
+        self.tally.end(self.end_ns, self.requests_in_flight);
         self.phase = Phase::Draining;
         let last_ns = self.now_ns.saturating_add(self.timeout_ns);
-        while self.is_waited_for() && self.now_ns <= last_ns && !self.stopped() {
-            self.look_for_timeouts();
-            self.wait(self.look_ns.min(last_ns))?;
-            self.now_ns = self.watch.now_ns();
+        while self.is_awaiting() && self.now_ns <= last_ns && !self.stopped() {
+            self.check_timeouts();
+            self.wait(self.next_check_ns.min(last_ns))?;
+            self.now_ns = self.clock.now_ns();
         }
-        for conn in &self.conns {
-            conn.flights.iter().for_each(|flight| self.tally.unfinished(flight, self.now_ns));
-            if self.mode == Mode::Sessions && conn.stage == Stage::Connecting {
-                self.tally.never_sent(conn.session_ns, self.now_ns);
+        for connection in &self.connections {
+            connection.in_flight.iter().for_each(|request| self.tally.unfinished(request, self.now_ns));
+            if self.mode == Mode::Sessions && connection.stage == Stage::Connecting {
+                self.tally.never_sent(connection.session_ns, self.now_ns);
             }
         }
-        // Last: of a rate far above what is possible, to count these takes longer than a reply.
+        // Last: for a rate far above what is possible, this takes longer than a reply.
         self.give_up_unsent();
         Ok(())
     }
 
-    /// Whether something is under way: requests, or connections of sessions that have begun.
-    fn is_waited_for(&self) -> bool {
-        self.under_way > 0 || (self.mode == Mode::Sessions && self.connecting > 0)
+    /// Whether requests are in flight, or connections of sessions that have begun.
+    fn is_awaiting(&self) -> bool {
+        self.requests_in_flight > 0 || (self.mode == Mode::Sessions && self.connecting > 0)
     }
 
-    /// Counts what was due and has not been sent, with how long it waited.
+    /// Counts the requests that were due and not sent, with the time that they waited.
     fn give_up_unsent(&mut self) {
-        let begun = self.end_ns >= self.zero_ns;
-        if self.budget != u64::MAX && begun {
+        let has_begun = self.end_ns >= self.zero_ns;
+        if self.budget != u64::MAX && has_begun {
             self.tally.unsent += self.budget;
         }
         let Some(schedule) = &mut self.schedule else { return };
@@ -322,9 +331,9 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// When there is something to do next, if nothing comes in before.
+    /// When there is something to do next, if no event comes before.
     fn next_ns(&self) -> i64 {
-        let mut next = self.end_ns.min(self.tally.interval_end_ns()).min(self.look_ns);
+        let mut next = self.end_ns.min(self.tally.interval_end_ns()).min(self.next_check_ns);
         if self.before.is_none() {
             next = next.min(self.zero_ns);
         }
@@ -339,10 +348,10 @@ impl<'a> Lane<'a> {
 
     /// Waits for events until `until_ns`, and handles them.
     fn wait(&mut self, until_ns: i64) -> Result<(), Errno> {
-        let left_ns = until_ns.saturating_sub(self.now_ns).clamp(0, NAP_NS);
+        let left_ns = until_ns.saturating_sub(self.now_ns).clamp(0, WAIT_NS_MAX);
         let mut left = Timespec { tv_sec: 0, tv_nsec: left_ns };
         if left_ns > 0 && (self.schedule.is_some() || !self.timers.is_empty()) {
-            // epoll itself waits for whole milliseconds: what is due by then would be sent late.
+            // epoll waits for whole milliseconds, so a request that is due before would be late.
             let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
             match poll(&mut epoll, Some(&left)) {
                 Ok(0) | Err(Errno::INTR) => return Ok(()),
@@ -360,28 +369,28 @@ impl<'a> Lane<'a> {
             Err(error) => return Err(error),
         };
         if count > 0 {
-            self.now_ns = self.watch.now_ns();
+            self.now_ns = self.clock.now_ns();
         }
         for event in &events[..count] {
             let (flags, data) = (event.flags, event.data.u64());
-            let (index, life) = (data as u32, (data >> 32) as u32);
-            // A connection that this very batch has closed may have events in it.
-            if self.conns.get(index as usize).is_some_and(|conn| conn.life == life) {
+            let (index, generation) = (data as u32, (data >> 32) as u32);
+            // A connection that this batch has closed may have events in it.
+            if self.connections.get(index as usize).is_some_and(|connection| connection.generation == generation) {
                 self.ready(index, flags);
             }
         }
         Ok(())
     }
 
-    /// Gives up what has waited for too long. Looks at all a few times within a time-out, which
-    /// costs less than a timer for each request, and makes it late by a few per cent at most.
-    fn look_for_timeouts(&mut self) {
-        if self.now_ns < self.look_ns {
+    /// Fails the requests that have waited for too long. Checking all a few times within a time-out costs
+    /// less than a timer for each request, and is late by a few per cent at most.
+    fn check_timeouts(&mut self) {
+        if self.now_ns < self.next_check_ns {
             return;
         }
-        self.look_ns = self.now_ns + (self.timeout_ns / 32).max(LATE_NS);
-        for index in 0..self.conns.len() as u32 {
-            if let Some(since_ns) = self.conns[index as usize].waits_since_ns()
+        self.next_check_ns = self.now_ns + (self.timeout_ns / 32).max(LATE_NS);
+        for index in 0..self.connections.len() as u32 {
+            if let Some(since_ns) = self.connections[index as usize].waits_since_ns()
                 && self.now_ns - since_ns >= self.timeout_ns
             {
                 self.fail(index, Kind::Timeout);

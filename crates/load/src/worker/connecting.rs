@@ -1,0 +1,157 @@
+//! Opening connections, closing them, and opening them again.
+
+use super::connection::Stage;
+use super::{Worker, Mode, Phase};
+use crate::connect;
+use crate::outcome::Kind;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use std::cmp::Reverse;
+
+/// The pause after the first failure of a connection; it doubles with each.
+const PAUSE_NS: i64 = 1_000_000;
+/// How often it doubles at most: to half a second.
+const DOUBLED_MAX: u32 = 9;
+
+impl Worker<'_> {
+    /// Begins to connect.
+    pub(super) fn connect(&mut self, index: u32) {
+        let sources = &self.plan.sources;
+        let turn = self.connects * self.plan.threads + self.number;
+        let from = (!sources.is_empty()).then(|| sources[turn % sources.len()]);
+        self.connects += 1;
+        self.now_ns = self.clock.now_ns();
+        let connection = &mut self.connections[index as usize];
+        connection.generation = connection.generation.wrapping_add(1);
+        connection.began_ns = self.now_ns;
+        let data = u64::from(connection.generation) << 32 | u64::from(index);
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        let connecting = connect::begin(self.plan.target.address, from).and_then(|socket| {
+            epoll::add(&self.epoll, &socket, EventData::new_u64(data), flags)?;
+            Ok(socket)
+        });
+        match connecting {
+            Ok(socket) => {
+                connection.socket = Some(socket);
+                connection.stage = Stage::Connecting;
+                self.connecting += 1;
+            }
+            Err(error) => self.fail_because(index, error),
+        }
+    }
+
+    /// The socket is connected, or can't be.
+    pub(super) fn connected(&mut self, index: u32, flags: EventFlags) {
+        let connection = &mut self.connections[index as usize];
+        if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
+            let error = match connection.socket.as_ref().map(sockopt::socket_error) {
+                Some(Ok(Err(error)) | Err(error)) => error,
+                _ => Errno::CONNRESET,
+            };
+            return self.fail_because(index, error);
+        }
+        if !flags.contains(EventFlags::OUT) {
+            return;
+        }
+        let took_ns = (self.now_ns - connection.began_ns).max(1) as u64;
+        connection.stage = Stage::Open;
+        connection.calls_left = self.calls_max;
+        (connection.replied, connection.thinking) = (false, false);
+        self.connecting -= 1;
+        self.progress_ns = self.now_ns;
+        self.tally.connections += 1;
+        self.tally.connect.saturating_record(took_ns);
+        match self.phase {
+            Phase::Opening => {}
+            // A session that was due before the end has its first request sent.
+            Phase::Draining if self.mode == Mode::Sessions => self.send_first(index),
+            Phase::Draining => self.close(index),
+            Phase::Going => self.settle(index),
+        }
+    }
+
+    pub(super) fn fail_because(&mut self, index: u32, error: Errno) {
+        let kind = connect::kind(error);
+        if kind == Kind::Other {
+            self.tally.other_error = Some(error.to_string());
+        }
+        self.fail(index, kind);
+    }
+
+    /// A connection failed: it closes, its requests in flight are lost, and it is made again after a pause.
+    pub(super) fn fail(&mut self, index: u32, kind: Kind) {
+        let connection = &mut self.connections[index as usize];
+        if connection.in_flight.is_empty() {
+            self.tally.failed(kind, self.now_ns);
+        }
+        self.is_refused |= self.plan.ends_if_refused && kind == Kind::Refused && self.tally.connections == 0;
+        if self.mode == Mode::Sessions && connection.stage != Stage::Open {
+            // Its first request has waited as well.
+            self.tally.gave_up(connection.session_ns, self.now_ns);
+        }
+        self.requests_in_flight -= connection.in_flight.len();
+        for request in connection.in_flight.drain(..) {
+            self.tally.lost(&request, kind, self.now_ns);
+        }
+        connection.failures += 1;
+        let doubled = (connection.failures - 1).min(DOUBLED_MAX);
+        self.close(index);
+        self.reconnect(index, PAUSE_NS << doubled);
+    }
+
+    /// Closes the socket; it has no request in flight.
+    pub(super) fn close(&mut self, index: u32) {
+        let connection = &mut self.connections[index as usize];
+        if connection.stage == Stage::Connecting {
+            self.connecting -= 1;
+        }
+        connection.socket = None;
+        connection.stage = Stage::Closed;
+        connection.generation = connection.generation.wrapping_add(1);
+        connection.unsent_bytes = 0;
+        connection.reply.clear();
+    }
+
+    /// Makes a closed connection again, `pause_ns` from now. A session's connection becomes free for the
+    /// next session instead.
+    pub(super) fn reconnect(&mut self, index: u32, pause_ns: i64) {
+        let connection = &mut self.connections[index as usize];
+        if self.mode == Mode::Sessions {
+            if !connection.is_free {
+                connection.is_free = true;
+                if self.free.is_empty() {
+                    self.starved_ns = self.now_ns;
+                }
+                self.free.push_back(index);
+            }
+        } else if pause_ns > 0 {
+            self.timers.push(Reverse((self.now_ns + pause_ns, index, connection.generation)));
+        } else if self.phase == Phase::Going && self.budget > 0 {
+            self.connect(index);
+        }
+    }
+
+    /// Resumes connections whose pause or think time is over.
+    pub(super) fn run_timers(&mut self) {
+        let until_ns = self.now_ns;
+        while let Some(&Reverse((at_ns, index, generation))) = self.timers.peek() {
+            if at_ns > until_ns {
+                return;
+            }
+            self.timers.pop();
+            // Of several that are due at once, each goes a little later than the one before.
+            self.now_ns = self.clock.now_ns();
+            let connection = &mut self.connections[index as usize];
+            if connection.generation != generation {
+                continue;
+            }
+            connection.thinking = false;
+            match connection.stage {
+                Stage::Closed => self.connect(index),
+                Stage::Open => self.fill(index),
+                Stage::Connecting => {}
+            }
+        }
+    }
+}

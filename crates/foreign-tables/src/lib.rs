@@ -50,9 +50,7 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
 /// that are not seen but change how it looks, and not longer than a line.
 fn told(text: &str) -> String {
     const LONGEST: usize = 120;
-    let spaced = |c: char| if c.is_control() || c.is_whitespace() { ' ' } else { c };
-    let plain: String = text.chars().map(spaced).filter(|&c| observe::is_printable(c)).collect();
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = printable::one_line(text);
     if line.chars().count() <= LONGEST {
         return line;
     }
@@ -88,7 +86,7 @@ mod tests {
     #[test]
     fn what_is_told_stays_on_one_line() {
         assert_eq!(told("a\n\tb\x1b[31m"), "a b [31m");
-        assert_eq!(told("a\u{202e}b\u{2066}c\u{2028}d \u{200f}\u{feff} e"), "abc d e");
+        assert_eq!(told("a\u{202e}b\u{2066}c\u{2028}d \u{200f}\u{feff} e"), "a b c d e");
         assert_eq!(told(&"x".repeat(500)).chars().count(), 120);
     }
 

@@ -1,6 +1,6 @@
 //! Exit codes, and what is said when a command can't do what it was asked.
 
-use observe::plain;
+use printable::clean;
 use record::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ impl From<Exit> for ExitCode {
 /// Says a line on standard error, without orders to the terminal that a file may hold. When nobody hears it,
 /// there is nobody to tell that either.
 pub fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", plain(line, false));
+    let _ = writeln!(io::stderr(), "{}", clean(line, false));
 }
 
 /// Why a command could not do what it was asked: one line for a person, and the exit code.

@@ -1,7 +1,7 @@
 //! Standard output: what may be printed on it, and what happens when nobody reads it any more.
 
 use crate::exit::Trouble;
-use observe::plain;
+use printable::clean;
 use report::layout::{Detail, Style};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
@@ -11,7 +11,7 @@ const WIDTH_OFF_TERMINAL: usize = 110;
 /// Writes a text for people to standard output, without a stranger's orders to the terminal. A reader
 /// that has gone ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
-    print_exactly(&plain(text, takes_colours()))
+    print_exactly(&clean(text, takes_colours()))
 }
 
 /// Writes a text for programs to standard output, as it is. A reader that has gone ends the command, quietly.

@@ -3,8 +3,8 @@
 //! Processes of their own hold them. Each may open as many descriptors as this one, and they end with it,
 //! whatever ends it.
 
-mod kernel;
 mod hold;
+mod kernel;
 
 pub use kernel::{accepted_at, established_at, is_own};
 
@@ -139,14 +139,18 @@ impl Dead {
         for number in 0..holders {
             let Some(answer) = dead.holders[number].answer_until(stop).map_err(failed)? else {
                 dead.holders.drain(..).for_each(Holder::kill);
-                return Err(Error::Failed("dead connections were given up while they were opened".into()));
+                return Err(Error::Failed(
+                    "dead connections were given up while they were opened".into(),
+                ));
             };
             match answer {
                 Answer::Opened { opened, errors } => {
                     dead.opened += opened;
                     dead.errors.add(&errors);
                 }
-                Answer::Alive(_) => return Err(Error::Failed("a holder answered something else".into())),
+                Answer::Alive(_) => {
+                    return Err(Error::Failed("a holder answered something else".into()));
+                }
             }
         }
         Ok(dead)
@@ -194,8 +198,9 @@ impl Dead {
     }
 
     fn request(&mut self, order: &Order) -> Result<usize, Error> {
-        let failed =
-            |error: io::Error| Error::Failed(format!("a holder of dead connections is gone: {error}"));
+        let failed = |error: io::Error| {
+            Error::Failed(format!("a holder of dead connections is gone: {error}"))
+        };
         for holder in &mut self.holders {
             holder.order(order).map_err(failed)?;
         }

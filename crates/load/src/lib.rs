@@ -27,10 +27,10 @@ pub use dead::{
 pub use outcome::{DeadOutcome, Errors, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
 
-use crate::worker::{Worker, Measured, Start};
 use crate::merge::Series;
-use crate::tally::Interval;
 use crate::stopwatch::Stopwatch;
+use crate::tally::Interval;
+use crate::worker::{Measured, Start, Worker};
 use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
@@ -97,7 +97,9 @@ pub fn run(
 fn join(
     thread: std::thread::ScopedJoinHandle<'_, Result<Option<Measured>, Error>>,
 ) -> Result<Option<Measured>, Error> {
-    thread.join().unwrap_or_else(|_| Err(Error::Failed("a thread of the generator panicked".into())))
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(Error::Failed("a thread of the generator panicked".into())))
 }
 
 /// What all threads measured, or why one of them could not begin; the others have nothing then.

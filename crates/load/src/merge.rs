@@ -1,8 +1,8 @@
 //! Adds up the counts of all threads.
 
-use crate::worker::Measured;
 use crate::outcome::{Outcome, Quantiles, Rates, Tick};
 use crate::tally::{Interval, histogram};
+use crate::worker::Measured;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;

@@ -152,7 +152,9 @@ impl Arrivals {
         };
         if !rates.iter().all(|rate| (0.0..=1e9).contains(rate)) || rates.iter().sum::<f64>() <= 0.0
         {
-            return Err(Error::Failed("a rate is above zero and at most a billion a second".to_owned()));
+            return Err(Error::Failed(
+                "a rate is above zero and at most a billion a second".to_owned(),
+            ));
         }
         if matches!(self, Arrivals::Ramp { .. }) && plan.duration.is_none() {
             return Err(Error::Failed("a ramp needs a length of time to rise over".to_owned()));

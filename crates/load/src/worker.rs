@@ -4,15 +4,15 @@
 //! A request costs one `send` and one `recv`, and a share of one wait, or of two if it is due at a time.
 //! epoll is edge-triggered for both directions, so a connection costs it one call.
 
-mod connection;
 mod connecting;
+mod connection;
 mod traffic;
 
 use crate::outcome::Kind;
 use crate::reply::Heads;
 use crate::schedule::Schedule;
-use crate::tally::{Interval, Tally};
 use crate::stopwatch::Stopwatch;
+use crate::tally::{Interval, Tally};
 use crate::{Plan, Shape};
 use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
@@ -258,7 +258,8 @@ impl<'a> Worker<'a> {
             None => self.budget == 0,
         };
         let quiet = !self.is_awaiting();
-        let idle_sessions = self.mode != Mode::Sessions || self.free.len() == self.connections.len();
+        let idle_sessions =
+            self.mode != Mode::Sessions || self.free.len() == self.connections.len();
         let done = self.plan.requests.is_some() && sent_all && quiet && idle_sessions;
         self.now_ns >= self.end_ns || done || self.makes_no_progress() || self.stopped()
     }
@@ -287,7 +288,10 @@ impl<'a> Worker<'a> {
             self.now_ns = self.clock.now_ns();
         }
         for connection in &self.connections {
-            connection.in_flight.iter().for_each(|request| self.tally.unfinished(request, self.now_ns));
+            connection
+                .in_flight
+                .iter()
+                .for_each(|request| self.tally.unfinished(request, self.now_ns));
             if self.mode == Mode::Sessions && connection.stage == Stage::Connecting {
                 self.tally.never_sent(connection.session_ns, self.now_ns);
             }
@@ -375,7 +379,11 @@ impl<'a> Worker<'a> {
             let (flags, data) = (event.flags, event.data.u64());
             let (index, generation) = (data as u32, (data >> 32) as u32);
             // A connection that this batch has closed may have events in it.
-            if self.connections.get(index as usize).is_some_and(|connection| connection.generation == generation) {
+            if self
+                .connections
+                .get(index as usize)
+                .is_some_and(|connection| connection.generation == generation)
+            {
                 self.ready(index, flags);
             }
         }

@@ -37,7 +37,6 @@
 mod calls;
 mod estimate;
 mod format;
-mod plain;
 mod process;
 mod records;
 mod sizes;
@@ -52,7 +51,6 @@ use std::time::Duration;
 
 pub use calls::Call;
 pub use estimate::Estimate;
-pub use plain::{is_printable, on_one_line, plain};
 pub use trouble::{Child, NoWaits, Trouble};
 
 /// So many threads of a process are watched.

@@ -1,7 +1,7 @@
 //! What `/proc` says of a process: who it is, its threads, its children, what its threads wait in,
 //! and how many descriptors its epoll sets watch.
 
-use crate::plain::is_printable;
+use printable::is_printable;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;

@@ -125,7 +125,7 @@ fn series(table: &Table, row: &Row, point: u64) -> String {
     }
     let axis = if table.axis_parameter.is_empty() { &table.axis } else { &table.axis_parameter };
     let _ = write!(name, " {axis}={point}");
-    one_line(&name)
+    printable::one_line(&name)
 }
 
 /// The cells as tables have them: by workload, parameters, subject, point and round.
@@ -154,9 +154,9 @@ fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
 /// Why a cell has no figures, or no more of them.
 fn missing(cell: &Cell) -> Option<String> {
     match (&cell.outcome, &cell.short) {
-        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", one_line(reason))),
+        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", printable::one_line(reason))),
         (_, Some(short)) => {
-            Some(format!("ended at {}: {}", short.reached, one_line(&short.because)))
+            Some(format!("ended at {}: {}", short.reached, printable::one_line(&short.because)))
         }
         _ => None,
     }
@@ -194,12 +194,6 @@ fn within(table: &Parameters, cell: &Parameters) -> bool {
     table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }
 
-/// `text` on one line, without what is not seen but changes how a terminal or a file is read.
-fn one_line(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,10 +211,5 @@ mod tests {
             assert_eq!(found, Some(place), "{}", format.name);
         }
         assert!(find("csv").is_some() && find("xml").is_none());
-    }
-
-    #[test]
-    fn what_is_told_in_a_line_is_one() {
-        assert_eq!(one_line(" a\n\tb\u{1b}[1m  c "), "a b [1m c");
     }
 }

@@ -1,7 +1,7 @@
 //! Opening connections, closing them, and opening them again.
 
 use super::connection::Stage;
-use super::{Worker, Mode, Phase};
+use super::{Mode, Phase, Worker};
 use crate::connect;
 use crate::outcome::Kind;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -85,7 +85,8 @@ impl Worker<'_> {
         if connection.in_flight.is_empty() {
             self.tally.failed(kind, self.now_ns);
         }
-        self.is_refused |= self.plan.ends_if_refused && kind == Kind::Refused && self.tally.connections == 0;
+        self.is_refused |=
+            self.plan.ends_if_refused && kind == Kind::Refused && self.tally.connections == 0;
         if self.mode == Mode::Sessions && connection.stage != Stage::Open {
             // Its first request has waited as well.
             self.tally.gave_up(connection.session_ns, self.now_ns);

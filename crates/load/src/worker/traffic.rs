@@ -1,7 +1,7 @@
 //! Requests out, replies in.
 
 use super::connection::Stage;
-use super::{LATE_NS, Worker, Mode, Phase};
+use super::{LATE_NS, Mode, Phase, Worker};
 use crate::outcome::Kind;
 use crate::reply::Step;
 use crate::schedule::Schedule;
@@ -65,7 +65,9 @@ impl Worker<'_> {
 
     fn has_capacity(&self, index: u32) -> bool {
         let connection = &self.connections[index as usize];
-        connection.stage == Stage::Open && connection.in_flight.len() < self.plan.pipeline && connection.calls_left > 0
+        connection.stage == Stage::Open
+            && connection.in_flight.len() < self.plan.pipeline
+            && connection.calls_left > 0
     }
 
     fn mark_free(&mut self, index: u32) {
@@ -238,10 +240,16 @@ impl Worker<'_> {
                 }
                 self.mark_free(index);
             }
-            Mode::Sessions if !connection.replied && connection.in_flight.is_empty() => self.send_first(index),
+            Mode::Sessions if !connection.replied && connection.in_flight.is_empty() => {
+                self.send_first(index)
+            }
             _ if self.think_ns > 0 && connection.replied => {
                 if connection.in_flight.is_empty() && !connection.thinking {
-                    self.timers.push(Reverse((self.now_ns + self.think_ns, index, connection.generation)));
+                    self.timers.push(Reverse((
+                        self.now_ns + self.think_ns,
+                        index,
+                        connection.generation,
+                    )));
                     self.connections[index as usize].thinking = true;
                 }
             }

@@ -5,10 +5,11 @@
 //! with their intervals on logarithmic axes, on which zero has a place of its own before the least point.
 //! It runs in gnuplot 5 and 6.
 
-use super::{Format, Material, caveats, identity, measured, one_line, place, within};
+use super::{Format, Material, caveats, identity, measured, place, within};
 use crate::figures::{Unit, whole};
 use crate::words;
 use analysis::{Analysis, PointSummary, Row, Table};
+use printable::one_line;
 use record::Run;
 use std::collections::BTreeSet;
 use std::io::{self, Write};

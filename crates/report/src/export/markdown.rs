@@ -3,11 +3,12 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out and nothing is in the way.
 
-use super::{Format, Material, caveats, identity, one_line, place};
+use super::{Format, Material, caveats, identity, place};
 use crate::averages;
 use crate::figures::{NONE, Unit, whole};
 use crate::words::{self, Mark};
 use analysis::{Averages, Estimate, Finding, Row, Table};
+use printable::one_line;
 use record::Run;
 use std::io::{self, Write};
 

@@ -5,9 +5,10 @@
 //! a summary of their own; where a workload is told in averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::{Format, Material, measured, one_line};
+use super::{Format, Material, measured};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
+use printable::one_line;
 use record::{MetricInfo, Outcome, Parameters, Run};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -5,7 +5,7 @@ use crate::commands::{Claim, nothing_yet, place};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json};
 use ::record::{Archive, Error, Merged, RunState, RunSummary, SqliteArchive};
-use observe::on_one_line;
+use printable::replace_unprintable;
 use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ fn list(named: &Place, json: bool) -> Result<(), Trouble> {
     for run in &runs {
         // Writing to a String can't fail.
         let damaged = if damaged.contains(&run.number) { "  (damaged)" } else { "" };
-        let _ = writeln!(text, "{}{damaged}", on_one_line(&line(run)));
+        let _ = writeln!(text, "{}{damaged}", replace_unprintable(&line(run)));
     }
     print(&text)
 }
@@ -116,7 +116,7 @@ fn merge_one(
         }
         Err(error) => return Err(error.into()),
     };
-    let id = on_one_line(&run.id);
+    let id = replace_unprintable(&run.id);
     let merged = match ::record::merge(into, &whole) {
         Ok(merged) => merged,
         Err(error @ Error::RunDiffers { .. }) => return refused(&error),

@@ -16,8 +16,9 @@ use clap::Args;
 use engine::Stop;
 use findings::format::count;
 use quantities::{COUNT_MAX, count_within};
-use std::net::IpAddr;
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 use url::Url;
 
 /// Put load on a server, and say how it bears it
@@ -66,6 +67,10 @@ pub struct Load {
     /// How many requests in all; with --connection-rate, whole connections of --calls
     #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub requests: Option<u64>,
+    /// Wait up to this time for a server that is still starting; without it, a refused first connection is
+    /// an error
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
+    pub wait: Option<Duration>,
     /// Load before anything is counted
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub warm_up: Option<Duration>,
@@ -115,8 +120,11 @@ Examples:
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
 
-/// The longest that a server is waited for that must be asked whether it is there.
+/// How long each address of a name may take to accept, when the first one that does is chosen.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// The pause between two attempts to reach a server that is still starting.
+const WAIT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Puts the load on its target, and reports.
 pub fn load(ask: &Load) -> Result<Exit, Trouble> {
@@ -127,10 +135,12 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     let plan = plan(ask, target).map_err(Trouble::usage)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
-    let failed = |error: ::load::Error| Trouble::failed(error.to_string());
+    if let Some(wait) = ask.wait {
+        await_server(plan.target.address, wait, &stop)?;
+    }
     let mut dead = dead(ask, &plan, &stop).map_err(|error| {
         if !stop.asked() {
-            return failed(error);
+            return failed(&error);
         }
         Trouble::interrupted(
             "interrupted while dead connections were opened: there was no load yet",
@@ -138,7 +148,8 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     })?;
     let live = live::Live::new(&plan);
     let mut watch = |tick: &::load::Tick| live.tick(tick);
-    let mut outcome = ::load::run(&plan, stop.flag(), Some(&mut watch)).map_err(failed)?;
+    let mut outcome =
+        ::load::run(&plan, stop.flag(), Some(&mut watch)).map_err(|error| failed(&error))?;
     live.done();
     outcome.dead = match &mut dead {
         Some(dead) => Some(dead.outcome(plan.target.address)),
@@ -151,6 +162,37 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
         print(&text::text(&url, &plan, &outcome, ask.all))?;
     }
     Ok(exit(&outcome))
+}
+
+fn failed(error: &::load::Error) -> Trouble {
+    Trouble::failed(match error {
+        ::load::Error::Refused(address) => refused(*address),
+        ::load::Error::Failed(text) => text.clone(),
+    })
+}
+
+fn refused(address: SocketAddr) -> String {
+    format!(
+        "{address} refuses connections: nothing listens there; start the server, or let `--wait 5s` wait for it"
+    )
+}
+
+/// Waits until the server accepts a connection, or refuses until the time is over.
+fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), Trouble> {
+    let begun = Instant::now();
+    while !stop.asked() {
+        let left = wait.saturating_sub(begun.elapsed());
+        match TcpStream::connect_timeout(&address, left.max(WAIT_PAUSE)) {
+            // Other failures are the load's to count.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+            _ => return Ok(()),
+        }
+        if left.is_zero() {
+            return Err(Trouble::failed(refused(address)));
+        }
+        std::thread::sleep(WAIT_PAUSE);
+    }
+    Err(Trouble::interrupted("interrupted while waiting for the server: there was no load yet"))
 }
 
 /// Interrupted, done, or failed where no reply came at all.
@@ -196,6 +238,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         threads: ask.threads as usize,
         pin: ask.pin.clone(),
         pipeline: ask.pipeline as usize,
+        ends_if_refused: true,
         sources: sources(ask, &target)?,
         interval: ask.interval.unwrap_or_else(|| usual_interval(duration)),
         ..Plan::new(target)

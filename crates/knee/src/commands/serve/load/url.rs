@@ -1,7 +1,7 @@
 //! What is to be loaded, and whether it may be.
 
 use crate::exit::Trouble;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// A URL, taken apart.
@@ -87,9 +87,7 @@ fn split(authority: &str) -> Result<(String, u16), &'static str> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, port) = rest.split_once(']').ok_or("a [ has no ]")?;
         let plain = host.split('%').next().unwrap_or_default();
-        plain
-            .parse::<std::net::Ipv6Addr>()
-            .map_err(|_| "an address of IPv6 stands between [ and ]")?;
+        plain.parse::<Ipv6Addr>().map_err(|_| "an address of IPv6 stands between [ and ]")?;
         (host, port)
     } else {
         let at = authority.find(':').unwrap_or(authority.len());
@@ -113,10 +111,15 @@ fn split(authority: &str) -> Result<(String, u16), &'static str> {
     Ok((host.to_owned(), port))
 }
 
+/// The metadata service of EC2 over IPv6, at a unique local address.
+const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+
 /// Whether an address is this machine's, or of a net that is nobody else's business.
 fn is_near(address: IpAddr) -> bool {
     let private = match address.to_canonical() {
-        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        // Not the link-local 169.254.0.0/16: clouds answer there with their metadata service.
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private(),
+        IpAddr::V6(ip) if ip == METADATA_V6 => false,
         IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
     };
     // The unspecified address leads here, too.
@@ -173,7 +176,6 @@ mod tests {
             "172.16.0.1",
             "172.31.255.1",
             "192.168.1.1",
-            "169.254.1.1",
             "::1",
             "fc00::1",
             "fdff::1",
@@ -182,7 +184,17 @@ mod tests {
         ] {
             assert!(is_near(near.parse().unwrap()), "{near}");
         }
-        for far in ["203.0.113.1", "8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8"] {
+        for far in [
+            "203.0.113.1",
+            "8.8.8.8",
+            "172.32.0.1",
+            "2001:db8::1",
+            "::ffff:8.8.8.8",
+            "169.254.169.254",
+            "169.254.1.1",
+            "::ffff:169.254.169.254",
+            "fd00:ec2::254",
+        ] {
             assert!(!is_near(far.parse().unwrap()), "{far}");
         }
         let url = Url::parse("http://203.0.113.1/").unwrap();

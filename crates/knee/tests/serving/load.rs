@@ -140,7 +140,7 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
         (&["load", "http://127.0.0.1/", "--rate", "0"], "rate"),
         (&["load", "http://127.0.0.1/", "--rate", "5", "--ramp", "1..2"], "--ramp"),
         (&["load", "http://127.0.0.1/", "--ramp", "5"], "100..5k"),
-        (&["load", "http://127.0.0.1/", "--connections", "0"], "from 1 on"),
+        (&["load", "http://127.0.0.1/", "--connections", "0"], "at least 1"),
         (&["load", "http://127.0.0.1/", "--connections", "2M"], "1,000,000 at most"),
         (&["load", "http://127.0.0.1/", "--threads", "11"], "--threads 11 is more"),
         (&["load", "http://127.0.0.1/", "--rate", "11M"], "10M at most"),

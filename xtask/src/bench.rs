@@ -1,19 +1,20 @@
 //! Our loops beside plain C programs that make the same system calls, run in turn.
 
-pub mod budget;
-pub mod compare;
+mod budget;
+mod compare;
 mod game;
-pub mod http;
-pub mod locks;
+mod http;
+mod locks;
 mod options;
-pub mod page;
-pub mod simulate;
+mod page;
+mod simulate;
 mod table;
 
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
-use game::{Game, Play, Setting};
+use clap::Subcommand;
+use game::{Game, HARNESS, PIPETEST, PRIMITIVES, Play, Setting};
 use options::Options;
 use serde_json::Value;
 use std::fs;
@@ -28,22 +29,55 @@ const NOT_POSSIBLE: i32 = 5;
 /// No single run takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(180);
 
-/// Measures a game and prints the table of ratios.
-pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
-    let game = Game::named(game).with_context(|| {
-        format!(
-            "there is no bench {game}: it is harness, pipetest, primitives, locks, page, http, \
-             simulate, compare or budget"
-        )
-    })?;
-    let options = Options::parse(game, args)?;
+/// What is measured against what.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Our poll loop and a plain C loop of the same system calls
+    Harness(options::Harness),
+    /// Our pipetest and a plain C one
+    Pipetest(options::Pipetest),
+    /// Our socket, bind, fork, reap, mmap and touch, and plain C programs
+    Primitives(options::Primitives),
+    /// Our locks and plain C; std and parking_lot, and direct use
+    Locks(locks::Options),
+    /// Frames of a page with up to 525,000 samples, panned and zoomed in a browser
+    Page(page::Options),
+    /// Our server, nginx and lighttpd; our load generator, wrk and httperf
+    Http(http::Options),
+    /// How often `knee compare` raises a false alarm, and which slowdowns it finds
+    Compare(compare::Options),
+    /// What the model of locks predicts for this machine, and what the machine does
+    Simulate(simulate::Options),
+    /// What a precision saves against fixed rounds, on the quick suite
+    Budget(budget::Options),
+}
+
+impl Bench {
+    /// Measures, and prints the table of ratios.
+    pub fn run(self, tally: &mut Tally) -> Result<()> {
+        match self {
+            Self::Harness(args) => measure(&HARNESS, &args.try_into()?, tally),
+            Self::Pipetest(args) => measure(&PIPETEST, &args.try_into()?, tally),
+            Self::Primitives(args) => measure(&PRIMITIVES, &args.try_into()?, tally),
+            Self::Locks(options) => locks::run(&options, tally),
+            Self::Page(options) => page::run(&options, tally),
+            Self::Http(options) => http::run(options, tally),
+            Self::Compare(options) => compare::run(&options, tally),
+            Self::Simulate(options) => simulate::run(&options, tally),
+            Self::Budget(options) => budget::run(&options, tally),
+        }
+    }
+}
+
+/// Measures a game.
+fn measure(game: &Game, options: &Options, tally: &mut Tally) -> Result<()> {
     let root = shell::root();
     let target = shell::target_dir()?;
     let programs =
         compile(game, &root.join(game.sources), &target.join("bench-c").join(game.name))?;
     let knee = build_knee(&root, &target)?;
     let scratch = tempfile::tempdir()?;
-    let bench = Bench { game, options: &options, knee, record: scratch.path().join("bench.db") };
+    let bench = Turns { game, options, knee, record: scratch.path().join("bench.db") };
 
     let mut rows = Vec::new();
     for (play, program) in programs.iter().filter(|(play, _)| options.wants(&play.name)) {
@@ -63,7 +97,7 @@ pub fn run(game: &str, args: &[String], tally: &mut Tally) -> Result<()> {
             }
         }
     }
-    let text = table::markdown(&rows, game, &options);
+    let text = table::markdown(&rows, game, options);
     print!("\n{text}");
     if let Some(file) = &options.output {
         fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
@@ -127,7 +161,7 @@ fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
 }
 
 /// What the runs of a bench have in common.
-struct Bench<'a> {
+struct Turns<'a> {
     game: &'a Game,
     options: &'a Options,
     knee: PathBuf,
@@ -137,7 +171,7 @@ struct Bench<'a> {
 /// What a run found, or the reason why there is nothing here.
 type Found = Result<Figures, String>;
 
-impl Bench<'_> {
+impl Turns<'_> {
     /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
     fn pairs(&self, play: &Play, program: &Path, setting: &Setting) -> Result<Result<Row, String>> {
         let mut pairs = Vec::new();

@@ -1,16 +1,7 @@
-//! A run as a file for other programs: one line in [`TABLE`] and one file here for each format.
+//! A run as a file for other programs: one file here and one line in the table for each format.
 //!
 //! Nothing is rounded away and nothing left out in silence: where a format has no room for what is
 //! missing, `docs/export.md` says so.
-
-mod bencher;
-mod csv;
-mod github_action_benchmark;
-mod gnuplot;
-mod json;
-mod jsonl;
-pub(crate) mod markdown;
-mod openmetrics;
 
 use crate::figures::whole;
 use crate::html::machine;
@@ -37,17 +28,26 @@ pub struct Format {
     pub write: fn(&Material, &mut dyn Write) -> io::Result<()>,
 }
 
-/// Every format.
-pub const TABLE: &[Format] = &[
-    csv::FORMAT,
-    json::FORMAT,
-    jsonl::FORMAT,
-    gnuplot::FORMAT,
-    markdown::FORMAT,
-    openmetrics::FORMAT,
-    github_action_benchmark::FORMAT,
-    bencher::FORMAT,
-];
+/// Declares each module, and gives its format a row.
+macro_rules! table {
+    ($($format:ident,)*) => {
+        $(pub(crate) mod $format;)*
+
+        /// Every format.
+        pub const TABLE: &[Format] = &[$($format::FORMAT,)*];
+    };
+}
+
+table! {
+    csv,
+    json,
+    jsonl,
+    gnuplot,
+    markdown,
+    openmetrics,
+    github_action_benchmark,
+    bencher,
+}
 
 /// The format of that name.
 pub fn find(name: &str) -> Option<&'static Format> {

@@ -7,10 +7,11 @@
 //! the most, is a run of fixed rounds whose intervals are told alike.
 
 use super::build_knee;
-use super::options::number;
+use super::options::above_zero;
 use crate::shell;
 use crate::tally::Tally;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::Args;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -25,30 +26,20 @@ const RUN_MAX: Duration = Duration::from_secs(3_600);
 const NEVER: &str = "0.000001%";
 
 /// What was asked for.
-struct Options {
+#[derive(Args)]
+pub struct Options {
+    /// The precision that ends the rounds
+    #[arg(long, value_name = "P%", default_value = "10%")]
     precision: String,
+    /// Rounds at most
+    #[arg(long, default_value_t = 20, value_parser = above_zero::<usize>)]
     rounds: usize,
+    /// Workloads; those of the quick suite by default
+    #[arg(long, value_delimiter = ',')]
     workloads: Vec<String>,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
-        let mut options =
-            Self { precision: "10%".into(), rounds: 20, workloads: Vec::new(), output: None };
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--precision" => options.precision.clone_from(value),
-                "--rounds" => options.rounds = number(flag, value)?,
-                "--workloads" => options.workloads = value.split(',').map(str::to_owned).collect(),
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench budget knows no {flag}"),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// What one run came to.
@@ -65,16 +56,15 @@ struct Figures {
 }
 
 /// Runs both and prints the table.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let knee = build_knee(&shell::root(), &shell::target_dir()?)?;
     let scratch = tempfile::tempdir()?;
     let record = scratch.path().join("bench.db");
     let most = options.rounds.to_string();
     let words = ["--precision", &options.precision, "--rounds", &most];
-    let budget = measured(&knee, &options, &words, &record)?;
+    let budget = measured(&knee, options, &words, &record)?;
     let rounds = budget.rounds.to_string();
-    let fixed = measured(&knee, &options, &["--precision", NEVER, "--rounds", &rounds], &record)?;
+    let fixed = measured(&knee, options, &["--precision", NEVER, "--rounds", &rounds], &record)?;
     let text = markdown(&options.precision, &budget, &fixed);
     print!("\n{text}");
     if let Some(file) = &options.output {
@@ -198,9 +188,7 @@ mod tests {
 
     #[test]
     fn flags_are_read_and_others_refused() {
-        let parse = |text: &str| {
-            Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        };
+        let parse = |text: &str| crate::bench::options::parse::<Options>(text);
         assert_eq!(parse("--precision 3% --rounds 40").unwrap().rounds, 40);
         assert_eq!(parse("--workloads poll,fork").unwrap().workloads, ["poll", "fork"]);
         assert!(parse("--pairs 3").is_err());

@@ -6,10 +6,11 @@
 //! all the noise that it has. Nothing else of the run is touched.
 
 use super::build_knee;
-use super::options::number;
+use super::options::above_zero;
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,27 +61,17 @@ const WAYS: [Way; 2] = [
 ];
 
 /// What was asked for.
-struct Options {
+#[derive(Args)]
+pub struct Options {
+    /// Comparisons of each kind
+    #[arg(long, default_value_t = 100, value_parser = above_zero::<usize>)]
     comparisons: usize,
+    /// Keep the records in this directory
+    #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { comparisons: 100, records: None, output: None };
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--comparisons" => options.comparisons = number(flag, value)?,
-                "--records" => options.records = Some(PathBuf::from(value)),
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench compare knows no {flag}"),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// A series: its workload, parameters, metric and subject.
@@ -94,8 +85,7 @@ struct Verdicts {
 }
 
 /// Measures what is missing, compares all of it, and prints the tables.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (root, target) = (shell::root(), shell::target_dir()?);
     let scratch = tempfile::tempdir()?;
     let records = options.records.clone().unwrap_or_else(|| scratch.path().join("records"));

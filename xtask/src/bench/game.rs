@@ -151,11 +151,6 @@ pub struct Setting {
 }
 
 impl Game {
-    /// The game of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        [&HARNESS, &PIPETEST, &PRIMITIVES].into_iter().find(|game| game.name == name)
-    }
-
     /// Its programs, of which the `sources` are all that there are.
     pub fn programs(&self, sources: &[String]) -> Vec<Play> {
         match self.plays {

@@ -10,7 +10,8 @@ use super::table::{Row, Verdict};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
-use options::Options;
+use options::Half;
+pub use options::Options;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -40,8 +41,7 @@ struct Arena {
 }
 
 /// Measures both halves and prints their tables.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn run(options: Options, tally: &mut Tally) -> Result<()> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if cpus < 2 || !shell::has("taskset") {
         let why = "it takes two CPUs and `taskset`, to keep server and generator apart";
@@ -50,12 +50,12 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     }
     let arena = Arena::build(options)?;
     let mut text = String::new();
-    if arena.options.wants("servers") {
+    if arena.options.wants(Half::Servers) {
         let contests = servers::contests(&arena, tally)?;
         text += &markdown("server", "replies", &contests, &arena.options);
         judge_all(&contests, tally);
     }
-    if arena.options.wants("generators") {
+    if arena.options.wants(Half::Generators) {
         let contests = generators::contests(&arena, tally)?;
         text += &markdown("generator", "requests", &contests, &arena.options);
         judge_all(&contests, tally);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_table_names_both_and_the_verdict() {
-        let options = Options::parse(&[]).unwrap();
+        let options = crate::bench::options::parse("").unwrap();
         let contests = [contest(2.5, true), contest(1.5, true), contest(1.5, false)];
         let text = markdown("server", "replies", &contests, &options);
         for wanted in [

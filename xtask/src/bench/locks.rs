@@ -2,11 +2,12 @@
 //! directly. One thread and two, a fixed number of times, in turn.
 
 use super::median;
-use super::options::number;
+use super::options::above_zero;
 use super::table::{Figures, Limit, Row, Verdict};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,29 +29,17 @@ const DIRECT: [&str; 2] = ["std", "parking_lot"];
 const GAMES: [(u64, u64, u64); 2] = [(1, 100, 20_000), (2, 300, 300)];
 
 /// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Options {
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct Options {
+    /// Runs of each, in turn
+    #[arg(long, default_value_t = 11, value_parser = above_zero::<usize>)]
     pairs: usize,
-    /// Locks; all when empty.
+    /// Locks; all by default
+    #[arg(long, value_delimiter = ',')]
     locks: Vec<String>,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Options> {
-        let mut options = Options { pairs: 11, locks: Vec::new(), output: None };
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--pairs" => options.pairs = number(flag, value)?,
-                "--locks" => options.locks = value.split(',').map(str::to_owned).collect(),
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench locks knows no {flag}"),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// One lock with so many threads.
@@ -62,12 +51,11 @@ struct Line {
 }
 
 /// Measures every lock, prints the table, and holds what has a rival to the limit.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let programs = Programs::build()?;
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let mut lines = Vec::new();
-    for name in programs.names(&options)? {
+    for name in programs.names(options)? {
         for game in GAMES {
             let step = format!("locks {name} with {} threads", game.0);
             if game.0 > cpus as u64 {
@@ -246,15 +234,12 @@ mod tests {
 
     #[test]
     fn flags_are_read_and_strangers_refused() {
-        let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let options = Options::parse(&args("--pairs 3 --locks mcs,std --output t.md")).unwrap();
+        let parse = |text: &str| crate::bench::options::parse::<Options>(text);
+        let options = parse("--pairs 3 --locks mcs,std --output t.md").unwrap();
         assert_eq!((options.pairs, options.locks), (3, vec!["mcs".to_owned(), "std".to_owned()]));
         assert_eq!(options.output.as_deref(), Some(Path::new("t.md")));
-        assert!(Options::parse(&args("--speed 3")).unwrap_err().to_string().contains("--speed"));
-        assert!(
-            Options::parse(&args("--pairs 0")).is_err()
-                && Options::parse(&args("--pairs")).is_err()
-        );
+        assert!(parse("--speed 3").is_err());
+        assert!(parse("--pairs 0").is_err() && parse("--pairs").is_err());
     }
 
     #[test]

@@ -1,12 +1,76 @@
-//! The flags of `cargo xtask bench`.
+//! The flags of the benches that play a game against plain C.
 
-use super::game::{self, Game, PIPETEST, PRIMITIVES, Play, Setting};
+use super::game::{self, Play, Setting};
 use crate::shell;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What was asked for.
+/// The flags of every game.
+#[derive(Args)]
+struct Common {
+    /// Runs of each, in turn
+    #[arg(long, default_value_t = 7, value_parser = above_zero::<usize>)]
+    pairs: usize,
+    /// Mechanisms; all by default
+    #[arg(long, value_delimiter = ',')]
+    mechanisms: Vec<String>,
+    /// Time that each measures its loop for in one run
+    #[arg(long, value_name = "MS", default_value_t = 300, value_parser = above_zero::<u64>)]
+    time: u64,
+    /// The CPU that both run on; the last one by default
+    #[arg(long)]
+    cpu: Option<usize>,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The flags of `bench harness`.
+#[derive(Args)]
+pub struct Harness {
+    #[command(flatten)]
+    common: Common,
+    /// Watched descriptors
+    #[arg(long, value_delimiter = ',', default_value = "100,9000", value_parser = above_zero::<u64>)]
+    points: Vec<u64>,
+}
+
+/// The flags of `bench primitives`.
+#[derive(Args)]
+pub struct Primitives {
+    #[command(flatten)]
+    common: Common,
+    /// Calls; each program's usual number by default
+    #[arg(long, value_delimiter = ',', value_parser = above_zero::<u64>)]
+    points: Vec<u64>,
+}
+
+/// The flags of `bench pipetest`.
+#[derive(Args)]
+pub struct Pipetest {
+    #[command(flatten)]
+    common: Common,
+    /// Tokens: numbers, or shares of the pipes
+    #[arg(long, value_delimiter = ',', default_value = "1%,90%")]
+    points: Vec<String>,
+    /// Pipes
+    #[arg(long, value_delimiter = ',', default_value = "1000", value_parser = above_zero::<u64>)]
+    pipes: Vec<u64>,
+    /// Which pipes hold a token at first
+    #[arg(long, value_enum, default_value_t = Spread::Tail)]
+    spread: Spread,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Spread {
+    Tail,
+    Spread,
+    Random,
+}
+
+/// What both sides are run with.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     /// Runs of each, in turn.
@@ -27,58 +91,53 @@ pub struct Options {
     pub output: Option<PathBuf>,
 }
 
-impl Options {
-    /// Reads the flags of a game; anything unknown is an error.
-    pub fn parse(game: &Game, args: &[String]) -> Result<Self> {
-        let pipetest = game.name == PIPETEST.name;
-        let calls = game.name == PRIMITIVES.name;
-        let mut options = Self {
-            pairs: 7,
-            settings: Vec::new(),
-            about: String::new(),
-            mechanisms: Vec::new(),
-            time_ms: 300,
-            cpu: std::thread::available_parallelism().map_or(0, |count| count.get() - 1),
-            pins: shell::has("taskset"),
-            output: None,
-        };
-        let (mut points, mut pipes, mut spread) =
-            (if pipetest { "1%,90%" } else { "" }, vec![1_000], "tail");
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--pairs" => options.pairs = number(flag, value)?,
-                "--points" => points = value,
-                "--pipes" if pipetest => {
-                    pipes =
-                        value.split(',').map(|pipes| number(flag, pipes)).collect::<Result<_>>()?;
-                }
-                "--spread" if pipetest => spread = value,
-                "--mechanisms" => {
-                    options.mechanisms = value.split(',').map(str::to_owned).collect();
-                }
-                "--time" => options.time_ms = number(flag, value)?,
-                "--cpu" => {
-                    options.cpu = value.parse().with_context(|| format!("{flag} {value}"))?;
-                }
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench {} knows no {flag}", game.name),
+impl TryFrom<Harness> for Options {
+    type Error = Error;
+
+    fn try_from(args: Harness) -> Result<Self> {
+        let settings = args.points.into_iter().map(Setting::pairs).collect();
+        Ok(Self::new(args.common, game::about_pairs(), settings))
+    }
+}
+
+impl TryFrom<Primitives> for Options {
+    type Error = Error;
+
+    fn try_from(args: Primitives) -> Result<Self> {
+        let settings = args.points.into_iter().map(Setting::calls).collect();
+        Ok(Self::new(args.common, game::about_calls(), settings))
+    }
+}
+
+impl TryFrom<Pipetest> for Options {
+    type Error = Error;
+
+    fn try_from(args: Pipetest) -> Result<Self> {
+        let spread = args.spread.to_possible_value().context("every spread has a name")?;
+        let spread = spread.get_name();
+        let mut settings = Vec::new();
+        for &pipes in &args.pipes {
+            for point in &args.points {
+                settings.push(Setting::pipes(pipes, tokens(point, pipes)?, spread));
             }
         }
-        if pipetest {
-            options.about = game::about_pipes(spread);
-            options.settings = of_pipes(&pipes, points, spread)?;
-        } else {
-            options.about = if calls { game::about_calls() } else { game::about_pairs() };
-            let setting = if calls { Setting::calls } else { Setting::pairs };
-            let usual = if calls { "" } else { "100,9000" };
-            let points = if points.is_empty() { usual } else { points };
-            let points = points.split(',').filter(|point| !(calls && point.is_empty()));
-            let points = points.map(|point| number("--points", point));
-            options.settings = points.map(|point| Ok(setting(point?))).collect::<Result<_>>()?;
+        Ok(Self::new(args.common, game::about_pipes(spread), settings))
+    }
+}
+
+impl Options {
+    fn new(common: Common, about: String, settings: Vec<Setting>) -> Self {
+        let last_cpu = || std::thread::available_parallelism().map_or(0, |count| count.get() - 1);
+        Self {
+            pairs: common.pairs,
+            settings,
+            about,
+            mechanisms: common.mechanisms,
+            time_ms: common.time,
+            cpu: common.cpu.unwrap_or_else(last_cpu),
+            pins: shell::has("taskset"),
+            output: common.output,
         }
-        Ok(options)
     }
 
     /// Where a program is measured.
@@ -106,24 +165,10 @@ impl Options {
     }
 }
 
-/// Every number of tokens in every number of pipes.
-fn of_pipes(pipes: &[u64], points: &str, spread: &str) -> Result<Vec<Setting>> {
-    if !["tail", "spread", "random"].contains(&spread) {
-        bail!("--spread: {spread:?} is none of tail, spread, random");
-    }
-    let mut settings = Vec::new();
-    for &pipes in pipes {
-        for point in points.split(',') {
-            settings.push(Setting::pipes(pipes, tokens(point, pipes)?, spread));
-        }
-    }
-    Ok(settings)
-}
-
 /// Tokens that go round in so many pipes: a number, or a share of the pipes.
 fn tokens(point: &str, pipes: u64) -> Result<u64> {
     let tokens = match point.strip_suffix('%') {
-        None => number("--points", point)?,
+        None => above_zero(point).map_err(Error::msg).context("--points")?,
         Some(share) => {
             let percent: f64 = share.parse().with_context(|| format!("--points {point}"))?;
             if !(percent > 0.0 && percent <= 100.0) {
@@ -138,21 +183,38 @@ fn tokens(point: &str, pipes: u64) -> Result<u64> {
     Ok(tokens)
 }
 
-/// A number above zero.
-pub fn number<T: std::str::FromStr + Default + PartialEq>(flag: &str, text: &str) -> Result<T> {
+/// A whole number above zero; `_` may group its digits.
+pub fn above_zero<T: std::str::FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     match text.replace('_', "").parse() {
         Ok(value) if value != T::default() => Ok(value),
-        _ => bail!("{flag}: {text:?} is not a whole number above zero"),
+        _ => Err(format!("{text:?} is not a whole number above zero")),
     }
+}
+
+/// The flags of a bench from its command line, for tests.
+#[cfg(test)]
+pub fn parse<T: Args>(text: &str) -> Result<T, clap::Error> {
+    #[derive(clap::Parser)]
+    #[command(no_binary_name = true)]
+    struct Only<T: Args> {
+        #[command(flatten)]
+        args: T,
+    }
+    let words = text.split_whitespace();
+    <Only<T> as clap::Parser>::try_parse_from(words).map(|only| only.args)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::game::HARNESS;
+    use crate::bench::game::PRIMITIVES;
 
-    fn parse(game: &Game, text: &str) -> Result<Options> {
-        Options::parse(game, &text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn harness(text: &str) -> Result<Options> {
+        parse::<Harness>(text)?.try_into()
+    }
+
+    fn pipetest(text: &str) -> Result<Options> {
+        parse::<Pipetest>(text)?.try_into()
     }
 
     fn numbers(options: &Options) -> Vec<&[u64]> {
@@ -162,26 +224,26 @@ mod tests {
     #[test]
     fn flags_are_read() {
         let text = "--pairs 9 --points 10,2000 --mechanisms poll,select --time 50";
-        let options = parse(&HARNESS, text).unwrap();
+        let options = harness(text).unwrap();
         assert_eq!((options.pairs, options.time_ms), (9, 50));
         assert_eq!(numbers(&options), [[10], [2_000]]);
         assert!(options.wants("poll") && !options.wants("ppoll"));
-        let usual = parse(&HARNESS, "").unwrap();
+        let usual = harness("").unwrap();
         assert!(usual.wants("ppoll"));
         assert_eq!(numbers(&usual), [[100], [9_000]]);
     }
 
     #[test]
     fn tokens_are_numbers_or_shares_of_the_pipes() {
-        let options = parse(&PIPETEST, "--pipes 1000,90 --points 7,1.5%,100%").unwrap();
+        let options = pipetest("--pipes 1000,90 --points 7,1.5%,100%").unwrap();
         let wanted = [[1_000, 7], [1_000, 15], [1_000, 1_000], [90, 7], [90, 1], [90, 90]];
         assert_eq!(numbers(&options), wanted);
-        assert_eq!(numbers(&parse(&PIPETEST, "").unwrap()), [[1_000, 10], [1_000, 900]]);
+        assert_eq!(numbers(&pipetest("").unwrap()), [[1_000, 10], [1_000, 900]]);
     }
 
     #[test]
     fn both_sides_play_by_the_same_rules() {
-        let options = parse(&PIPETEST, "--pipes 50 --points 20% --spread random").unwrap();
+        let options = pipetest("--pipes 50 --points 20% --spread random").unwrap();
         let [setting] = options.settings.as_slice() else { panic!("{options:?}") };
         assert_eq!(setting.plain.join(" "), "50 10 1000 random 16 -1");
         let values: Vec<&String> = setting.ours.iter().skip(1).step_by(2).collect();
@@ -194,7 +256,8 @@ mod tests {
         let programs = PRIMITIVES.programs(&[]);
         let of = |text: &str, name: &str| {
             let play = programs.iter().find(|play| play.name == name).unwrap();
-            let settings = parse(&PRIMITIVES, text).unwrap().settings_of(play);
+            let options: Options = parse::<Primitives>(text).unwrap().try_into().unwrap();
+            let settings = options.settings_of(play);
             settings.into_iter().map(|setting| setting.plain.join(" ")).collect::<Vec<_>>()
         };
         assert_eq!(of("", "socket"), ["10000"]);
@@ -205,13 +268,13 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for text in ["--pairs", "--pairs 0", "--points 10,x", "--points -1", "--speed 3"] {
-            assert!(parse(&HARNESS, text).is_err(), "{text}");
-            assert!(parse(&PIPETEST, text).is_err(), "{text}");
+            assert!(harness(text).is_err(), "{text}");
+            assert!(pipetest(text).is_err(), "{text}");
         }
         for text in ["--points 0%", "--points 101%", "--points x%", "--points 1001", "--pipes 0"] {
-            assert!(parse(&PIPETEST, text).is_err(), "{text}");
+            assert!(pipetest(text).is_err(), "{text}");
         }
-        assert!(parse(&PIPETEST, "--spread even").is_err());
-        assert!(parse(&HARNESS, "--pipes 10").is_err());
+        assert!(pipetest("--spread even").is_err());
+        assert!(harness("--pipes 10").is_err());
     }
 }

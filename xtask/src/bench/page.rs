@@ -9,6 +9,7 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
 use browser::Browser;
+use clap::Args;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -44,13 +45,16 @@ struct Spread {
     most: f64,
 }
 
+/// What is asked for.
+#[derive(Args)]
+pub struct Options {
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
 /// Measures every page at one and at two pixels of the screen to a CSS pixel.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let output = match args {
-        [] => None,
-        [flag, file] if flag == "--output" => Some(PathBuf::from(file)),
-        _ => bail!("bench page takes --output FILE and nothing else"),
-    };
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let Some(program) = setup::browser() else {
         let why = "no Chromium here: `cargo xtask setup` installs one, or name one in CHROMIUM";
         tally.skip("bench page", why);
@@ -73,7 +77,7 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     }
     let text = markdown(&rows);
     print!("\n{text}");
-    if let Some(file) = output {
+    if let Some(file) = &options.output {
         fs::write(&file, text).with_context(|| format!("can't write {}", file.display()))?;
     }
     Ok(())

@@ -1,11 +1,12 @@
 //! `knee simulate lock` beside `knee run lock`: what the model says of this machine, and what the
 //! machine says.
 
-use super::options::number;
+use super::options::above_zero;
 use super::{build_knee, median};
 use crate::shell;
 use crate::tally::Tally;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::Args;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,42 +25,27 @@ const COLLAPSE: f64 = 20.0;
 const LOAD_MAX: f64 = 0.5;
 
 /// What was asked for.
-struct Options {
+#[derive(Args)]
+pub struct Options {
+    /// Rounds
+    #[arg(long, default_value_t = 5, value_parser = above_zero::<usize>)]
     rounds: usize,
+    /// Threads, as multiples of the CPUs
+    #[arg(long, default_value = "1/2x,1x,2x,4x,16x")]
     threads: String,
+    /// The scheduler's time slice that the model is given
+    #[arg(long, value_name = "TIME", default_value = "4ms")]
     slice: String,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self {
-            rounds: 5,
-            threads: "1/2x,1x,2x,4x,16x".into(),
-            slice: "4ms".into(),
-            output: None,
-        };
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--rounds" => options.rounds = number(flag, value)?,
-                "--threads" => options.threads.clone_from(value),
-                "--slice" => options.slice.clone_from(value),
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench simulate knows no {flag}"),
-            }
-        }
-        Ok(options)
-    }
 }
 
 /// Acquisitions a second, by lock and threads: the median of the rounds.
 type Rates = BTreeMap<(String, u64), f64>;
 
 /// Runs both and prints the table.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (root, target) = (shell::root(), shell::target_dir()?);
     let knee = build_knee(&root, &target)?;
     let load = load_per_cpu();
@@ -194,9 +180,7 @@ mod tests {
 
     #[test]
     fn flags_are_read_and_others_refused() {
-        let parse = |text: &str| {
-            Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        };
+        let parse = |text: &str| crate::bench::options::parse::<Options>(text);
         assert_eq!(parse("--rounds 3 --slice 2ms").unwrap().rounds, 3);
         assert!(parse("--pairs 3").is_err());
         assert!(parse("--rounds").is_err());

@@ -205,8 +205,14 @@ pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options;
     use super::*;
     use crate::bench::game::{HARNESS, PIPETEST};
+
+    /// The options of a bench without flags.
+    fn usual<T: clap::Args + TryInto<Options, Error = anyhow::Error>>() -> Options {
+        options::parse::<T>("").unwrap().try_into().unwrap()
+    }
 
     /// A run of three batches with that median.
     fn run(median: f64) -> Figures {
@@ -259,7 +265,7 @@ mod tests {
         let pairs = pairs.map(|(c, ours)| (run(c), run(ours))).to_vec();
         let row = Row { mechanism: "poll".into(), setting: vec![9_000], limit: TIME, pairs };
         assert_eq!(row.in_words(), "1.030 (1.000 to 1.100)");
-        let options = Options::parse(&HARNESS, &[]).unwrap();
+        let options = usual::<options::Harness>();
         let text = markdown(&[row], &HARNESS, &options);
         let wanted = "| poll | 9000 | 200 | 200 | 1.030 (1.000 to 1.100) | 1.111 |\n";
         assert!(text.ends_with(wanted), "{text}");
@@ -272,7 +278,7 @@ mod tests {
         let pairs = vec![(figures([8.0, 10.0, 4.0]), figures([9.0, 3.0, 5.0]))];
         let row = Row { mechanism: "poll".into(), setting: vec![1_000, 10], limit: RATE, pairs };
         assert_eq!(row.in_words(), "0.625 (0.625 to 0.625)");
-        let text = markdown(&[row], &PIPETEST, &Options::parse(&PIPETEST, &[]).unwrap());
+        let text = markdown(&[row], &PIPETEST, &usual::<options::Pipetest>());
         let wanted = "\
             | mechanism | pipes | tokens | C, tokens/s | knee, tokens/s | knee / C | fastest |\n\
             | --- | ---: | ---: | ---: | ---: | --- | ---: |\n\

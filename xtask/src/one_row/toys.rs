@@ -2,7 +2,7 @@
 
 /// One row of a table, in one file, and where knee must know of it.
 pub struct Toy {
-    /// `mechanism`, `lock` or `workload`.
+    /// `mechanism`, `lock`, `workload`, `finding kind` or `export format`.
     pub what: &'static str,
     /// The new file.
     pub file: &'static str,
@@ -18,8 +18,9 @@ pub struct Toy {
     pub uses: &'static [(&'static [&'static str], &'static str)],
 }
 
-/// Every toy. The mechanism is called `toy`, the lock `toy-lock`, the workload `toy-work`.
-pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD];
+/// Every toy: the mechanism `toy`, the lock `toy-lock`, the workload `toy-work`, the finding kind `toy` and
+/// the export format `toy-format`. The last two show what the workload measured.
+pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD, &FINDING, &FORMAT];
 
 /// A contract test that a toy is held to.
 pub struct Contract {
@@ -183,5 +184,89 @@ impl Workload for Toy {
         (&["help", "run"], "--toy-size"),
         (&["run", "toy-work", "--quick", "--rounds", "1", "--toy-size", "3"], "toy-work"),
         (&["show", "last"], "toy-work"),
+    ],
+};
+
+const FINDING: Toy = Toy {
+    what: "finding kind",
+    file: "crates/findings/src/kinds/toy.rs",
+    text: r#"//! A toy: how many points a series has.
+
+use super::FindingKind;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::verdict::{Tag, Tone};
+use serde::Serialize;
+
+/// The data of one finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Toy {
+    /// Points with a figure.
+    pub points: usize,
+}
+
+impl FindingKind for Toy {
+    const NAME: &'static str = "toy";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let finding = |(table, row): (_, &analysis::Row)| {
+            Finding::about_row(table, row, Self { points: row.cells.iter().flatten().count() })
+        };
+        context.rows().map(finding).collect()
+    }
+
+    fn rank(&self) -> f64 {
+        1.0
+    }
+
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let rest = format!(" has {} toy-points.", self.points);
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        Tag { word: "toy", tone: Tone::Open }
+    }
+}
+"#,
+    table: "crates/findings/src/kinds.rs",
+    group: None,
+    row: "toy::Toy",
+    uses: &[
+        (&["show", "last", "--all"], "toy-points"),
+        (&["show", "last", "--json"], "toy-points"),
+    ],
+};
+
+const FORMAT: Toy = Toy {
+    what: "export format",
+    file: "crates/report/src/export/toy.rs",
+    text: r#"//! A toy: the run's id.
+
+use super::{Format, Material};
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "toy-format",
+    about: "a toy",
+    head: "toy-run",
+    choices: &[],
+    check: |_| Ok(()),
+    write,
+};
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "toy-run {}", material.run.summary.id)
+}
+"#,
+    table: "crates/report/src/export.rs",
+    group: None,
+    row: "toy",
+    uses: &[
+        (&["help", "export"], "toy-format"),
+        (&["completions", "bash"], "toy-format"),
+        (&["export", "last", "--format", "toy-format"], "toy-run"),
     ],
 };

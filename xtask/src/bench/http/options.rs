@@ -1,63 +1,50 @@
 //! The flags of `cargo xtask bench http`.
 
-use super::super::options::number;
-use anyhow::{Context, Result, bail};
+use crate::bench::options::above_zero;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// What was asked for.
+/// What is measured, and how long.
+#[derive(Args)]
 pub struct Options {
-    /// Runs of each, in turn.
+    /// Runs of each, in turn
+    #[arg(long, default_value_t = 7, value_parser = above_zero::<usize>)]
     pub pairs: usize,
-    /// Time that each is measured for in one run, in milliseconds.
+    /// Time that each is measured for in one run
+    #[arg(long = "time", value_name = "MS", default_value_t = 1_000, value_parser = above_zero::<u64>)]
     pub time_ms: u64,
-    /// Numbers of dead connections.
+    /// Numbers of dead connections
+    #[arg(long, value_delimiter = ',', default_value = "0,10000")]
     pub dead: Vec<u64>,
-    /// `servers` or `generators`; both when none is named.
-    only: Option<String>,
-    /// Where to put the tables, besides the terminal.
+    /// Measure one half; both by default
+    #[arg(long, value_enum)]
+    only: Option<Half>,
+    /// Write the tables to this file as well
+    #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-impl Options {
-    /// Reads the flags; anything unknown is an error.
-    pub fn parse(args: &[String]) -> Result<Self> {
-        let mut options =
-            Self { pairs: 7, time_ms: 1_000, dead: vec![0, 10_000], only: None, output: None };
-        let mut args = args.iter();
-        while let Some(flag) = args.next() {
-            let value = args.next().with_context(|| format!("{flag} wants a value"))?;
-            match flag.as_str() {
-                "--pairs" => options.pairs = number(flag, value)?,
-                "--time" => options.time_ms = number(flag, value)?,
-                "--dead" => {
-                    let each = |text: &str| {
-                        text.parse().with_context(|| format!("{flag}: {text:?} is no number"))
-                    };
-                    options.dead = value.split(',').map(each).collect::<Result<_>>()?;
-                }
-                "--only" if ["servers", "generators"].contains(&value.as_str()) => {
-                    options.only = Some(value.clone());
-                }
-                "--only" => bail!("--only is servers or generators, not {value}"),
-                "--output" => options.output = Some(PathBuf::from(value)),
-                _ => bail!("bench http knows no {flag}"),
-            }
-        }
-        Ok(options)
-    }
+/// A half of the bench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Half {
+    Servers,
+    Generators,
+}
 
+impl Options {
     /// Whether a half is to be measured.
-    pub fn wants(&self, half: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == half)
+    pub fn wants(&self, half: Half) -> bool {
+        self.only.is_none_or(|only| only == half)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::options;
 
-    fn parse(text: &str) -> Result<Options> {
-        Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(text: &str) -> Result<Options, clap::Error> {
+        options::parse(text)
     }
 
     #[test]
@@ -67,9 +54,9 @@ mod tests {
             (options.pairs, options.time_ms, options.dead.as_slice()),
             (9, 500, &[0, 100][..])
         );
-        assert!(options.wants("servers") && !options.wants("generators"));
+        assert!(options.wants(Half::Servers) && !options.wants(Half::Generators));
         let usual = parse("").unwrap();
-        assert!(usual.wants("servers") && usual.wants("generators"));
+        assert!(usual.wants(Half::Servers) && usual.wants(Half::Generators));
     }
 
     #[test]

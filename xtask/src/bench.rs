@@ -228,7 +228,7 @@ impl Turns<'_> {
         Ok(samples_of(&run, &play.subject, metric)
             .and_then(|samples| Figures::of(samples, self.game.limit))
             .map(|figures| Figures { overhead_ns, ..figures })
-            .ok_or_else(|| format!("knee measured no {metric}: {}", void_reason(&run))))
+            .ok_or_else(|| format!("knee measured no {metric}: {}", failure_text(&run))))
     }
 }
 
@@ -257,12 +257,13 @@ fn samples_of(value: &Value, subject: &str, metric: &str) -> Option<Vec<f64>> {
     children.find_map(|child| samples_of(child, subject, metric))
 }
 
-/// Why a cell is void, or `no reason given`.
-fn void_reason(value: &Value) -> &str {
+/// Why a cell failed, or `no reason given`.
+fn failure_text(value: &Value) -> &str {
     fn find(value: &Value) -> Option<&str> {
         match value {
             Value::Object(map) => {
-                map.get("reason").and_then(Value::as_str).or_else(|| map.values().find_map(find))
+                let text = map.get("reason").and_then(|reason| reason.get("text"));
+                text.and_then(Value::as_str).or_else(|| map.values().find_map(find))
             }
             Value::Array(list) => list.iter().find_map(find),
             _ => None,
@@ -305,8 +306,9 @@ mod tests {
         assert_eq!(samples_of(&run, "poll", "wait"), Some(vec![9.0]));
         assert_eq!(samples_of(&run, "poll", "passes"), None);
         assert_eq!(samples_of(&run, "select", "loop"), None);
-        let void = json!({"cells": [{"outcome": {"outcome": "void", "reason": "did not finish"}}]});
-        assert_eq!(void_reason(&void), "did not finish");
+        let reason = json!({"kind": "other", "text": "did not finish"});
+        let failed = json!({"cells": [{"outcome": {"outcome": "failed", "reason": reason}}]});
+        assert_eq!(failure_text(&failed), "did not finish");
     }
 
     /// Compiles every program of a game, and plays each of these games with it.

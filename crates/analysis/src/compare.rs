@@ -88,7 +88,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         of.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
     let changes = changes::changes(&compared, &tables, [&of_base, &of_new], family, &rivals);
-    // That all of it is void now is a change too.
+    // That all of it fails now is a change too.
     if tables.is_empty() && changes.is_empty() {
         return Err(nothing(&left_out));
     }
@@ -317,7 +317,7 @@ impl<'a> Beside<'a> {
         all.into_iter().map(|what| Warning { what, remedy: String::new() }).collect()
     }
 
-    /// Whether what became of a series is a change, and told as such: its cells are void now, or were.
+    /// Whether what became of a series is a change, and told as such: its cells fail now, or did.
     fn is_told(&self, subject: &str) -> bool {
         let rows = self.tables.map(|table| table.row(subject));
         let [Some(base), Some(new)] = rows else { return false };

@@ -8,7 +8,7 @@ use crate::gather::cloud::Cloud;
 use crate::gather::places::{around, cold, is_shown, places};
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
-use record::{Cell, CellKey, Metric, Outcome, Parameters, Run, Usage};
+use record::{Cell, CellKey, FailureReason, Metric, Outcome, Parameters, Run, Usage};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +20,8 @@ pub(crate) struct Gathered<'a> {
     points: BTreeMap<Series<'a>, BTreeMap<u64, Samples<'a>>>,
     /// By the same: the point and the round of each cell, and all that was measured in it.
     whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
-    /// Why cells are void, by subject, parameters and point.
-    void: BTreeMap<(&'a str, &'a Parameters, u64), Vec<&'a str>>,
+    /// Why cells failed, by subject, parameters and point.
+    failed: BTreeMap<(&'a str, &'a Parameters, u64), Vec<&'a FailureReason>>,
     /// How many cells were measured, by the same.
     measured: BTreeMap<(&'a str, &'a Parameters, u64), u32>,
     planned: BTreeSet<(&'a str, &'a Parameters, u64)>,
@@ -53,7 +53,7 @@ pub(crate) struct Samples<'a> {
 
 /// What became of the cells at one place of a series without a figure.
 pub(crate) enum Absence<'a> {
-    Void(&'a str),
+    Failed(&'a FailureReason),
     MetricMissing,
     NotReached,
     NotPlanned,
@@ -65,7 +65,7 @@ impl<'a> Gathered<'a> {
         let mut gathered = Self {
             points: BTreeMap::new(),
             whole: BTreeMap::new(),
-            void: BTreeMap::new(),
+            failed: BTreeMap::new(),
             measured: BTreeMap::new(),
             planned: BTreeSet::new(),
             cells: Vec::new(),
@@ -79,8 +79,8 @@ impl<'a> Gathered<'a> {
         for cell in run.cells.iter().filter(|cell| cell.key.workload == workload) {
             gathered.parameters.insert(&cell.key.parameters);
             match &cell.outcome {
-                Outcome::Void { reason, .. } => {
-                    gathered.void.entry(place(&cell.key)).or_default().push(reason);
+                Outcome::Failed { reason, .. } => {
+                    gathered.failed.entry(place(&cell.key)).or_default().push(reason);
                 }
                 Outcome::Measured => {
                     *gathered.measured.entry(place(&cell.key)).or_default() += 1;
@@ -140,15 +140,15 @@ impl<'a> Gathered<'a> {
 
     /// Where cells of `subject` did not finish, ascending.
     pub(crate) fn unfinished(&self, subject: &str, parameters: &Parameters) -> Vec<Unfinished> {
-        let of_subject = self.void.iter().filter(|(at, _)| at.0 == subject && at.1 == parameters);
-        let at_point = |(place, reasons): (&(&str, &Parameters, u64), &Vec<&str>)| {
-            let mut late = reasons.iter().filter(|reason| did_not_finish(reason));
+        let of_subject = self.failed.iter().filter(|(at, _)| at.0 == subject && at.1 == parameters);
+        let at_point = |(place, reasons): (&(&str, &Parameters, u64), &Vec<&FailureReason>)| {
+            let mut late = reasons.iter().filter(|reason| reason.is_unfinished());
             let first = late.next()?;
             Some(Unfinished {
                 point: place.2,
                 cells: 1 + late.count() as u32,
                 of: reasons.len() as u32 + self.measured.get(place).copied().unwrap_or(0),
-                because: (*first).to_owned(),
+                reason: (*first).clone(),
             })
         };
         of_subject.filter_map(at_point).collect()
@@ -167,19 +167,19 @@ impl<'a> Gathered<'a> {
         })
     }
 
-    /// Why the void cells of `subject` at `point` are so, in the order in which they ended.
-    pub(crate) fn void_at<'b>(
+    /// Why cells of `subject` at `point` failed, in the order in which they ended.
+    pub(crate) fn failed_at<'b>(
         &'b self,
         subject: &'b str,
         parameters: &'b Parameters,
         point: u64,
-    ) -> &'b [&'a str] {
-        self.void.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
+    ) -> &'b [&'a FailureReason] {
+        self.failed.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
     }
 
     /// Every point that was planned or measured under these parameters.
     pub(crate) fn points(&self, parameters: &Parameters) -> BTreeSet<u64> {
-        let places = self.planned.iter().chain(self.measured.keys()).chain(self.void.keys());
+        let places = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
         places.filter(|place| place.1 == parameters).map(|place| place.2).collect()
     }
 
@@ -230,7 +230,7 @@ impl<'a> Gathered<'a> {
     /// Whether anything of `subject` was planned or ended under any parameters.
     pub(crate) fn knows(&self, subject: &str) -> bool {
         let all = self.planned.iter().chain(self.measured.keys()).map(|place| place.0);
-        all.chain(self.void.keys().map(|place| place.0)).any(|name| name == subject)
+        all.chain(self.failed.keys().map(|place| place.0)).any(|name| name == subject)
     }
 
     /// Points with a figure of `metric`, or planned where no metric has figures of its own places.
@@ -290,19 +290,14 @@ impl<'a> Gathered<'a> {
         let place = (subject, parameters, far.map_or(point, |place| place.2));
         if self.measured.contains_key(&place) {
             Absence::MetricMissing
-        } else if let Some(reason) = self.void.get(&place).and_then(|reasons| reasons.first()) {
-            Absence::Void(reason)
+        } else if let Some(reason) = self.failed.get(&place).and_then(|reasons| reasons.first()) {
+            Absence::Failed(reason)
         } else if self.planned.contains(&place) {
             Absence::NotReached
         } else {
             Absence::NotPlanned
         }
     }
-}
-
-/// Whether a cell is void since its time was up.
-pub fn did_not_finish(reason: &str) -> bool {
-    reason.starts_with("did not finish")
 }
 
 /// Numbers by their size, and all of them before any word.

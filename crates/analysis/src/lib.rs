@@ -11,6 +11,7 @@ pub mod findings;
 pub mod gather;
 pub mod growth;
 pub mod history;
+mod missing_figure;
 mod model;
 pub mod pairs;
 pub mod rates;
@@ -20,6 +21,7 @@ pub mod tables;
 pub mod trust;
 
 pub use findings::{caveats, words};
+pub use missing_figure::MissingFigure;
 pub use model::*;
 
 /// Everything that can be concluded from `run`.

@@ -2,8 +2,9 @@
 
 mod reasons;
 
+use crate::MissingFigure;
 pub use reasons::{ComparisonReason, GrowthReason, ScalingReason, TrendReason};
-use record::{MetricInfo, Parameters, Warning};
+use record::{FailureReason, MetricInfo, Parameters, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -177,10 +178,10 @@ pub struct AverageColumn {
     pub note: String,
     /// Cells that were measured.
     pub runs: u32,
-    /// Cells that are void.
-    pub void: u32,
-    /// Why the first void one is, in one line.
-    pub because: Option<String>,
+    /// Cells that failed.
+    pub failed: u32,
+    /// Why the first of them failed.
+    pub reason: Option<FailureReason>,
     /// Why the subject can't be measured at all.
     pub unavailable: Option<String>,
     /// What the workload stated of its cells, where all of them agree: `jobs`.
@@ -346,8 +347,8 @@ pub struct Row {
     pub note: String,
     /// One entry per point of the table; `None` where there is no figure.
     pub cells: Vec<Option<PointSummary>>,
-    /// Why cells without a figure have none, by point: void, or not planned. One line each.
-    pub missing: Vec<(u64, String)>,
+    /// Why cells without a figure have none, by point.
+    pub missing: Vec<(u64, MissingFigure)>,
     /// Why the subject has no figures at all.
     pub unavailable: Option<String>,
     /// How it grows; absent with fewer than two points, and where more is better: orders of growth are
@@ -580,8 +581,8 @@ pub struct Unfinished {
     pub cells: u32,
     /// Of how many that ended there.
     pub of: u32,
-    /// The reason of the first, in one line: `did not finish within 10 s: 97 % of 400 samples in …`.
-    pub because: String,
+    /// The reason of the first.
+    pub reason: FailureReason,
 }
 
 /// The best of a rate, between its ends.

@@ -9,7 +9,6 @@ pub(crate) mod shares;
 
 use crate::findings::rankings;
 use crate::findings::unfinished;
-use crate::findings::words;
 use crate::gather::places::{verdicts_from, warm};
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::gather::{Absence, Gathered, Samples};
@@ -28,8 +27,8 @@ use crate::tables::facts::facts;
 use crate::tables::shares::Portion;
 use crate::trust::widths;
 use crate::{
-    Contest, CutShort, Distribution, Growth, Lead, PointSummary, Rate, Row, Scaling, Standing,
-    Table, rates,
+    Contest, CutShort, Distribution, Growth, Lead, MissingFigure, PointSummary, Rate, Row, Scaling,
+    Standing, Table, rates,
 };
 use fastrand::Rng;
 use record::{MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
@@ -312,35 +311,39 @@ impl Context<'_> {
         points: &[u64],
         cells: &[Option<PointSummary>],
         short: Option<&CutShort>,
-    ) -> Vec<(u64, String)> {
+    ) -> Vec<(u64, MissingFigure)> {
         let empty = points.iter().zip(cells).filter(|(_, cell)| cell.is_none());
         empty
             .map(|(&point, _)| {
                 if let Some(short) = short.filter(|short| short.reached < point) {
-                    let reached = words::count(short.reached);
-                    return (point, format!("it ended at {reached}: {}", short.because));
+                    let (reached, because) = (short.reached, short.because.clone());
+                    return (point, MissingFigure::CutShort { reached, because });
                 }
                 let (trajectory, of) = (self.workload.trajectory, &subject.name);
                 let absence = self.gathered.absence(of, self.parameters, point, trajectory);
-                let reason = match absence {
-                    Absence::Void(reason) => format!("void: {reason}"),
-                    Absence::MetricMissing => format!("{} was not measured", self.metric.name),
-                    Absence::NotReached => "the run ended before it was measured".into(),
+                let gap = match absence {
+                    Absence::Failed(reason) => MissingFigure::Failed { reason: reason.clone() },
+                    Absence::MetricMissing => {
+                        MissingFigure::MetricMissing { metric: self.metric.name.clone() }
+                    }
+                    Absence::NotReached => MissingFigure::RunEnded,
                     Absence::NotPlanned => self.why_not_planned(&subject.name),
                 };
-                (point, reason)
+                (point, gap)
             })
             .collect()
     }
 
     /// The plan's own words about `subject`, where it has any.
-    fn why_not_planned(&self, subject: &str) -> String {
+    fn why_not_planned(&self, subject: &str) -> MissingFigure {
         let names_it = |text: &str| {
             let in_name = |c: char| c.is_alphanumeric() || "-_/".contains(c);
             text.split(|c: char| !in_name(c)).any(|word| word == subject)
         };
         let mut told = self.run.plan.warnings.iter().map(|warning| &warning.what);
-        told.find(|what| names_it(what)).cloned().unwrap_or_else(|| "not planned".into())
+        told.find(|what| names_it(what)).map_or(MissingFigure::NotPlanned, |what| {
+            MissingFigure::LeftOut { because: what.clone() }
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use analysis::{Analysis, FindingKind, analyse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fixtures::{cell, workload};
+use fixtures::{cell, late, workload};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use record::{Cell, Metric, Run, WorkloadInfo};
@@ -39,8 +39,8 @@ fn build() -> Analysis {
             .fact("jobs", "3")
             .fact("pid", &round.to_string());
         cells.push(half.build());
-        let reason = format!("did not finish within 30 min: {round} of 4 in cc1");
-        cells.push(cell("build", "optimal", 2, round).failed(&reason).build());
+        let reason = late(1_800_000, &format!("{round} of 4 in cc1"));
+        cells.push(cell("build", "optimal", 2, round).failed_because(reason, "").build());
     }
     cells.push(cell("build", "maximal", 2, 0).samples("elapsed", vec![7e9]).build());
     analyse(&run(workload, cells))
@@ -65,12 +65,12 @@ fn a_build_is_told_in_means_and_deviations() {
     assert_eq!(elapsed.figures[2].as_ref().unwrap().deviation, None);
     let [half, optimal, _, away] = averages.columns.as_slice() else { panic!() };
     assert_eq!(
-        (half.runs, half.void, half.facts.get("jobs").map(String::as_str)),
+        (half.runs, half.failed, half.facts.get("jobs").map(String::as_str)),
         (5, 0, Some("3"))
     );
     assert_eq!(half.facts.len(), 1, "what differs from run to run is left out");
-    assert_eq!((optimal.runs, optimal.void), (0, 5));
-    assert_eq!(optimal.because.as_deref(), Some("did not finish within 30 min: 1 of 4 in cc1"));
+    assert_eq!((optimal.runs, optimal.failed), (0, 5));
+    assert_eq!(optimal.reason, Some(late(1_800_000, "1 of 4 in cc1")));
     assert_eq!(away.unavailable.as_deref(), Some("no make"));
 }
 
@@ -86,7 +86,7 @@ fn a_build_has_no_growth_no_order_and_no_contest() {
         analysis.findings.iter().map(|told| (told.kind, told.sentence.as_str())).collect();
     let expected = "optimal did not finish within 30 min: 1 of 4 in cc1.";
     assert_eq!(told, [(FindingKind::Unfinished, expected)]);
-    assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("void")));
+    assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("failed")));
 }
 
 fn encoded(values: impl Iterator<Item = u64>) -> String {

@@ -6,7 +6,7 @@
 use analysis::stats::random::{generator, normal};
 use analysis::{Analysis, Course, Finding, FindingKind, Rate, Row, Table, analyse};
 use fastrand::Rng;
-use fixtures::{CellBuilder, cell, fail, metric};
+use fixtures::{CellBuilder, cell, fail, late, metric};
 use record::{Cell, CellKey, Outcome, Run, WorkloadInfo};
 use std::cell::Cell as Count;
 
@@ -115,9 +115,10 @@ fn run(locks: &[Lock], dead: &[(&str, u64)], random: &mut Rng) -> Run {
                 let is_dead = dead.iter().any(|(name, from)| *name == lock.name && point >= *from);
                 let cell = if is_dead {
                     let share = 90 + round;
-                    cell_of(lock.name, point, round).failed(&format!(
-                        "did not finish within 10 s: {share} % of 400 samples in wait"
-                    ))
+                    cell_of(lock.name, point, round).failed_because(
+                        late(10_000, &format!("{share} % of 400 samples in wait")),
+                        "",
+                    )
                 } else {
                     measured(lock, point, round, random)
                 };
@@ -284,11 +285,11 @@ fn what_did_not_finish_has_collapsed() {
 #[test]
 fn some_rounds_that_did_not_finish_are_counted() {
     let mut run = run(&[TICKET, FUTEX], &[], &mut Rng::with_seed(4));
-    let late = |cell: &&mut Cell| {
+    let is_late = |cell: &&mut Cell| {
         cell.key.subject == "ticket" && cell.key.point == 8 && cell.key.round < 2
     };
-    for cell in run.cells.iter_mut().filter(late) {
-        fail(cell, "did not finish within 10 s");
+    for cell in run.cells.iter_mut().filter(is_late) {
+        fail(cell, late(10_000, ""));
     }
     let analysis = analyse(&run);
     assert_eq!(
@@ -407,7 +408,7 @@ fn a_control_that_is_measured_is_told_before_anything_else() {
         run.cells[at].metrics = measured.build().metrics;
         run.cells[at].outcome = Outcome::Measured;
     }
-    fail(&mut run.cells[broken[2]], "did not finish within 10 s: so");
+    fail(&mut run.cells[broken[2]], late(10_000, "so"));
     let analysis = analyse(&run);
     let first = &analysis.caveats[0];
     assert_eq!(

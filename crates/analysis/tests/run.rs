@@ -1,10 +1,10 @@
 //! From a run to tables, findings and caveats.
 
 use analysis::stats::random::normal;
-use analysis::{Class, Finding, FindingKind, Row, Table, analyse};
+use analysis::{Class, Finding, FindingKind, MissingFigure, Row, Table, analyse};
 use fastrand::Rng;
 use fixtures::{CellBuilder, cell, parameters, short};
-use record::{Cell, CellKey, Metric, Run, RunState, Usage, Warning, WorkloadInfo};
+use record::{Cell, CellKey, FailureReason, Metric, Run, RunState, Usage, Warning, WorkloadInfo};
 
 const POINTS: [u64; 3] = [100, 1000, 10_000];
 
@@ -34,7 +34,7 @@ fn samples(name: &str, level: f64, random: &mut Rng) -> Metric {
     }
 }
 
-/// Five rounds of poll (linear), epoll-level (constant) and sigio, whose largest point is void, with
+/// Five rounds of poll (linear), epoll-level (constant) and sigio, whose largest point failed, with
 /// a control; /dev/poll is unavailable.
 fn run() -> Run {
     let mut random = Rng::with_seed(3);
@@ -157,7 +157,7 @@ fn void_cells_leave_the_good_rounds_and_a_caveat() {
     let sigio = row(table(&analysis.tables, "poll", "loop"), "sigio");
     assert_eq!(sigio.cells[2].as_ref().unwrap().rounds, 2);
     assert!(sigio.missing.is_empty());
-    let told = "3 cells of sigio at 10,000 are void: the queue overflowed".to_owned();
+    let told = "3 cells of sigio at 10,000 failed: the queue overflowed".to_owned();
     assert!(caveats(&run).contains(&told), "{:?}", caveats(&run));
 
     run.cells.retain(|cell| {
@@ -166,7 +166,8 @@ fn void_cells_leave_the_good_rounds_and_a_caveat() {
     let analysis = analyse(&run);
     let sigio = row(table(&analysis.tables, "poll", "loop"), "sigio");
     assert_eq!(sigio.cells[2], None);
-    assert_eq!(sigio.missing, [(10_000, "void: the queue overflowed".to_owned())]);
+    let overflow = FailureReason::CheckFailed { message: "the queue overflowed".into() };
+    assert_eq!(sigio.missing, [(10_000, MissingFigure::Failed { reason: overflow })]);
     assert_eq!(sigio.growth.as_ref().unwrap().to, 1000);
 }
 
@@ -178,15 +179,15 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
     run.plan.cells.retain(|key| !is_poll_at(key, 10_000));
     let missing =
         |run: &Run| row(table(&analyse(run).tables, "poll", "loop"), "poll").missing.clone();
-    let not_reached = (1000, "the run ended before it was measured".to_owned());
-    assert_eq!(missing(&run), [not_reached.clone(), (10_000, "not planned".to_owned())]);
+    let not_reached = (1000, MissingFigure::RunEnded);
+    assert_eq!(missing(&run), [not_reached.clone(), (10_000, MissingFigure::NotPlanned)]);
     let what = "poll stops at 1,024 here".to_owned();
     let of_another = Warning { what: "epoll-poll is slow".into(), remedy: String::new() };
     run.plan.warnings = vec![of_another, Warning { what: what.clone(), remedy: String::new() }];
-    assert_eq!(missing(&run), [not_reached, (10_000, what)]);
+    assert_eq!(missing(&run), [not_reached, (10_000, MissingFigure::LeftOut { because: what })]);
     let waits = analyse(&run);
     let sigio = row(table(&waits.tables, "poll", "wait"), "sigio");
-    assert_eq!(sigio.missing[0], (100, "wait was not measured".to_owned()));
+    assert_eq!(sigio.missing[0], (100, MissingFigure::MetricMissing { metric: "wait".into() }));
 }
 
 #[test]

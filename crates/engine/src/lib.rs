@@ -34,7 +34,7 @@ pub use run::{Outlook, Settings, Unsaved, Watch, budget, new_run, run, run_by};
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
-pub use record::{MetricRole, Warning};
+pub use record::{FailureReason, MetricRole, Warning};
 pub use workload::{
     About, Cell, Failure, Fit, Kind, Like, MetricAbout, Print, RatioAbout, Says, Subject, Usual,
     Workload, info,

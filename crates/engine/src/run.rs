@@ -214,7 +214,9 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
     let (outcome, reply) = match supervised.verdict {
         Verdict::Stopped => return None,
         Verdict::Replied(reply) => (Outcome::Measured, reply),
-        Verdict::Void { reason, detail } => (Outcome::Void { reason, detail }, Reply::default()),
+        Verdict::Failed { reason, detail } => {
+            (Outcome::Failed { reason, detail }, Reply::default())
+        }
     };
     Some(Cell {
         key: key.clone(),

@@ -6,7 +6,7 @@ pub(crate) mod supervise;
 use crate::process::die_with_parent;
 use crate::{About, Cell, Failure, Probe, Says, Workload};
 use frame::{Order, Reply};
-use record::Short;
+use record::{FailureReason, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,13 +29,14 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
 }
 
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
-    let failed = |why: String| Reply { failure: Some(why), ..Reply::default() };
+    let failed = |reason| Reply { failure: Some(reason), ..Reply::default() };
     let key = &order.key;
     let Some(workload) = table.iter().find(|row| row.about().name == key.workload) else {
-        return failed(format!("this version of knee has no workload {}", key.workload));
+        return failed(FailureReason::WorkloadUnknown { workload: key.workload.clone() });
     };
     if let Err(error) = sys::cpus::pin(&order.pinned_cpus) {
-        return failed(format!("pinning to CPUs {:?}: {error}", order.pinned_cpus));
+        let (cpus, error) = (order.pinned_cpus.clone(), error.to_string());
+        return failed(FailureReason::PinningFailed { cpus, error });
     }
     // Records of knee before 0.1 named no axis: it was the workload's own.
     let axis = if order.axis.is_empty() { workload.about().axis } else { &order.axis };
@@ -55,15 +56,14 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     }
     let mut short = None;
     let failure = match outcome {
-        Err(panic) => Some(format!("it panicked: {}", words_of(&*panic))),
+        Err(panic) => Some(FailureReason::Panicked { message: words_of(&*panic) }),
         Ok(Err(failure)) => {
             short = cut_short(workload.about(), &metrics, &failure);
-            short.is_none().then(|| match failure.remedy() {
-                Some(remedy) if !remedy.is_empty() => format!("{failure} → {remedy}"),
-                _ => failure.to_string(),
-            })
+            short.is_none().then(|| failure.into())
         }
-        Ok(Ok(())) if after > before => Some(format!("it leaked {} descriptors", after - before)),
+        Ok(Ok(())) if after > before => {
+            Some(FailureReason::DescriptorsLeaked { count: (after - before) as u64 })
+        }
         Ok(Ok(())) => missing(*workload, &metrics),
     };
     Reply { metrics, facts, short, failure }
@@ -89,19 +89,19 @@ fn cut_short(about: &About, metrics: &[record::Metric], failure: &Failure) -> Op
 }
 
 /// A workload that measured nothing, or what it did not declare, is in error itself.
-fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<String> {
+fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<FailureReason> {
     let declared = workload.about().metrics;
     let headline = declared.first()?.name;
     if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
-        return Some(format!("it measured no {headline}"));
+        return Some(FailureReason::MetricMissing { metric: headline.into() });
     }
     let known = |name: &str| declared.iter().any(|metric| metric.name == name);
     if let Some(stray) = metrics.iter().find(|metric| !known(&metric.name)) {
-        return Some(format!("it measured {}, which it does not declare", stray.name));
+        return Some(FailureReason::MetricUndeclared { metric: stray.name.clone() });
     }
     let odd =
         metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
-    Some(format!("a sample of {} is not a number", odd.name))
+    Some(FailureReason::SampleNotFinite { metric: odd.name.clone() })
 }
 
 /// How many descriptors are open, the one that counts them included.

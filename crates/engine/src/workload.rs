@@ -5,10 +5,10 @@ pub(crate) mod parameter;
 use crate::{Parameter, Probe};
 use parameter::number_of;
 use record::{
-    CellKey, MetricInfo, MetricRole, Parameters, Ratio, SubjectInfo, Warning, WorkloadInfo,
-    WorkloadRole,
+    CellKey, FailureReason, MetricInfo, MetricRole, Parameters, Ratio, SubjectInfo, Warning,
+    WorkloadInfo, WorkloadRole,
 };
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::PathBuf;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
@@ -275,7 +275,7 @@ pub struct Subject {
     pub note: String,
     /// Whether it can be measured here, or why not.
     pub available: Result<(), String>,
-    /// Whether it is wrong on purpose: a control, each cell of which has to be void. It is measured at
+    /// Whether it is wrong on purpose: a control, each cell of which has to fail. It is measured at
     /// the far end of the axis only, where it has the most chances to be caught.
     pub control: bool,
 }
@@ -373,36 +373,60 @@ impl Cell {
     }
 }
 
-/// Why a cell's figures don't count, in one line; or, where it [ran out](Failure::ran_out) of
-/// something, why there are no more of them.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct Failure {
-    reason: String,
-    /// What mends it, where the machine has no more of something to give.
-    remedy: Option<String>,
+/// Why a cell failed; or, where it [ran out](Failure::ran_out) of something, why there are no more of its
+/// figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(FailureReason);
+
+impl std::error::Error for Failure {}
+
+/// The reason in one line, without the remedy.
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            FailureReason::ResourceExhausted { message, .. } => f.write_str(message),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl From<FailureReason> for Failure {
+    fn from(reason: FailureReason) -> Failure {
+        Failure(reason)
+    }
+}
+
+impl From<Failure> for FailureReason {
+    fn from(failure: Failure) -> FailureReason {
+        failure.0
+    }
 }
 
 impl Failure {
-    /// With this reason.
-    pub fn new(reason: impl Into<String>) -> Failure {
-        Failure { reason: reason.into(), remedy: None }
+    /// The workload's own check failed: with what it found, in one line.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure(FailureReason::CheckFailed { message: message.into() })
     }
 
     /// What was being done when `error` came: `opening a socketpair: Too many open files`.
-    pub fn doing(what: impl Display, error: impl Display) -> Failure {
-        Failure::new(format!("{what}: {error}"))
+    pub fn doing(operation: impl Display, error: impl Display) -> Failure {
+        let (operation, error) = (operation.to_string(), error.to_string());
+        Failure(FailureReason::CallFailed { operation, error })
     }
 
     /// The machine has no more of something to give: descriptors, processes, ports, room. What a
     /// trajectory measured up to there counts; `remedy` is what gives it more, and may be empty.
-    pub fn ran_out(reason: impl Into<String>, remedy: impl Into<String>) -> Failure {
-        Failure { reason: reason.into(), remedy: Some(remedy.into()) }
+    pub fn ran_out(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        let (message, remedy) = (message.into(), remedy.into());
+        Failure(FailureReason::ResourceExhausted { message, remedy })
     }
 
     /// What gives more of what there was no more of; none where it is another failure.
     pub(crate) fn remedy(&self) -> Option<&str> {
-        self.remedy.as_deref()
+        match &self.0 {
+            FailureReason::ResourceExhausted { remedy, .. } => Some(remedy),
+            _ => None,
+        }
     }
 }
 

@@ -17,9 +17,6 @@ pub struct NamedPoints {
 }
 
 impl NamedPoints {
-    /// Why there is no figure where the table has a row without one.
-    pub const NO_FIGURE: &str = "the table has no figure there";
-
     /// The word at `point`.
     pub(crate) fn name(&self, point: u64) -> &str {
         let index = (point as usize).checked_sub(1);

@@ -6,12 +6,12 @@ use super::request::Better;
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::{Unit, spaced};
-use super::{Foreign, NO_FIGURE, NO_ROW, Request, Words, listed};
+use super::{Foreign, NO_ROW, Request, Words, listed};
 use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
 use record::{
-    Cell, CellKey, Clock, Host, Metric, MetricInfo, Outcome, Parameters, Plan, Ratio, Run,
-    RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, Outcome, Parameters, Plan,
+    Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -322,13 +322,15 @@ fn outcome<'a>(
     for figure in figures {
         match figure {
             Figure::Of(value) => samples.push(value * unit.factor),
-            Figure::None => why = why.or(Some(NO_FIGURE)),
-            Figure::Words(words) => why = why.or(Some(words.as_str())),
+            Figure::None => why = why.or(Some(FailureReason::NoFigure)),
+            Figure::Words(words) => {
+                why = why.or_else(|| Some(FailureReason::Reported { message: words.clone() }));
+            }
         }
     }
     if samples.is_empty() {
-        let (reason, detail) = (why.unwrap_or(NO_FIGURE).to_owned(), String::new());
-        return (Outcome::Void { reason, detail }, Vec::new());
+        let (reason, detail) = (why.unwrap_or(FailureReason::NoFigure), String::new());
+        return (Outcome::Failed { reason, detail }, Vec::new());
     }
     let name = workload.metrics[0].name.clone();
     let operations = samples.len() as u64;

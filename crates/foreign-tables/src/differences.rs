@@ -6,7 +6,7 @@ use super::unit::Unit;
 use analysis::caveats::{MORE_POINTS, MORE_ROWS};
 use analysis::stats::student;
 use analysis::{Analysis, Estimate, Finding, FindingKind, Row, Table};
-use record::{Cell, Outcome, Parameters, Run};
+use record::{Cell, FailureReason, Outcome, Parameters, Run};
 use std::collections::{BTreeSet, HashMap};
 
 /// What a table is compared by that has words for points.
@@ -60,7 +60,7 @@ impl Words {
             tables.iter().flat_map(|table| self.of_table(run, tables, table)).collect();
         let known = self.deviations.len() > 1;
         // What did not finish is told among the findings.
-        analysis.caveats.retain(|caveat| !caveat.what.contains(" void: "));
+        analysis.caveats.retain(|caveat| !caveat.what.contains(" failed: "));
         let grows = |remedy: &str| remedy == MORE_POINTS || (known && remedy == MORE_ROWS);
         analysis.caveats.retain(|caveat| !grows(&caveat.remedy));
     }
@@ -157,7 +157,9 @@ fn cells<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> impl Iterato
 /// What stands in the place of a figure, if that says something.
 fn why_not<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> Option<&'a str> {
     cells(run, table, row, point).find_map(|cell| match &cell.outcome {
-        Outcome::Void { reason, .. } if reason != super::NO_FIGURE => Some(reason.as_str()),
+        Outcome::Failed { reason: FailureReason::Reported { message }, .. } => {
+            Some(message.as_str())
+        }
         _ => None,
     })
 }

@@ -26,8 +26,6 @@ use source::Source;
 
 /// Why a table has no figure of a subject at a point, or none at all.
 pub const NO_ROW: &str = "the file has no row of it here";
-/// Why there is none where the file has a row.
-const NO_FIGURE: &str = "the table has no figure there";
 
 /// A table from elsewhere.
 pub struct Foreign {

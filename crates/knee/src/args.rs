@@ -124,7 +124,7 @@ pub struct Run {
     /// Time that one figure of one cell is measured for: 30ms, 1s
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub time: Option<Duration>,
-    /// A worker that has not ended by then is ended, and its cell is void [default: 30s and ten
+    /// Kill a worker after this time; its cell counts as failed [default: 30s and ten
     /// times --time]
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub deadline: Option<Duration>,

@@ -71,10 +71,10 @@ impl Watch for Progress {
     }
 
     fn ended(&mut self, cell: &Cell, outlook: &Outlook) {
-        if let Outcome::Void { reason, .. } = &cell.outcome {
+        if let Outcome::Failed { reason, .. } = &cell.outcome {
             let key = &cell.key;
             let line = format!(
-                "void: {} {} at {}, round {}: {reason}",
+                "failed: {} {} at {}, round {}: {reason}",
                 key.workload,
                 key.subject,
                 key.point,

@@ -15,7 +15,7 @@ const KILLS: usize = 60;
 /// Knees that measure into one record at a time, each a run of its own.
 const KNEES: usize = 4;
 
-/// Three workloads and a control that is void each time: knee says so when the cell is in the record, and
+/// Three workloads and a control that fails each time: knee says so when the cell is in the record, and
 /// by that the test knows that it has to be there. Few rounds, since whatever is killed is measured to its end.
 const WORDS: [&str; 12] = [
     "run",
@@ -90,7 +90,7 @@ struct Killer<'a> {
     seed: usize,
     /// What of the run was there when it was last looked at.
     kept: Vec<Cell>,
-    /// Void cells that were told of.
+    /// Failed cells that were told of.
     told: HashSet<String>,
     counts: Counts,
 }
@@ -147,10 +147,10 @@ impl<'a> Killer<'a> {
         if lines.read_line(&mut line).unwrap() == 0 {
             return false;
         }
-        let Some(void) = line.strip_prefix("void: ").filter(|_| line.ends_with('\n')) else {
+        let Some(failed) = line.strip_prefix("failed: ").filter(|_| line.ends_with('\n')) else {
             return true;
         };
-        let (cell, _) = void.split_once(':').unwrap();
+        let (cell, _) = failed.split_once(':').unwrap();
         self.counts.told += 1;
         assert!(self.told.insert(cell.to_owned()), "measured again: {cell}");
         true
@@ -209,10 +209,10 @@ fn assert_sound(run: &Run) {
     assert_eq!(distinct.len(), run.cells.len(), "a cell is there twice");
     for cell in &run.cells {
         assert_eq!(cell.key, run.plan.cells[cell.sequence as usize]);
-        let void = cell.key.subject == "fails";
-        assert_eq!(cell.outcome != Outcome::Measured, void, "{cell:?}");
+        let failed = cell.key.subject == "fails";
+        assert_eq!(cell.outcome != Outcome::Measured, failed, "{cell:?}");
         let full = cell.metrics.iter().all(|metric| !metric.samples.is_empty());
-        assert!(full && cell.metrics.is_empty() == void, "half a cell: {cell:?}");
+        assert!(full && cell.metrics.is_empty() == failed, "half a cell: {cell:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
 //! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
 
+use crate::FailureReason;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,7 +55,7 @@ pub struct RunSummary {
     pub command: Vec<String>,
     /// Version of knee that measured.
     pub version: String,
-    /// Cells that ended, void ones included.
+    /// Cells that ended, failed ones included.
     pub cells_ended: u64,
     /// Cells that were planned.
     pub cells_planned: u64,
@@ -100,7 +101,7 @@ pub struct Plan {
     pub rounds: u32,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
     pub measure_ms: u64,
-    /// A worker that has not ended by then is killed and its cell void, in milliseconds.
+    /// A worker that has not ended by then is killed and its cell failed, in milliseconds.
     pub deadline_ms: u64,
     /// The CPUs that workers are pinned to; empty when they run where the kernel puts them.
     pub pinned_cpus: Vec<usize>,
@@ -264,7 +265,7 @@ pub struct SubjectInfo {
     pub label: String,
     /// What a reader has to know to read its figures rightly; may be empty.
     pub note: String,
-    /// Whether it is wrong on purpose: a control, each cell of which has to be void.
+    /// Whether it is wrong on purpose: a control, each cell of which has to fail.
     #[serde(default)]
     pub control: bool,
 }
@@ -312,7 +313,7 @@ pub struct Cell {
     pub short: Option<Short>,
     /// Resources of the whole worker with its helpers, set-up included.
     pub usage: Usage,
-    /// What was measured; empty when void.
+    /// What was measured; empty when it failed.
     pub metrics: Vec<Metric>,
     /// What the workload says of this cell: `parked peers = 9000`.
     pub facts: BTreeMap<String, String>,
@@ -337,9 +338,10 @@ pub enum Outcome {
     /// They count.
     Measured,
     /// They don't, because…
-    Void {
-        /// The reason, in one line: `did not finish within 10 s`.
-        reason: String,
+    #[serde(alias = "void")]
+    Failed {
+        /// The reason.
+        reason: FailureReason,
         /// What could be learnt about it: what its threads were doing, standard error.
         detail: String,
     },

@@ -2,12 +2,18 @@
 
 use crate::error::At;
 use crate::seal::{self, Seal};
-use crate::{Cell, CellKey, Clock, Error, Metric, Outcome, RunState, Short, Usage};
+use crate::{
+    Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old,
+};
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+
+/// The word of the column `outcome` for a failed cell. Schema 1 chose it, and seals cover it; the view
+/// `v_cell` shows `failed`.
+const FAILED: &str = "void";
 
 /// Writes the rows of one cell.
 pub(crate) fn insert_cell(
@@ -18,17 +24,17 @@ pub(crate) fn insert_cell(
 ) -> Result<(), Error> {
     let (outcome, reason, detail) = match &cell.outcome {
         Outcome::Measured => ("measured", None, None),
-        Outcome::Void { reason, detail } => ("void", Some(reason), Some(detail)),
+        Outcome::Failed { reason, detail } => (FAILED, Some(reason), Some(detail)),
     };
     let count =
         |value, name: &str| count(value, || format!("{name} in cell {}", cell.sequence), path);
     let mut insert = connection
         .prepare_cached(
-            "INSERT INTO cell (run, sequence, workload, subject, conditions, point, round, outcome, \
-             reason, detail, short, elapsed_ns, user_ns, system_ns, switches_voluntary, \
+            "INSERT INTO cell (run, sequence, workload, subject, parameters, point, round, outcome, \
+             reason, failure, detail, short, elapsed_ns, user_ns, system_ns, switches_voluntary, \
              switches_involuntary, faults_minor, faults_major, facts) \
-             VALUES (:run, :sequence, :workload, :subject, :conditions, :point, :round, :outcome, \
-             :reason, :detail, :short, :elapsed_ns, :user_ns, :system_ns, :switches_voluntary, \
+             VALUES (:run, :sequence, :workload, :subject, :parameters, :point, :round, :outcome, \
+             :reason, :failure, :detail, :short, :elapsed_ns, :user_ns, :system_ns, :switches_voluntary, \
              :switches_involuntary, :faults_minor, :faults_major, :facts)",
         )
         .at(path)?;
@@ -38,11 +44,12 @@ pub(crate) fn insert_cell(
             ":sequence": count(cell.sequence, "the place")?,
             ":workload": cell.key.workload,
             ":subject": cell.key.subject,
-            ":conditions": json(&cell.key.parameters, path)?,
+            ":parameters": json(&cell.key.parameters, path)?,
             ":point": count(cell.key.point, "the point")?,
             ":round": cell.key.round,
             ":outcome": outcome,
-            ":reason": reason,
+            ":reason": reason.map(ToString::to_string),
+            ":failure": reason.map(|reason| json(reason, path)).transpose()?,
             ":detail": detail,
             ":short": cell.short.as_ref().map(|short| json(short, path)).transpose()?,
             ":elapsed_ns": count(cell.elapsed_ns, "the elapsed time")?,
@@ -199,8 +206,8 @@ impl Kept {
 fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
     let outcome = match row.get_ref("outcome").at(path)?.as_str() {
         Ok("measured") => Outcome::Measured,
-        _ => Outcome::Void {
-            reason: row.get("reason").at(path)?,
+        _ => Outcome::Failed {
+            reason: failure_reason(row, path)?,
             detail: row.get("detail").at(path)?,
         },
     };
@@ -208,7 +215,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         key: CellKey {
             workload: row.get("workload").at(path)?,
             subject: row.get("subject").at(path)?,
-            parameters: from_json(row, "conditions", path)?,
+            parameters: from_json(row, "parameters", path)?,
             point: row.get("point").at(path)?,
             round: row.get("round").at(path)?,
         },
@@ -220,6 +227,15 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         metrics: Vec::new(),
         facts: from_json(row, "facts", path)?,
     })
+}
+
+/// A cell of an older knee has only the sentence.
+fn failure_reason(row: &Row<'_>, path: &Path) -> Result<FailureReason, Error> {
+    let typed: Option<String> = row.get("failure").at(path)?;
+    match typed {
+        Some(_) => from_json(row, "failure", path),
+        None => Ok(old::failure_reason(&row.get::<_, String>("reason").at(path)?)),
+    }
 }
 
 fn short(row: &Row<'_>, path: &Path) -> Result<Option<Short>, Error> {

@@ -36,7 +36,7 @@ const CELL: [&str; 20] = [
     "sequence",
     "workload",
     "subject",
-    "conditions",
+    "parameters",
     "point",
     "round",
     "outcome",
@@ -52,6 +52,8 @@ const CELL: [&str; 20] = [
     "faults_major",
     "facts",
 ];
+/// A column of schema 6, which is NULL in what an older knee sealed: then no seal is over it.
+const CELL_SINCE_6: &str = "failure";
 const METRIC: [&str; 13] = [
     "cell",
     "place",
@@ -82,6 +84,9 @@ impl Seal {
     pub(crate) fn cell(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
         seal.add(row, &CELL)?;
+        if row.get_ref(CELL_SINCE_6)? != ValueRef::Null {
+            seal.add(row, &[CELL_SINCE_6])?;
+        }
         Ok(seal)
     }
 

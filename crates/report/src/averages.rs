@@ -4,9 +4,7 @@
 use crate::figures::{Unit, figure, whole};
 use crate::words;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
-
-/// How the reason of a cell begins that was ended at its deadline.
-const LATE: &str = "did not finish within ";
+use record::FailureReason;
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
 pub(crate) fn title(of: &Averages) -> String {
@@ -107,34 +105,39 @@ fn grouped(value: f64, decimals: usize) -> String {
     if after.is_empty() { before } else { format!("{before}.{after}") }
 }
 
-/// Why a column has no figures, in few words: `aborted after 30 min`, `void`.
+/// Why a column has no figures, in few words: `aborted after 30 min`, `failed`.
 pub(crate) fn came_to(column: &AverageColumn) -> Option<String> {
-    let because = column.because.as_deref().filter(|_| column.runs == 0)?;
-    Some(match late(because) {
-        Some((within, _)) => format!("aborted after {within}"),
-        None => "void".to_owned(),
+    let reason = column.reason.as_ref().filter(|_| column.runs == 0)?;
+    Some(match reason {
+        FailureReason::DeadlineExceeded { deadline_ms, .. } => aborted(*deadline_ms),
+        _ => "failed".to_owned(),
     })
 }
 
-/// After how long a run was ended, and what it was doing then.
-fn late(because: &str) -> Option<(&str, &str)> {
-    let rest = because.strip_prefix(LATE)?;
-    Some(rest.split_once(": ").unwrap_or((rest, "")))
+/// `aborted after 30 min`.
+fn aborted(deadline_ms: u64) -> String {
+    format!("aborted after {}", record::deadline_text(deadline_ms))
 }
 
-/// What stands beneath: what runs that did not finish were doing, why others are void, who can't be
+/// What stands beneath: what runs that did not finish were doing, why others failed, who can't be
 /// measured, and what has to be known of a column.
 pub(crate) fn beneath(of: &Averages) -> Vec<String> {
     let mut lines = Vec::new();
     for (_, column) in shown(of) {
-        if let Some(because) = &column.because {
-            let how = match late(because) {
-                Some((within, "")) => format!("aborted after {within}"),
-                Some((within, doing)) => format!("aborted after {within}: {doing}"),
-                None => format!("void: {because}"),
+        if let Some(reason) = &column.reason {
+            let how = match reason {
+                FailureReason::DeadlineExceeded { deadline_ms, activity }
+                    if activity.is_empty() =>
+                {
+                    aborted(*deadline_ms)
+                }
+                FailureReason::DeadlineExceeded { deadline_ms, activity } => {
+                    format!("{}: {activity}", aborted(*deadline_ms))
+                }
+                other => format!("failed: {other}"),
             };
-            let all = column.runs + column.void;
-            let some = format!("{} of {} runs {how}", column.void, all);
+            let all = column.runs + column.failed;
+            let some = format!("{} of {} runs {how}", column.failed, all);
             let said = if column.runs == 0 { how } else { some };
             lines.push(format!("{}: {said}", head(column)));
         }
@@ -208,8 +211,11 @@ mod tests {
             label: "half".to_owned(),
             note: String::new(),
             runs: 0,
-            void: 1,
-            because: Some("did not finish within 30 min: make (waits)".to_owned()),
+            failed: 1,
+            reason: Some(FailureReason::DeadlineExceeded {
+                deadline_ms: 1_800_000,
+                activity: "make (waits)".to_owned(),
+            }),
             unavailable: None,
             facts: jobs.map(|jobs| ("jobs".to_owned(), jobs.to_owned())).into_iter().collect(),
         };
@@ -217,6 +223,5 @@ mod tests {
         let heads: Vec<String> = heads.iter().map(head).collect();
         assert_eq!(heads, ["half -j 3", "half -j 3", "half -j", "half -j", "half"]);
         assert_eq!(came_to(&column(None)).as_deref(), Some("aborted after 30 min"));
-        assert_eq!(late("exit code 2"), None);
     }
 }

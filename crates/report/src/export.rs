@@ -154,7 +154,9 @@ fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
 /// Why a cell has no figures, or no more of them.
 fn missing(cell: &Cell) -> Option<String> {
     match (&cell.outcome, &cell.short) {
-        (Outcome::Void { reason, .. }, _) => Some(format!("void: {}", printable::one_line(reason))),
+        (Outcome::Failed { reason, .. }, _) => {
+            Some(format!("failed: {}", printable::one_line(&reason.to_string())))
+        }
         (_, Some(short)) => {
             Some(format!("ended at {}: {}", short.reached, printable::one_line(&short.because)))
         }

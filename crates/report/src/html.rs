@@ -157,8 +157,8 @@ const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 
 fn dateline(run: &Run, analysis: &Analysis, name: Option<&str>) -> Markup {
     let summary = &run.summary;
     let caveats = analysis.caveats.len() + usize::from(words::unfinished(run).is_some());
-    let void = run.cells.iter().filter(|cell| is_void(cell) && !words::is_control(run, cell));
-    let void = void.count() as u64;
+    let failed = run.cells.iter().filter(|cell| is_failed(cell) && !words::is_control(run, cell));
+    let failed = failed.count() as u64;
     html! {
         dl.dateline {
             @if let Some(name) = name { div { dt { "Run" } dd { (name) } } }
@@ -179,7 +179,7 @@ fn dateline(run: &Run, analysis: &Analysis, name: Option<&str>) -> Markup {
                 dd {
                     (words::state(summary.state)) ", " (whole(summary.cells_ended)) " of "
                     (whole(words::cells_planned(run))) " cells"
-                    @if void > 0 { ", " (whole(void)) " void" }
+                    @if failed > 0 { ", " (whole(failed)) " failed" }
                 }
             }
             @if caveats > 0 {
@@ -192,7 +192,7 @@ fn dateline(run: &Run, analysis: &Analysis, name: Option<&str>) -> Markup {
     }
 }
 
-fn is_void(cell: &record::Cell) -> bool {
+fn is_failed(cell: &record::Cell) -> bool {
     cell.outcome != record::Outcome::Measured
 }
 
@@ -269,9 +269,9 @@ fn caveats(runs: &[Analysed]) -> Markup {
             h2 #caveats-head { "Caveats" }
             @for (run, analysis) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @let void = words::void(run);
+                @let failed = words::failed(run);
                 @let unfinished = words::unfinished(run);
-                @if analysis.caveats.is_empty() && void.is_empty() && unfinished.is_none() {
+                @if analysis.caveats.is_empty() && failed.is_empty() && unfinished.is_none() {
                     p { "None." }
                 }
                 ul.caveats {
@@ -282,9 +282,9 @@ fn caveats(runs: &[Analysed]) -> Markup {
                             @if !caveat.remedy.is_empty() { " → " code { (caveat.remedy) } }
                         }
                     }
-                    @for said in void {
+                    @for said in failed {
                         li {
-                            span.void { "void" } " " (said.text)
+                            span.failed { "failed" } " " (said.text)
                             @if !said.detail.is_empty() {
                                 details { summary { "What could be learnt" } pre { (said.detail) } }
                             }

@@ -3,10 +3,12 @@
 use crate::figures::{Unit, divided, factor, ratio, share, whole};
 use analysis::findings::reasons;
 use analysis::{
-    Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead, Rate, Row,
-    Table,
+    Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead,
+    MissingFigure, Rate, Row, Table,
 };
-use record::{Cell, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo};
+use record::{
+    Cell, FailureReason, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo,
+};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
 pub(crate) use findings::format::{class, course, list};
@@ -481,14 +483,14 @@ pub(crate) fn unavailable(table: &Table) -> Vec<(Vec<String>, &str)> {
 /// the place where a series was cut short tells [`cut_short`].
 pub(crate) fn missing(row: &Row) -> Vec<String> {
     let reached = row.short.as_ref().map_or(u64::MAX, |short| short.reached);
-    let mut reasons: Vec<(&str, Vec<u64>)> = Vec::new();
+    let mut reasons: Vec<(&MissingFigure, Vec<u64>)> = Vec::new();
     for (point, reason) in row.missing.iter().filter(|(point, _)| *point <= reached) {
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, points)) => points.push(*point),
             None => reasons.push((reason, vec![*point])),
         }
     }
-    let say = |(reason, points): (&str, Vec<u64>)| {
+    let say = |(reason, points): (&MissingFigure, Vec<u64>)| {
         if points.len() > 1 && points.len() == row.cells.len() {
             return format!("all points: {reason}");
         }
@@ -499,10 +501,10 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
 }
 
 /// Why there is no figure at a point, in one line.
-pub(crate) fn gap(row: &Row, point: u64) -> Option<&str> {
+pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
     let stated = row.missing.iter().find(|(missing, _)| *missing == point);
     let short = row.short.as_ref().filter(|short| short.reached < point);
-    stated.map(|(_, reason)| reason.as_str()).or(short.map(|short| short.because.as_str()))
+    stated.map(|(_, gap)| gap.to_string()).or(short.map(|short| short.because.clone()))
 }
 
 /// What stands under a table of a series that ended before its axis did, without its name: `ended at
@@ -632,15 +634,15 @@ pub(crate) fn facts(table: &Table) -> Vec<(&str, Vec<(String, String)>)> {
     table.facts.iter().filter(told).map(|fact| (fact.name.as_str(), by_value(fact))).collect()
 }
 
-/// Void cells that went void for the same reason.
-pub(crate) struct Void {
+/// Cells that failed for the same reason.
+pub(crate) struct FailedCells {
     /// `ppoll at 1,000 (2 cells): killed by signal 9`.
     pub text: String,
     /// What could be learnt about the first of them; may be empty.
     pub detail: String,
 }
 
-/// Whether a cell is of a subject that is wrong on purpose: it has to be void, and a finding says
+/// Whether a cell is of a subject that is wrong on purpose: it has to fail, and a finding says
 /// whether it was.
 pub(crate) fn is_control(run: &Run, cell: &Cell) -> bool {
     let info = run.plan.workloads.iter().find(|info| info.name == cell.key.workload);
@@ -648,12 +650,12 @@ pub(crate) fn is_control(run: &Run, cell: &Cell) -> bool {
     subjects.any(|subject| subject.control && subject.name == cell.key.subject)
 }
 
-/// The void cells of a run, those with one subject and reason joined. Those of controls are none.
-pub(crate) fn void(run: &Run) -> Vec<Void> {
-    type Group<'a> = (&'a str, &'a str, &'a str, &'a str, Vec<u64>, usize);
+/// The failed cells of a run, those with one subject and reason joined, without those of controls.
+pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
+    type Group<'a> = (&'a str, &'a str, &'a FailureReason, &'a str, Vec<u64>, usize);
     let mut groups: Vec<Group> = Vec::new();
     for cell in run.cells.iter().filter(|cell| !is_control(run, cell)) {
-        let Outcome::Void { reason, detail } = &cell.outcome else { continue };
+        let Outcome::Failed { reason, detail } = &cell.outcome else { continue };
         let (workload, subject) = (cell.key.workload.as_str(), cell.key.subject.as_str());
         let same = |group: &&mut Group| (group.0, group.1, group.2) == (workload, subject, reason);
         match groups.iter_mut().find(same) {
@@ -671,7 +673,7 @@ pub(crate) fn void(run: &Run) -> Vec<Void> {
         let cells = if count == 1 { "cell" } else { "cells" };
         let at = list(&points);
         let text = format!("{workload} · {subject} at {at} ({count} {cells}): {reason}");
-        Void { text, detail: detail.to_owned() }
+        FailedCells { text, detail: detail.to_owned() }
     };
     groups.into_iter().map(say).collect()
 }

@@ -6,7 +6,7 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use jsonschema::Validator;
-use record::{Budget, Outcome, Run, RunState};
+use record::{Budget, FailureReason, Outcome, Run, RunState};
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
 use serde_json::{Value, json};
@@ -269,10 +269,13 @@ fn a_text_that_gives_orders_to_a_terminal_is_refused_with_its_line() {
 
 /// What a command said is nobody's to choose, and it is shown nowhere.
 #[test]
-fn the_detail_of_a_void_cell_is_kept_as_it_is() {
+fn the_detail_of_a_failed_cell_is_kept_as_it_is() {
     let mut run = interrupted();
     let detail = "error:\n\t\u{1b}[31mno rule\u{1b}[0m".to_owned();
-    run.cells[3].outcome = Outcome::Void { reason: "make ended with 2".into(), detail };
+    run.cells[3].outcome = Outcome::Failed {
+        reason: FailureReason::CheckFailed { message: "make ended with 2".into() },
+        detail,
+    };
     run.cells[3].metrics.clear();
     assert!(read(written(&run, "json", None).as_bytes()).unwrap() == run);
 }
@@ -343,7 +346,7 @@ fn json_lines_have_every_cell_with_all_its_samples_and_the_same_keys() {
             }
             if cell.metrics.is_empty() {
                 assert!(own[0]["metric"].is_null() && own[0]["samples"] == json!([]));
-                assert!(own[0]["missing"].as_str().unwrap().starts_with("void: "), "{}", own[0]);
+                assert!(own[0]["missing"].as_str().unwrap().starts_with("failed: "), "{}", own[0]);
             }
         }
     }

@@ -109,11 +109,11 @@ fn csv_has_every_sample_to_the_last_bit_and_no_other() {
 fn csv_says_what_is_missing_and_why() {
     let (run, _) = realistic(2);
     let rows = read(&written(&run, "csv", What::Samples));
-    let void: Vec<_> = rows.iter().filter(|row| row["value"].is_empty()).collect();
+    let failed: Vec<_> = rows.iter().filter(|row| row["value"].is_empty()).collect();
     let ended = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();
-    assert_eq!(void.len(), ended);
-    let killed = void.iter().find(|row| row["subject"] == "ppoll").unwrap();
-    assert_eq!(killed["missing"], "void: killed by signal 9");
+    assert_eq!(failed.len(), ended);
+    let killed = failed.iter().find(|row| row["subject"] == "ppoll").unwrap();
+    assert_eq!(killed["missing"], "failed: it was killed by SIGKILL");
     assert_eq!((&*killed["position"], &*killed["round"], &*killed["n"]), ("1000", "2", ""));
     assert_eq!(killed["metric"], "loop");
 
@@ -398,9 +398,12 @@ fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
         of.into_iter().collect::<Vec<_>>()
     };
     assert_eq!((units("fairness"), units("acquisitions")), (vec![""], vec!["acquisitions/s"]));
-    let void = rows.iter().filter(|row| row["subject"] == "ticket" && row["position"] == "32");
-    let told: Vec<&str> = void.map(|row| &*row["missing"]).collect();
-    assert!(told.len() == 2 && told[0].starts_with("void: did not finish within 10 s"), "{told:?}");
+    let failed = rows.iter().filter(|row| row["subject"] == "ticket" && row["position"] == "32");
+    let told: Vec<&str> = failed.map(|row| &*row["missing"]).collect();
+    assert!(
+        told.len() == 2 && told[0].starts_with("failed: did not finish within 10 s"),
+        "{told:?}"
+    );
     let medians = read(&written(&run, "csv", What::Medians));
     let gap = medians.iter().find(|row| row["subject"] == "ticket" && row["point"] == "32");
     assert!(gap.unwrap()["missing"].contains("did not finish"), "{gap:?}");

@@ -287,8 +287,8 @@ fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
         tables(&run, &analysis, &Style { width: 40, ..PLAIN })
     );
     let column = |of: usize| &analysis.averages[of].columns[2];
-    assert_eq!((column(0).runs, column(0).void), (0, 5));
-    assert_eq!((column(1).runs, column(1).void), (4, 1));
+    assert_eq!((column(0).runs, column(0).failed), (0, 5));
+    assert_eq!((column(1).runs, column(1).failed), (4, 1));
     // Each mean is that of the samples.
     let row = &analysis.averages[1].rows[0];
     let first = row.figures[0].as_ref().expect("figures");

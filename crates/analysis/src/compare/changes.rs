@@ -43,7 +43,7 @@ pub(super) fn changes(
         for row in &beside.rows {
             all.extend(told.modes(row));
         }
-        // The other metrics of the same cells are void too.
+        // The other metrics of the same cells failed too.
         if beside.tables[1].headline {
             all.extend(told.outcomes());
         }

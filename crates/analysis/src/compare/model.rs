@@ -162,7 +162,7 @@ pub enum ChangeKind {
     Crossover,
     /// A series has several modes that had one, or the other way round.
     Modes,
-    /// Cells of a series that were measured are void, or the other way round.
+    /// Cells of a series that were measured have failed, or the other way round.
     Outcome,
 }
 

@@ -7,7 +7,10 @@ use crate::findings::shape_words;
 use crate::findings::words;
 use crate::growth::thresholds::POINTS_MIN;
 use crate::stats::quantiles::median_of;
-use crate::{Class, Course, Division, Growth, Mode, Modes, PointSummary, Row, Standing, Table};
+use crate::{
+    Class, Course, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row, Standing, Table,
+};
+use record::FailureReason;
 
 /// `poll is linear, ×36.2 from 10 to 10,000 watched descriptors; in base it is constant, ×1.02.`
 pub(super) fn growth(
@@ -163,7 +166,7 @@ fn lies_below(modes: &Modes, lowest: &Mode, next: &Mode, row: &Row) -> bool {
     there.peek().is_some() && there.all(|cell| cell.p90 < half_way * cell.median.value)
 }
 
-/// What was measured and is void, or the other way round, and what came less far.
+/// What was measured and failed, or the other way round, and what came less far.
 pub(super) fn outcomes(
     subject: &str,
     table: &Table,
@@ -180,29 +183,33 @@ pub(super) fn outcomes(
         let said = format!("{subject} is measured; in base it was unavailable: {reason}.");
         all.push((Direction::Better, said));
     }
-    if let Some((points, reason)) = void_where_measured(base, new) {
-        let said = format!("{subject} is {reason}; in base it was measured.");
-        let said = said.replacen("void", &format!("void at {}", table.places(&points)), 1);
+    if let Some((points, reason)) = failed_where_measured(base, new) {
+        let places = table.places(&points);
+        let said = format!("{subject} failed at {places}: {reason}; in base it was measured.");
         all.push((Direction::Worse, said));
     }
-    if let Some((points, reason)) = void_where_measured(new, base) {
+    if let Some((points, reason)) = failed_where_measured(new, base) {
         let places = table.places(&points);
         all.push((
             Direction::Better,
-            format!("{subject} is measured at {places}; in base it was {reason}."),
+            format!("{subject} is measured at {places}; in base it failed: {reason}."),
         ));
     }
     all.extend(shorter(subject, table, base, new));
     all
 }
 
-/// The points at which `other` has figures and all cells of `row` are void, with the first reason: `void:
-/// did not finish within 10 s`.
-fn void_where_measured(other: &Row, row: &Row) -> Option<(Vec<u64>, String)> {
-    let void = row.missing.iter().filter(|(_, reason)| reason.starts_with("void: "));
-    let both: Vec<&(u64, String)> = void.filter(|(point, _)| other.at(*point).is_some()).collect();
-    let (_, reason) = both.first()?;
-    Some((both.iter().map(|(point, _)| *point).collect(), reason.clone()))
+/// The points at which `measured` has figures and all cells of `row` failed, with the first reason.
+fn failed_where_measured<'a>(
+    measured: &Row,
+    row: &'a Row,
+) -> Option<(Vec<u64>, &'a FailureReason)> {
+    let failed = row.missing.iter().filter_map(|(point, gap)| match gap {
+        MissingFigure::Failed { reason } if measured.at(*point).is_some() => Some((*point, reason)),
+        _ => None,
+    });
+    let (points, reasons): (Vec<u64>, Vec<&FailureReason>) = failed.unzip();
+    Some((points, *reasons.first()?))
 }
 
 fn shorter(subject: &str, table: &Table, base: &Row, new: &Row) -> Option<(Direction, String)> {

@@ -2,13 +2,12 @@
 
 use crate::findings::controls;
 use crate::findings::words;
-use crate::gather::did_not_finish;
 use crate::gather::places::verdicts_from;
 use crate::growth::thresholds::POINTS_MIN;
 use crate::tables::distributions::unreadable;
 use crate::trust::widths;
 use crate::{Class, PointSummary, Table, is_predicted};
-use record::{CellKey, Outcome, Parameters, Run, RunState, Warning, WorkloadInfo};
+use record::{CellKey, FailureReason, Outcome, Parameters, Run, RunState, Warning, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A 95 % interval that is wider than this share of its median, end to end, is said to be wide.
@@ -28,7 +27,7 @@ pub fn caveats(run: &Run, tables: &[Table]) -> Vec<Warning> {
     all.extend(widths::caveat(run, tables));
     all.extend(run.warnings.iter().cloned());
     all.extend(run.plan.warnings.iter().cloned());
-    all.extend(void_cells(run));
+    all.extend(failed_cells(run));
     all.extend(short_ways(run));
     all.extend(damaged(run));
     // What is told as averages has no intervals, and nothing is concluded from it.
@@ -75,33 +74,30 @@ fn cut_short(run: &Run) -> Option<Warning> {
 }
 
 /// One line per workload, subject, parameters and reason.
-fn void_cells(run: &Run) -> Vec<Warning> {
-    type Group<'a> = (&'a str, &'a str, &'a Parameters, &'a str);
+fn failed_cells(run: &Run) -> Vec<Warning> {
+    type Group<'a> = (&'a str, &'a str, &'a Parameters, String);
     let mut order: Vec<Group<'_>> = Vec::new();
     let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
     let mut parameters: BTreeMap<&str, BTreeSet<&Parameters>> = BTreeMap::new();
     for cell in &run.cells {
         parameters.entry(&cell.key.workload).or_default().insert(&cell.key.parameters);
-        let Outcome::Void { reason, .. } = &cell.outcome else { continue };
+        let Outcome::Failed { reason, .. } = &cell.outcome else { continue };
         if controls::is_control(run, &cell.key) || is_a_finding(run, &cell.key, reason) {
             continue;
         }
-        // What it was doing then differs from cell to cell.
-        let reason = match reason.split_once(": ") {
-            Some((head, _)) if did_not_finish(reason) => head,
-            _ => reason,
-        };
+        // What threads were doing differs from cell to cell.
+        let event = reason.event();
         let group =
-            (cell.key.workload.as_str(), cell.key.subject.as_str(), &cell.key.parameters, reason);
-        groups.entry(group).or_insert_with(|| {
+            (cell.key.workload.as_str(), cell.key.subject.as_str(), &cell.key.parameters, event);
+        let points = groups.entry(group.clone()).or_insert_with(|| {
             order.push(group);
             Vec::new()
         });
-        groups.entry(group).and_modify(|points| points.push(cell.key.point));
+        points.push(cell.key.point);
     }
     let line = |group: Group<'_>| {
-        let (workload, subject, of, reason) = group;
         let points = groups.get(&group)?;
+        let (workload, subject, of, event) = group;
         let several = parameters.get(workload).is_some_and(|all| all.len() > 1);
         let told = if several { format!(" ({})", pairs(of)) } else { String::new() };
         let distinct: Vec<u64> =
@@ -110,19 +106,18 @@ fn void_cells(run: &Run) -> Vec<Warning> {
             1 => "1 cell".to_owned(),
             many => format!("{} cells", words::count(many as u64)),
         };
-        let are = if points.len() == 1 { "is" } else { "are" };
         let at = words::points(&distinct);
-        Some(warning(format!("{cells} of {subject}{told} at {at} {are} void: {reason}"), ""))
+        Some(warning(format!("{cells} of {subject}{told} at {at} failed: {event}"), ""))
     };
     order.into_iter().filter_map(line).collect()
 }
 
-/// Whether a void cell is told as a finding: that a series did not finish is what was to be found.
-fn is_a_finding(run: &Run, key: &CellKey, reason: &str) -> bool {
+/// Whether a failed cell is told as a finding: that a series did not finish is what was to be found.
+fn is_a_finding(run: &Run, key: &CellKey, reason: &FailureReason) -> bool {
     let workload = run.plan.workloads.iter().find(|workload| workload.name == key.workload);
     let tells =
         |of: &WorkloadInfo| of.averages || of.ratio.as_ref().is_some_and(|ratio| ratio.multiple);
-    did_not_finish(reason) && workload.is_some_and(tells)
+    reason.is_unfinished() && workload.is_some_and(tells)
 }
 
 /// Histograms that can't be read: their operations are in no distribution.

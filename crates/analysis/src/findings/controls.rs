@@ -1,8 +1,7 @@
-//! Subjects that are wrong on purpose: each of their cells has to be void. One that is measured as if it
+//! Subjects that are wrong on purpose: each of their cells has to fail. One that is measured as if it
 //! were right says that the workload's check does not see what it is there to see.
 
 use crate::findings::words;
-use crate::gather::did_not_finish;
 use crate::{Finding, FindingKind};
 use record::{CellKey, Outcome, Run, SubjectInfo, Warning, WorkloadInfo};
 
@@ -36,8 +35,8 @@ fn tallies(run: &Run) -> Vec<Tally<'_>> {
             let mut tally = Tally { workload, subject, first, caught: 0, late: 0, measured: 0 };
             cells.by_ref().for_each(|cell| match &cell.outcome {
                 Outcome::Measured => tally.measured += 1,
-                Outcome::Void { reason, .. } if did_not_finish(reason) => tally.late += 1,
-                Outcome::Void { .. } => tally.caught += 1,
+                Outcome::Failed { reason, .. } if reason.is_unfinished() => tally.late += 1,
+                Outcome::Failed { .. } => tally.caught += 1,
             });
             tallies.push(tally);
         }

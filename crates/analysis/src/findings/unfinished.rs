@@ -48,7 +48,7 @@ pub(crate) fn tells(row: &Row, rate: &Rate) -> bool {
 /// locks::ticket::Ticket::wait.`
 pub(crate) fn sentence(subject: &str, table: &Table, row: &Row) -> Option<String> {
     let first = row.unfinished.first()?;
-    let (head, doing) = first.because.split_once(": ").unwrap_or((&first.because, ""));
+    let event = first.reason.event();
     let (cells, of) = row
         .unfinished
         .iter()
@@ -60,13 +60,15 @@ pub(crate) fn sentence(subject: &str, table: &Table, row: &Row) -> Option<String
         String::new()
     };
     let often = if cells == of { String::new() } else { format!(" in {cells} of {of} cells") };
-    let doing = if doing.is_empty() { String::new() } else { format!(": {doing}") };
-    let doing = doing.trim_end_matches('.');
+    let circumstances = first
+        .reason
+        .circumstances()
+        .map_or_else(String::new, |text| format!(": {}", text.trim_end_matches('.')));
     let collapses = match &row.rate {
         Some(rate) if tells(row, rate) => {
             format!(" {} past {} and", words::course(Course::Collapses), table.place(rate.from))
         }
         _ => String::new(),
     };
-    Some(format!("{subject}{collapses} {head}{often}{at}{doing}."))
+    Some(format!("{subject}{collapses} {event}{often}{at}{circumstances}."))
 }

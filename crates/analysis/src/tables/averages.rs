@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
 
     /// Nobody asked for the others.
     fn is_told(column: &AverageColumn) -> bool {
-        column.runs + column.void > 0 || column.unavailable.is_some()
+        column.runs + column.failed > 0 || column.unavailable.is_some()
     }
 
     /// The measured cells of `subject`, round by round.
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
 
     fn column(&self, subject: &SubjectInfo) -> AverageColumn {
         let cells = self.cells(&subject.name);
-        let void = self.gathered.void_at(&subject.name, self.parameters, self.point);
+        let failed = self.gathered.failed_at(&subject.name, self.parameters, self.point);
         let unavailable = self.run.plan.unavailable.iter().find(|unavailable| {
             unavailable.workload == self.workload.name && unavailable.subject == subject.name
         });
@@ -87,8 +87,8 @@ impl<'a> Context<'a> {
             label: subject.label.clone(),
             note: subject.note.clone(),
             runs: cells.len() as u32,
-            void: void.len() as u32,
-            because: void.first().map(|reason| (*reason).to_owned()),
+            failed: failed.len() as u32,
+            reason: failed.first().map(|reason| (*reason).clone()),
             unavailable: unavailable.map(|unavailable| unavailable.reason.clone()),
             facts: agreed(&cells),
         }

@@ -3,7 +3,7 @@
 use crate::drawn::{cell, terms, workload};
 use analysis::compare::{Change, ChangeKind, Comparison, Direction, Verdict, compare};
 use analysis::stats::random::{generator, normal};
-use fixtures::{fail, short};
+use fixtures::{fail, late, short};
 use record::Run;
 
 const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
@@ -149,18 +149,18 @@ fn modes_that_came_or_went_are_told() {
 }
 
 #[test]
-fn cells_that_are_void_where_they_were_measured_are_told() {
+fn cells_that_failed_where_they_were_measured_are_told() {
     let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
     let mut new = base.clone();
     let of_late = |cell: &&mut record::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
     for cell in new.cells.iter_mut().filter(of_late) {
-        fail(cell, "did not finish within 10 s");
+        fail(cell, late(10_000, ""));
     }
     let worse = compared(&base, &new);
     let change = of_kind(&worse, ChangeKind::Outcome)[0];
     assert_eq!(
         change.sentence,
-        "s1 is void at 3,000 and 10,000 watched descriptors: did not finish within 10 s; in base it \
+        "s1 failed at 3,000 and 10,000 watched descriptors: did not finish within 10 s; in base it \
          was measured."
     );
     assert_eq!(change.direction, Some(Direction::Worse));

@@ -3,7 +3,7 @@
 use crate::drawn::{Design, QUIET, USUAL, cell, pair, terms, workload};
 use analysis::compare::{Comparison, Direction, Refused, Terms, Verdict, compare};
 use fastrand::Rng;
-use fixtures::fail;
+use fixtures::{fail, late};
 use record::{CellKey, Run, RunState};
 
 fn two() -> [Run; 2] {
@@ -145,25 +145,25 @@ fn left_out(found: &Comparison) -> Vec<&str> {
     found.left_out.iter().map(|warning| warning.what.as_str()).collect()
 }
 
-fn voided(run: &mut Run, of: &dyn Fn(&CellKey) -> bool) {
+fn fail_cells(run: &mut Run, of: &dyn Fn(&CellKey) -> bool) {
     for cell in run.cells.iter_mut().filter(|cell| of(&cell.key)) {
-        fail(cell, "did not finish within 10 s");
+        fail(cell, late(10_000, ""));
     }
 }
 
 /// There is no ratio, but there is a change.
 #[test]
-fn a_run_whose_cells_are_all_void_now_is_no_refusal() {
+fn a_run_whose_cells_have_all_failed_now_is_no_refusal() {
     let [base, mut new] = two();
-    voided(&mut new, &|_| true);
+    fail_cells(&mut new, &|_| true);
     let found = compared(&base, &new).unwrap();
     assert_eq!((found.tables.len(), found.judged, found.changes.len()), (0, 0, 3));
     let worse = Some(Direction::Worse);
     assert!(found.changes.iter().all(|change| change.direction == worse && change.headline));
-    // Nor is it *only in base* what new has, and void.
+    // Nor is it *only in base* what new has, and failed.
     assert_eq!(left_out(&found), [] as [&str; 0]);
     let mut base = base;
-    voided(&mut base, &|_| true);
+    fail_cells(&mut base, &|_| true);
     assert!(why(&base, &new).contains("no figure in common"));
 }
 
@@ -172,15 +172,15 @@ fn a_run_whose_cells_are_all_void_now_is_no_refusal() {
 fn rounds_in_turns_count_where_both_have_them() {
     let design = Design { rounds: 3, paired: true, ..USUAL };
     let [mut base, mut new] = pair(&design, &|_| 1.12, &mut Rng::with_seed(3));
-    voided(&mut base, &|key| key.round == 2 && key.subject == "s0");
-    voided(&mut new, &|key| key.round == 0 && key.subject == "s0");
+    fail_cells(&mut base, &|key| key.round == 2 && key.subject == "s0");
+    fail_cells(&mut new, &|key| key.round == 0 && key.subject == "s0");
     let row = compared(&base, &new).unwrap().tables[0].rows[0].clone();
     let ratios = row.cells.iter().flatten().map(|cell| &cell.ratio).chain([&row.overall]);
     for ratio in ratios {
         assert_eq!(ratio.verdict, Verdict::Undecided, "{ratio:?}");
         assert!(ratio.ratio.high > 1.2 * ratio.ratio.low, "{ratio:?}");
     }
-    voided(&mut new, &|key| key.round == 1 && key.subject == "s0");
+    fail_cells(&mut new, &|key| key.round == 1 && key.subject == "s0");
     let found = compared(&base, &new).unwrap();
     let told = left_out(&found);
     assert!(told[0].contains("no round of which each has one"));

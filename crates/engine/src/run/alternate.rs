@@ -82,9 +82,13 @@ pub fn try_out(
     };
     adopt_orphans();
     match measured(&plan, 0, settings, starter).map(|cell| cell.outcome) {
-        Some(Outcome::Void { reason, detail }) => {
+        Some(Outcome::Failed { reason, detail }) => {
             let last = detail.lines().last().unwrap_or_default().trim();
-            Err(if last.is_empty() { reason } else { format!("{reason} (it said: {last})") })
+            Err(if last.is_empty() {
+                reason.to_string()
+            } else {
+                format!("{reason} (it said: {last})")
+            })
         }
         // Without a cell nobody waits for the answer any more.
         Some(Outcome::Measured) | None => Ok(()),

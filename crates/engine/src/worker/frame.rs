@@ -4,7 +4,7 @@
 //! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;
-use record::{CellKey, Metric, Short};
+use record::{CellKey, FailureReason, Metric, ReplyFault, Short};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub(crate) struct Reply {
     /// How far it came, where that is not to the end.
     pub short: Option<Short>,
     /// Why its figures don't count; absent when they do.
-    pub failure: Option<String>,
+    pub failure: Option<FailureReason>,
 }
 
 impl Reply {
@@ -66,12 +66,12 @@ impl Reply {
     }
 
     /// The reply in `bytes`, if that is all that they hold; else what is wrong with them.
-    pub fn decode(bytes: &[u8]) -> Result<Reply, String> {
+    pub fn decode(bytes: &[u8]) -> Result<Reply, ReplyFault> {
         if bytes.is_empty() {
-            return Err("it ended without a reply".into());
+            return Err(ReplyFault::Missing);
         }
         if bytes.len() < HEAD || &bytes[..MAGIC.len()] != MAGIC {
-            return Err(format!("its output is no reply: {}", start_of(bytes)));
+            return Err(ReplyFault::NotAReply { start: start_of(bytes) });
         }
         let number = |at: usize| -> u32 {
             bytes[at..at + 4].iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
@@ -79,15 +79,19 @@ impl Reply {
         let (length, checksum) = (number(MAGIC.len()) as usize, number(MAGIC.len() + 4));
         let body = &bytes[HEAD..];
         if body.len() < length {
-            return Err(format!("its reply breaks off after {} of {length} bytes", body.len()));
+            return Err(ReplyFault::Truncated {
+                bytes: body.len() as u64,
+                bytes_expected: length as u64,
+            });
         }
         if body.len() > length {
-            return Err(format!("garbage follows its reply: {}", start_of(&body[length..])));
+            return Err(ReplyFault::TrailingBytes { start: start_of(&body[length..]) });
         }
         if crc32fast::hash(body) != checksum {
-            return Err("its reply is garbled: wrong checksum".into());
+            return Err(ReplyFault::WrongChecksum);
         }
-        serde_json::from_slice(body).map_err(|error| format!("its reply can't be read: {error}"))
+        serde_json::from_slice(body)
+            .map_err(|error| ReplyFault::Unreadable { error: error.to_string() })
     }
 }
 
@@ -128,9 +132,10 @@ mod tests {
     #[test]
     fn garbage_is_shown_harmlessly() {
         let error = Reply::decode(b"\x1b[2Jhello, I am not a reply at all").unwrap_err();
-        assert!(error.contains("its output is no reply") && !error.contains('\x1b'), "{error}");
+        let ReplyFault::NotAReply { start } = error else { panic!("{error}") };
+        assert!(!start.contains('\x1b'), "{start}");
         let mut bytes = reply().encode().unwrap();
         bytes.extend_from_slice(b"debug print");
-        assert!(Reply::decode(&bytes).unwrap_err().contains("garbage follows"));
+        assert!(matches!(Reply::decode(&bytes), Err(ReplyFault::TrailingBytes { .. })));
     }
 }

@@ -1,14 +1,14 @@
 //! The instrument's side of a worker: started, listened to, timed out, and cleaned up after.
 //!
 //! Whatever a worker does (hang, crash, chatter, leave processes behind), when [`supervise`]
-//! returns its whole process group is gone and the worst that came of it is one void cell.
+//! returns its whole process group is gone and the worst that came of it is one failed cell.
 
 use crate::helper::scratch;
 use crate::probe::usage;
 use crate::process::{MARK, children_of};
 use crate::worker::frame::{Order, REPLY_BYTES_MAX, Reply};
 use crate::{Settings, Starter, Stop};
-use record::Usage;
+use record::{FailureReason, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{
@@ -46,7 +46,7 @@ pub(crate) enum Verdict {
     /// It replied, and ended as it should.
     Replied(Reply),
     /// Its figures don't count.
-    Void { reason: String, detail: String },
+    Failed { reason: FailureReason, detail: String },
     /// Somebody asked the run to stop meanwhile.
     Stopped,
 }
@@ -62,7 +62,7 @@ pub(crate) fn supervise(
     let mut outcome = match Worker::start(order, settings, starter) {
         Ok(worker) => worker.see_through(start + deadline, deadline, &settings.stop),
         Err(error) => Supervised {
-            verdict: void(format!("no worker could be started: {error}"), String::new()),
+            verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
             elapsed: Duration::ZERO,
             usage: Usage::default(),
         },
@@ -71,15 +71,15 @@ pub(crate) fn supervise(
     if let Err(error) = scratch::remove(&order.scratch)
         && !matches!(outcome.verdict, Verdict::Stopped)
     {
-        let path = order.scratch.display();
-        outcome.verdict =
-            void(format!("its files in {path} can't be removed: {error}"), String::new());
+        let directory = order.scratch.display().to_string();
+        let reason = FailureReason::FilesLeft { directory, error: error.to_string() };
+        outcome.verdict = failed(reason, String::new());
     }
     outcome
 }
 
-fn void(reason: String, detail: String) -> Verdict {
-    Verdict::Void { reason, detail }
+fn failed(reason: FailureReason, detail: String) -> Verdict {
+    Verdict::Failed { reason, detail }
 }
 
 struct Worker {
@@ -150,12 +150,13 @@ impl Worker {
             said = if said.is_empty() { sample.to_string() } else { format!("{sample}\n{said}") };
         }
         let verdict = match heard {
-            Err(error) => void(format!("listening to the worker failed: {error}"), said),
+            Err(error) => failed(FailureReason::ListeningFailed { error: error.to_string() }, said),
             Ok(Heard::StopAsked) => Verdict::Stopped,
-            Ok(Heard::TooMuch) => void("it wrote more than any reply can hold".into(), said),
+            Ok(Heard::TooMuch) => failed(FailureReason::OutputTooLong, said),
             Ok(Heard::Deadline) => {
-                let what = sample.unwrap_or_default().summary();
-                void(format!("did not finish within {}: {what}", told(deadline)), said)
+                let activity = sample.unwrap_or_default().summary().to_string();
+                let deadline_ms = deadline.as_millis() as u64;
+                failed(FailureReason::DeadlineExceeded { deadline_ms, activity }, said)
             }
             Ok(Heard::TheEnd) => judge(ending, &self.stdout.kept, strays, said),
         };
@@ -247,36 +248,28 @@ fn process_name(comm: &str, command_line: &str) -> ProcessName {
     }
 }
 
-/// `10 s`, `1.5 s`; from two minutes on, whole minutes as `30 min`.
-fn told(time: Duration) -> String {
-    let whole_minutes = time.subsec_nanos() == 0 && time.as_secs().is_multiple_of(60);
-    if whole_minutes && time.as_secs() >= 120 {
-        return format!("{} min", time.as_secs() / 60);
-    }
-    format!("{} s", time.as_secs_f64())
-}
-
 /// What a worker that ended by itself has to show for it.
 fn judge(ending: Option<End>, output: &[u8], strays: usize, said: String) -> Verdict {
-    let ended_badly = match ending {
-        Some(End::Exited(0)) => String::new(),
-        Some(End::Exited(code)) => format!("it exited with {code}; "),
-        Some(End::Killed(signal)) => {
-            return void(format!("it was killed by {}", signal_name(signal)), said);
+    let reply = Reply::decode(output);
+    let reply = match (ending, reply) {
+        (Some(End::Killed(signal)), _) => {
+            let signal = signal_name(signal);
+            return failed(FailureReason::KilledBySignal { signal }, said);
         }
-        None => "how it ended is unknown; ".to_owned(),
-    };
-    let reply = match Reply::decode(output) {
-        Ok(reply) if ended_badly.is_empty() => reply,
-        Ok(_) => return void(format!("{ended_badly}after a whole reply"), said),
-        Err(why) => return void(format!("{ended_badly}{why}"), said),
+        (Some(End::Exited(0)), Ok(reply)) => reply,
+        (Some(End::Exited(0)), Err(fault)) => {
+            return failed(FailureReason::BadReply { fault }, said);
+        }
+        (Some(End::Exited(code)), reply) => {
+            return failed(FailureReason::ExitedWith { code, reply: reply.err() }, said);
+        }
+        (None, reply) => return failed(FailureReason::EndUnknown { reply: reply.err() }, said),
     };
     if let Some(reason) = reply.failure {
-        return void(reason, said);
+        return failed(reason, said);
     }
     if strays > 0 {
-        let what = if strays == 1 { "process" } else { "processes" };
-        return void(format!("it left {strays} {what} behind, now ended"), said);
+        return failed(FailureReason::ProcessesLeft { count: strays as u64 }, said);
     }
     Verdict::Replied(reply)
 }

@@ -2,9 +2,8 @@
 
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
-use crate::format::{count, points};
-use analysis::gather::did_not_finish;
-use record::{CellKey, Outcome, Parameters, Run, WorkloadInfo};
+use crate::format::{count, counted, points};
+use record::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -17,8 +16,8 @@ pub struct FailedCells {
     pub subject: String,
     /// Their parameters.
     pub parameters: Parameters,
-    /// The reason.
-    pub because: String,
+    /// What happened to all of them: the reason without what differs from cell to cell.
+    pub event: String,
     /// How many.
     pub cells: usize,
     /// Their points, ascending.
@@ -36,17 +35,13 @@ impl CaveatKind for FailedCells {
         let run = context.run;
         let mut groups: Vec<Self> = Vec::new();
         for cell in &run.cells {
-            let Outcome::Void { reason, .. } = &cell.outcome else { continue };
+            let Outcome::Failed { reason, .. } = &cell.outcome else { continue };
             let key = &cell.key;
             if run.is_control(key) || is_finding(run, key, reason) {
                 continue;
             }
-            // What the threads were doing then differs from cell to cell.
-            let because = match reason.split_once(": ") {
-                Some((head, _)) if did_not_finish(reason) => head,
-                _ => reason,
-            };
-            let known = groups.iter_mut().find(|group| group.is_of(key, because));
+            let event = reason.event();
+            let known = groups.iter_mut().find(|group| group.is_of(key, &event));
             if let Some(group) = known {
                 group.cells += 1;
                 group.points.insert(key.point);
@@ -56,7 +51,7 @@ impl CaveatKind for FailedCells {
                 workload: key.workload.clone(),
                 subject: key.subject.clone(),
                 parameters: key.parameters.clone(),
-                because: because.to_owned(),
+                event,
                 cells: 1,
                 points: BTreeSet::from([key.point]),
                 qualifier: with_parameters(run, &key.workload, &key.parameters),
@@ -67,13 +62,10 @@ impl CaveatKind for FailedCells {
 
     /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`.
     fn what(&self) -> String {
-        let Self { subject, qualifier, because, .. } = self;
+        let Self { subject, qualifier, event, .. } = self;
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
-        let (cells, are) = match self.cells {
-            1 => ("1 cell".to_owned(), "is"),
-            several => (format!("{} cells", count(several as u64)), "are"),
-        };
-        format!("{cells} of {subject}{qualifier} at {at} {are} void: {because}")
+        let cells = counted(&count(self.cells as u64), "cells");
+        format!("{cells} of {subject}{qualifier} at {at} failed: {event}")
     }
 
     fn remedy(&self) -> String {
@@ -82,17 +74,17 @@ impl CaveatKind for FailedCells {
 }
 
 impl FailedCells {
-    fn is_of(&self, key: &CellKey, because: &str) -> bool {
+    fn is_of(&self, key: &CellKey, event: &str) -> bool {
         let place = (&self.workload, &self.subject, &self.parameters);
-        place == (&key.workload, &key.subject, &key.parameters) && self.because == because
+        place == (&key.workload, &key.subject, &key.parameters) && self.event == event
     }
 }
 
 /// Whether a finding says that the cell failed: that a series did not finish is what was to be found.
-fn is_finding(run: &Run, key: &CellKey, reason: &str) -> bool {
+fn is_finding(run: &Run, key: &CellKey, reason: &FailureReason) -> bool {
     let workload = run.plan.workloads.iter().find(|workload| workload.name == key.workload);
     let has_finding = |workload: &WorkloadInfo| {
         workload.averages || workload.ratio.as_ref().is_some_and(|ratio| ratio.multiple)
     };
-    did_not_finish(reason) && workload.is_some_and(has_finding)
+    reason.is_unfinished() && workload.is_some_and(has_finding)
 }

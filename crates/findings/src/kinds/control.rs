@@ -8,7 +8,6 @@ use crate::format::{count, counted};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
-use analysis::gather::did_not_finish;
 use record::{CellKey, Outcome, Run};
 use serde::Serialize;
 
@@ -80,10 +79,10 @@ impl Control {
                     first.get_or_insert(&cell.key);
                     match &cell.outcome {
                         Outcome::Measured => control.missed += 1,
-                        Outcome::Void { reason, .. } if did_not_finish(reason) => {
+                        Outcome::Failed { reason, .. } if reason.is_unfinished() => {
                             control.unfinished += 1;
                         }
-                        Outcome::Void { .. } => control.caught += 1,
+                        Outcome::Failed { .. } => control.caught += 1,
                     }
                 }
                 all.extend(first.map(|key| (key, control)));

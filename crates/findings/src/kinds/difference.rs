@@ -10,7 +10,7 @@ use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::stats::student;
 use analysis::{Row, Table};
-use record::{Cell, Outcome, Run};
+use record::{Cell, FailureReason, Outcome, Run};
 use serde::Serialize;
 
 /// A ratio from here on is written as a factor, below as a percentage.
@@ -155,7 +155,9 @@ fn cells<'a>(
 /// What stands in the place of a figure, if that says something.
 fn why_unmeasured<'a>(run: &'a Run, table: &'a Table, row: &'a Row, point: u64) -> Option<&'a str> {
     cells(run, table, row, point).find_map(|cell| match &cell.outcome {
-        Outcome::Void { reason, .. } if reason != NamedPoints::NO_FIGURE => Some(reason.as_str()),
+        Outcome::Failed { reason: FailureReason::Reported { message }, .. } => {
+            Some(message.as_str())
+        }
         _ => None,
     })
 }

@@ -8,6 +8,7 @@ use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::{Course, Rate, Row, Table};
+use record::FailureReason;
 use serde::Serialize;
 
 /// The points at which cells did not finish.
@@ -41,8 +42,10 @@ impl FindingKind for Unfinished {
     /// `ticket did not finish within 10 s at 8 and 16 threads (4 and 8 per CPU): 97 % of 400 samples in
     /// locks::ticket::Ticket::wait.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let because = self.points.first().map_or("did not finish", |point| &point.because);
-        let (deadline, threads) = because.split_once(": ").unwrap_or((because, ""));
+        let reason = self.points.first().map(|point| &point.reason);
+        let event = reason.map_or_else(|| "did not finish".to_owned(), FailureReason::event);
+        let circumstances = reason.and_then(FailureReason::circumstances);
+        let circumstances = circumstances.map_or_else(String::new, |text| format!(": {text}"));
         let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
         let of = self.points.iter().map(|point| point.of).sum::<u32>();
         let points: Vec<u64> = self.points.iter().map(|point| point.point).collect();
@@ -52,14 +55,13 @@ impl FindingKind for Unfinished {
             format!(" at {}", names.points(&points))
         };
         let often = if cells == of { String::new() } else { format!(" in {cells} of {of} cells") };
-        let threads = if threads.is_empty() { String::new() } else { format!(": {threads}") };
         let collapses = self
             .collapsed_past
             .map(|point| format!(" {} past {} and", course(Course::Collapses), names.point(point)));
         let rest = format!(
-            "{} {deadline}{often}{at}{}.",
+            "{} {event}{often}{at}{}.",
             collapses.unwrap_or_default(),
-            threads.trim_end_matches('.')
+            circumstances.trim_end_matches('.')
         );
         Sentence::new(names.head().into_iter().chain([text(rest)]))
     }

@@ -234,7 +234,7 @@ fn conclude(
         complain("knee: interrupted; `knee run --resume` goes on from here");
     }
     if exit == Exit::Failed && recorded {
-        return Err(Trouble::failed("nothing was measured: every cell is void"));
+        return Err(Trouble::failed("nothing was measured: every cell failed"));
     }
     match printed {
         Err(trouble) if exit == Exit::Done => Err(trouble),

@@ -41,9 +41,9 @@ fn block(out: &mut String, of: &Averages, place: usize, column: &AverageColumn) 
         let _ = writeln!(out, "({load}: unavailable: {why})\n");
         return;
     }
-    if let Some(why) = &column.because {
-        let all = column.runs + column.void;
-        let _ = writeln!(out, "({load}: {} of {all} runs: {why})", column.void);
+    if let Some(why) = &column.reason {
+        let all = column.runs + column.failed;
+        let _ = writeln!(out, "({load}: {} of {all} runs: {why})", column.failed);
     }
     if column.runs > 0 {
         let _ = writeln!(out, "Average {load} Run (std deviation):");

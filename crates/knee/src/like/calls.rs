@@ -140,7 +140,9 @@ fn gaps(out: &mut String, columns: &[Column], cells: &[Option<&Cell>]) {
         }
         let why = match cell {
             None => "no figures here".to_owned(),
-            Some(Cell { outcome: Outcome::Void { reason, .. }, .. }) => format!("void: {reason}"),
+            Some(Cell { outcome: Outcome::Failed { reason, .. }, .. }) => {
+                format!("failed: {reason}")
+            }
             Some(Cell { short: Some(short), .. }) => {
                 format!("ended at {}: {}", short.reached, short.because)
             }

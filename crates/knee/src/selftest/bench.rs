@@ -122,7 +122,7 @@ pub fn ask(workloads: &[&str], subjects: &[&str], points: &[&str], rounds: u32, 
     }
 }
 
-/// How it goes on, on a terminal: cells that are void are expected here, and not told.
+/// How it goes on, on a terminal: cells that fail are expected here, and not told.
 struct Shown {
     /// Absent off a terminal.
     bar: Option<ProgressBar>,

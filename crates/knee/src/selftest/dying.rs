@@ -4,29 +4,34 @@ use super::bench::ask;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use engine::Ask;
-use record::{Outcome, Run};
+use record::{FailureReason, Outcome, Run};
 use serde_json::json;
 use std::collections::BTreeSet;
 
 pub const CONTROL: Control = Control {
     name: "dying-workers",
-    proves: "a worker that is killed, crashes or hangs voids its own cell, the run goes on, and nothing \
+    proves: "a worker that is killed, crashes or hangs fails its own cell, the run goes on, and nothing \
              is left behind",
     prove: |bench| twice(2, |rounds| prove(bench, rounds)),
 };
 
-/// What misbehaves, and how the reason of its cells begins; none where they have to be measured.
-const FAULTS: [(&str, Option<&str>); 5] = [
-    ("well-behaved", None),
-    ("is-killed", Some("it was killed by SIGKILL")),
-    ("segfaults", Some("it was killed by SIGSEGV")),
-    ("hangs", Some("did not finish within 1 s")),
-    ("leaves-orphans", Some("it left 1 process behind, now ended")),
-];
+/// What misbehaves, and why its cells have to fail; none where they have to be measured.
+fn faults() -> [(&'static str, Option<FailureReason>); 5] {
+    let killed = |signal: &str| Some(FailureReason::KilledBySignal { signal: signal.to_owned() });
+    let activity = String::new();
+    let late = FailureReason::DeadlineExceeded { deadline_ms: DEADLINE_MS, activity };
+    [
+        ("well-behaved", None),
+        ("is-killed", killed("SIGKILL")),
+        ("segfaults", killed("SIGSEGV")),
+        ("hangs", Some(late)),
+        ("leaves-orphans", Some(FailureReason::ProcessesLeft { count: 1 })),
+    ]
+}
 const DEADLINE_MS: u64 = 1_000;
 
 fn prove(bench: &mut Bench, rounds: u32) -> Result<Proof, Trouble> {
-    let subjects = FAULTS.map(|(name, _)| name);
+    let subjects = faults().map(|(name, _)| name);
     let ask =
         Ask { deadline_ms: Some(DEADLINE_MS), ..ask(&["fault"], &subjects, &["1"], rounds, 1) };
     let before = Around::now();
@@ -58,26 +63,28 @@ impl Around {
 /// What a run of workers that misbehave shows, and what belonged to this process before and after it.
 fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
     let mut amiss = Vec::new();
-    let (mut void, mut measured) = (0_usize, 0_usize);
-    for (subject, wanted) in FAULTS {
-        let cells = run.cells.iter().filter(|cell| cell.key.subject == subject);
+    let (mut failed, mut measured) = (0_usize, 0_usize);
+    for (subject, wanted) in &faults() {
+        let cells = run.cells.iter().filter(|cell| cell.key.subject == *subject);
         for cell in cells {
             match (&cell.outcome, wanted) {
                 (Outcome::Measured, None) => measured += 1,
-                (Outcome::Void { reason, .. }, Some(wanted)) if reason.starts_with(wanted) => {
-                    void += 1;
+                (Outcome::Failed { reason, .. }, Some(wanted))
+                    if reason.event() == wanted.event() =>
+                {
+                    failed += 1;
                 }
                 (Outcome::Measured, _) => amiss.push(format!("{subject} was measured")),
-                (Outcome::Void { reason, .. }, _) => {
-                    amiss.push(format!("{subject} was void with another reason: {reason}"));
+                (Outcome::Failed { reason, .. }, _) => {
+                    amiss.push(format!("{subject} failed for another reason: {reason}"));
                 }
             }
         }
     }
     let rounds = run.plan.rounds as usize;
-    let expected = [FAULTS.len() - 1, 1].map(|subjects| subjects * rounds);
-    if [void, measured] != expected && amiss.is_empty() {
-        amiss.push(format!("{} void and {} measured were to be", expected[0], expected[1]));
+    let expected = [faults().len() - 1, 1].map(|subjects| subjects * rounds);
+    if [failed, measured] != expected && amiss.is_empty() {
+        amiss.push(format!("{} failed and {} measured were to be", expected[0], expected[1]));
     }
     if run.cells.len() != run.plan.cells.len() || run.cells.is_empty() {
         amiss.push(format!("{} of {} cells ended", run.cells.len(), run.plan.cells.len()));
@@ -89,7 +96,7 @@ fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
     }
     let state = if amiss.is_empty() { State::Proved } else { State::Failed };
     let mut seen = format!(
-        "{void} cells void with the right reason (SIGKILL, SIGSEGV, a hang, an orphan), {measured} \
+        "{failed} cells failed for the right reason (SIGKILL, SIGSEGV, a hang, an orphan), {measured} \
          measured beside them; {left} processes and {open} descriptors left"
     );
     for what in &amiss {
@@ -97,7 +104,7 @@ fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
         seen.push_str(what);
     }
     let figures = json!({
-        "void": void, "measured": measured, "processes_left": left, "descriptors_left": open,
+        "failed": failed, "measured": measured, "processes_left": left, "descriptors_left": open,
     });
     Proof::new(state, seen, figures)
 }
@@ -111,14 +118,16 @@ mod tests {
         Around { children: children.iter().copied().collect(), descriptors }
     }
 
-    fn faults(odd: &'static str) -> Run {
-        let subjects = FAULTS.map(|(name, _)| name);
+    fn run_of_faults(odd: &'static str) -> Run {
+        let subjects = super::faults().map(|(name, _)| name);
         fake::run(&ask(&["fault"], &subjects, &["1"], 2, 1), |key| {
-            let fault = FAULTS.iter().find(|(name, _)| *name == key.subject);
-            match fault.and_then(|(_, reason)| *reason) {
+            let fault = super::faults().into_iter().find(|(name, _)| *name == key.subject);
+            match fault.and_then(|(_, reason)| reason) {
                 Some(_) if key.subject == odd => Ok(1.0),
                 Some(reason) => Err(reason),
-                None if key.subject == odd => Err("it was killed by SIGKILL"),
+                None if key.subject == odd => {
+                    Err(FailureReason::KilledBySignal { signal: "SIGKILL".into() })
+                }
                 None => Ok(1.0),
             }
         })
@@ -127,16 +136,16 @@ mod tests {
     #[test]
     fn a_worker_that_passes_for_sound_and_one_that_leaves_something_are_found() {
         let before = around(&[7], 10);
-        assert_eq!(judged(&faults(""), &before, &before).state, State::Proved);
+        assert_eq!(judged(&run_of_faults(""), &before, &before).state, State::Proved);
         for odd in ["is-killed", "hangs", "well-behaved"] {
-            assert_eq!(judged(&faults(odd), &before, &before).state, State::Failed, "{odd}");
+            assert_eq!(judged(&run_of_faults(odd), &before, &before).state, State::Failed, "{odd}");
         }
-        assert_eq!(judged(&faults(""), &before, &around(&[7, 8], 10)).state, State::Failed);
-        assert_eq!(judged(&faults(""), &before, &around(&[7], 11)).state, State::Failed);
-        let mut cut = faults("");
+        assert_eq!(judged(&run_of_faults(""), &before, &around(&[7, 8], 10)).state, State::Failed);
+        assert_eq!(judged(&run_of_faults(""), &before, &around(&[7], 11)).state, State::Failed);
+        let mut cut = run_of_faults("");
         cut.cells.pop();
         assert_eq!(judged(&cut, &before, &before).state, State::Failed);
-        let mut never_tried = faults("");
+        let mut never_tried = run_of_faults("");
         never_tried.cells.retain(|cell| cell.key.subject != "hangs");
         never_tried.plan.cells.retain(|key| key.subject != "hangs");
         assert_eq!(judged(&never_tried, &before, &before).state, State::Failed);

@@ -1,10 +1,10 @@
 //! Runs that nobody measured, for tests: what a control makes of material that is wrong.
 
 use engine::Ask;
-use record::{Cell, CellKey, Metric, Outcome, Run, RunState, Usage};
+use record::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState, Usage};
 
 /// A whole run of what was asked for, of which each cell came to what `outcome` says.
-pub fn run(ask: &Ask, outcome: impl Fn(&CellKey) -> Result<f64, &'static str>) -> Run {
+pub fn run(ask: &Ask, outcome: impl Fn(&CellKey) -> Result<f64, FailureReason>) -> Run {
     let plan = engine::plan(ask, workloads::TABLE).unwrap();
     let mut run = engine::new_run(plan, vec!["knee".to_owned()], "0.1.0", &engine::calibrate());
     let headline = |name: &str| {
@@ -20,7 +20,7 @@ pub fn run(ask: &Ask, outcome: impl Fn(&CellKey) -> Result<f64, &'static str>) -
         .map(|(sequence, key)| {
             let came = outcome(key);
             // Half a percent of noise, as a quiet machine has it.
-            let samples = came.map_or_else(
+            let samples = came.as_ref().map_or_else(
                 |_| Vec::new(),
                 |ns| (0..40).map(|_| ns * (1.0 + 0.005 * (random.f64() - 0.5))).collect(),
             );
@@ -30,8 +30,8 @@ pub fn run(ask: &Ask, outcome: impl Fn(&CellKey) -> Result<f64, &'static str>) -
             Cell {
                 key: key.clone(),
                 sequence: sequence as u64,
-                outcome: came.map_or_else(
-                    |reason| Outcome::Void { reason: reason.to_owned(), detail: String::new() },
+                outcome: came.clone().map_or_else(
+                    |reason| Outcome::Failed { reason, detail: String::new() },
                     |_| Outcome::Measured,
                 ),
                 elapsed_ns: 1,

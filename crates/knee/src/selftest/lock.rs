@@ -2,7 +2,7 @@
 
 use super::bench::ask;
 use super::{Control, Proof, State, twice};
-use record::{Cell, Outcome, Run};
+use record::{Cell, FailureReason, Outcome, Run};
 use serde_json::json;
 
 pub const CONTROL: Control = Control {
@@ -24,8 +24,8 @@ fn judged(run: &Run) -> Proof {
     let of = |subject: &'static str| {
         run.cells.iter().filter(move |cell: &&Cell| cell.key.subject == subject)
     };
-    let reasons: Vec<&str> = of(BROKEN).filter_map(reason).collect();
-    let late = reasons.iter().filter(|reason| reason.starts_with("did not finish")).count();
+    let reasons: Vec<&FailureReason> = of(BROKEN).filter_map(reason).collect();
+    let late = reasons.iter().filter(|reason| reason.is_unfinished()).count();
     let (cells, caught) = (of(BROKEN).count(), reasons.len() - late);
     let (sound, accused) = (of(SOUND).count(), of(SOUND).filter_map(reason).count());
     let state = match () {
@@ -43,9 +43,9 @@ fn judged(run: &Run) -> Proof {
     Proof::new(state, seen, figures)
 }
 
-fn reason(cell: &Cell) -> Option<&str> {
+fn reason(cell: &Cell) -> Option<&FailureReason> {
     match &cell.outcome {
-        Outcome::Void { reason, .. } => Some(reason),
+        Outcome::Failed { reason, .. } => Some(reason),
         Outcome::Measured => None,
     }
 }
@@ -55,23 +55,25 @@ mod tests {
     use super::*;
     use crate::selftest::fake;
 
-    const CAUGHT: &str = "2 threads were inside at once";
+    fn caught() -> FailureReason {
+        FailureReason::CheckFailed { message: "2 threads were inside at once".into() }
+    }
 
-    fn state(outcome: impl Fn(&str, u32) -> Result<f64, &'static str>) -> State {
+    fn state(outcome: impl Fn(&str, u32) -> Result<f64, FailureReason>) -> State {
         let ask = ask(&["lock"], &[BROKEN, SOUND], &["4"], 3, 1);
         judged(&fake::run(&ask, |key| outcome(&key.subject, key.round))).state
     }
 
     #[test]
     fn a_control_that_is_not_caught_or_that_accuses_the_sound_is_found() {
-        let wrong = |subject: &str| if subject == BROKEN { Err(CAUGHT) } else { Ok(100.0) };
+        let wrong = |subject: &str| if subject == BROKEN { Err(caught()) } else { Ok(100.0) };
         assert_eq!(state(|subject, _| wrong(subject)), State::Proved);
         assert_eq!(state(|_, _| Ok(100.0)), State::Failed, "a lock that is not broken");
-        assert_eq!(state(|_, _| Err(CAUGHT)), State::Failed, "a sound lock accused");
+        assert_eq!(state(|_, _| Err(caught())), State::Failed, "a sound lock accused");
         let once = |subject: &str, round| if round == 1 { Ok(100.0) } else { wrong(subject) };
         assert_eq!(state(once), State::Failed, "caught in some cells only");
         let late = |subject: &str| match subject {
-            BROKEN => Err("did not finish within 30 s: it waited"),
+            BROKEN => Err(FailureReason::LockStalled { waited_ms: 3_000 }),
             _ => Ok(100.0),
         };
         assert_eq!(state(|subject, _| late(subject)), State::Undecided);

@@ -157,8 +157,8 @@ fn a_table_is_a_run_like_any_other() {
     let first = &run.cells[0];
     assert_eq!((first.key.point, first.key.round), (10, 0));
     assert_eq!(first.metrics[0].samples, [5_000.0, 5_500.0]);
-    let void = run.cells.iter().find(|cell| cell.metrics.is_empty()).expect("a void cell");
-    assert_eq!((void.key.subject.as_str(), void.key.point, void.key.round), ("b", 100, 1));
+    let failed = run.cells.iter().find(|cell| cell.metrics.is_empty()).expect("a failed cell");
+    assert_eq!((failed.key.subject.as_str(), failed.key.point, failed.key.round), ("b", 100, 1));
 
     let shown = done(knee.run(&["show"]), "show");
     assert!(shown.contains("p50") && shown.contains("clients"), "{shown}");

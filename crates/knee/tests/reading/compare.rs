@@ -161,11 +161,11 @@ fn a_gate_says_what_it_could_not_see() {
     let came = compared(&knee, &["2", "7", "--fail-on", "slower"]);
     assert_eq!(came.code, Some(4), "{came:?}");
     assert!(came.out.contains("= 0 same, ? 1 undecided"), "{came:?}");
-    // All that was measured is void: nothing to divide, and yet a change.
+    // All that was measured has failed: nothing to divide, and yet a change.
     changed(&knee, "00000000000000b8", |run| {
         for cell in &mut run.cells {
-            let reason = "did not finish".to_owned();
-            cell.outcome = record::Outcome::Void { reason, detail: String::new() };
+            let reason = record::FailureReason::LockStalled { waited_ms: 3_000 };
+            cell.outcome = record::Outcome::Failed { reason, detail: String::new() };
             cell.metrics.clear();
         }
     });

@@ -51,9 +51,9 @@ fn figure(cell: &Cell, metric: &str) -> f64 {
     metric.samples[0]
 }
 
-fn reason(cell: &Cell) -> (&str, &str) {
+fn reason(cell: &Cell) -> (String, &str) {
     match &cell.outcome {
-        Outcome::Void { reason, detail } => (reason, detail),
+        Outcome::Failed { reason, detail } => (reason.to_string(), detail),
         Outcome::Measured => panic!("it was measured: {cell:?}"),
     }
 }
@@ -252,7 +252,7 @@ fn what_a_generated_tree_was_built_to_is_run() {
         let own = ["--command", command, "--warm-up", "none"];
         let came = knee.run(&[&words[..], &own].concat());
         assert_eq!(came.code, Some(1), "{came:?}");
-        reason(&knee.last_run().cells[0]).0.to_owned()
+        reason(&knee.last_run().cells[0]).0
     };
     let none = built("true");
     assert!(none.contains("what it was to build can't be run: No such file"), "{none}");

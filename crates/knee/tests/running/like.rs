@@ -201,8 +201,8 @@ fn a_void_cell_has_its_reason_in_the_place_of_its_figures() {
     assert_eq!(came.code, Some(1), "{came:?}");
     assert!(blocks(&came.out).is_empty(), "{}", came.out);
     for workload in ["socket", "bind"] {
-        let void = format!("# {workload}: void: did not finish within");
-        let told = came.out.lines().filter(|line| line.starts_with(&void)).count();
+        let failed = format!("# {workload}: failed: did not finish within");
+        let told = came.out.lines().filter(|line| line.starts_with(&failed)).count();
         assert_eq!(told, 1, "{}", came.out);
     }
     assert!(came.out.lines().all(|line| line.is_empty() || line.starts_with('#')), "{}", came.out);

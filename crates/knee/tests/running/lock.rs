@@ -1,5 +1,5 @@
 //! The workload `lock`: each lock is measured, its figures belong together, one that doesn't lock is
-//! caught, and one that can't end is void with what its threads were doing.
+//! caught, and one that can't end fails with what its threads were doing.
 
 use crate::common::Knee;
 use locks::TABLE;
@@ -20,9 +20,9 @@ fn figure(cell: &Cell, metric: &str) -> Option<f64> {
     found.samples.first().copied()
 }
 
-fn reason(cell: &Cell) -> &str {
+fn reason(cell: &Cell) -> String {
     match &cell.outcome {
-        Outcome::Void { reason, .. } => reason,
+        Outcome::Failed { reason, .. } => reason.to_string(),
         Outcome::Measured => panic!("{:?} was measured", cell.key),
     }
 }
@@ -88,14 +88,14 @@ fn a_number_of_acquisitions_is_what_each_thread_makes() {
 }
 
 #[test]
-fn what_can_not_end_is_void_with_what_it_was_doing() {
+fn what_can_not_end_fails_with_what_it_was_doing() {
     // A thousand million acquisitions of each thread are not made in half a second by any lock.
     let words =
         ["--points", "4x", "--subjects", "ticket", "--work", "1000M", "--deadline", "500ms"];
     let (knee, came) = run(&words);
     let run = knee.last_run();
-    let Outcome::Void { reason, detail } = &run.cells[0].outcome else { panic!("{came:?}") };
-    assert!(reason.starts_with("did not finish within 0.5 s"), "{reason}");
+    let Outcome::Failed { reason, detail } = &run.cells[0].outcome else { panic!("{came:?}") };
+    assert_eq!(reason.event(), "did not finish within 0.5 s");
     let tid = std::process::id();
     if sys::perf::Event::cpu_clock(tid, 1_000_000, sys::perf::Modes::User).is_ok() {
         assert!(format!("{reason} {detail}").contains("ticket"), "{reason}: {detail}");

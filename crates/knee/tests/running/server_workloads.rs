@@ -142,7 +142,7 @@ fn a_cold_download_is_cold_or_left_out_with_the_reason() {
 }
 
 /// Ends the first process of a run over servers that `wanted` finds, by SIGKILL, and returns why its
-/// cell is void.
+/// cell failed.
 fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
     let child = knee.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let find = || {
@@ -156,7 +156,7 @@ fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
     knee.assert_no_process_left();
     let run = knee.last_run();
     match &run.cells[0].outcome {
-        Outcome::Void { reason, .. } => reason.clone(),
+        Outcome::Failed { reason, .. } => reason.to_string(),
         Outcome::Measured => panic!("{}", String::from_utf8_lossy(&said.stderr)),
     }
 }

@@ -1,19 +1,19 @@
-//! A workload that misbehaves voids its own cell and nothing else, and leaves nothing behind.
+//! A workload that misbehaves fails its own cell and nothing else, and leaves nothing behind.
 
 use crate::common::Knee;
 use record::{Cell, Outcome, Run, RunState};
 
-fn reason<'a>(run: &'a Run, subject: &str) -> &'a str {
+fn reason(run: &Run, subject: &str) -> String {
     let cells: Vec<&Cell> = run.cells.iter().filter(|cell| cell.key.subject == subject).collect();
     assert!(!cells.is_empty(), "no cell of {subject}");
     match &cells[0].outcome {
-        Outcome::Void { reason, .. } => reason,
+        Outcome::Failed { reason, .. } => reason.to_string(),
         Outcome::Measured => panic!("{subject} was measured"),
     }
 }
 
 #[test]
-fn every_fault_that_ends_by_itself_is_void_with_its_reason() {
+fn every_fault_that_ends_by_itself_fails_with_its_reason() {
     let knee = Knee::new();
     let faults = [
         ("fails", "a failure, as it was asked for"),
@@ -50,20 +50,20 @@ fn every_fault_that_ends_by_itself_is_void_with_its_reason() {
 }
 
 #[test]
-fn what_never_ends_is_void_at_its_deadline() {
+fn what_never_ends_fails_at_its_deadline() {
     let knee = Knee::new();
     let subjects = "hangs,spins,hangs-parked";
     let words = ["run", "fault", "--subjects", subjects, "--rounds", "1", "--deadline", "1s"];
     let came = knee.run(&words);
     assert_eq!(came.code, Some(1), "nothing was measured: {came:?}");
-    assert!(came.err.contains("every cell is void"), "{came:?}");
+    assert!(came.err.contains("every cell failed"), "{came:?}");
     knee.assert_no_process_left();
     let run = knee.last_run();
     for subject in subjects.split(',') {
         let reason = reason(&run, subject);
         assert!(reason.starts_with("did not finish within 1 s: "), "{reason}");
         let cell = run.cells.iter().find(|cell| cell.key.subject == subject).unwrap();
-        let Outcome::Void { detail, .. } = &cell.outcome else { unreachable!() };
+        let Outcome::Failed { detail, .. } = &cell.outcome else { unreachable!() };
         assert!(detail.contains("\nknee worker, "), "what it did: {detail}");
     }
 }

@@ -11,7 +11,7 @@ fn with_64_descriptors_it_measures_what_fits_and_says_so() {
     let script = "ulimit -n 64; exec \"$KNEE\" run poll --points 10,1k --rounds 1 --time 1ms";
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    assert!(!came.err.contains("void:"), "{}", came.err);
+    assert!(!came.err.contains("failed:"), "{}", came.err);
     assert!(came.out.contains("a process may have 64 descriptors"), "{}", came.out);
     assert!(came.out.contains("ulimit -n"), "with the remedy: {}", came.out);
     assert!(came.out.contains("epoll-level"), "{}", came.out);
@@ -36,8 +36,8 @@ fn without_a_queue_for_signals_the_run_goes_on() {
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
     for name in ["sigio", "signalfd"] {
-        let void = format!("void: poll {name} at 10, round 1: its queue was full");
-        assert!(came.err.contains(&void), "what stands in is not sold as it: {}", came.err);
+        let failed = format!("failed: poll {name} at 10, round 1: its queue was full");
+        assert!(came.err.contains(&failed), "what stands in is not sold as it: {}", came.err);
     }
     let row = came.out.lines().find(|line| line.trim_start().starts_with("poll "));
     assert!(row.is_some_and(|row| row.chars().any(|c| c.is_ascii_digit())), "{}", came.out);

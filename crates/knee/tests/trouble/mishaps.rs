@@ -129,7 +129,7 @@ fn where_nothing_was_measured_it_is_not_done() {
     let knee = Knee::new();
     let came = knee.run(&["run", "fault", "--subjects", "fails", "--rounds", "1"]);
     assert_eq!(came.code, Some(1), "{came:?}");
-    assert!(came.err.contains("nothing was measured: every cell is void"), "{came:?}");
+    assert!(came.err.contains("nothing was measured: every cell failed"), "{came:?}");
     let came = knee.run(&["run", "null", "--pin", "4000"]);
     assert_eq!(came.code, Some(5), "{came:?}");
     assert!(came.err.contains("CPU 4000 is not among those"), "{came:?}");

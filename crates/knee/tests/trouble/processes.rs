@@ -206,13 +206,15 @@ fn children_of(knee: &Knee, words: &str) -> Vec<Pid> {
 /// One cell of a parent so large that there is time to look at who is there.
 const SLOW: &[&str] = &["--rounds", "1", "--parent", "16"];
 
-/// Why the one cell of the run is void.
+/// Why the one cell of the run failed.
 fn void_reason(knee: &Knee, mut child: Child) -> String {
     child.wait().unwrap();
     knee.assert_no_process_left();
     match &knee.last_run().cells[..] {
-        [Cell { outcome: Outcome::Void { reason, .. }, .. }] => reason.clone(),
-        cells => panic!("one void cell is expected: {:?}", cells.first().map(|cell| &cell.outcome)),
+        [Cell { outcome: Outcome::Failed { reason, .. }, .. }] => reason.to_string(),
+        cells => {
+            panic!("one failed cell is expected: {:?}", cells.first().map(|cell| &cell.outcome))
+        }
     }
 }
 

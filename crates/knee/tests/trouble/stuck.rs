@@ -1,4 +1,4 @@
-//! What a worker was doing when its time was up stands in the reason of its void cell, and all of it in
+//! What a worker was doing when its time was up stands in the reason of its failed cell, and all of it in
 //! the detail.
 
 use crate::common::Knee;
@@ -15,7 +15,7 @@ fn stuck(subject: &str) -> (String, String, String) {
     let run = archive.load(archive.resolve("last").unwrap()).unwrap();
     match &run.cells[..] {
         [cell] => match &cell.outcome {
-            Outcome::Void { reason, detail } => (reason.clone(), detail.clone(), came.err),
+            Outcome::Failed { reason, detail } => (reason.to_string(), detail.clone(), came.err),
             Outcome::Measured => panic!("{subject} was measured"),
         },
         cells => panic!("{} cells", cells.len()),

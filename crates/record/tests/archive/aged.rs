@@ -6,9 +6,9 @@ use rusqlite::{Connection, named_params};
 use std::path::Path;
 
 /// The newest schema that older knees wrote.
-pub const NEWEST: usize = 4;
+pub const NEWEST: usize = 5;
 /// The schema of this knee.
-pub const CURRENT: usize = 5;
+pub const CURRENT: usize = 6;
 
 /// What led to each schema, in order.
 pub const SCHEMAS: [&str; CURRENT] = [
@@ -17,6 +17,7 @@ pub const SCHEMAS: [&str; CURRENT] = [
     include_str!("../../src/schema_3.sql"),
     include_str!("../../src/schema_4.sql"),
     include_str!("../../src/schema_5.sql"),
+    include_str!("../../src/schema_6.sql"),
 ];
 
 /// A run's plan as the first knee wrote it.
@@ -97,7 +98,7 @@ fn json(value: &impl serde::Serialize) -> String {
 fn insert_cell(connection: &Connection, schema: usize, run: i64, cell: &Cell) {
     let (outcome, reason, detail) = match &cell.outcome {
         Outcome::Measured => ("measured", None, None),
-        Outcome::Void { reason, detail } => ("void", Some(reason), Some(detail)),
+        Outcome::Failed { reason, detail } => ("void", Some(reason.to_string()), Some(detail)),
     };
     let sql = format!(
         "INSERT INTO cell (run, sequence, workload, subject, conditions, point, round, outcome, \

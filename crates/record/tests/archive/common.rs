@@ -1,8 +1,8 @@
 //! What the tests share: runs and cells to keep, and child processes to keep them in.
 
 use record::{
-    Archive, Cell, CellKey, Clock, Ending, Host, Metric, MetricInfo, Outcome, Plan, Run, RunState,
-    RunSummary, SqliteArchive, Usage, Warning, WorkloadInfo,
+    Archive, Cell, CellKey, Clock, Ending, FailureReason, Host, Metric, MetricInfo, Outcome, Plan,
+    Run, RunState, RunSummary, SqliteArchive, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -90,13 +90,13 @@ pub fn host(taken: &str) -> Host {
     Host { taken: taken.into(), facts: facts.map(|(key, value)| (key.into(), value.into())).into() }
 }
 
-/// A cell that is wholly told by its sequence; every fifth one is void, every seventh one large.
+/// A cell that is wholly told by its sequence; every fifth one failed, every seventh one large.
 pub fn cell(sequence: u64) -> Cell {
-    let void = sequence % 5 == 4;
+    let failed = sequence % 5 == 4;
     let samples = if sequence % 7 == 6 { 4000 } else { 20 };
     let metric = |name: &str, step: f64| Metric {
         name: name.into(),
-        samples: (0..samples).map(|n| 1000.0 + step * f64::from(n) / 3.0).collect(),
+        samples: (0..samples).map(|n: u32| 1000.0 + step * f64::from(n) / 3.0).collect(),
         positions: if name == "add" {
             (0..samples).map(|n| 10 * n as u64).collect()
         } else {
@@ -115,16 +115,17 @@ pub fn cell(sequence: u64) -> Cell {
             round: (sequence / 6) as u32,
         },
         sequence,
-        outcome: if void {
-            let reason = "did not finish within 10 s".into();
-            Outcome::Void { reason, detail: "state D".into() }
+        outcome: if failed {
+            let reason =
+                FailureReason::DeadlineExceeded { deadline_ms: 10_000, activity: String::new() };
+            Outcome::Failed { reason, detail: "state D".into() }
         } else {
             Outcome::Measured
         },
         elapsed_ns: 1_000_000 + sequence,
         short: None,
         usage: Usage { switches_voluntary: 3, ..Usage::default() },
-        metrics: if void { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
+        metrics: if failed { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
         facts: BTreeMap::from([("parked peers".into(), sequence.to_string())]),
     }
 }

@@ -18,7 +18,7 @@ const CELLS: u64 = 6;
 
 /// Columns that an input may fill with something else. Not the seals themselves: who takes those off can
 /// put anything under them.
-const COLUMNS: [(&str, &str); 16] = [
+const COLUMNS: [(&str, &str); 17] = [
     ("run", "id"),
     ("run", "started"),
     ("run", "ended"),
@@ -30,11 +30,12 @@ const COLUMNS: [(&str, &str); 16] = [
     ("run", "warnings"),
     ("run", "labels"),
     ("cell", "sequence"),
-    ("cell", "conditions"),
+    ("cell", "parameters"),
     ("cell", "outcome"),
     ("cell", "point"),
     ("metric", "samples"),
     ("metric", "positions"),
+    ("cell", "failure"),
 ];
 
 /// A record before it is damaged.

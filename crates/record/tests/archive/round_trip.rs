@@ -4,8 +4,8 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, Budget, Cell, CellKey, Clock, Ending, Error, Host, Metric, MetricInfo, MetricRole,
-    Outcome, Plan, Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo,
+    Archive, Budget, Cell, CellKey, Clock, Ending, Error, FailureReason, Host, Metric, MetricInfo,
+    MetricRole, Outcome, Plan, Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo,
     Unavailable, Usage, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
@@ -67,7 +67,10 @@ prop_compose! {
         outcome in prop_oneof![
             3 => Just(Outcome::Measured),
             1 => (any::<String>(), any::<String>())
-                .prop_map(|(reason, detail)| Outcome::Void { reason, detail }),
+                .prop_map(|(message, detail)| Outcome::Failed {
+                    reason: FailureReason::Other { message },
+                    detail,
+                }),
         ],
         elapsed_ns in count(),
         usage in usage(),

@@ -212,5 +212,5 @@ fn why(table: &Table, row: &Row, place: usize) -> String {
     }
     let point = table.points[place];
     let known = row.missing.iter().find(|(missing, _)| *missing == point);
-    known.map_or_else(|| "no figure".to_owned(), |(_, reason)| one_line(reason))
+    known.map_or_else(|| "no figure".to_owned(), |(_, gap)| printable::one_line(&gap.to_string()))
 }

@@ -65,7 +65,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 /// What the run is, and how much of it counts.
 fn about(families: &mut Families, run: &Run) {
     let summary = &run.summary;
-    let void = run.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Void { .. })).count();
+    let failed =
+        run.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Failed { .. })).count();
     let machine = machine::name(run);
     let told = [
         ("run", summary.id.as_str()),
@@ -78,12 +79,12 @@ fn about(families: &mut Families, run: &Run) {
     let info = gauge("The run that these figures are of; always 1.");
     let family = families.entry("knee_run".to_owned()).or_insert(info);
     family.lines.push(format!("knee_run{} 1", labels(&told)));
-    let help = "Cells of the run: planned, ended, and of these void, whose figures do not count.";
+    let help = "Cells of the run: planned, ended, and of these failed, whose figures do not count.";
     let family = families.entry("knee_run_cells".to_owned()).or_insert(gauge(help));
     let counts = [
         ("planned", crate::words::cells_planned(run)),
         ("ended", summary.cells_ended),
-        ("void", void as u64),
+        ("failed", failed as u64),
     ];
     for (state, count) in counts {
         let labels = labels(&[("run", summary.id.as_str()), ("state", state)]);

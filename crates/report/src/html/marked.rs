@@ -147,7 +147,7 @@ fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
         "high": point,
         "said": format!("{label} did not finish at {at}{}", multiple.unwrap_or_default()),
         "brief": format!("{cells} cells"),
-        "pairs": [["cells", cells], ["what was seen", of.because]],
+        "pairs": [["cells", cells], ["what was seen", of.reason.to_string()]],
     })
 }
 

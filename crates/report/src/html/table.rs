@@ -187,7 +187,7 @@ fn median(
     (unit, mark): (&Unit, Option<Mark>),
 ) -> Markup {
     let Some(cell) = cell else {
-        let reason = words::gap(row, point).unwrap_or("no figure");
+        let reason = words::gap(row, point).unwrap_or_else(|| "no figure".to_owned());
         return html! { span title=(reason) { (NONE) } };
     };
     html! {

@@ -4,7 +4,7 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// What a void cell's command said last, as it said it: only kept, and shown nowhere.
+/// The last output of a failed cell's command, as it said it: only kept, and shown nowhere.
 const KEPT: &str = "detail";
 
 /// Refuses the first text with a control character in it, keys included.

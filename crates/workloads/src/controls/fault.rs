@@ -1,7 +1,7 @@
 //! Does the instrument survive a workload that misbehaves?
 //!
 //! One operation is an addition; besides, each subject does the one thing that it is named after.
-//! Every cell but those of `well-behaved` must be void with its reason, the run must go on, and
+//! Every cell but those of `well-behaved` must fail with its reason, the run must go on, and
 //! nothing may be left behind.
 //!
 //! It does not measure anything.

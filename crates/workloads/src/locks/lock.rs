@@ -13,11 +13,11 @@
 //!
 //! Work is a loop without memory, so long as was asked for on an idle CPU; how long it came out stands
 //! beside it. While the lock is held two words are read and written as well: they would show two threads
-//! that are inside at once, or an acquisition that was lost, and then the cell is void. `broken`, which
+//! that are inside at once, or an acquisition that was lost, and then the cell fails. `broken`, which
 //! locks nothing, is such a cell in every run: the check can fail.
 //!
 //! A cell measures for a set time, and then a lock that nobody gets for a while is said not to have finished.
-//! With `--work` each thread makes so many acquisitions instead; a cell that does not end is void by its
+//! With `--work` each thread makes so many acquisitions instead; a cell that does not end fails by its
 //! deadline, with what its threads were doing.
 
 mod crew;

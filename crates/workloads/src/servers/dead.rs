@@ -13,7 +13,7 @@
 //! which is done on the side that sends.
 //!
 //! That the dead are all there is verified before and after, at the server's end too: by its descriptors,
-//! or else by its connections as the kernel lists them. A cell with fewer of them, or with any reply that is none, is void.
+//! or else by its connections as the kernel lists them. A cell with fewer of them, or with any reply that is none, fails.
 //!
 //! User memory is what the server's processes grew by; kernel memory is what slabs and socket buffers of
 //! the whole machine grew by, for both ends of each connection, since both are here.

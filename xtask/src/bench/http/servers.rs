@@ -1,7 +1,7 @@
 //! Replies per second of a server's CPU time: the workload `dead`, one subject at a time.
 
 use super::super::table::{Figures, Limit, Row};
-use super::super::{NOT_POSSIBLE, RUN_MAX, samples_of, void_reason};
+use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
 use super::{Arena, Contest};
 use crate::shell;
 use crate::tally::Tally;
@@ -114,7 +114,7 @@ fn one(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figures, S
         .map(|samples_ns| samples_ns.into_iter().map(|cpu_ns| 1e9 / cpu_ns).collect());
     Ok(rates
         .and_then(|rates| Figures::of(rates, Limit::Least(1.0)))
-        .ok_or_else(|| format!("knee measured no cpu: {}", void_reason(&run))))
+        .ok_or_else(|| format!("knee measured no cpu: {}", failure_text(&run))))
 }
 
 /// The runs of two, side by side.

@@ -56,7 +56,7 @@ fn unseen(of: &Comparison) -> Option<String> {
 }
 
 /// Whether a headline series or point is slower, or a headline metric changed for the worse otherwise:
-/// it grows faster than it did, or its cells are void.
+/// it grows faster than it did, or its cells failed.
 fn slower(of: &Comparison) -> bool {
     let headline = || of.tables.iter().filter(|table| table.headline);
     let counted = [Counts::of_series(headline()), Counts::of_points(headline())];

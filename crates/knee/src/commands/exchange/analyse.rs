@@ -5,7 +5,7 @@ use crate::commands::report;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::report::json::Samples;
-use analysis::Analysis;
+use analysis::{Analysis, MissingFigure};
 use foreign_tables::{Foreign, Input, Request};
 
 /// Analyses a table. Nothing is recorded.
@@ -41,8 +41,8 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
 fn reword(analysis: &mut Analysis) {
     let rows = analysis.tables.iter_mut().flat_map(|table| &mut table.rows);
     for (_, reason) in rows.flat_map(|row| &mut row.missing) {
-        if reason == "not planned" {
-            foreign_tables::NO_ROW.clone_into(reason);
+        if *reason == MissingFigure::NotPlanned {
+            *reason = MissingFigure::NoRow;
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::model::{Model, Simulated};
 use ::record::{
-    Cell, Clock, Host, Metric, Outcome, Plan, Run, RunState, RunSummary, SubjectInfo, Unavailable,
-    Usage, Warning, WorkloadInfo,
+    Cell, Clock, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
+    SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use jiff::{Unit, Zoned};
 use simulate::{Figures, LEFT_OUT, Spread};
@@ -141,16 +141,15 @@ fn warnings(model: &Model) -> Vec<Warning> {
 
 fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, of: Simulated) -> Cell {
     let Simulated { key, figures } = of;
-    let is_void = figures.acquisitions == 0;
-    let outcome = if is_void {
-        let waited_s = figures.time_ns / 1_000_000_000;
-        let reason = format!("did not finish: nobody released the lock in {waited_s} s");
-        Outcome::Void { reason, detail: String::new() }
+    let has_failed = figures.acquisitions == 0;
+    let outcome = if has_failed {
+        let reason = FailureReason::LockStalled { waited_ms: figures.time_ns / 1_000_000 };
+        Outcome::Failed { reason, detail: String::new() }
     } else {
         Outcome::Measured
     };
     let named = |name: &str| info.metrics.iter().any(|metric| metric.name == name);
-    let all = if is_void { Vec::new() } else { metrics(model, &figures) };
+    let all = if has_failed { Vec::new() } else { metrics(model, &figures) };
     Cell {
         key,
         sequence,

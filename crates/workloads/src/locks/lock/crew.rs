@@ -3,7 +3,7 @@
 use super::figures::{Counted, Timed, Waits};
 use super::shared::{Release, Shared};
 use super::{Ending, Game};
-use engine::Failure;
+use engine::{Failure, FailureReason};
 use locks::{Line, Lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -86,9 +86,8 @@ impl<'a, L: Lock> Crew<'a, L> {
         let (begun, _, window) = self.play(clock, work, || self.window(clock))?;
         let (from, to) = window.unwrap_or_else(|| (begun, self.moment(clock)));
         if to.sum() == from.sum() {
-            let waited_s = clock.ns(from.at, to.at) / 1e9;
-            let what = format!("did not finish: nobody released the lock in {waited_s:.1} s");
-            return Err(Failure::new(what));
+            let waited_ms = 100 * (clock.ns(from.at, to.at) / 1e8).round() as u64;
+            return Err(FailureReason::LockStalled { waited_ms }.into());
         }
         let each: Vec<f64> = match self.ending {
             Ending::After(_) => {

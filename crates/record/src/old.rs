@@ -1,0 +1,174 @@
+//! What records of older versions say in sentences, as the data that stands there now.
+//!
+//! This is the only place that reads a sentence. It runs when an old record, or JSON of schema 1, is read.
+
+use crate::{FailureReason, ReplyFault};
+
+/// The reason that an older knee wrote as `sentence`.
+pub(crate) fn failure_reason(sentence: &str) -> FailureReason {
+    unfinished(sentence)
+        .or_else(|| ended_badly(sentence))
+        .or_else(|| reply_fault(sentence).map(|fault| FailureReason::BadReply { fault }))
+        .or_else(|| left_behind(sentence))
+        .or_else(|| misused(sentence))
+        .unwrap_or_else(|| FailureReason::Other { message: sentence.into() })
+}
+
+fn unfinished(sentence: &str) -> Option<FailureReason> {
+    let waited = sentence.strip_prefix("did not finish: nobody released the lock in ");
+    if let Some(waited_ms) = waited.and_then(milliseconds) {
+        return Some(FailureReason::LockStalled { waited_ms });
+    }
+    let rest = sentence.strip_prefix("did not finish within ")?;
+    let (deadline, activity) = rest.split_once(": ").unwrap_or((rest, ""));
+    let deadline_ms = milliseconds(deadline)?;
+    Some(FailureReason::DeadlineExceeded { deadline_ms, activity: activity.into() })
+}
+
+/// `10 s`, `0.5 s`, `30 min`.
+fn milliseconds(time: &str) -> Option<u64> {
+    let (number, unit_ms) = match time.strip_suffix(" min") {
+        Some(minutes) => (minutes, 60e3),
+        None => (time.strip_suffix(" s")?, 1e3),
+    };
+    let ms = number.parse::<f64>().ok()? * unit_ms;
+    (0.0..1e15).contains(&ms).then(|| ms.round() as u64)
+}
+
+fn ended_badly(sentence: &str) -> Option<FailureReason> {
+    if let Some(signal) = sentence.strip_prefix("it was killed by ") {
+        return Some(FailureReason::KilledBySignal { signal: signal.into() });
+    }
+    let reply = |text: &str| match text {
+        "after a whole reply" => Some(None),
+        fault => reply_fault(fault).map(Some),
+    };
+    if let Some(rest) = sentence.strip_prefix("how it ended is unknown; ") {
+        return Some(FailureReason::EndUnknown { reply: reply(rest)? });
+    }
+    let (code, rest) = sentence.strip_prefix("it exited with ")?.split_once("; ")?;
+    Some(FailureReason::ExitedWith { code: code.parse().ok()?, reply: reply(rest)? })
+}
+
+fn reply_fault(sentence: &str) -> Option<ReplyFault> {
+    let rest = |start: &str| sentence.strip_prefix(start);
+    if sentence == "it ended without a reply" {
+        Some(ReplyFault::Missing)
+    } else if sentence == "its reply is garbled: wrong checksum" {
+        Some(ReplyFault::WrongChecksum)
+    } else if let Some(start) = rest("its output is no reply: ") {
+        Some(ReplyFault::NotAReply { start: start.into() })
+    } else if let Some(start) = rest("garbage follows its reply: ") {
+        Some(ReplyFault::TrailingBytes { start: start.into() })
+    } else if let Some(error) = rest("its reply can't be read: ") {
+        Some(ReplyFault::Unreadable { error: error.into() })
+    } else {
+        let sizes = rest("its reply breaks off after ")?.strip_suffix(" bytes")?;
+        let (bytes, bytes_expected) = sizes.split_once(" of ")?;
+        Some(ReplyFault::Truncated {
+            bytes: bytes.parse().ok()?,
+            bytes_expected: bytes_expected.parse().ok()?,
+        })
+    }
+}
+
+fn left_behind(sentence: &str) -> Option<FailureReason> {
+    if let Some(rest) = sentence.strip_prefix("its files in ") {
+        let (directory, error) = rest.split_once(" can't be removed: ")?;
+        return Some(FailureReason::FilesLeft { directory: directory.into(), error: error.into() });
+    }
+    if let Some(rest) = sentence.strip_prefix("it leaked ") {
+        let count = rest.strip_suffix(" descriptors")?.parse().ok()?;
+        return Some(FailureReason::DescriptorsLeaked { count });
+    }
+    let (count, _) = sentence
+        .strip_prefix("it left ")?
+        .strip_suffix(" behind, now ended")?
+        .split_once(" process")?;
+    Some(FailureReason::ProcessesLeft { count: count.parse().ok()? })
+}
+
+fn misused(sentence: &str) -> Option<FailureReason> {
+    let rest = |start: &str| sentence.strip_prefix(start).map(str::to_owned);
+    if sentence == "it wrote more than any reply can hold" {
+        Some(FailureReason::OutputTooLong)
+    } else if sentence == "the table has no figure there" {
+        Some(FailureReason::NoFigure)
+    } else if let Some(message) = rest("it panicked: ") {
+        Some(FailureReason::Panicked { message })
+    } else if let Some(error) = rest("no worker could be started: ") {
+        Some(FailureReason::NotStarted { error })
+    } else {
+        rest("listening to the worker failed: ")
+            .map(|error| FailureReason::ListeningFailed { error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_of_an_older_knee_are_read_as_their_data() {
+        for (sentence, reason) in [
+            (
+                "did not finish within 30 min: make (waits), cc1 ×4 (running)",
+                FailureReason::DeadlineExceeded {
+                    deadline_ms: 1_800_000,
+                    activity: "make (waits), cc1 ×4 (running)".into(),
+                },
+            ),
+            (
+                "did not finish within 0.5 s",
+                FailureReason::DeadlineExceeded { deadline_ms: 500, activity: String::new() },
+            ),
+            (
+                "it exited with 7; it ended without a reply",
+                FailureReason::ExitedWith { code: 7, reply: Some(ReplyFault::Missing) },
+            ),
+            (
+                "it exited with 1; after a whole reply",
+                FailureReason::ExitedWith { code: 1, reply: None },
+            ),
+            (
+                "its reply breaks off after 12 of 40 bytes",
+                FailureReason::BadReply {
+                    fault: ReplyFault::Truncated { bytes: 12, bytes_expected: 40 },
+                },
+            ),
+            ("it left 1 process behind, now ended", FailureReason::ProcessesLeft { count: 1 }),
+            ("it left 3 processes behind, now ended", FailureReason::ProcessesLeft { count: 3 }),
+            (
+                "it was killed by SIGKILL",
+                FailureReason::KilledBySignal { signal: "SIGKILL".into() },
+            ),
+            ("the table has no figure there", FailureReason::NoFigure),
+            (
+                "2 of 10 events were lost",
+                FailureReason::Other { message: "2 of 10 events were lost".into() },
+            ),
+        ] {
+            assert_eq!(failure_reason(sentence), reason);
+            assert_eq!(reason.to_string(), sentence);
+        }
+        let stalled = failure_reason("did not finish: nobody released the lock in 3.0 s");
+        assert_eq!(stalled, FailureReason::LockStalled { waited_ms: 3_000 });
+    }
+
+    #[test]
+    fn sentences_that_only_begin_alike_are_kept_whole() {
+        for sentence in [
+            "did not finish",
+            "did not finish within",
+            "did not finish within a day",
+            "did not finish within -1 s",
+            "it exited with code 3",
+            "it left",
+            "it leaked oil",
+            "",
+        ] {
+            let message = sentence.to_owned();
+            assert_eq!(failure_reason(sentence), FailureReason::Other { message });
+        }
+    }
+}

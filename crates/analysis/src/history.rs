@@ -6,21 +6,21 @@
 //! [`levels`] has the rules. All lines together are wrong with 5 % probability at most: the more there are,
 //! the clearer each change has to be.
 
-mod because;
+mod changes;
+mod differences;
 mod drift;
 mod joined;
+mod joint;
 pub mod levels;
 mod measured;
 pub mod thresholds;
-mod together;
-mod told;
 
 pub use measured::{Measured, Place, Wanted, measured};
 
 use crate::Estimate;
-use crate::compare::Direction;
+use crate::compare::{Difference, Direction};
 use crate::history::thresholds::{FALSE_ALARM, FIGURES_MIN};
-use levels::{Asked, Change, Reading};
+use levels::{Asked, LevelChange, Reading};
 use record::{MetricInfo, Parameters, RunSummary, Warning, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -51,10 +51,12 @@ pub struct History {
     pub judged: usize,
     /// One for each series and point, in the order of tables.
     pub lines: Vec<Line>,
-    /// What changed, in sentences: the newest first.
-    pub told: Vec<Told>,
-    /// What changed in most subjects at once, the newest first; `told` has each of them as well.
-    pub together: Vec<Together>,
+    /// What changed, the newest first.
+    #[serde(rename = "told")]
+    pub changes: Vec<Change>,
+    /// What changed in most subjects at once, the newest first; `changes` has each of them as well.
+    #[serde(rename = "together")]
+    pub joint_changes: Vec<JointChange>,
 }
 
 /// One figure over time.
@@ -132,13 +134,13 @@ pub struct Shift {
     pub chance: f64,
     /// Whether it is the newest run that brought it to light: without it there was nothing to tell.
     pub fresh: bool,
-    /// What was not the same any more from that run on: `commit 3701d31 → 9cf01cb`.
-    pub because: Vec<String>,
+    /// What differs from that run on.
+    pub differences: Vec<Difference>,
 }
 
 /// A change that most subjects have the same way, within a few runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Together {
+pub struct JointChange {
     /// Where the first of them changed, as a place in [`History::runs`].
     pub from: usize,
     /// Where the last of them changed.
@@ -149,18 +151,20 @@ pub struct Together {
     pub subjects: usize,
     /// Of how many that were judged.
     pub of: usize,
-    /// What was not the same any more: `kernel 6.18 → 6.19`.
-    pub because: Vec<String>,
-    /// The sentence: `All 4 subjects became slower with run 12 (kernel 6.18 → 6.19): ×1.12 to ×1.18.`
-    pub sentence: String,
+    /// The lines, as their positions in [`History::lines`], each with its change.
+    pub lines: Vec<(usize, Estimate)>,
+    /// What differs from the run before the first of them to the last.
+    pub differences: Vec<Difference>,
 }
 
 /// Something that changed, of one series at one or several points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told {
+pub struct Change {
     /// The first run after the change, as its place in [`History::runs`]; the first of all where it came
     /// bit by bit.
     pub at: usize,
+    /// The last run before the next change, where there is one.
+    pub last: Option<usize>,
     /// Whether it is for the worse or the better.
     pub direction: Direction,
     /// Whether the newest run brought it to light.
@@ -175,9 +179,10 @@ pub struct Told {
     pub metric: String,
     /// The points it is about, ascending.
     pub points: Vec<u64>,
-    /// The sentence: `epoll-level at 1,000 watched descriptors is slower since run 12 (2026-11-20, commit
-    /// 9cf01cb → 1a00bb2): ×1.13 (95 % 1.10 to 1.16).`
-    pub sentence: String,
+    /// The lines, as their positions in [`History::lines`], each with its change.
+    pub lines: Vec<(usize, Estimate)>,
+    /// What differs from that run on.
+    pub differences: Vec<Difference>,
 }
 
 /// The history that `runs`, the oldest first, make; `None` of none. The newest says what is comparable.
@@ -203,11 +208,11 @@ pub fn history(runs: Vec<Measured>, terms: &Terms) -> Option<History> {
         margin: terms.margin,
         judged,
         lines,
-        told: Vec::new(),
-        together: Vec::new(),
+        changes: Vec::new(),
+        joint_changes: Vec::new(),
     };
-    history.told = told::told(&history);
-    history.together = together::together(&history, &runs, terms);
+    history.changes = changes::changes(&history);
+    history.joint_changes = joint::joint_changes(&history, &runs, terms);
     Some(history)
 }
 
@@ -251,8 +256,8 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     let before = &readings[..readings.len() - usize::from(newest)];
     let earlier = if newest { levels::changes(before, &asked) } else { changes.clone() };
     if let Some(rise) = drift::rise(&readings, &changes) {
-        line.drift = Some(factor(rise));
-        let known = |change: &Change| earlier.iter().any(|known| is_same(known, change));
+        line.drift = Some(rise.map(f64::exp));
+        let known = |change: &LevelChange| earlier.iter().any(|known| is_same(known, change));
         line.drift_is_fresh = drift::rise(before, &earlier).is_none() && !changes.iter().all(known);
         return;
     }
@@ -261,14 +266,14 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
 
 fn shift(
     line: &Line,
-    change: &Change,
-    earlier: &[Change],
+    change: &LevelChange,
+    earlier: &[LevelChange],
     runs: &[Measured],
     terms: &Terms,
 ) -> Shift {
     let at = line.figures[change.at].0;
     let last = line.figures[change.at - 1].0;
-    let factor = factor(change.by);
+    let factor = change.by.map(f64::exp);
     Shift {
         at,
         before: change.before.exp(),
@@ -277,15 +282,11 @@ fn shift(
         direction: line.direction(factor.value),
         chance: change.chance,
         fresh: !earlier.iter().any(|known| is_same(known, change)),
-        because: because::because(&runs[last], &runs[at], terms.label.as_deref()),
+        differences: differences::differences(&runs[last], &runs[at], terms.label.as_deref()),
     }
 }
 
 /// Whether two changes are the same one: with one run more its place may move by a run.
-fn is_same(known: &Change, change: &Change) -> bool {
+fn is_same(known: &LevelChange, change: &LevelChange) -> bool {
     known.at.abs_diff(change.at) <= 1 && known.by.value * change.by.value > 0.0
-}
-
-fn factor(by: Estimate) -> Estimate {
-    Estimate { value: by.value.exp(), low: by.low.exp(), high: by.high.exp() }
 }

@@ -2,7 +2,7 @@
 //! size.
 
 use analysis::Estimate;
-use analysis::compare::Direction;
+use analysis::compare::{Difference, Direction};
 use analysis::history::thresholds::MARGIN;
 use analysis::history::{History, Measured, Place, Terms, Wanted, history, measured};
 use analysis::stats::random::{generator, normal};
@@ -85,6 +85,12 @@ fn with_a_step(count: i64, since: i64, by: f64) -> Vec<Measured> {
         .collect()
 }
 
+/// `kernel 6.18 6.19`.
+fn differences(all: &[Difference]) -> Vec<String> {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    all.iter().map(|of| format!("{} {} {}", of.what, value(&of.base), value(&of.new))).collect()
+}
+
 #[test]
 fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
     let mut runs = with_a_step(14, 9, 1.2);
@@ -98,12 +104,16 @@ fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
         }
     }
     let history = of(runs.clone());
-    assert_eq!((history.judged, history.told.len()), (2, 1));
-    let told = &history.told[0];
-    assert_eq!((told.at, told.direction, told.fresh), (8, Direction::Worse, false));
-    let said = "A at 10 things is slower since run 9 (2026-11-09, commit 3701d31 → 9cf01cb, kernel 6.18 → \
-                6.19, knee 0.1.0 → 0.2.0): ×1.20 (95 % 1.19 to 1.21).";
-    assert_eq!(told.sentence, said);
+    assert_eq!((history.judged, history.changes.len()), (2, 1));
+    let change = &history.changes[0];
+    assert_eq!((change.at, change.direction, change.fresh), (8, Direction::Worse, false));
+    assert_eq!((change.subject.as_str(), change.points.as_slice()), ("a", [10].as_slice()));
+    assert_eq!(
+        differences(&change.differences),
+        ["commit 3701d31 9cf01cb", "kernel 6.18 6.19", "knee 0.1.0 0.2.0"]
+    );
+    let by = change.lines[0].1;
+    assert!(1.18 < by.low && by.low < 1.2 && 1.2 < by.high && by.high < 1.22, "{by:?}");
     // The subjects are in the workload's order, and the other one did not change.
     let names: Vec<&str> = history.lines.iter().map(|line| line.subject.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
@@ -114,7 +124,7 @@ fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
     );
     let only = Terms { label: Some("commit".into()), ..TERMS };
     let only = analysis::history::history(runs, &only).expect("there are runs");
-    assert!(only.told[0].sentence.contains("(2026-11-09, commit 3701d31 → 9cf01cb):"));
+    assert_eq!(differences(&only.changes[0].differences), ["commit 3701d31 9cf01cb"]);
 }
 
 #[test]
@@ -126,16 +136,17 @@ fn where_more_is_better_less_is_slower() {
         })
         .collect();
     let history = of(runs);
-    assert_eq!(history.told[0].direction, Direction::Worse);
-    assert!(history.told[0].sentence.starts_with("A (rate) at 1 things is slower since run 7"));
-    assert!(history.told[0].sentence.contains("×0.80"), "{}", history.told[0].sentence);
+    assert_eq!(history.changes[0].direction, Direction::Worse);
+    let change = &history.changes[0];
+    assert_eq!((change.metric.as_str(), change.at, change.last), ("rate", 6, None));
+    assert!((change.lines[0].1.value - 0.8).abs() < 0.005, "{:?}", change.lines);
 }
 
 /// A gate fails with the run that first shows a change, and not for ever after.
 #[test]
 fn a_change_is_fresh_with_the_run_that_brings_it_to_light() {
     let fresh = |count: i64| -> Vec<bool> {
-        of(with_a_step(count, 9, 1.2)).told.iter().map(|told| told.fresh).collect()
+        of(with_a_step(count, 9, 1.2)).changes.iter().map(|told| told.fresh).collect()
     };
     assert_eq!(fresh(9), [false; 0], "one run is no level");
     assert_eq!(fresh(10), [true]);
@@ -153,11 +164,11 @@ fn points_of_a_series_that_change_together_are_told_together() {
         })
         .collect();
     let history = of(runs);
-    assert_eq!(history.told.len(), 1);
-    assert_eq!(history.told[0].points, [100, 1_000]);
-    let said = &history.told[0].sentence;
-    let expected = "A is slower since run 7 (2026-11-07), at 2 of 3 points: ×1.30 to ×1.69, most at 1,000 things";
-    assert!(said.starts_with(expected), "{said}");
+    assert_eq!(history.changes.len(), 1);
+    assert_eq!(history.changes[0].points, [100, 1_000]);
+    let factors: Vec<f64> = history.changes[0].lines.iter().map(|(_, by)| by.value).collect();
+    assert_eq!(history.changes[0].at, 6);
+    assert!((factors[0] - 1.3).abs() < 0.01 && (factors[1] - 1.69).abs() < 0.01, "{factors:?}");
 }
 
 /// Four subjects in twenty runs; the first `shared` of them become slower, each with the run that is given.
@@ -182,18 +193,28 @@ fn shared(since: &[i64]) -> History {
 
 #[test]
 fn what_most_subjects_share_is_said_of_what_is_beneath_them() {
-    let said = |since: &[i64]| -> Vec<String> {
+    let found = |since: &[i64]| {
         let history = shared(since);
-        assert_eq!(history.told.len(), since.len(), "each is told as well: {:?}", history.told);
-        history.together.into_iter().map(|together| together.sentence).collect()
+        assert_eq!(history.changes.len(), since.len(), "each has its own: {:?}", history.changes);
+        let joint = history.joint_changes.iter();
+        joint
+            .map(|joint| {
+                assert_eq!(joint.direction, Direction::Worse);
+                assert!(
+                    joint.lines.iter().all(|(_, by)| (by.value - 1.3).abs() < 0.01),
+                    "{joint:?}"
+                );
+                let span = (joint.from, joint.to);
+                (joint.subjects, joint.of, span, differences(&joint.differences))
+            })
+            .collect::<Vec<_>>()
     };
-    let all = "All 4 subjects became slower with run 11 (kernel 6.18 → 6.19): ×1.30.";
-    assert_eq!(said(&[11, 11, 11, 11]), [all]);
-    // Noise moves a place by a run or two.
-    let most = "3 of 4 subjects became slower from run 13 to run 15: ×1.30.";
-    assert_eq!(said(&[14, 15, 13]), [most]);
-    assert_eq!(said(&[8, 12, 16, 18]), [""; 0], "one after the other");
-    assert_eq!(said(&[11, 11]), [""; 0], "half of them");
+    let kernel = vec!["kernel 6.18 6.19".to_owned()];
+    assert_eq!(found(&[11, 11, 11, 11]), [(4, 4, (10, 10), kernel)]);
+    // Noise moves a change by a run or two.
+    assert_eq!(found(&[14, 15, 13]), [(3, 4, (12, 14), Vec::new())]);
+    assert_eq!(found(&[8, 12, 16, 18]), [], "one after the other");
+    assert_eq!(found(&[11, 11]), [], "half of them");
 }
 
 #[test]
@@ -205,16 +226,9 @@ fn what_comes_and_goes_says_until_when() {
         })
         .collect();
     let history = of(runs);
-    let said: Vec<&str> = history.told.iter().map(|told| told.sentence.as_str()).collect();
-    assert_eq!(said.len(), 2);
-    assert!(
-        said[0].starts_with("A at 1 things is faster since run 15 (2026-11-15): ×0.769"),
-        "{said:?}"
-    );
-    assert!(
-        said[1].starts_with("A at 1 things was slower from run 8 (2026-11-08) to run 14: ×1.30"),
-        "{said:?}"
-    );
+    let spans = history.changes.iter().map(|change| (change.direction, change.at, change.last));
+    let expected = [(Direction::Better, 14, None), (Direction::Worse, 7, Some(13))];
+    assert_eq!(spans.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -230,10 +244,9 @@ fn a_drift_has_no_run_of_its_own() {
     assert_eq!(line.shifts, []);
     let drift = line.drift.expect("a drift");
     assert!(drift.low < 1.208 && 1.208 < drift.high, "{drift:?}");
-    assert!(!history.told[0].fresh, "it was there before");
-    let said = &history.told[0].sentence;
-    let expected = "A at 1 things has become slower bit by bit from run 1 to run 20, and with no run in particular: ×1.2";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(!history.changes[0].fresh, "it was there before");
+    let change = &history.changes[0];
+    assert_eq!((change.drift, change.at, change.direction), (true, 0, Direction::Worse));
 }
 
 /// A drift that a run brings to light is new with that run, and with no later one.
@@ -247,9 +260,9 @@ fn a_drift_is_fresh_once() {
         of(runs.collect())
     };
     let fresh: Vec<(i64, bool)> = (4..=24)
-        .flat_map(|count| drifting(count).told.into_iter().map(move |told| (count, told)))
-        .filter(|(_, told)| told.fresh)
-        .map(|(count, told)| (count, told.drift))
+        .flat_map(|count| drifting(count).changes.into_iter().map(move |change| (count, change)))
+        .filter(|(_, change)| change.fresh)
+        .map(|(count, change)| (count, change.drift))
         .collect();
     assert_eq!(fresh, [(7, true)]);
 }
@@ -272,12 +285,12 @@ fn what_would_have_been_seen_knows_the_errors_of_the_runs() {
         of(runs)
     };
     let unseen = with(1.3, 0.78);
-    assert_eq!(unseen.told, []);
+    assert_eq!(unseen.changes, []);
     let visible = unseen.lines[0].visible.expect("it was judged");
     assert!(visible > 1.0 / 0.78, "{visible}");
     for share in [0.95, 1.05] {
         let by = (visible.ln() * share).exp();
-        assert_eq!(with(1.3, by).told.len(), usize::from(share > 1.0), "{by} and {visible}");
+        assert_eq!(with(1.3, by).changes.len(), usize::from(share > 1.0), "{by} and {visible}");
     }
 }
 
@@ -299,7 +312,7 @@ fn the_other_side_of_a_pair_is_left_out_and_an_interrupted_run_is_named() {
         "Run 5 did not end: what it measured is joined",
     ];
     assert_eq!(said, expected);
-    assert_eq!((history.runs.len(), history.told.len()), (11, 0));
+    assert_eq!((history.runs.len(), history.changes.len()), (11, 0));
     // Who asks for them alone gets them.
     runs.retain(|run| run.workers.is_some());
     assert_eq!(of(runs).runs.len(), 3);
@@ -347,7 +360,7 @@ fn runs_that_measured_other_points_make_lines_of_their_own() {
 #[test]
 fn few_runs_and_figures_without_a_ratio_are_said_and_not_judged() {
     let history = of(with_a_step(3, 2, 2.0));
-    assert_eq!((history.judged, history.told.len()), (0, 0));
+    assert_eq!((history.judged, history.changes.len()), (0, 0));
     assert!(history.lines.iter().all(|line| line.has_too_few() && !line.is_judged()));
     let zero = (1..=6)
         .map(|number| run(number, &[("call", "a", 1, f64::from(u8::from(number > 3)))]))
@@ -377,7 +390,7 @@ fn alarms(share: f64) -> [(i64, usize); 4] {
                     .collect();
                 run(number, &figures)
             });
-            !of(runs.collect()).told.is_empty()
+            !of(runs.collect()).changes.is_empty()
         });
         with_alarms.count()
     };

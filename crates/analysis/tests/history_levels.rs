@@ -4,7 +4,7 @@
 //! The figures of the other implementation come from plain Python that compares every pair for every place,
 //! and integrates the density of t by Simpson's rule.
 
-use analysis::history::levels::{Asked, Change, Reading, apart, changes};
+use analysis::history::levels::{Asked, LevelChange, Reading, apart, changes};
 use analysis::stats::random::normal;
 use fastrand::Rng;
 
@@ -47,7 +47,7 @@ const PLAIN: [f64; 20] = [
 
 const REPETITIONS: u64 = 200;
 
-fn found(values: &[f64], chance: f64) -> Vec<Change> {
+fn found(values: &[f64], chance: f64) -> Vec<LevelChange> {
     changes(&readings(values), &Asked { chance, least: 0.0 })
 }
 
@@ -55,7 +55,7 @@ fn readings(values: &[f64]) -> Vec<Reading> {
     values.iter().map(|&value| Reading { value, error: 0.0 }).collect()
 }
 
-fn places(found: &[Change]) -> Vec<usize> {
+fn places(found: &[LevelChange]) -> Vec<usize> {
     found.iter().map(|change| change.at).collect()
 }
 

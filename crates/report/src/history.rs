@@ -5,20 +5,21 @@
 
 pub mod html;
 pub mod json;
+mod sentences;
 pub mod terminal;
 
 use crate::figures::{Unit, factor, whole};
 use crate::words;
 use analysis::history::thresholds::FIGURES_MIN;
-use analysis::history::{History, Line, Told};
+use analysis::history::{Change, History, Line};
 use record::Parameters;
 
-/// Lines that are told under one heading: one metric under one set of parameters.
+/// Lines under one heading: one metric under one set of parameters.
 struct Group<'a> {
     parameters: &'a Parameters,
     metric: &'a record::MetricInfo,
     lines: Vec<&'a Line>,
-    told: Vec<&'a Told>,
+    changes: Vec<&'a Change>,
 }
 
 fn groups(history: &History) -> Vec<Group<'_>> {
@@ -33,15 +34,15 @@ fn groups(history: &History) -> Vec<Group<'_>> {
                 parameters: &line.parameters,
                 metric: &line.metric,
                 lines: vec![line],
-                told: Vec::new(),
+                changes: Vec::new(),
             }),
         }
     }
     for group in &mut groups {
-        let here = |told: &&Told| {
-            (&told.parameters, &told.metric) == (group.parameters, &group.metric.name)
+        let here = |change: &&Change| {
+            (&change.parameters, &change.metric) == (group.parameters, &group.metric.name)
         };
-        group.told = history.told.iter().filter(here).collect();
+        group.changes = history.changes.iter().filter(here).collect();
     }
     groups
 }

@@ -3,7 +3,7 @@
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::thresholds::MARGIN;
-use analysis::history::{History, Measured, Place, Terms, Together, history};
+use analysis::history::{History, JointChange, Measured, Place, Terms, history};
 use analysis::stats::random::{generator, normal};
 use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
 use report::history::{html, json, terminal};
@@ -133,9 +133,9 @@ fn colour_adds_no_word() {
 fn a_disturbed_run_is_told_from_a_change() {
     let history = made(20);
     let at: Vec<(&str, i64)> =
-        history.told.iter().map(|t| (t.subject.as_str(), history.runs[t.at].number)).collect();
+        history.changes.iter().map(|t| (t.subject.as_str(), history.runs[t.at].number)).collect();
     assert_eq!(at, [("poll", 18), ("epoll-level", 12), ("io_uring", 7)]);
-    assert!(history.told.iter().all(|told| !told.drift));
+    assert!(history.changes.iter().all(|change| !change.drift));
     // Run 10 is the ninth that is joined.
     assert!(history.lines.iter().all(|line| line.apart == [8]));
 }
@@ -143,20 +143,21 @@ fn a_disturbed_run_is_told_from_a_change() {
 #[test]
 fn what_most_subjects_share_comes_first_and_says_where_to_look() {
     let mut history = made(20);
-    assert!(history.together.is_empty(), "each subject changed with a run of its own");
-    let sentence = "All 4 subjects became slower with run 12: ×1.12 to ×1.18.".to_owned();
-    history.together.push(Together {
+    assert!(history.joint_changes.is_empty(), "each subject changed with a run of its own");
+    let sentence = "All 4 subjects became slower with run 12: ×1.12 to ×1.18.";
+    let by = |value| Estimate { value, low: value, high: value };
+    history.joint_changes.push(JointChange {
         from: 10,
         to: 10,
         direction: Direction::Worse,
         subjects: 4,
         of: 4,
-        because: Vec::new(),
-        sentence: sentence.clone(),
+        lines: vec![(0, by(1.12)), (1, by(1.18))],
+        differences: Vec::new(),
     });
     let why = "What happens to most subjects at once comes rather from what they share";
     for shown in [terminal::text(&history, &PLAIN), html::page(&history)] {
-        let places = [&sentence, why, &history.told[0].sentence[..40]].map(|said| shown.find(said));
+        let places = [sentence, why, "poll"].map(|text| shown.rfind(text));
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
     }
 }
@@ -178,8 +179,10 @@ fn the_page_has_every_line_and_asks_nobody() {
     let page = html::page(&history);
     assert_eq!(page.matches("<figure class=\"course\">").count(), history.lines.len());
     assert!(page.contains("&lt;edge&gt;") && !page.contains("<edge>"));
-    for told in &history.told {
-        assert!(page.contains(&told.sentence), "{}", told.sentence);
+    let value = json::value(&history);
+    let sentences = value["told"].as_array().expect("changes").iter();
+    for sentence in sentences.map(|change| change["sentence"].as_str().expect("a sentence")) {
+        assert!(page.contains(sentence), "{sentence}");
     }
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("NaN"));
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());

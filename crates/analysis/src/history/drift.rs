@@ -1,6 +1,6 @@
 //! Whether a sequence changed its level bit by bit, and not at places.
 
-use super::levels::{Change, Reading, apart};
+use super::levels::{LevelChange, Reading, apart};
 use crate::Estimate;
 use crate::stats::moments::mean;
 use crate::stats::regression::least_squares;
@@ -10,7 +10,7 @@ use crate::stats::regression::least_squares;
 ///
 /// Both are weighed by Schwarz's criterion: a line has two parameters, levels have one each and one for each
 /// place. A line that rises by chance is none: only what has changes is asked.
-pub fn rise(readings: &[Reading], changes: &[Change]) -> Option<Estimate> {
+pub fn rise(readings: &[Reading], changes: &[LevelChange]) -> Option<Estimate> {
     let first = changes.first()?;
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
     let apart = apart(&values);

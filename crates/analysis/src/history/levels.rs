@@ -60,7 +60,7 @@ pub struct Asked {
 
 /// A change of level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct LevelChange {
     /// The first figure of the new level.
     pub at: usize,
     /// The level before.
@@ -72,7 +72,7 @@ pub struct Change {
 }
 
 /// The changes of level in `readings`, from first to last.
-pub fn changes(readings: &[Reading], asked: &Asked) -> Vec<Change> {
+pub fn changes(readings: &[Reading], asked: &Asked) -> Vec<LevelChange> {
     if readings.len() < FIGURES_MIN || readings.iter().any(|reading| !reading.value.is_finite()) {
         return Vec::new();
     }
@@ -245,15 +245,15 @@ impl<'a> Sequence<'a> {
     }
 
     /// Rules 2 and 4: gives up places until all are clear.
-    fn weed(&self, places: &mut Vec<usize>, asked: &Asked) -> Vec<Change> {
+    fn weed(&self, places: &mut Vec<usize>, asked: &Asked) -> Vec<LevelChange> {
         loop {
             let all = self.between(places);
-            let wanting = |change: &Change| {
+            let wanting = |change: &LevelChange| {
                 change.chance > asked.chance || change.by.value.abs() < asked.least
             };
             let weakest = all.iter().enumerate().filter(|(_, change)| wanting(change)).max_by(
                 |(_, a), (_, b)| {
-                    let size = |change: &Change| -change.by.value.abs();
+                    let size = |change: &LevelChange| -change.by.value.abs();
                     a.chance.total_cmp(&b.chance).then(size(a).total_cmp(&size(b)))
                 },
             );
@@ -285,14 +285,14 @@ impl<'a> Sequence<'a> {
     }
 
     /// The changes at `places`, each between its neighbours.
-    fn between(&self, places: &[usize]) -> Vec<Change> {
+    fn between(&self, places: &[usize]) -> Vec<LevelChange> {
         let candidates = (self.readings.len() + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
         let change = |(index, &at): (usize, &usize)| {
             let (from, to) = self.neighbours(places, index);
             let test = self.test(from, at, to);
             let brief = self.is_brief(from, at) || self.is_brief(at, to);
             let chance = if brief { 1.0 } else { (test.chance * candidates).min(1.0) };
-            Change { chance, ..test }
+            LevelChange { chance, ..test }
         };
         places.iter().enumerate().map(change).collect()
     }
@@ -306,7 +306,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// A t-test of the figures from `from` to `at` against those from there to `to`.
-    fn test(&self, from: usize, at: usize, to: usize) -> Change {
+    fn test(&self, from: usize, at: usize, to: usize) -> LevelChange {
         let (before, after) = (self.mean(from, at), self.mean(at, to));
         let by = after - before;
         // What hardly counts tells nothing of the scatter either.
@@ -317,7 +317,7 @@ impl<'a> Sequence<'a> {
         let t = if by == 0.0 || !both { 0.0 } else { by.abs() / error };
         let half = student::quantile_95(freedom) * error;
         let by = Estimate { value: by, low: by - half, high: by + half };
-        Change { at, before, by, chance: student::p_value(t, freedom) }
+        LevelChange { at, before, by, chance: student::p_value(t, freedom) }
     }
 
     /// The error of the difference of two levels: what figures that scatter with such a variance have, but

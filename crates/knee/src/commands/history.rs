@@ -8,7 +8,9 @@ use crate::output::{print, print_json, style};
 use crate::usage;
 use ::record::{Archive, Run, RunSummary, SqliteArchive};
 use analysis::compare::Direction;
-use analysis::history::{History as Found, Measured, Terms, Wanted, history as joined, measured};
+use analysis::history::{
+    Change, History as Found, Measured, Terms, Wanted, history as joined, measured,
+};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -195,9 +197,9 @@ fn nothing(ask: &History) -> Trouble {
 }
 
 fn exit(fail_on: Option<FailOn>, found: &Found) -> Exit {
-    let worse = |told: &analysis::history::Told| told.fresh && told.direction == Direction::Worse;
+    let worse = |change: &Change| change.fresh && change.direction == Direction::Worse;
     match fail_on {
-        Some(FailOn::Slower) if found.told.iter().any(worse) => Exit::Different,
+        Some(FailOn::Slower) if found.changes.iter().any(worse) => Exit::Different,
         Some(FailOn::Slower) if found.judged == 0 => Exit::Inconclusive,
         _ => Exit::Done,
     }

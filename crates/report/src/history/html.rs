@@ -3,10 +3,9 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
-use super::{BENEATH, Group, SEEN, groups, how_sure, machine, span, too_few, unchanged};
+use super::{BENEATH, Group, SEEN, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::figures::{Unit, factor, figure, whole};
 use crate::html::{brand, head, moment};
-use crate::words::list;
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
@@ -77,21 +76,25 @@ fn header(history: &History, title: &str) -> Markup {
 
 fn changes(history: &History) -> Markup {
     let groups = groups(history);
-    let several = groups.iter().filter(|group| !group.told.is_empty()).count() > 1;
+    let several = groups.iter().filter(|group| !group.changes.is_empty()).count() > 1;
     html! {
         section #changes aria-labelledby="changes-head" tabindex="-1" {
             h2 #changes-head { "What changed" }
-            @if history.told.is_empty() && history.judged > 0 { p { "Nothing." } }
-            @if !history.together.is_empty() {
+            @if history.changes.is_empty() && history.judged > 0 { p { "Nothing." } }
+            @if !history.joint_changes.is_empty() {
                 ul.findings {
-                    @for one in &history.together { (sentence(one.direction, false, &one.sentence)) }
+                    @for change in &history.joint_changes {
+                        (sentence(change.direction, false, &sentences::joint(history, change)))
+                    }
                 }
                 p.note { (BENEATH) }
             }
-            @for group in groups.iter().filter(|group| !group.told.is_empty()) {
+            @for group in groups.iter().filter(|group| !group.changes.is_empty()) {
                 @if several { p.group { (group.title(history)) } }
                 ul.findings {
-                    @for told in &group.told { (sentence(told.direction, told.fresh, &told.sentence)) }
+                    @for change in &group.changes {
+                        (sentence(change.direction, change.fresh, &sentences::change(history, change)))
+                    }
                 }
             }
             @if let Some(same) = unchanged(history) { p { (same) } }
@@ -275,7 +278,7 @@ fn mark(history: &History, shift: &Shift, scale: &Scale) -> Markup {
     html! {
         g class=(class) {
             line x1=(at) x2=(at) y1="0" y2=(HEIGHT) {}
-            title { "run " (history.runs[shift.at].number) ": " (list(&shift.because)) }
+            title { "run " (history.runs[shift.at].number) ": " (sentences::differences(&shift.differences)) }
         }
     }
 }

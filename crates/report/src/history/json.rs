@@ -12,9 +12,11 @@
 //! | `margin` | changes of less than this share are not told |
 //! | `judged` | how many lines were judged at once |
 //! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh` |
-//! | `told` | what changed, in sentences, the newest first |
-//! | `together` | what changed in most subjects at once, from one run to another, the newest first |
+//! | `told` | what changed, the newest first: `at`, `last`, `direction`, `lines` with their factors, `differences`, and the `sentence` |
+//! | `together` | what changed in most subjects at once, from one run to another, the newest first, with its `sentence` |
 
+use super::sentences;
+use analysis::compare::Difference;
 use analysis::history::History;
 use serde_json::{Value, json};
 
@@ -25,5 +27,22 @@ pub const SCHEMA: u32 = 1;
 pub fn value(history: &History) -> Value {
     let mut value = json!(history);
     value["schema"] = json!(SCHEMA);
+    for (index, line) in history.lines.iter().enumerate() {
+        for (at, shift) in line.shifts.iter().enumerate() {
+            value["lines"][index]["shifts"][at]["because"] = because(&shift.differences);
+        }
+    }
+    for (index, change) in history.changes.iter().enumerate() {
+        value["told"][index]["sentence"] = json!(sentences::change(history, change));
+    }
+    for (index, change) in history.joint_changes.iter().enumerate() {
+        value["together"][index]["because"] = because(&change.differences);
+        value["together"][index]["sentence"] = json!(sentences::joint(history, change));
+    }
     value
+}
+
+/// One text for each difference: `kernel 6.18 → 6.19`.
+fn because(differences: &[Difference]) -> Value {
+    differences.iter().map(sentences::difference).collect()
 }

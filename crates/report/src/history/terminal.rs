@@ -1,6 +1,6 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
-use super::{BENEATH, Group, groups, how_sure, machine, span, too_few, unchanged};
+use super::{BENEATH, Group, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::figures::{NONE, Unit, factor, whole};
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::words::list;
@@ -19,10 +19,12 @@ pub fn text(history: &History, style: &Style) -> String {
     let mut out = String::new();
     let head = [history.workload.name.clone(), span(history), machine(history)].join(" · ");
     pen.paragraph(&mut out, BOLD, &head, (0, INDENT));
-    if !history.together.is_empty() {
+    if !history.joint_changes.is_empty() {
         out.push('\n');
-        let sentences = history.together.iter().map(|together| together.sentence.as_str());
-        sentences.chain([BENEATH]).for_each(|said| pen.sentence(&mut out, said));
+        for change in &history.joint_changes {
+            pen.sentence(&mut out, &sentences::joint(history, change));
+        }
+        pen.sentence(&mut out, BENEATH);
     }
     for group in groups(history) {
         let drawn: Vec<&Line> =
@@ -34,7 +36,7 @@ pub fn text(history: &History, style: &Style) -> String {
         pen.group(&mut out, history, &group, &drawn);
     }
     out.push('\n');
-    if history.told.is_empty() && history.judged > 0 {
+    if history.changes.is_empty() && history.judged > 0 {
         pen.sentence(&mut out, "Nothing changed.");
     }
     let known = [unchanged(history), too_few(history).map(|said| said + ".")];
@@ -68,8 +70,8 @@ impl Pen {
     /// The sentences of one metric under one set of parameters, and the lines that are drawn.
     fn group(&self, out: &mut String, history: &History, group: &Group, drawn: &[&Line]) {
         self.paragraph(out, BOLD, &group.title(history), (0, INDENT));
-        for told in &group.told {
-            self.indented(out, &told.sentence);
+        for change in &group.changes {
+            self.indented(out, &sentences::change(history, change));
         }
         let unit = group.unit();
         let axis = &history.workload.axis;

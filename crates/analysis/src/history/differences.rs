@@ -2,6 +2,7 @@
 
 use super::Measured;
 use super::measured::{OWN, WORKERS};
+use crate::compare::Difference;
 use record::RunSummary;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,35 +22,39 @@ const FACTS: &[(&str, &str)] = &[
     ("sysctl.", ""),
 ];
 
-/// The differences, as `commit 3701d31 → 9cf01cb`: labels, kernel, knee and what else bears on figures; only
+/// The differences: labels, kernel, knee and what else bears on figures; only
 /// the `label` where one is asked for.
-pub(super) fn because(before: &Measured, after: &Measured, label: Option<&str>) -> Vec<String> {
+pub(super) fn differences(
+    before: &Measured,
+    after: &Measured,
+    label: Option<&str>,
+) -> Vec<Difference> {
     let (old, new) = (&before.summary, &after.summary);
     let mut all = Vec::new();
     for key in keys(&old.labels, &new.labels) {
         if label.is_none_or(|label| label == key) {
-            all.extend(changed(key, told(old, key), told(new, key)));
+            all.extend(difference(key, label_value(old, key), label_value(new, key)));
         }
     }
     if label.is_some() {
         return all;
     }
     all.extend(facts(&before.machine, &after.machine));
-    all.extend(changed("knee", Some(&old.version), Some(&new.version)));
+    all.extend(difference("knee", Some(&old.version), Some(&new.version)));
     for key in keys(&before.setting, &after.setting) {
         let known =
             |run: &Measured| run.setting.get(key).filter(|value| !value.is_empty()).cloned();
-        all.extend(changed(key, known(before).as_ref(), known(after).as_ref()));
+        all.extend(difference(key, known(before).as_ref(), known(after).as_ref()));
     }
     all
 }
 
 /// A label; none where it only says that workers were as they are anyway.
-fn told<'a>(run: &'a RunSummary, key: &str) -> Option<&'a String> {
+fn label_value<'a>(run: &'a RunSummary, key: &str) -> Option<&'a String> {
     run.labels.get(key).filter(|value| key != WORKERS || value.as_str() != OWN)
 }
 
-fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
+fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Difference> {
     let mut all = Vec::new();
     for (known, name) in FACTS {
         // The kernel's build says nothing new where its release differs.
@@ -62,9 +67,9 @@ fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) ->
             let (Some(old), Some(new)) = (before.get(key), after.get(key)) else { continue };
             if group && key.starts_with(known) {
                 let name = format!("{name} {}", key.strip_prefix(known).unwrap_or(key));
-                all.extend(changed(name.trim(), Some(old), Some(new)));
+                all.extend(difference(name.trim(), Some(old), Some(new)));
             } else if key == *known {
-                all.extend(changed(name, Some(old), Some(new)));
+                all.extend(difference(name, Some(old), Some(new)));
             }
         }
     }
@@ -78,7 +83,11 @@ fn keys<'a>(
     before.keys().chain(after.keys()).map(String::as_str).collect()
 }
 
-fn changed(name: &str, before: Option<&String>, after: Option<&String>) -> Option<String> {
-    let said = |value: Option<&String>| value.map_or("none", String::as_str).to_owned();
-    (before != after).then(|| format!("{name} {} → {}", said(before), said(after)))
+fn difference(name: &str, before: Option<&String>, after: Option<&String>) -> Option<Difference> {
+    let differs = before != after;
+    differs.then(|| Difference {
+        what: name.to_owned(),
+        base: before.cloned(),
+        new: after.cloned(),
+    })
 }

@@ -30,7 +30,7 @@ pub use process::ORPHANED;
 pub use run::alternate::{Side, Starter, alternate, try_out};
 pub use run::host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use run::stop::Stop;
-pub use run::{Outlook, Settings, Unsaved, Watch, budget, new_run, run, run_by};
+pub use run::{RunProgress, Settings, Unsaved, Watch, budget, new_run, run, run_by};
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.

@@ -56,7 +56,7 @@ impl Probe {
 
     /// Steady: repeats `operation` in batches until the time for one metric is spent. `check` runs
     /// after each batch, outside the timed region, with the operations of that batch; its failure
-    /// voids the cell.
+    /// fails the cell.
     pub fn steady<S>(
         &mut self,
         metric: &str,
@@ -68,7 +68,7 @@ impl Probe {
     }
 
     /// Steady, where one turn does several operations: `turn` says how many. A sample is the mean
-    /// over the operations of a batch of turns, and `check` is told how many operations it had.
+    /// over the operations of a batch of turns, and `check` gets the number of its operations.
     pub fn steady_turns<S>(
         &mut self,
         metric: &str,
@@ -118,9 +118,9 @@ impl Probe {
         Ok(operations)
     }
 
-    /// The CPU time of `of` per operation so far, as one sample of each of two other metrics.
-    pub fn cpu(&mut self, of: &str, user: &str, system: &str) {
-        let Metric { operations, usage, .. } = self.metric(of).clone();
+    /// The CPU time of `metric` per operation so far, as one sample of each of two other metrics.
+    pub fn cpu(&mut self, metric: &str, user: &str, system: &str) {
+        let Metric { operations, usage, .. } = self.metric(metric).clone();
         let parts = [(user, usage.user_ns), (system, usage.system_ns)];
         for (name, ns) in parts.into_iter().filter(|_| operations > 0) {
             let metric = self.metric(name);
@@ -183,24 +183,24 @@ impl Probe {
         &mut self,
         metric: &str,
         count: u64,
-        place_after: impl Fn(u64) -> u64,
+        position_after: impl Fn(u64) -> u64,
         mut operation: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let clock = self.clock;
-        // Room for all of them now: a vector that grows would do so between two samples.
+        // Full capacity now: a vector that grows would do so between two samples.
         let mut samples = Vec::with_capacity(count as usize);
         let mut positions = Vec::with_capacity(count as usize);
         let before = resources();
         let mut outcome = Ok(());
-        for place in (0..count).map(place_after) {
+        for position in (0..count).map(position_after) {
             let start = clock.clock.now();
-            outcome = operation(place);
+            outcome = operation(position);
             let end = clock.clock.now();
             if outcome.is_err() {
                 break;
             }
             samples.push(clock.single_ns(start, end));
-            positions.push(place);
+            positions.push(position);
         }
         let after = resources();
         self.keep(metric, samples, positions);
@@ -209,7 +209,7 @@ impl Probe {
     }
 
     /// Trajectory of an operation in several parts, each a metric of its own: `operation` times the
-    /// parts with [`Laps::time`], by their place among `parts`; what it does besides is not timed.
+    /// parts with [`Laps::time`], by their index in `parts`; what it does besides is not timed.
     /// The metric `sum` gets the sum of the parts.
     pub fn trajectory_in_parts(
         &mut self,
@@ -221,38 +221,38 @@ impl Probe {
         self.trajectory_at(&(1..=count).collect::<Vec<u64>>(), parts, sum, operation)
     }
 
-    /// As [`Probe::trajectory_in_parts`], at these places only, one operation each: a place may come
+    /// As [`Probe::trajectory_in_parts`], at these positions only, one operation each: a position may come
     /// more than once.
     pub fn trajectory_at(
         &mut self,
-        places: &[u64],
+        positions: &[u64],
         parts: &[&str],
         sum: Option<&str>,
         mut operation: impl FnMut(u64, &mut Laps) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut columns: Vec<Vec<f64>> =
-            parts.iter().map(|_| Vec::with_capacity(places.len())).collect();
+            parts.iter().map(|_| Vec::with_capacity(positions.len())).collect();
         let mut laps = Laps { clock: self.clock, ns: vec![0.0; parts.len()] };
         let (mut done, mut outcome) = (0, Ok(()));
         let before = resources();
-        while done < places.len() && outcome.is_ok() {
+        while done < positions.len() && outcome.is_ok() {
             laps.ns.fill(0.0);
-            outcome = operation(places[done], &mut laps);
+            outcome = operation(positions[done], &mut laps);
             if outcome.is_ok() {
                 done += 1;
                 columns.iter_mut().zip(&laps.ns).for_each(|(column, &ns)| column.push(ns));
             }
         }
         let after = resources();
-        let places = &places[..done];
+        let positions = &positions[..done];
         if let Some(sum) = sum {
-            let of = |n: usize| columns.iter().map(|column| column[n]).sum();
-            let sums = (0..done).map(of).collect();
-            self.keep(sum, sums, places.into());
+            let total = |n: usize| columns.iter().map(|column| column[n]).sum();
+            let sums = (0..done).map(total).collect();
+            self.keep(sum, sums, positions.into());
             add_usage(&mut self.metric(sum).usage, &before, &after);
         }
         for (part, column) in parts.iter().zip(columns) {
-            self.keep(part, column, places.into());
+            self.keep(part, column, positions.into());
         }
         outcome
     }
@@ -261,8 +261,8 @@ impl Probe {
     /// programs that must not contain this one, such as a small parent that forks.
     pub fn stamped(&mut self, metric: &str, stamps: &[Stamp]) {
         let ns = |stamp: &Stamp| self.clock.single_ns(stamp.before, stamp.after);
-        let (samples, places) = (stamps.iter().map(ns).collect(), stamps.iter().map(|s| s.place));
-        self.keep(metric, samples, places.collect());
+        let positions = stamps.iter().map(|stamp| stamp.position).collect();
+        self.keep(metric, stamps.iter().map(ns).collect(), positions);
     }
 
     /// Figures that were counted elsewhere, such as by a load generator over intervals of its own: each
@@ -276,8 +276,8 @@ impl Probe {
 
     /// Keeps every single operation's time in nanoseconds beside the figures of a metric that are quantiles
     /// of them.
-    pub fn histogram<C: Counter>(&mut self, metric: &str, of: &Histogram<C>) {
-        self.metric(metric).histogram = packed(of);
+    pub fn histogram<C: Counter>(&mut self, metric: &str, histogram: &Histogram<C>) {
+        self.metric(metric).histogram = packed(histogram);
     }
 
     /// The time that one metric of this cell is to be measured for.
@@ -297,6 +297,8 @@ impl Probe {
     }
 
     fn keep(&mut self, metric: &str, mut samples: Vec<f64>, mut positions: Vec<u64>) {
+        debug_assert_eq!(samples.len(), positions.len(), "each sample has its position");
+        debug_assert!(samples.iter().all(|ns| *ns >= 0.0), "no operation takes less than nothing");
         let metric = self.metric(metric);
         metric.operations += samples.len() as u64;
         metric.samples.append(&mut samples);
@@ -338,12 +340,12 @@ impl Probe {
     }
 
     fn metric(&mut self, name: &str) -> &mut Metric {
-        let place = self.metrics.iter().position(|metric| metric.name == name);
-        let place = place.unwrap_or_else(|| {
+        let index = self.metrics.iter().position(|metric| metric.name == name);
+        let index = index.unwrap_or_else(|| {
             self.metrics.push(Metric { name: name.into(), ..Metric::default() });
             self.metrics.len() - 1
         });
-        &mut self.metrics[place]
+        &mut self.metrics[index]
     }
 }
 
@@ -363,8 +365,8 @@ fn repeat<S>(
 /// One operation that another process timed: readings of the clock around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its place on the axis.
-    pub place: u64,
+    /// Its position on the axis.
+    pub position: u64,
     /// The clock before it.
     pub before: u64,
     /// The clock after it.
@@ -379,13 +381,13 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// Does `part` and counts its time to the metric at `place`.
+    /// Does `part` and adds its time to the metric with this index.
     #[inline]
-    pub fn time<T>(&mut self, place: usize, part: impl FnOnce() -> T) -> T {
+    pub fn time<T>(&mut self, index: usize, part: impl FnOnce() -> T) -> T {
         let start = self.clock.clock.now();
         let result = part();
         let end = self.clock.clock.now();
-        self.ns[place] += self.clock.single_ns(start, end);
+        self.ns[index] += self.clock.single_ns(start, end);
         result
     }
 }
@@ -428,10 +430,10 @@ fn add_usage(usage: &mut Usage, before: &Resources, after: &Resources) {
 }
 
 /// A histogram as the record keeps it: V2, deflated, in base 64.
-pub fn packed<C: Counter>(of: &Histogram<C>) -> String {
+pub fn packed<C: Counter>(histogram: &Histogram<C>) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = V2DeflateSerializer::new().serialize(of, &mut bytes);
+    let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
     STANDARD.encode(bytes)
 }
 
@@ -572,7 +574,7 @@ mod tests {
     #[test]
     fn stamps_of_another_process_are_samples_at_their_places() {
         let mut probe = probe();
-        let stamp = |place, before| Stamp { place, before, after: before + 1_000_000 };
+        let stamp = |position, before| Stamp { position, before, after: before + 1_000_000 };
         probe.stamped("reap", &[stamp(2, 5), stamp(1, 9)]);
         let metric = &probe.metrics[0];
         assert_eq!((metric.positions.as_slice(), metric.operations), (&[2, 1][..], 2));

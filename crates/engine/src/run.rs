@@ -45,18 +45,18 @@ impl Settings {
     }
 }
 
-/// Is told how a run goes on.
+/// Observes a run.
 pub trait Watch {
     /// A cell begins.
-    fn begins(&mut self, key: &CellKey, outlook: &Outlook);
+    fn begins(&mut self, key: &CellKey, progress: &RunProgress);
     /// A cell ended.
-    fn ended(&mut self, cell: &Cell, outlook: &Outlook);
+    fn ended(&mut self, cell: &Cell, progress: &RunProgress);
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Outlook {
-    /// Cells that ended, those of an earlier sitting included.
+pub struct RunProgress {
+    /// Cells that ended, those before a resume included.
     pub done: u64,
     /// Cells in the plan.
     pub total: u64,
@@ -118,14 +118,14 @@ pub fn run_by(
         if ended.contains(&(sequence as u64)) {
             continue;
         }
-        if settings.stop.asked() {
+        if settings.stop.is_requested() {
             stopped = true;
             break;
         }
         if !spender.wants(run, key) {
             continue;
         }
-        watch.begins(key, &spender.outlook(pace.outlook()));
+        watch.begins(key, &spender.progress(pace.progress()));
         let Some(cell) = measured(&run.plan, sequence, settings, &starter) else {
             stopped = true;
             break;
@@ -133,7 +133,7 @@ pub fn run_by(
         keeper.keep(&cell);
         pace.add(&cell);
         spender.add(&cell);
-        watch.ended(&cell, &spender.outlook(pace.outlook()));
+        watch.ended(&cell, &spender.progress(pace.progress()));
         run.cells.push(cell);
     }
     keeper.finish(&close(run, stopped))
@@ -264,7 +264,7 @@ impl Pace {
         took.1 += Duration::from_nanos(cell.elapsed_ns);
     }
 
-    pub fn outlook(&self) -> Outlook {
+    pub fn progress(&self) -> RunProgress {
         let cells: u64 = self.took.values().map(|took| took.0).sum();
         let spent: Duration = self.took.values().map(|took| took.1).sum();
         let mean = |(count, sum): (u64, Duration)| sum.div_f64(count as f64);
@@ -275,7 +275,7 @@ impl Pace {
         // The first cells tell little; a forecast from them would only be taken back.
         let known = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
         let left = (known && cells > 0).then(|| rest.sum());
-        Outlook { done: self.done, total: self.total, left }
+        RunProgress { done: self.done, total: self.total, left }
     }
 }
 

@@ -67,7 +67,7 @@ pub fn write(
     // What ends a program half way through would leave half a file behind.
     let stop = Stop::on_signals().map_err(failed)?;
     replace(file, &stop, content).map_err(|error| {
-        if stop.asked() {
+        if stop.is_requested() {
             return Trouble::interrupted(format!("interrupted; {} is not written", file.display()));
         }
         failed(error)
@@ -109,7 +109,7 @@ struct Stoppable<'a> {
 
 impl Write for Stoppable<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.stop.asked() {
+        if self.stop.is_requested() {
             return Err(io::Error::other("interrupted"));
         }
         self.out.write(bytes)

@@ -3,7 +3,7 @@
 
 use crate::exit::complain;
 use crate::output;
-use engine::{Outlook, Watch};
+use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Cell, CellKey, Outcome, Plan};
 use std::io::IsTerminal;
@@ -32,10 +32,11 @@ impl Progress {
         progress
     }
 
-    fn set_position(&self, outlook: &Outlook) {
+    fn set_position(&self, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
-        let spent = self.budget.zip(outlook.left).map(|(budget, left)| budget.saturating_sub(left));
-        bar.set_position(spent.map_or(outlook.done, |spent| spent.as_millis() as u64));
+        let spent =
+            self.budget.zip(progress.left).map(|(budget, left)| budget.saturating_sub(left));
+        bar.set_position(spent.map_or(progress.done, |spent| spent.as_millis() as u64));
     }
 
     pub fn new(total: u64) -> Progress {
@@ -62,15 +63,15 @@ fn target() -> ProgressDrawTarget {
 }
 
 impl Watch for Progress {
-    fn begins(&mut self, key: &CellKey, outlook: &Outlook) {
+    fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
-        let left = outlook.left.map(|left| format!("about {} left  ", HumanDuration(left)));
+        let left = progress.left.map(|left| format!("about {} left  ", HumanDuration(left)));
         let what = format!("{} {} at {}", key.workload, key.subject, key.point);
         bar.set_message(format!("{}{what}", left.unwrap_or_default()));
-        self.set_position(outlook);
+        self.set_position(progress);
     }
 
-    fn ended(&mut self, cell: &Cell, outlook: &Outlook) {
+    fn ended(&mut self, cell: &Cell, progress: &RunProgress) {
         if let Outcome::Failed { reason, .. } = &cell.outcome {
             let key = &cell.key;
             let line = format!(
@@ -85,6 +86,6 @@ impl Watch for Progress {
                 None => complain(&line),
             }
         }
-        self.set_position(outlook);
+        self.set_position(progress);
     }
 }

@@ -4,7 +4,7 @@
 //! with variables of their own.
 
 use crate::run::keeper::{Keeper, Unsaved};
-use crate::run::{Outlook, Pace, adopt_orphans, close, measured};
+use crate::run::{Pace, RunProgress, adopt_orphans, close, measured};
 use crate::worker::WORKER_COMMAND;
 use crate::{Settings, Watch};
 use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
@@ -20,18 +20,18 @@ pub struct Starter {
 }
 
 impl Starter {
-    /// By this program as it runs.
+    /// This program as it runs.
     pub fn own() -> Starter {
         Starter::default()
     }
 
-    /// By these words, the last of which is a knee: `taskset -c 1 /old/knee`. What they start has to
-    /// become that knee, not to be its parent.
+    /// A command that ends in a knee: `taskset -c 1 /old/knee`. It has to become that knee, not to be its
+    /// parent.
     pub fn through(words: Vec<String>) -> Starter {
         Starter { words, variables: Vec::new() }
     }
 
-    /// With one more variable in the environment.
+    /// The same with one more variable in the environment.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Starter {
         self.variables.push((name.to_owned(), value.to_owned()));
@@ -95,7 +95,7 @@ pub fn try_out(
     }
 }
 
-/// A worker that does nothing takes milliseconds, through whatever it is started.
+/// Deadline of the trial: a worker that does nothing takes milliseconds.
 const TRIAL_MS: u64 = 20_000;
 
 /// A run, where it is kept, and how its workers are started.
@@ -116,51 +116,51 @@ pub fn alternate(
     watch: &mut dyn Watch,
 ) -> [Option<Unsaved>; 2] {
     adopt_orphans();
-    let mut sides = sides.map(Sitting::new);
-    let mut firsts = firsts(sides[0].run.plan.seed);
+    let mut sides = sides.map(RunSide::new);
+    let mut firsts = first_sides(sides[0].run.plan.seed);
     let mut stopped = false;
     for sequence in 0..sides[0].run.plan.cells.len() {
         let first = firsts.next().unwrap_or(0);
         for turn in [first, 1 - first] {
-            stopped = stopped || settings.stop.asked();
+            stopped = stopped || settings.stop.is_requested();
             if stopped {
                 break;
             }
-            let before = outlook(&sides);
+            let before = progress(&sides);
             if let Some(key) = sides[turn].run.plan.cells.get(sequence) {
                 watch.begins(key, &before);
             }
             stopped = !sides[turn].measure(sequence, settings);
             if let Some(cell) = sides[turn].run.cells.last().filter(|_| !stopped) {
-                watch.ended(cell, &outlook(&sides));
+                watch.ended(cell, &progress(&sides));
             }
         }
     }
     sides.map(|side| side.finish(stopped))
 }
 
-/// Which of the two comes first, cell by cell.
-fn firsts(seed: u64) -> impl Iterator<Item = usize> {
-    let mut random = fastrand::Rng::with_seed(seed ^ ORDER);
+/// The index of the side that comes first, cell by cell.
+fn first_sides(seed: u64) -> impl Iterator<Item = usize> {
+    let mut random = fastrand::Rng::with_seed(seed ^ ORDER_SEED);
     std::iter::repeat_with(move || usize::from(random.bool()))
 }
 
-/// Told apart from what else is drawn by a plan's seed.
-const ORDER: u64 = 0x7475_726e_7320_6f66;
+/// Separates the order of sides from other draws by a plan's seed.
+const ORDER_SEED: u64 = 0x7475_726e_7320_6f66;
 
 /// One side while it is measured.
-struct Sitting<'a> {
+struct RunSide<'a> {
     run: &'a mut Run,
     keeper: Keeper<'a>,
     pace: Pace,
     starter: Starter,
 }
 
-impl<'a> Sitting<'a> {
-    fn new(side: Side<'a>) -> Sitting<'a> {
+impl<'a> RunSide<'a> {
+    fn new(side: Side<'a>) -> RunSide<'a> {
         let keeper = Keeper::new(side.archive, side.run.summary.number);
         let pace = Pace::new(side.run);
-        Sitting { run: side.run, keeper, pace, starter: side.starter }
+        RunSide { run: side.run, keeper, pace, starter: side.starter }
     }
 
     /// Measures and keeps one cell; false when it was cut off.
@@ -180,10 +180,16 @@ impl<'a> Sitting<'a> {
 }
 
 /// How far both are together.
-fn outlook(sides: &[Sitting<'_>; 2]) -> Outlook {
-    let [one, other] = [&sides[0].pace, &sides[1].pace].map(Pace::outlook);
-    let left = one.left.zip(other.left).map(|(one, other): (Duration, Duration)| one + other);
-    Outlook { done: one.done + other.done, total: one.total + other.total, left }
+fn progress(sides: &[RunSide<'_>; 2]) -> RunProgress {
+    let [first, second] = [&sides[0].pace, &sides[1].pace].map(Pace::progress);
+    RunProgress {
+        done: first.done + second.done,
+        total: first.total + second.total,
+        left: first
+            .left
+            .zip(second.left)
+            .map(|(first, second): (Duration, Duration)| first + second),
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +199,7 @@ mod tests {
 
     #[test]
     fn each_comes_first_as_often_and_the_seed_says_when() {
-        let drawn = |seed| firsts(seed).take(1_000).collect::<Vec<usize>>();
+        let drawn = |seed| first_sides(seed).take(1_000).collect::<Vec<usize>>();
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));
         let second: usize = drawn(7).iter().sum();
@@ -206,9 +212,9 @@ mod tests {
     fn a_starter_ends_in_the_hidden_word_of_workers() {
         let words = ["env", "X=1", "/old/knee"].map(String::from).to_vec();
         let command = Starter::through(words).with("Y", "2").command();
-        let spelled: Vec<_> = command.get_args().collect();
+        let arguments: Vec<_> = command.get_args().collect();
         assert_eq!(command.get_program(), "env");
-        assert_eq!(spelled, ["X=1", "/old/knee", WORKER_COMMAND]);
+        assert_eq!(arguments, ["X=1", "/old/knee", WORKER_COMMAND]);
         assert_eq!(command.get_envs().count(), 1);
         assert_eq!(Starter::own().command().get_program(), THIS_PROGRAM);
     }

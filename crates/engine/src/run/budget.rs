@@ -16,7 +16,7 @@
 //! simulation with skewed noise and shifts from round to round holds the intervals that are reported
 //! to what they say (`crates/knee/tests/coverage.rs`).
 
-use crate::Outlook;
+use crate::RunProgress;
 use record::{Budget, Cell, CellKey, Outcome, Run};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ pub(crate) struct Spender<'a> {
     judge: Option<&'a Judge<'a>>,
     budget: Option<Budget>,
     began: Instant,
-    /// What the cells of earlier sittings took.
+    /// What the cells of an earlier part of the run took.
     earlier: Duration,
     /// The round that was decided on last.
     round: u32,
@@ -109,14 +109,14 @@ struct Took {
 }
 
 impl<'a> Spender<'a> {
-    /// For `run`, some cells of which may have ended in an earlier sitting.
+    /// For `run`, some cells of which may have ended in an earlier part of the run.
     pub fn new(run: &Run, judge: Option<&'a Judge<'a>>) -> Spender<'a> {
         let mut spender = Spender {
             judge,
             budget: run.plan.budget,
             began: Instant::now(),
             earlier: run.cells.iter().map(|cell| Duration::from_nanos(cell.elapsed_ns)).sum(),
-            // What an earlier sitting left out was not needed then; only its last round may be in part.
+            // What an earlier part of the run left out was not needed then; only its last round may be in part.
             round: run.cells.iter().map(|cell| cell.key.round).max().unwrap_or(0),
             wanted: None,
             took: HashMap::new(),
@@ -157,11 +157,11 @@ impl<'a> Spender<'a> {
     }
 
     /// How far the run is, by its budget where that has a time.
-    pub fn outlook(&self, outlook: Outlook) -> Outlook {
+    pub fn progress(&self, progress: RunProgress) -> RunProgress {
         match (self.budget, self.left()) {
-            (None, _) => outlook,
+            (None, _) => progress,
             // What a precision takes is known when it is reached.
-            (Some(_), left) => Outlook { left, ..outlook },
+            (Some(_), left) => RunProgress { left, ..progress },
         }
     }
 

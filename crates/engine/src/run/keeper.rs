@@ -1,5 +1,5 @@
-//! Keeps cells as they end, and loses none when the record fails: what could not be written is
-//! tried again with the next cell, and handed back at the end.
+//! Commits cells as they end. A cell that the record refuses is tried again with the next one, and returned at
+//! the end.
 
 use record::{Archive, Cell, Ending, Error};
 
@@ -20,7 +20,7 @@ pub(crate) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    /// Without an archive nothing is kept, and nothing is amiss.
+    /// Without an archive it keeps nothing, and fails never.
     pub fn new(archive: Option<&'a mut dyn Archive>, run: i64) -> Keeper<'a> {
         Keeper { archive, run, unsaved: Vec::new(), error: None }
     }

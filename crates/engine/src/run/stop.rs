@@ -1,4 +1,4 @@
-//! Stopping in good order: what a signal says, in a form that a poll can wait for.
+//! Stopping in good order: signals as a flag, and as a descriptor that a poll can wait for.
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The signals that this process ignores, as a mask; none where the kernel doesn't tell.
-fn ignored() -> u64 {
+/// The signals that this process ignores, as a mask.
+fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
@@ -17,53 +17,53 @@ fn ignored() -> u64 {
 /// Whether the run is to end early.
 #[derive(Debug)]
 pub struct Stop {
-    asked: Arc<AtomicBool>,
-    /// Readable from the moment on that somebody asked.
-    bell: UnixStream,
-    /// Keeps the bell silent, instead of at its end, where no signal rings it.
-    _rope: UnixStream,
+    requested: Arc<AtomicBool>,
+    /// Readable as soon as a stop is requested.
+    wakeup: UnixStream,
+    /// The other end of `wakeup`: without it, `wakeup` would be readable at once, at its end.
+    _wakeup_sender: UnixStream,
 }
 
 impl Stop {
-    /// Asked for by SIGINT, SIGTERM and SIGHUP from now on.
+    /// Requested by SIGINT, SIGTERM and SIGHUP from now on.
     pub fn on_signals() -> io::Result<Stop> {
-        let (bell, rope) = UnixStream::pair()?;
-        let asked = Arc::new(AtomicBool::new(false));
-        let ignored = ignored();
+        let (wakeup, sender) = UnixStream::pair()?;
+        let requested = Arc::new(AtomicBool::new(false));
+        let ignored = ignored_signals();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // Whoever started this ignoring it (nohup, a shell in the background) meant it.
+            // A parent that ignores it (nohup, a shell in the background) means this process too.
             if ignored & (1 << (signal - 1)) != 0 {
                 continue;
             }
-            signal_hook::flag::register(signal, Arc::clone(&asked))?;
-            signal_hook::low_level::pipe::register(signal, rope.try_clone()?)?;
+            signal_hook::flag::register(signal, Arc::clone(&requested))?;
+            signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
         }
-        // Ignored, SIGCHLD would keep the ends of workers from this process; and SIGXFSZ kills where
-        // a failed write can be told of. A handler that does nothing mends both.
+        // An ignored SIGCHLD would hide the ends of workers, and SIGXFSZ kills where a failed write can be
+        // reported. A handler that does nothing fixes both.
         for signal in [SIGCHLD, SIGXFSZ] {
             signal_hook::flag::register(signal, Arc::default())?;
         }
-        Ok(Stop { asked, bell, _rope: rope })
+        Ok(Stop { requested, wakeup, _wakeup_sender: sender })
     }
 
-    /// Never asked for.
+    /// Never requested.
     pub fn never() -> io::Result<Stop> {
-        let (bell, rope) = UnixStream::pair()?;
-        Ok(Stop { asked: Arc::default(), bell, _rope: rope })
+        let (wakeup, sender) = UnixStream::pair()?;
+        Ok(Stop { requested: Arc::default(), wakeup, _wakeup_sender: sender })
     }
 
-    /// Whether somebody asked.
-    pub fn asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+    /// Whether a stop was requested.
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Relaxed)
     }
 
-    /// The same, for those who look at it themselves.
+    /// The same as a flag.
     pub fn flag(&self) -> &AtomicBool {
-        &self.asked
+        &self.requested
     }
 
-    /// What becomes readable when somebody asks.
-    pub(crate) fn bell(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+    /// Becomes readable when a stop is requested.
+    pub(crate) fn wakeup(&self) -> BorrowedFd<'_> {
+        self.wakeup.as_fd()
     }
 }

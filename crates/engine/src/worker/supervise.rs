@@ -189,7 +189,7 @@ impl Worker {
                 return Ok(Heard::Deadline);
             }
             let ready = self.wait(end - now, stop)?;
-            if stop.asked() {
+            if stop.is_requested() {
                 return Ok(Heard::StopAsked);
             }
             if ready[0] {
@@ -211,7 +211,7 @@ impl Worker {
     /// Which of standard output, standard error and the worker's end have something to say.
     fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<[bool; 3]> {
         let mut fds = vec![
-            PollFd::from_borrowed_fd(stop.bell(), PollFlags::IN),
+            PollFd::from_borrowed_fd(stop.wakeup(), PollFlags::IN),
             PollFd::new(&self.ended, PollFlags::IN),
         ];
         for pipe in [&self.stdout, &self.stderr] {

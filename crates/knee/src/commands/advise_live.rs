@@ -20,13 +20,13 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     // Three descriptors for each thread that is watched.
     engine::raise_descriptors_max();
-    let seen =
-        observe::observe(pid, ask.seconds, &|| stop.asked()).map_err(|error| trouble(&error))?;
+    let seen = observe::observe(pid, ask.seconds, &|| stop.is_requested())
+        .map_err(|error| trouble(&error))?;
     // What was seen is said before anything is measured for it.
     if !ask.json {
         print(&told(&seen, style(false).width))?;
     }
-    let advised = if stop.asked() {
+    let advised = if stop.is_requested() {
         Err(Trouble::interrupted("interrupted: this is what was seen until then"))
     } else {
         advised(ask, &seen)

@@ -3,7 +3,7 @@
 use crate::commands::run::lost;
 use crate::exit::Trouble;
 use crate::output;
-use engine::{Ask, Calibrated, Outlook, Scratch, Settings, Side, Starter, Stop, Watch};
+use engine::{Ask, Calibrated, RunProgress, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Bench {
 
     /// Ends a control that somebody does not want to wait for.
     pub fn go_on(&self) -> Result<(), Trouble> {
-        if self.settings.stop.asked() {
+        if self.settings.stop.is_requested() {
             return Err(Trouble::interrupted("self-test interrupted"));
         }
         Ok(())
@@ -170,11 +170,11 @@ impl Drop for Shown {
 }
 
 impl Watch for Shown {
-    fn begins(&mut self, key: &CellKey, outlook: &Outlook) {
-        let (done, total) = (outlook.done, outlook.total);
+    fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
+        let (done, total) = (progress.done, progress.total);
         let what = format!("{} {} at {}", key.workload, key.subject, key.point);
         self.say(&format!("cell {} of {total}, {what}", done + 1));
     }
 
-    fn ended(&mut self, _: &Cell, _: &Outlook) {}
+    fn ended(&mut self, _: &Cell, _: &RunProgress) {}
 }

@@ -9,9 +9,6 @@
 //! A cell makes its tree of C files, or takes the one that is named; warms up; cleans; builds, and this is
 //! timed; and checks that the command ended well, and that the program of a generated tree gives the right
 //! answer. A named tree is written to by the commands alone.
-//!
-//! It does not measure the making of the tree, warming up and cleaning, nor what the command left running
-//! or did not wait for.
 
 mod step;
 mod tools;

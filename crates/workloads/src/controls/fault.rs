@@ -3,8 +3,6 @@
 //! One operation is an addition; besides, each subject does the one thing that it is named after.
 //! Every cell but those of `well-behaved` must fail with its reason, the run must go on, and
 //! nothing may be left behind.
-//!
-//! It does not measure anything.
 
 use crate::controls::null::TIMES;
 use engine::{

@@ -6,8 +6,6 @@
 //!
 //! With the variable [`SLOWER`] in its environment a worker does so much more work for one subject:
 //! `linear=1.03` is 3 % more turns. That is work which is done and timed like any other.
-//!
-//! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
 
 use crate::shared::turns::turn;
 use engine::{

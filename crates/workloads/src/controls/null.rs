@@ -3,8 +3,6 @@
 //! One operation is nothing: an addition that the compiler may not remove. What is measured is the
 //! loop around it, the clock that is taken off, and the path of the figures through the instrument.
 //! A figure of another workload that is not well above these says nothing.
-//!
-//! It does not measure a system call, a cache miss, or anything else that a machine can be slow at.
 
 use engine::{
     About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,

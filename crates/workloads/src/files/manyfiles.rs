@@ -4,8 +4,6 @@
 //! and all in the caches. One operation is all that a server does to have the first byte of the n-th: it
 //! opens the file, maps it, and touches the page; or it opens the file and reads it into a buffer. The
 //! parts are timed each on its own, and those before it stay open and mapped.
-//!
-//! It does not measure a disk, or what it costs to find out how long the file is.
 
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;

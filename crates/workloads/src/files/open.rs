@@ -3,8 +3,6 @@
 //! One operation is the n-th `open`, by its whole path, of a small file that is in the caches, while
 //! those before it stay open. The files lie a hundred in a folder, as a server's would; or all in one
 //! folder; or it is one file again and again, which leaves the table of descriptors alone to grow.
-//!
-//! It does not measure a disk, or a directory that is not in the caches; nor reading the file.
 
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;

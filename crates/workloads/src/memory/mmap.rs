@@ -4,9 +4,6 @@
 //! page of a file of 200 MB that is in the page cache, while those before it stay: the kernel finds a
 //! free range of addresses and enters it into the process's maps. With memory instead of a file the
 //! same without the file's own tree of maps; with `MAP_POPULATE` the page is put there at once.
-//!
-//! It does not measure the first touch of a page (`touch`), reading from a disk, or maps of more than
-//! one page; nor a process whose threads map at the same time.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
 use engine::{About, Cell, Failure, Like, MetricAbout, Print, Probe, Subject, Usual, Workload};

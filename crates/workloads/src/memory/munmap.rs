@@ -3,9 +3,6 @@
 //! One operation is the `munmap` of one page that was mapped and touched, in the order in which they
 //! were mapped: the kernel finds the map, takes its page out of the page table and the caches of it. The
 //! sample of a call that finds n maps stands at n, so the axis is read from its far end.
-//!
-//! It does not measure pages that other CPUs have in their caches of the page table, since one thread
-//! did it all; nor what the end of a process does with all of its maps at once.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
 use crate::shared::shortage;

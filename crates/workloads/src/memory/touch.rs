@@ -4,9 +4,6 @@
 //! itself; one operation is the first read of the n-th: a page fault, in which the kernel finds the map,
 //! finds the page in the page cache and enters it into the page table. With memory it is the first write,
 //! and the kernel finds and clears a page.
-//!
-//! It does not measure a disk, faults that several threads have at once, huge pages, or the faults that
-//! the kernel saves by mapping a page's neighbours with it: each map is one page.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
 use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};

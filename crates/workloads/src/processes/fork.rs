@@ -11,9 +11,6 @@
 //!
 //! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
-//!
-//! It does not measure the end of a process (`reap` does), what a child that is a copy pays for each
-//! page that it writes to later, nor a shell or a program that does more than our few lines.
 
 use crate::processes::forker::{self, PARENT, PROCESSES, Row};
 use crate::shared::cpus;

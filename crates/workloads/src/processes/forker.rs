@@ -145,10 +145,10 @@ pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTi
     forker.end_all(made)?;
     let stamps = forker.stamps()?;
     let (first, rest) = stamps.split_at((wanted as usize).min(stamps.len()));
-    let stamp = |place, &(before, after): &(u64, u64)| Stamp { place, before, after };
+    let stamp = |position, &(before, after): &(u64, u64)| Stamp { position, before, after };
     Ok(ProcessTimes {
-        made: (1..=made).zip(first).map(|(place, pair)| stamp(place, pair)).collect(),
-        ended: (1..=made).rev().zip(rest).map(|(place, pair)| stamp(place, pair)).collect(),
+        made: (1..=made).zip(first).map(|(position, pair)| stamp(position, pair)).collect(),
+        ended: (1..=made).rev().zip(rest).map(|(position, pair)| stamp(position, pair)).collect(),
         shortage,
     })
 }

@@ -9,7 +9,6 @@
 //! part of each figure.
 //!
 //! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
-//! It does not measure a process that ends by itself, nor one that has files or connections to close.
 
 use crate::processes::forker::{self, PARENT, PROCESSES, Row};
 use crate::shared::cpus;

@@ -7,9 +7,8 @@
 //!
 //! All of them run on one CPU, unless `--cpus all` lets the scheduler place them.
 //!
-//! A thread is Rust's: besides clone, its spawn maps the stack with a guard page and allocates
-//! a handle, and the thread maps a stack for signals before it runs. It does not measure a pool of threads,
-//! nor what they cost the scheduler while they run: all but one sleep.
+//! A thread is Rust's: besides clone, its spawn maps the stack with a guard page and allocates a handle,
+//! and the thread maps a stack for signals before it runs.
 
 use crate::processes::limits;
 use crate::shared::cpus;

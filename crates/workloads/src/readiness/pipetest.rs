@@ -12,9 +12,6 @@
 //! generation, and t, and t·(N/T), modulo N), *random* draws by the seed, as many pipes as there are
 //! tokens. Past half as many tokens as pipes the original rule puts two into one pipe, so that fewer
 //! are active than the share of tokens says: each cell states how many were.
-//!
-//! It does not measure accepting, parsing or sending, nor threads: the tokens are what its authors
-//! called threads, and one thread passes them all. Nothing ever waits for anything outside.
 
 mod game;
 mod spread;

@@ -3,12 +3,8 @@
 //! Dan Kegel's Poller_bench. N read ends are watched. One operation: a byte is written to each of A
 //! active ones, the mechanism is asked what is ready, and a handler reads each byte. What the
 //! mechanism obliges a program to do is part of it: after an edge the handler reads until the call
-//! would block, after a oneshot it arms the descriptor again.
-//!
-//! It does not measure what a server does besides: accepting, parsing, sending; nor several threads
-//! on one mechanism; nor wakers on another CPU, for writer and reader are one thread, as they were
-//! in the original. Where io_uring and AIO hold requests back until the next wait, adding and arming
-//! is paid there.
+//! would block, after a oneshot it arms the descriptor again. io_uring and AIO hold requests back until the
+//! next wait, which then pays for adding and arming.
 
 mod bench;
 

@@ -9,9 +9,6 @@
 //! Both are on one CPU, unless `--cpus all` lets the scheduler place them: then waking an idle CPU is
 //! part of each figure. On one CPU the server may be woken in the middle of the call of `connect` and
 //! accept before it returns; that is its second mode.
-//!
-//! It does not measure a network, several clients that connect at once, nor connections that are active:
-//! `dead` has those.
 
 use crate::servers::client::Client;
 use crate::servers::served::{self, connections_fit};

@@ -9,8 +9,6 @@
 //! full. The file may lie in one piece or in many, which is verified (FIEMAP), and be in the page cache
 //! or on the disk only, which is verified too (mincore). On a disk without a head that moves, pieces
 //! cost little.
-//!
-//! It does not measure a network, nor a disk by itself: fio does.
 
 mod file;
 mod slow;

@@ -6,9 +6,6 @@
 //!
 //! Both are on one CPU, unless `--cpus all` lets the scheduler place them. The requests of new
 //! connections come several at a time and are not timed: `connect` times each.
-//!
-//! It does not measure several requests at once, which let poll and select look at all connections once
-//! for many of them: `dead` does.
 
 use crate::servers::client::Client;
 use crate::servers::connect::{CONNECTIONS, FILE_BYTES, USUAL};
@@ -79,22 +76,22 @@ impl Workload for Request {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
-        let places = places(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
+        let positions = positions(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
         let mut random = fastrand::Rng::with_seed(cell.seed);
         served::with_connections(cell, probe, FILE_BYTES, |mut client, open, probe| {
-            probe.trajectory_at(&places, &["request"], None, |place, laps| {
-                up_to(place, open, &mut client)?;
-                let one = random.usize(..open.len());
-                laps.time(0, || client.ask(&mut open[one]))
+            probe.trajectory_at(&positions, &["request"], None, |position, laps| {
+                up_to(position, open, &mut client)?;
+                let drawn = random.usize(..open.len());
+                laps.time(0, || client.ask(&mut open[drawn]))
             })
         })
     }
 }
 
-/// Each place as often as there are requests at it; the far end is one.
-fn places(count: u64, every: u64, requests: u64) -> Vec<u64> {
+/// Each position as often as there are requests at it; the far end is one.
+fn positions(count: u64, every: u64, requests: u64) -> Vec<u64> {
     let looks = (1..=count).filter(|n| n.is_multiple_of(every) || *n == count);
-    looks.flat_map(|place| (0..requests).map(move |_| place)).collect()
+    looks.flat_map(|position| (0..requests).map(move |_| position)).collect()
 }
 
 /// Opens more, until there are so many. Their requests are all sent before any reply is waited for: a
@@ -116,8 +113,8 @@ mod tests {
 
     #[test]
     fn there_is_a_look_after_every_so_many_and_at_the_end() {
-        assert_eq!(places(25, 10, 2), [10, 10, 20, 20, 25, 25]);
-        assert_eq!(places(3, 10, 1), [3]);
-        assert_eq!(places(15_000, 10, 5).len(), 7_500);
+        assert_eq!(positions(25, 10, 2), [10, 10, 20, 20, 25, 25]);
+        assert_eq!(positions(3, 10, 1), [3]);
+        assert_eq!(positions(15_000, 10, 5).len(), 7_500);
     }
 }

@@ -4,9 +4,6 @@
 //! n - 1 before it stay open at both ends. The client's `connect`, which on loopback does the whole
 //! handshake, is timed beside it: it has returned before anybody accepts, so what a client measures
 //! says nothing of `accept`.
-//!
-//! It does not measure a network, a queue of more than one connection that waits, several processes
-//! that accept from one socket, nor how a server comes to know that somebody waits.
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};

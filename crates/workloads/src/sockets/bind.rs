@@ -3,9 +3,6 @@
 //! Felix von Leitner's bind benchmark (2003). One operation is the n-th call of `bind` to port 0, each
 //! on a socket of its own that was opened before: the kernel chooses a port of
 //! `net.ipv4.ip_local_port_range` that nobody has.
-//!
-//! It does not measure binding to a port that the program names, nor `SO_REUSEADDR` and
-//! `SO_REUSEPORT`, which let the kernel give a port twice; nor the port that `connect` chooses.
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};

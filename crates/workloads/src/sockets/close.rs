@@ -4,9 +4,6 @@
 //! were accepted, while its other end stays open: the kernel takes the descriptor back and tells the
 //! other end. The sample of a close that finds n of them open stands at n, so the axis is read from
 //! its far end.
-//!
-//! It does not measure what follows: the other end's close, `TIME_WAIT`, or data that is still to be
-//! sent.
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};

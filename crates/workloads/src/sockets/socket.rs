@@ -3,9 +3,6 @@
 //! Felix von Leitner's socket benchmark (2003). One operation is the n-th call of `socket`, timed on
 //! its own, while the n - 1 before it stay open: the kernel makes a socket, and finds the lowest
 //! descriptor that is free.
-//!
-//! It does not measure binding, connecting or closing; nor a process whose free descriptors lie
-//! scattered, or that has several threads, where the table of descriptors is shared.
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};

@@ -139,7 +139,7 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
         await_server(plan.target.address, wait, &stop)?;
     }
     let mut dead = dead(ask, &plan, &stop).map_err(|error| {
-        if !stop.asked() {
+        if !stop.is_requested() {
             return failed(&error);
         }
         Trouble::interrupted(
@@ -180,7 +180,7 @@ fn refused(address: SocketAddr) -> String {
 /// Waits until the server accepts a connection, or refuses until the time is over.
 fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), Trouble> {
     let begun = Instant::now();
-    while !stop.asked() {
+    while !stop.is_requested() {
         let left = wait.saturating_sub(begun.elapsed());
         match TcpStream::connect_timeout(&address, left.max(WAIT_PAUSE)) {
             // Other failures are the load's to count.

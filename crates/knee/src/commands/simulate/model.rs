@@ -4,7 +4,7 @@ use super::flags::Lock;
 use crate::exit::Trouble;
 use crate::progress::Progress;
 use ::record::{CellKey, Parameters};
-use engine::{Ask, Outlook, Parameter, Watch, Workload};
+use engine::{Ask, Parameter, RunProgress, Watch, Workload};
 use fastrand::Rng;
 use simulate::{Algorithm, Figures, LEFT_OUT, Machine, TABLE, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,8 +99,10 @@ impl Model {
                 let left = (keys.len() as u64 - done) as f64 / done as f64;
                 let left = begun.elapsed().mul_f64(left);
                 let total = keys.len() as u64;
-                progress
-                    .begins(&self.key(&keys[place]), &Outlook { done, total, left: Some(left) });
+                progress.begins(
+                    &self.key(&keys[place]),
+                    &RunProgress { done, total, left: Some(left) },
+                );
             }
             Ok(())
         });

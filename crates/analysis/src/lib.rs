@@ -1,6 +1,6 @@
-//! Pure statistics: samples in, findings out. No clock, no file, no process.
+//! Pure statistics: samples in, typed figures out. No clock, no file, no process, no sentence.
 //!
-//! [`analyse`] takes a run as the record holds it and returns tables, findings and caveats. The same
+//! [`analyse`] takes a run as the record holds it and returns its tables, maps and averages. The same
 //! run gives the same result, on any machine: whatever is drawn at random is seeded by the plan. The
 //! modules are the pieces that it is made of, for use on figures from elsewhere.
 #![forbid(unsafe_code)]
@@ -20,19 +20,16 @@ pub mod stats;
 pub mod tables;
 pub mod trust;
 
-pub use findings::{caveats, words};
+pub use findings::words;
 pub use missing_figure::MissingFigure;
 pub use model::*;
 
-/// Everything that can be concluded from `run`.
+/// The figures of `run`; what they show is for the crate `findings` to say.
 pub fn analyse(run: &record::Run) -> Analysis {
     let tables = tables::tables(run);
     let maps = tables::maps::maps(&run.plan.workloads, &tables);
     let averages = tables::averages::averages(run);
-    let mut findings = findings::controls::findings(run);
-    findings.extend(findings::findings(&tables, &run.plan.workloads));
-    let caveats = caveats::caveats(run, &tables);
-    Analysis { tables, maps, averages, findings, caveats }
+    Analysis { tables, maps, averages }
 }
 
 /// Whether nothing in it was measured: a model computed its figures, which the record says in the place of

@@ -1,14 +1,14 @@
-//! What analysis hands to a report: tables of figures, findings with their evidence, caveats.
+//! What analysis returns: tables of figures, with what can be said of each series and pair as data.
 
 mod reasons;
 
 use crate::MissingFigure;
 pub use reasons::{ComparisonReason, GrowthReason, ScalingReason, TrendReason};
-use record::{FailureReason, MetricInfo, Parameters, Warning};
+use record::{FailureReason, MetricInfo, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// All that was concluded from one run.
+/// The figures of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Analysis {
     /// One table per workload, parameters and metric; headline metrics first.
@@ -18,10 +18,6 @@ pub struct Analysis {
     /// Means with their deviations, of the workloads that are told in these; one for each set of
     /// parameters and point.
     pub averages: Vec<Averages>,
-    /// What was found, the headline metrics' first.
-    pub findings: Vec<Finding>,
-    /// What a reader has to know before believing it.
-    pub caveats: Vec<Warning>,
 }
 
 /// One metric of one workload under one set of parameters: subjects by points.
@@ -639,56 +635,4 @@ pub enum Class {
     Quadratic,
     /// The evidence is too thin to say.
     Undecided,
-}
-
-/// A sentence with its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// What sort of finding it is.
-    pub kind: FindingKind,
-    /// The workload it is about.
-    pub workload: String,
-    /// The parameters it holds under.
-    pub parameters: Parameters,
-    /// The metric it is about.
-    pub metric: String,
-    /// The subjects it is about.
-    pub subjects: Vec<String>,
-    /// The sentence: `poll is linear: ×391 from 100 to 9,000 watched descriptors (exponent 1.31,
-    /// 95 % 1.24 to 1.39).`
-    pub sentence: String,
-    /// Whether it is about the headline metric, or told along with it.
-    pub headline: bool,
-}
-
-/// Sorts of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
-    /// How a series grows.
-    Growth,
-    /// Whether a rate holds, falls or collapses.
-    Rate,
-    /// Where one series overtakes another, or that none does.
-    Crossover,
-    /// Which several curves a series lies on.
-    Mode,
-    /// Where a curve jumps.
-    Step,
-    /// How a series changed while it was measured.
-    Drift,
-    /// What the harness itself costs, or whether what is wrong on purpose was caught.
-    Control,
-    /// Which cells of a series did not finish.
-    Unfinished,
-    /// How a rate fits the Universal Scalability Law.
-    Scaling,
-    /// The order of the subjects at one point.
-    Ranking,
-    /// Which series is fast at the expense of some.
-    Fairness,
-    /// What one of two rivals costs and saves beside the other, at both ends.
-    Trade,
-    /// By how much one is above or below another, where nothing grows.
-    Difference,
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod contests;
 pub mod crossover;
+pub(crate) mod rankings;
 pub mod thresholds;

@@ -21,6 +21,7 @@
 //! second would lead, drawn back.
 
 pub mod thresholds;
+pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::pairs::crossover::{Figure, errors_asked};

@@ -7,8 +7,6 @@ mod lookup;
 pub(crate) mod maps;
 pub(crate) mod shares;
 
-use crate::findings::rankings;
-use crate::findings::unfinished;
 use crate::gather::places::{verdicts_from, warm};
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::gather::{Absence, Gathered, Samples};
@@ -17,6 +15,8 @@ use crate::growth::weigh::GrowthPoint;
 use crate::growth::{classify_by, fastest_tenth, or_linear};
 use crate::pairs::contests::Contests;
 use crate::pairs::crossover::{self, Series};
+use crate::pairs::rankings;
+use crate::rates::unfinished;
 use crate::rates::usl;
 use crate::shape::Shape;
 use crate::stats::NORMAL_95;
@@ -275,7 +275,7 @@ impl Context<'_> {
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
     fn shape(&self, subject: &str) -> Shape {
-        if self.workload.name == crate::findings::NULL {
+        if self.workload.name == "null" {
             return Shape::default();
         }
         let mut random = self.random(subject, 0);

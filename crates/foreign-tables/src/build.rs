@@ -1,12 +1,13 @@
 //! A run of the rows of a table: what it would have been, had it been measured here.
 
 use super::columns::Columns;
+use super::named_points::named_points;
 use super::numbers::{Figure, Point};
 use super::request::Better;
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::{Unit, spaced};
-use super::{Foreign, NO_ROW, Request, Words, listed};
+use super::{Foreign, NO_ROW, Request, listed};
 use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
 use record::{
@@ -30,7 +31,7 @@ pub fn foreign(
     let warnings = warnings(request, columns, &rows, &unit);
     let unavailable = unavailable(&workload.name, &rows);
     let cells = cells(&workload, columns, &rows, &unit, &axis);
-    let compared = Words::of(&rows, columns, &unit, request.n);
+    let named_points = named_points(&rows, columns, &unit, request.n);
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {
@@ -55,7 +56,7 @@ pub fn foreign(
         warnings,
         cells,
     };
-    Ok(Foreign { run, words: compared })
+    Ok(Foreign { run, named_points })
 }
 
 fn summary(

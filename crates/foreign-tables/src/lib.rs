@@ -2,13 +2,13 @@
 //!
 //! `request` says what a caller may ask, `source` opens the file and cuts it into rows, `columns` finds the named
 //! columns, `numbers` and `unit` read their fields, `rows` takes the rows, `build` makes the run of them, and
-//! `differences` compares subjects where x is words. A fault of the file becomes one line that says where it is.
+//! `named_points` names its points where x is words. A fault of the file becomes one line that says where it is.
 #![forbid(unsafe_code)]
 
 mod build;
 mod columns;
-mod differences;
 mod error;
+mod named_points;
 mod numbers;
 mod request;
 mod rows;
@@ -16,8 +16,8 @@ mod source;
 mod unit;
 
 use columns::Columns;
-pub use differences::Words;
 pub use error::Error;
+use findings::NamedPoints;
 use record::Run;
 pub use request::{Better, Request};
 use rows::Taken;
@@ -26,13 +26,15 @@ use source::Source;
 
 /// Why a table has no figure of a subject at a point, or none at all.
 pub const NO_ROW: &str = "the file has no row of it here";
+/// The name of the workload that does nothing: a table of that name would be taken for the harness's control.
+pub const RESERVED_NAME: &str = "null";
 
 /// A table from elsewhere.
 pub struct Foreign {
     /// The run that it would have been.
     pub run: Run,
-    /// What it is compared by, where x is words.
-    pub words: Option<Words>,
+    /// The names of its points, where x is words.
+    pub named_points: Option<NamedPoints>,
 }
 
 /// The table in `input`, read as was asked. `words` is the command line.

@@ -86,8 +86,7 @@ impl Source {
         let Input { name, stem, modified, mut bytes } = input;
         let stem = match stem.as_str() {
             "-" | "" => "table".to_owned(),
-            // A workload of that name would be taken for the harness's control.
-            analysis::findings::NULL => format!("{stem}.csv"),
+            super::RESERVED_NAME => format!("{stem}.csv"),
             _ => stem,
         };
         let head = first_line(&mut bytes).map_err(|error| unreadable(&name, error))?;

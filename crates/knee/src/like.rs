@@ -7,7 +7,8 @@ mod reply_rates;
 use crate::args::Run as Asked;
 use ::record::Run;
 use analysis::{Analysis, Row, Table};
-use engine::{About, Like, Print, Warning};
+use engine::{About, Like, Print};
+use findings::Conclusions;
 use std::fmt::Write;
 
 /// Every program, with the workload that measures the same.
@@ -59,7 +60,8 @@ pub fn command(about: &About, like: &Like) -> String {
 
 /// The result as the program of that name printed it, then what one has to know of it, and `places`,
 /// a line that says where it is kept.
-pub fn told(name: &str, run: &Run, analysis: &Analysis, places: &str) -> String {
+pub fn told(name: &str, run: &Run, conclusions: &Conclusions, places: &str) -> String {
+    let analysis = &conclusions.analysis;
     let Some((_, like)) = named(name) else { return String::new() };
     let mut out = String::new();
     let mark = match like.print {
@@ -85,7 +87,7 @@ pub fn told(name: &str, run: &Run, analysis: &Analysis, places: &str) -> String 
         }
     };
     let blank = if mark.is_empty() { vec![String::new()] } else { Vec::new() };
-    for remark in remarks(like, analysis).into_iter().chain(blank).chain([places.to_owned()]) {
+    for remark in remarks(like, conclusions).into_iter().chain(blank).chain([places.to_owned()]) {
         for line in remark.split('\n') {
             let _ = writeln!(out, "{mark}{line}");
         }
@@ -111,12 +113,9 @@ fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mu
 }
 
 /// What the original's parameters hide, and what is to be minded of this run.
-fn remarks(like: &Like, analysis: &Analysis) -> Vec<String> {
+fn remarks(like: &Like, conclusions: &Conclusions) -> Vec<String> {
     let hidden = like.hides.iter().map(|what| format!("Hidden: {what}."));
-    let minded = analysis.caveats.iter().map(|Warning { what, remedy }| {
-        let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-        format!("Mind: {what}{arrow}")
-    });
+    let minded = conclusions.caveats.iter().map(|caveat| format!("Mind: {}", caveat.line()));
     hidden.chain(minded).collect()
 }
 

@@ -7,6 +7,7 @@ use crate::figures::whole;
 use crate::html::machine;
 use crate::words;
 use analysis::{Analysis, Row, Table};
+use findings::{Caveat, Conclusions};
 use record::{Cell, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
 use std::fmt::Write as _;
@@ -84,17 +85,21 @@ impl What {
 pub struct Material<'a> {
     run: &'a Run,
     what: Option<What>,
-    analysis: OnceCell<Analysis>,
+    conclusions: OnceCell<Conclusions>,
 }
 
 impl<'a> Material<'a> {
     /// The run, to be written as `what`, where the format lets one choose; `None` is its usual form.
     pub fn new(run: &'a Run, what: Option<What>) -> Self {
-        Self { run, what, analysis: OnceCell::new() }
+        Self { run, what, conclusions: OnceCell::new() }
+    }
+
+    fn conclusions(&self) -> &Conclusions {
+        self.conclusions.get_or_init(|| findings::conclude(self.run))
     }
 
     fn analysis(&self) -> &Analysis {
-        self.analysis.get_or_init(|| analysis::analyse(self.run))
+        &self.conclusions().analysis
     }
 }
 
@@ -184,11 +189,8 @@ fn place(run: &Run) -> String {
 }
 
 /// All that a reader has to know before believing it, a line each with its remedy.
-fn caveats(analysis: &Analysis) -> impl Iterator<Item = String> {
-    analysis.caveats.iter().map(|caveat| match caveat.remedy.as_str() {
-        "" => caveat.what.clone(),
-        remedy => format!("{} → {remedy}", caveat.what),
-    })
+fn caveats(conclusions: &Conclusions) -> impl Iterator<Item = String> {
+    conclusions.caveats.iter().map(Caveat::line)
 }
 
 /// Whether a cell's parameters are a table's; a cell may have more than the table tells apart.

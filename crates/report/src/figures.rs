@@ -1,7 +1,7 @@
 //! Figures as text, in the words of the findings, so that a table and a sentence agree.
 
 pub(crate) use findings::format::{
-    Unit, count as whole, divided, factor, percent, place, ratio, significant as figure,
+    Unit, count as whole, factor, percent, place, ratio, significant as figure,
 };
 
 /// What stands where there is no figure.

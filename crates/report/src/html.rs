@@ -22,7 +22,7 @@ mod waits;
 
 use crate::figures::whole;
 use crate::words;
-use analysis::Analysis;
+use ::findings::Conclusions;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 
@@ -46,7 +46,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
     img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run with what was concluded from it.
-type Analysed = (Run, Analysis);
+type Analysed = (Run, Conclusions);
 
 /// What stands before the findings of a page that is about more than its runs.
 pub(crate) struct Front {
@@ -76,12 +76,12 @@ pub(crate) fn head(title: &str, style: &str) -> Markup {
 }
 
 /// The page for one run, or for several that are laid over each other in the same plots.
-pub fn page(runs: &[(Run, Analysis)]) -> String {
+pub fn page(runs: &[(Run, Conclusions)]) -> String {
     page_with(runs, None)
 }
 
 /// The same, with a section before the findings.
-pub(crate) fn page_with(runs: &[(Run, Analysis)], front: Option<&Front>) -> String {
+pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> String {
     let workloads = workloads(runs);
     let names: Vec<String> = workloads.iter().map(|info| info.name.clone()).collect();
     let names = if names.is_empty() { "Nothing measured".to_owned() } else { words::list(&names) };
@@ -140,9 +140,9 @@ fn header(runs: &[Analysed], workloads: &[&WorkloadInfo], title: &str) -> Markup
             (brand())
             h1 { (title) }
             @if let [only] = workloads { p.question { (only.question) } }
-            @for (run, analysis) in runs {
+            @for (run, conclusions) in runs {
                 @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-                (dateline(run, analysis, name.as_deref()))
+                (dateline(run, conclusions, name.as_deref()))
             }
             (runs::banner(runs))
         }
@@ -154,10 +154,10 @@ const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 
     stroke-linejoin='round'/></svg>";
 
 /// Machine, date and state of one run, in one block.
-fn dateline(run: &Run, analysis: &Analysis, name: Option<&str>) -> Markup {
+fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup {
     let summary = &run.summary;
-    let caveats = analysis.caveats.len() + usize::from(words::unfinished(run).is_some());
-    let failed = run.cells.iter().filter(|cell| is_failed(cell) && !words::is_control(run, cell));
+    let caveats = conclusions.caveats.len() + usize::from(words::unfinished(run).is_some());
+    let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
         dl.dateline {
@@ -267,19 +267,20 @@ fn caveats(runs: &[Analysed]) -> Markup {
     html! {
         section #caveats aria-labelledby="caveats-head" {
             h2 #caveats-head { "Caveats" }
-            @for (run, analysis) in runs {
+            @for (run, conclusions) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @let failed = words::failed(run);
                 @let unfinished = words::unfinished(run);
-                @if analysis.caveats.is_empty() && failed.is_empty() && unfinished.is_none() {
+                @if conclusions.caveats.is_empty() && failed.is_empty() && unfinished.is_none() {
                     p { "None." }
                 }
                 ul.caveats {
                     @if let Some(text) = unfinished { li { (text) } }
-                    @for caveat in &analysis.caveats {
+                    @for caveat in &conclusions.caveats {
                         li {
-                            (caveat.what)
-                            @if !caveat.remedy.is_empty() { " → " code { (caveat.remedy) } }
+                            @let remedy = caveat.remedy();
+                            (caveat.what())
+                            @if !remedy.is_empty() { " → " code { (remedy) } }
                         }
                     }
                     @for said in failed {

@@ -15,8 +15,8 @@
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `contests`, `distributions` |
 //! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
-//! | `findings` | sentences with kind, workload, parameters, metric and subjects |
-//! | `caveats` | `what` and `remedy` |
+//! | `findings` | by kind: workload, parameters, metric, subjects, `data`, what is at `stake`, and the sentence |
+//! | `caveats` | by kind: `data`, and in words `what` and `remedy` |
 //!
 //! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
 //! `samples`, in the metric's unit, `positions`, and `histogram` where the record keeps one: every single
@@ -29,7 +29,7 @@ mod plain;
 mod read;
 mod tables;
 
-use analysis::Analysis;
+use findings::{Caveat, Conclusions, Finding};
 use record::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
 
@@ -50,7 +50,9 @@ pub enum Samples {
 }
 
 /// The whole run as one value, with the keys that this module's head lists.
-pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
+pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
+    let analysis = &conclusions.analysis;
+    let findings = conclusions.findings.iter().map(|found| finding(run, conclusions, found));
     let warnings: Vec<&Warning> = run.plan.warnings.iter().chain(&run.warnings).collect();
     let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
     json!({
@@ -65,9 +67,25 @@ pub fn run(run: &Run, analysis: &Analysis, samples: Samples) -> Value {
         "tables": tables::tables(&analysis.tables),
         "means": analysis.averages,
         "maps": analysis.maps,
-        "findings": analysis.findings,
-        "caveats": analysis.caveats,
+        "findings": findings.collect::<Vec<Value>>(),
+        "caveats": conclusions.caveats.iter().map(caveat).collect::<Vec<Value>>(),
     })
+}
+
+/// A finding as data, with its sentence.
+fn finding(run: &Run, conclusions: &Conclusions, finding: &Finding) -> Value {
+    let mut value = json!(finding);
+    value["sentence"] = json!(finding.sentence(run, &conclusions.analysis).to_string());
+    value["stake"] = json!(finding.rank());
+    value
+}
+
+/// A caveat as data, with its text.
+fn caveat(caveat: &Caveat) -> Value {
+    let mut value = json!(caveat);
+    value["what"] = json!(caveat.what());
+    value["remedy"] = json!(caveat.remedy());
+    value
 }
 
 fn cell(cell: &Cell, samples: Samples) -> Value {

@@ -12,10 +12,11 @@ use crate::figures::{NONE, Unit, share, whole};
 use crate::layout::{
     BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width, right,
 };
-use crate::words::{self, Mark, Tone, Verdict};
-use analysis::{Analysis, Finding, Row, Table};
+use crate::words::{self, Mark};
+use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
-use record::{Run, Warning};
+use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
+use record::Run;
 use std::ops::Range;
 
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
@@ -27,7 +28,8 @@ fn sign(mark: Mark) -> char {
 }
 
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
-pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
+pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
+    let analysis = &conclusions.analysis;
     let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
@@ -45,9 +47,9 @@ pub fn tables(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     let shown: Vec<&Finding> =
-        words::arranged(analysis.findings.iter().filter(|finding| all || finding.headline));
-    pen.findings(&mut out, analysis, &shown);
-    pen.caveats(&mut out, &analysis.caveats);
+        conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
+    pen.findings(&mut out, run, analysis, &shown);
+    pen.caveats(&mut out, &conclusions.caveats);
     if !all {
         pen.rest(&mut out, run, analysis);
     }
@@ -240,7 +242,7 @@ impl Pen {
         self.paragraph(out, DIM, notes.trim_start(), (3 * INDENT, 3 * INDENT));
     }
 
-    fn findings(&self, out: &mut String, analysis: &Analysis, findings: &[&Finding]) {
+    fn findings(&self, out: &mut String, run: &Run, analysis: &Analysis, findings: &[&Finding]) {
         self.heading(out, "Findings");
         if findings.is_empty() {
             self.line(out, &format!("{:INDENT$}{}", "", words::nothing_found(analysis)));
@@ -256,20 +258,18 @@ impl Pen {
                 under = Some(place);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
-            self.paragraph(out, PLAIN, &finding.sentence, (indent, indent + INDENT));
+            let sentence = finding.sentence(run, analysis).to_string();
+            self.paragraph(out, PLAIN, &sentence, (indent, indent + INDENT));
         }
     }
 
-    pub(crate) fn caveats(&self, out: &mut String, caveats: &[Warning]) {
+    fn caveats(&self, out: &mut String, caveats: &[Caveat]) {
         if caveats.is_empty() {
             return;
         }
         self.heading(out, "Caveats");
         for caveat in caveats {
-            let remedy = &caveat.remedy;
-            let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-            let text = format!("{}{arrow}", caveat.what);
-            self.indented(out, &text);
+            self.indented(out, &caveat.line());
         }
     }
 
@@ -294,7 +294,7 @@ const fn tone_paint(tone: Tone) -> Paint {
     match tone {
         Tone::Middle | Tone::High => NOTABLE,
         Tone::Open => DIM,
-        Tone::Low => PLAIN,
+        Tone::Low | Tone::Neutral => PLAIN,
     }
 }
 
@@ -338,7 +338,7 @@ fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
         row,
         cells: row.cells.iter().map(figure).collect(),
         marks: (0..row.cells.len()).map(|at| words::mark(table, at, &row.subject)).collect(),
-        verdict: words::verdict(row),
+        verdict: Verdict::new(row),
         notes,
     }
 }

@@ -1,80 +1,12 @@
 //! The words that terminal and page share: titles, parameters, reasons, the command to repeat.
 
-use crate::figures::{Unit, divided, factor, ratio, share, whole};
-use analysis::findings::reasons;
-use analysis::{
-    Analysis, Basis, Class, Course, Distribution, Finding, FindingKind, Growth, Lead,
-    MissingFigure, Rate, Row, Table,
-};
-use record::{
-    Cell, FailureReason, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo,
-};
+use crate::figures::{Unit, factor, share, whole};
+use analysis::{Analysis, Basis, Distribution, Lead, MissingFigure, Row, Table};
+use findings::reasons;
+use record::{FailureReason, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
-pub(crate) use findings::format::{class, course, list};
-
-/// What stands in the column for growth: an order of growth, or where a rate goes.
-pub(crate) struct Verdict {
-    /// `linear`, `collapses`.
-    pub word: &'static str,
-    /// By how much: `×391`, `÷8.60`.
-    pub by: String,
-    pub tone: Tone,
-}
-
-/// How much a verdict asks for attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// As one wishes.
-    Low,
-    /// It shows with what is planned for.
-    Middle,
-    /// It decides how far one comes.
-    High,
-    /// Nothing is known.
-    Open,
-}
-
-impl Tone {
-    pub(crate) const fn of_class(class: Class) -> Self {
-        match class {
-            Class::Constant | Class::Logarithmic => Self::Low,
-            Class::SquareRoot | Class::Linear => Self::Middle,
-            Class::Linearithmic | Class::Quadratic => Self::High,
-            Class::Undecided => Self::Open,
-        }
-    }
-
-    pub(crate) const fn of_course(course: Course) -> Self {
-        match course {
-            Course::Holds | Course::Rises => Self::Low,
-            Course::Peaks | Course::Falls => Self::Middle,
-            Course::Collapses => Self::High,
-            Course::Undecided => Self::Open,
-        }
-    }
-}
-
-/// How a row grows, or where its rate goes, if that is known.
-pub(crate) fn verdict(row: &Row) -> Option<Verdict> {
-    let growth = row.growth.as_ref().map(of_growth);
-    growth.or_else(|| row.rate.as_ref().map(of_rate))
-}
-
-fn of_growth(growth: &Growth) -> Verdict {
-    let tone = Tone::of_class(growth.class);
-    Verdict { word: class(growth.class), by: factor(growth.factor), tone }
-}
-
-fn of_rate(rate: &Rate) -> Verdict {
-    let by = match (rate.course, &rate.peak) {
-        (Course::Holds, _) => format!("×{}", ratio(rate.factor.value)),
-        (Course::Falls | Course::Collapses, _) => divided(rate.factor.value),
-        (Course::Peaks, Some(peak)) => format!("at {}", whole(peak.at)),
-        _ => factor(rate.factor.value),
-    };
-    Verdict { word: course(rate.course), by, tone: Tone::of_course(rate.course) }
-}
+pub(crate) use findings::format::{class, list};
 
 /// Whether any row of a table has a verdict.
 pub(crate) fn has_verdicts(table: &Table) -> bool {
@@ -517,63 +449,12 @@ pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
     Some(format!("ended at {reached} of {of} {}: {}{arrow}", table.axis, short.because))
 }
 
-/// Findings as they are told: what is about one table stands together, of each subject its growth
-/// first and then its modes, steps and drift; after them the rankings, and pairs come last.
-pub(crate) fn arranged<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<&'a Finding> {
-    let mut tables = Vec::new();
-    let mut subjects: Vec<&[String]> = Vec::new();
-    let mut keyed: Vec<_> = findings
-        .map(|told| {
-            let table = (&told.workload, &told.parameters, &told.metric);
-            let table = place_in(&mut tables, table);
-            let subject = place_in(&mut subjects, told.subjects.as_slice());
-            let (part, place) = rank(told.kind);
-            // Those about several keep their order.
-            let one = if part == About::One { (subject, place) } else { (0, 0) };
-            ((table, part, one), told)
-        })
-        .collect();
-    keyed.sort_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, told)| told).collect()
-}
-
 /// What is said where there are no findings: averages are compared by whoever reads them.
 pub(crate) fn nothing_found(analysis: &Analysis) -> &'static str {
     if analysis.averages.is_empty() {
         "None: too little was measured."
     } else {
         "None: from averages of so few runs nothing is concluded."
-    }
-}
-
-/// The place of an item among those that were seen, behind them if it is new.
-fn place_in<T: PartialEq>(seen: &mut Vec<T>, item: T) -> usize {
-    seen.iter().position(|known| *known == item).unwrap_or_else(|| {
-        seen.push(item);
-        seen.len() - 1
-    })
-}
-
-/// How many subjects a finding is about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum About {
-    One,
-    All,
-    Two,
-}
-
-/// How many a kind of finding is about, and the order in which those about one subject are told.
-const fn rank(kind: FindingKind) -> (About, u8) {
-    match kind {
-        FindingKind::Growth | FindingKind::Rate | FindingKind::Control => (About::One, 0),
-        FindingKind::Unfinished => (About::One, 1),
-        FindingKind::Scaling => (About::One, 2),
-        FindingKind::Fairness => (About::One, 3),
-        FindingKind::Mode => (About::One, 4),
-        FindingKind::Step => (About::One, 5),
-        FindingKind::Drift => (About::One, 6),
-        FindingKind::Ranking => (About::All, 0),
-        FindingKind::Crossover | FindingKind::Trade | FindingKind::Difference => (About::Two, 0),
     }
 }
 
@@ -642,19 +523,11 @@ pub(crate) struct FailedCells {
     pub detail: String,
 }
 
-/// Whether a cell is of a subject that is wrong on purpose: it has to fail, and a finding says
-/// whether it was.
-pub(crate) fn is_control(run: &Run, cell: &Cell) -> bool {
-    let info = run.plan.workloads.iter().find(|info| info.name == cell.key.workload);
-    let mut subjects = info.into_iter().flat_map(|info| &info.subjects);
-    subjects.any(|subject| subject.control && subject.name == cell.key.subject)
-}
-
 /// The failed cells of a run, those with one subject and reason joined, without those of controls.
 pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
     type Group<'a> = (&'a str, &'a str, &'a FailureReason, &'a str, Vec<u64>, usize);
     let mut groups: Vec<Group> = Vec::new();
-    for cell in run.cells.iter().filter(|cell| !is_control(run, cell)) {
+    for cell in run.cells.iter().filter(|cell| !run.is_control(&cell.key)) {
         let Outcome::Failed { reason, detail } = &cell.outcome else { continue };
         let (workload, subject) = (cell.key.workload.as_str(), cell.key.subject.as_str());
         let same = |group: &&mut Group| (group.0, group.1, group.2) == (workload, subject, reason);

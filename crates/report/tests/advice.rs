@@ -10,9 +10,10 @@ use serde_json::json;
 
 /// Advice between two totals that were measured, with an odd number of active ones.
 fn said() -> Said {
-    let (_, analysis) = pipetest::pipetest(20);
+    let (_, conclusions) = pipetest::pipetest(20);
     let spot = Spot { total: 500.0, active: 60.5 };
-    let advice: Advice = grounds(&analysis)[0].advise(spot, &[]).expect("it was measured");
+    let advice: Advice =
+        grounds(&conclusions.analysis)[0].advise(spot, &[]).expect("it was measured");
     Said { advice, run: 9, date: "2026-11-21".to_owned(), source: Source::Recorded }
 }
 

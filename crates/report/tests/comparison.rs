@@ -2,8 +2,8 @@
 
 mod fixture;
 
-use analysis::Analysis;
 use analysis::compare::{Comparison, Direction, Verdict};
+use findings::Conclusions;
 use fixture::compared::{alike, compared};
 use record::Run;
 use report::comparison::{Pair, SCHEMA, json, markdown, page, terminal};
@@ -11,7 +11,7 @@ use report::layout::{Detail, Style};
 
 const PLAIN: Style = Style { colour: false, width: 110, detail: Detail::Headline };
 
-fn pair<'a>(runs: &'a [(Run, Analysis)], comparison: &'a Comparison) -> Pair<'a> {
+fn pair<'a>(runs: &'a [(Run, Conclusions)], comparison: &'a Comparison) -> Pair<'a> {
     Pair { base: &runs[0].0, new: &runs[1].0, comparison }
 }
 

@@ -68,7 +68,7 @@ fn written(run: &Run, format: &str, what: Option<What>) -> String {
 }
 
 fn value(run: &Run) -> Value {
-    report::json::run(run, &analysis::analyse(run), Samples::Include)
+    report::json::run(run, &findings::conclude(run), Samples::Include)
 }
 
 /// The published schema, compiled.
@@ -100,16 +100,16 @@ fn the_published_schema_is_that_of_the_number() {
 fn every_run_is_what_the_schema_says_with_and_without_samples() {
     let published = Published::new();
     for run in runs() {
-        let analysis = analysis::analyse(&run);
+        let conclusions = findings::conclude(&run);
         for samples in [Samples::Include, Samples::Omit] {
-            let value = report::json::run(&run, &analysis, samples);
+            let value = report::json::run(&run, &conclusions, samples);
             let held = published.holds(&value);
             assert!(held.is_ok(), "{}: {held:?}", run.summary.id);
         }
     }
     // What reports show of modes and steps is made by hand there, so that all of it occurs.
-    let (run, analysis) = trajectory::before(Size::SMALL);
-    published.holds(&report::json::run(&run, &analysis, Samples::Include)).unwrap();
+    let (run, conclusions) = trajectory::before(Size::SMALL);
+    published.holds(&report::json::run(&run, &conclusions, Samples::Include)).unwrap();
 }
 
 /// Every object in a value by its shape (its pointer with `*` for places), but for maps, whose keys
@@ -354,16 +354,16 @@ fn json_lines_have_every_cell_with_all_its_samples_and_the_same_keys() {
 
 #[test]
 fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
-    let (run, analysis) = realistic(3);
+    let (run, conclusions) = realistic(3);
     let entries: Value =
         serde_json::from_str(&written(&run, "github-action-benchmark", None)).unwrap();
     let names: Vec<&str> =
         entries.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
-    let figures = analysis.tables.iter().flat_map(|table| &table.rows);
+    let figures = conclusions.analysis.tables.iter().flat_map(|table| &table.rows);
     assert_eq!(names.len(), figures.map(|row| row.cells.iter().flatten().count()).sum::<usize>());
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "each is there once");
     assert_eq!(names[0], "poll/select/loop active=1 object=socketpair watched descriptors=10");
-    let at = analysis.tables[0].rows[0].cells[0].as_ref().unwrap();
+    let at = conclusions.analysis.tables[0].rows[0].cells[0].as_ref().unwrap();
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");
     assert_eq!(entries[0]["range"], format!("95 %: {} to {}", at.median.low, at.median.high));
@@ -382,7 +382,7 @@ fn a_run_with_both_directions_has_a_file_for_each() {
     let [smaller, bigger] = [What::Smaller, What::Bigger]
         .map(|what| written(&run, "github-action-benchmark", Some(what)));
     let count = |text: &str| serde_json::from_str::<Value>(text).unwrap().as_array().unwrap().len();
-    let tables = analysis::analyse(&run).tables;
+    let tables = findings::conclude(&run).analysis.tables;
     let of = |lower: bool| -> usize {
         let tables = tables.iter().filter(|table| table.metric.lower_is_better == lower);
         tables.flat_map(|table| &table.rows).map(|row| row.cells.iter().flatten().count()).sum()
@@ -395,10 +395,10 @@ fn a_run_with_both_directions_has_a_file_for_each() {
 
 #[test]
 fn bencher_gets_medians_with_intervals_by_benchmark_and_measure() {
-    let (run, analysis) = dead::dead(3);
+    let (run, conclusions) = dead::dead(3);
     let metrics: Value = serde_json::from_str(&written(&run, "bencher", None)).unwrap();
     let mut wanted = 0;
-    for table in &analysis.tables {
+    for table in &conclusions.analysis.tables {
         for row in &table.rows {
             for at in row.cells.iter().flatten() {
                 wanted += 1;

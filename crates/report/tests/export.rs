@@ -138,10 +138,10 @@ fn a_parameter_that_is_called_like_a_column_has_one_of_its_own() {
 
 #[test]
 fn csv_of_medians_has_a_row_for_each_point_of_each_series() {
-    let (run, analysis) = realistic(5);
+    let (run, conclusions) = realistic(5);
     let rows = read(&written(&run, "csv", What::Medians));
     let mut rows = rows.iter();
-    for table in &analysis.tables {
+    for table in &conclusions.analysis.tables {
         for series in &table.rows {
             for (point, cell) in table.points.iter().zip(&series.cells) {
                 let row = rows.next().expect("a row");
@@ -170,8 +170,8 @@ fn csv_of_medians_has_a_row_for_each_point_of_each_series() {
 
 #[test]
 fn json_is_what_show_prints() {
-    let (run, analysis) = realistic(3);
-    let shown = format!("{:#}\n", report::json::run(&run, &analysis, Samples::Include));
+    let (run, conclusions) = realistic(3);
+    let shown = format!("{:#}\n", report::json::run(&run, &conclusions, Samples::Include));
     assert!(written(&run, "json", What::Samples) == shown);
 }
 
@@ -205,13 +205,13 @@ fn markdown_has_whole_tables_whatever_stands_in_them() {
             }
             assert!(table.len() > 2 && columns > headline / 2, "{}", table[0]);
         }
-        let analysis = analysis::analyse(&run);
-        assert_eq!(tables, analysis.tables.len());
-        for finding in analysis.findings.iter().filter(|finding| !finding.subjects.is_empty()) {
-            assert!(lines.iter().any(|line| line.starts_with("- ")), "{}", finding.sentence);
+        let conclusions = findings::conclude(&run);
+        assert_eq!(tables, conclusions.analysis.tables.len());
+        for finding in conclusions.findings.iter().filter(|finding| !finding.subjects.is_empty()) {
+            assert!(lines.iter().any(|line| line.starts_with("- ")), "{:?}", finding.data);
         }
         let told = lines.iter().filter(|line| line.starts_with("- ")).count();
-        assert!(told >= analysis.findings.len() + analysis.caveats.len());
+        assert!(told >= conclusions.findings.len() + conclusions.caveats.len());
     }
 }
 
@@ -230,12 +230,15 @@ fn markdown_escapes_a_label_in_a_table_and_in_a_sentence() {
 fn markdown_marks_the_best_and_folds_what_is_no_headline() {
     let text = written(&pipetest::pipetest(2).0, "markdown", What::Samples);
     assert!(text.contains("**\\* ("), "{text}");
-    let (run, analysis) = realistic(2);
+    let (run, conclusions) = realistic(2);
     let text = written(&run, "markdown", What::Samples);
     let (open, folded) = text.split_once("<details>").unwrap();
-    let headlines = analysis.tables.iter().filter(|table| table.headline).count();
+    let headlines = conclusions.analysis.tables.iter().filter(|table| table.headline).count();
     assert_eq!(open.matches("\n### poll ").count(), headlines);
-    assert_eq!(folded.matches("\n### poll ").count(), analysis.tables.len() - headlines);
+    assert_eq!(
+        folded.matches("\n### poll ").count(),
+        conclusions.analysis.tables.len() - headlines
+    );
     assert!(folded.trim_end().ends_with("</details>"));
     let machine = "AMD EPYC 7B13, 2 CPUs, Linux 6.18.5-amd64";
     assert!(open.lines().take(3).any(|line| line.starts_with(machine)), "{open}");
@@ -305,7 +308,7 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
 #[test]
 fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
     let runs = [realistic(2), pipetest::pipetest(2), dead::dead(2), locks::locks(3)];
-    for (run, analysis) in runs.into_iter().chain([build::build(&[2]), build::build(&[1, 2])]) {
+    for (run, conclusions) in runs.into_iter().chain([build::build(&[2]), build::build(&[1, 2])]) {
         let folder = tempfile::tempdir().unwrap();
         let script = written(&run, "gnuplot", What::Samples);
         for (terminal, ending) in [("pngcairo", ".png"), ("svg", ".svg"), ("dumb", ".txt")] {
@@ -314,7 +317,7 @@ fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
                 return;
             }
             let images = images(folder.path(), ending);
-            assert_eq!(images.len(), analysis.tables.len(), "{images:?}");
+            assert_eq!(images.len(), conclusions.analysis.tables.len(), "{images:?}");
             for image in images {
                 assert!(folder.path().join(&image).metadata().unwrap().len() > 1000, "{image}");
             }
@@ -353,7 +356,7 @@ fn gnuplot_gives_zero_a_place_of_its_own() {
 
 #[test]
 fn markdown_and_csv_tell_rates_from_zero_on() {
-    let (run, analysis) = dead::dead(4);
+    let (run, conclusions) = dead::dead(4);
     let text = written(&run, "markdown", What::Samples);
     let poll = text.lines().find(|line| line.starts_with("| growth |")).unwrap();
     assert!(poll.contains("| collapses ÷") && poll.contains("| holds ×"), "{poll}");
@@ -361,7 +364,8 @@ fn markdown_and_csv_tell_rates_from_zero_on() {
     let rows = read(&written(&run, "csv", What::Medians));
     let at_zero = rows.iter().filter(|row| row["point"] == "0" && row["metric"] == "replies");
     assert_eq!(at_zero.filter(|row| !row["median"].is_empty()).count(), 12);
-    let rate = &serde_json::to_value(&analysis).unwrap()["tables"][0]["rows"][1]["rate"];
+    let rate =
+        &serde_json::to_value(&conclusions.analysis).unwrap()["tables"][0]["rows"][1]["rate"];
     assert_eq!((&rate["course"], &rate["from"]), (&"collapses".into(), &0.into()));
     let half = rate["halved"]["at"]["value"].as_f64().unwrap();
     assert!((2_000.0..2_500.0).contains(&half), "{rate}");

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 #[test]
 fn the_documented_keys_and_no_others() {
-    let (made, analysis) = realistic(3);
-    let value = run(&made, &analysis, Samples::Omit);
+    let (made, conclusions) = realistic(3);
+    let value = run(&made, &conclusions, Samples::Omit);
     let keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     let documented: Vec<&str> = include_str!("../src/json.rs")
         .lines()
@@ -26,9 +26,9 @@ fn the_documented_keys_and_no_others() {
 
 #[test]
 fn samples_come_only_when_asked_for_and_are_the_records() {
-    let (made, analysis) = realistic(3);
-    let with = run(&made, &analysis, Samples::Include);
-    let without = run(&made, &analysis, Samples::Omit);
+    let (made, conclusions) = realistic(3);
+    let with = run(&made, &conclusions, Samples::Include);
+    let without = run(&made, &conclusions, Samples::Omit);
     let metric = &made.cells[0].metrics[0];
     let samples: Vec<f64> = with["cells"][0]["metrics"][0]["samples"]
         .as_array()
@@ -43,23 +43,26 @@ fn samples_come_only_when_asked_for_and_are_the_records() {
 
 #[test]
 fn tables_findings_and_caveats_are_whole() {
-    let (made, analysis) = realistic(3);
-    let value = run(&made, &analysis, Samples::Omit);
-    assert_eq!(value["tables"].as_array().unwrap().len(), analysis.tables.len());
+    let (made, conclusions) = realistic(3);
+    let value = run(&made, &conclusions, Samples::Omit);
+    assert_eq!(value["tables"].as_array().unwrap().len(), conclusions.analysis.tables.len());
     let median = value["tables"][0]["rows"][1]["cells"][0]["median"]["value"].as_f64().unwrap();
-    let expected = analysis.tables[0].rows[1].cells[0].as_ref().unwrap().median.value;
+    let expected = conclusions.analysis.tables[0].rows[1].cells[0].as_ref().unwrap().median.value;
     assert!((median - expected).abs() < 1e-9, "{median} is not {expected}");
-    assert_eq!(value["findings"][0]["sentence"], analysis.findings[0].sentence);
-    assert_eq!(value["caveats"].as_array().unwrap().len(), analysis.caveats.len());
+    assert_eq!(
+        value["findings"][0]["sentence"],
+        conclusions.findings[0].sentence(&made, &conclusions.analysis).to_string()
+    );
+    assert_eq!(value["caveats"].as_array().unwrap().len(), conclusions.caveats.len());
     assert_eq!(value["cells"].as_array().unwrap().len(), made.cells.len());
     assert_eq!(value["host"]["before"]["facts"]["cpu.model"], "AMD EPYC 7B13");
 }
 
 #[test]
 fn leads_contests_shares_and_maps_are_in() {
-    let (made, analysis) = pipetest::pipetest(3);
-    let value = run(&made, &analysis, Samples::Omit);
-    let (table, own) = (&value["tables"][1], &analysis.tables[1]);
+    let (made, conclusions) = pipetest::pipetest(3);
+    let value = run(&made, &conclusions, Samples::Omit);
+    let (table, own) = (&value["tables"][1], &conclusions.analysis.tables[1]);
     assert_eq!(table["points_down"], true);
     assert_eq!(table["axis_parameter"], "tokens");
     assert_eq!(table["shares"]["word"], "active");
@@ -74,14 +77,17 @@ fn leads_contests_shares_and_maps_are_in() {
     assert!(place["at"]["value"].as_f64().is_some_and(|at| at > 0.0), "{place}");
     assert_eq!(value["maps"].as_array().unwrap().len(), 1);
     let spot = &value["maps"][0]["spots"][0][0];
-    assert_eq!(spot["best"], analysis.maps[0].spots[0][0].as_ref().unwrap().best.as_str());
+    assert_eq!(
+        spot["best"],
+        conclusions.analysis.maps[0].spots[0][0].as_ref().unwrap().best.as_str()
+    );
     assert_eq!(value["maps"][0]["spots"][3][10], Value::Null);
 }
 
 #[test]
 fn modes_steps_drift_and_where_a_series_ended_are_in() {
-    let (made, analysis) = before(Size::SMALL);
-    let value = run(&made, &analysis, Samples::Include);
+    let (made, conclusions) = before(Size::SMALL);
+    let value = run(&made, &conclusions, Samples::Include);
     let rows = &value["tables"][0]["rows"];
     assert_eq!(value["tables"][0]["trajectory"], true);
     assert_eq!(rows[0]["modes"]["division"], "within-rounds");
@@ -102,6 +108,6 @@ fn modes_steps_drift_and_where_a_series_ended_are_in() {
         .iter()
         .map(|finding| finding["kind"].as_str().unwrap())
         .collect();
-    assert_eq!(kinds.len(), analysis.findings.len());
+    assert_eq!(kinds.len(), conclusions.findings.len());
     assert!(["mode", "step", "drift"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }

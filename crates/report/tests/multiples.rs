@@ -12,11 +12,11 @@ fn lead(best: &str, second: &str) -> Lead {
 
 #[test]
 fn a_map_over_cpus_has_columns_that_are_multiples() {
-    let (run, mut analysis) = fixture::locks::locks(2);
-    let table = &analysis.tables[0];
+    let (run, mut conclusions) = fixture::locks::locks(2);
+    let table = &conclusions.analysis.tables[0];
     let mut parameters = table.parameters.clone();
     parameters.remove("cpus");
-    analysis.maps.push(Map {
+    conclusions.analysis.maps.push(Map {
         workload: "lock".to_owned(),
         metric: table.metric.clone(),
         parameters,
@@ -27,7 +27,7 @@ fn a_map_over_cpus_has_columns_that_are_multiples() {
         subjects: ["byte", "futex"].map(|name| (name.to_owned(), name.to_owned())).to_vec(),
         spots: vec![vec![Some(lead("byte", "futex")), None, Some(lead("futex", "byte"))]; 2],
     });
-    let page = report::html::page(&[(run, analysis)]);
+    let page = report::html::page(&[(run, conclusions)]);
     let map = page.split("<figure class=\"map\"").nth(1).expect("a map");
     let map = map.split("</figure>").next().unwrap_or_default();
     for head in ["<th scope=\"col\">0.5</th>", "<th scope=\"col\">16 per CPU</th>"] {

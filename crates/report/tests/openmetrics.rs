@@ -160,7 +160,7 @@ fn the_text_is_what_the_specification_says() {
 
 #[test]
 fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary() {
-    let (run, analysis) = locks::locks(3);
+    let (run, conclusions) = locks::locks(3);
     let families = read(&written(&run));
     let family = |name: &str| {
         let found = families.iter().find(|(known, _)| known == name);
@@ -168,7 +168,8 @@ fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary()
     };
     assert_eq!(family("knee_lock_fairness").unit, None);
     let single = family("knee_lock_waiting_single_seconds");
-    let table = analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
+    let table =
+        conclusions.analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
     let of = table.distributions.iter().find(|of| of.subject == "mcs" && of.point == 8).unwrap();
     let is_it = |sample: &&Sample| {
         sample.labels["subject"] == "mcs"
@@ -185,12 +186,12 @@ fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary()
     };
     assert!(has("ticket", "16") && !has("ticket", "32") && !has("broken", "32"));
 
-    let (run, analysis) = build::build(&[1, 2]);
+    let (run, conclusions) = build::build(&[1, 2]);
     let families = read(&written(&run));
     let (_, means) =
         families.iter().find(|(name, _)| name == "knee_build_percent_cpu_mean_ratio").unwrap();
     assert_eq!((means.kind.as_str(), means.unit.as_deref()), ("gauge", Some("ratio")));
-    let mean = analysis.averages[0].rows[3].figures[0].as_ref().unwrap().mean;
+    let mean = conclusions.analysis.averages[0].rows[3].figures[0].as_ref().unwrap().mean;
     assert!((means.samples[0].value * 100.0 / mean - 1.0).abs() < 1e-12);
     // Three loads on one and on two CPUs, of which one never ended.
     assert_eq!(means.samples.len(), 5);
@@ -198,11 +199,11 @@ fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary()
 
 #[test]
 fn figures_are_seconds_and_those_of_the_tables() {
-    let (run, analysis) = realistic(3);
+    let (run, conclusions) = realistic(3);
     let families = read(&written(&run));
     let (_, family) = families.iter().find(|(name, _)| name == "knee_poll_loop_seconds").unwrap();
     assert_eq!((family.kind.as_str(), family.unit.as_deref()), ("summary", Some("seconds")));
-    let table = &analysis.tables[0];
+    let table = &conclusions.analysis.tables[0];
     let row = table.rows.iter().find(|row| row.subject == "epoll-level").unwrap();
     let at = row.cells[2].as_ref().unwrap();
     let of = |name: &str, value: &str, sample: &Sample| {

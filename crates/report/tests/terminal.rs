@@ -11,43 +11,43 @@ const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline
 
 #[test]
 fn a_wide_terminal_shows_one_line_a_subject() {
-    let (run, analysis) = realistic(20);
-    insta::assert_snapshot!("wide", tables(&run, &analysis, &PLAIN));
+    let (run, conclusions) = realistic(20);
+    insta::assert_snapshot!("wide", tables(&run, &conclusions, &PLAIN));
 }
 
 #[test]
 fn eighty_columns_move_the_growth_below() {
-    let (run, analysis) = realistic(20);
-    insta::assert_snapshot!("eighty", tables(&run, &analysis, &Style { width: 80, ..PLAIN }));
+    let (run, conclusions) = realistic(20);
+    insta::assert_snapshot!("eighty", tables(&run, &conclusions, &Style { width: 80, ..PLAIN }));
 }
 
 #[test]
 fn forty_columns_split_the_table_between_its_points() {
-    let (run, analysis) = realistic(20);
-    insta::assert_snapshot!("narrow", tables(&run, &analysis, &Style { width: 40, ..PLAIN }));
+    let (run, conclusions) = realistic(20);
+    insta::assert_snapshot!("narrow", tables(&run, &conclusions, &Style { width: 40, ..PLAIN }));
 }
 
 #[test]
 fn colour_marks_the_best_and_adds_no_word() {
-    let (run, analysis) = realistic(20);
-    let coloured = tables(&run, &analysis, &Style { colour: true, ..PLAIN });
+    let (run, conclusions) = realistic(20);
+    let coloured = tables(&run, &conclusions, &Style { colour: true, ..PLAIN });
     insta::assert_snapshot!("coloured", coloured.replace('\u{1b}', "␛"));
     let bare = without_escapes(&coloured);
     let bare: Vec<&str> = bare.lines().map(str::trim_end).collect();
-    assert_eq!(bare, tables(&run, &analysis, &PLAIN).lines().collect::<Vec<_>>());
+    assert_eq!(bare, tables(&run, &conclusions, &PLAIN).lines().collect::<Vec<_>>());
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let calls = before(Size::SMALL);
-    for (run, analysis) in
+    for (run, conclusions) in
         [realistic(20), pipetest::pipetest(20), with_long_names(), calls, dead::dead(4)]
             .into_iter()
             .chain([locks::locks(5), locks::predicted(3), build::build(&[1, 2])])
     {
         for width in [40, 41, 47, 60, 80, 97, 120, 200] {
             for detail in [Detail::Headline, Detail::All] {
-                let text = tables(&run, &analysis, &Style { width, detail, ..PLAIN });
+                let text = tables(&run, &conclusions, &Style { width, detail, ..PLAIN });
                 for line in text.lines() {
                     assert!(line.chars().count() <= width, "{width} columns: {line:?}");
                 }
@@ -58,9 +58,9 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn every_figure_of_the_headline_is_there_at_every_width() {
-    let (run, analysis) = realistic(20);
+    let (run, conclusions) = realistic(20);
     let figures = |width| {
-        let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+        let text = tables(&run, &conclusions, &Style { width, ..PLAIN });
         let before = text.split("Findings").next().unwrap_or_default().to_owned();
         let mut words: Vec<String> = before
             .split_whitespace()
@@ -78,31 +78,31 @@ fn every_figure_of_the_headline_is_there_at_every_width() {
 
 #[test]
 fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
-    let (run, analysis) = pipetest::pipetest(20);
-    insta::assert_snapshot!("points_down", tables(&run, &analysis, &PLAIN));
-    let eighty = tables(&run, &analysis, &Style { width: 80, ..PLAIN });
+    let (run, conclusions) = pipetest::pipetest(20);
+    insta::assert_snapshot!("points_down", tables(&run, &conclusions, &PLAIN));
+    let eighty = tables(&run, &conclusions, &Style { width: 80, ..PLAIN });
     insta::assert_snapshot!("points_down_eighty", eighty);
-    let narrow = tables(&run, &analysis, &Style { width: 40, ..PLAIN });
+    let narrow = tables(&run, &conclusions, &Style { width: 40, ..PLAIN });
     insta::assert_snapshot!("points_down_narrow", narrow);
 }
 
 #[test]
 fn what_the_workload_stated_is_told_with_every_table() {
-    let (run, analysis) = pipetest::pipetest(4);
-    assert!(!tables(&run, &analysis, &PLAIN).contains("hits per tenth"));
-    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    let (run, conclusions) = pipetest::pipetest(4);
+    assert!(!tables(&run, &conclusions, &PLAIN).contains("hits per tenth"));
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
     assert!(all.contains("  hits per tenth, by tokens:\n"), "{all}");
     assert!(all.contains("    1 to 10: 0% 0% 0% 0% 0% 0% 0% 0% 0% 100%\n"), "{all}");
     // The parked peers of the other fixture are none, everywhere: nothing to tell.
-    let (run, analysis) = realistic(4);
-    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    let (run, conclusions) = realistic(4);
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
     assert!(!all.contains("parked peers"), "{all}");
 }
 
 /// A run whose axis and one of whose subjects have names that a narrow terminal has to fold.
-fn with_long_names() -> (record::Run, analysis::Analysis) {
-    let (run, mut analysis) = pipetest::pipetest(4);
-    for table in &mut analysis.tables {
+fn with_long_names() -> (record::Run, findings::Conclusions) {
+    let (run, mut conclusions) = pipetest::pipetest(4);
+    for table in &mut conclusions.analysis.tables {
         table.axis.push_str(" that are on their way");
         table.rows[1].label.push_str(" (emulated by another one)");
         for row in &mut table.rows {
@@ -118,24 +118,24 @@ fn with_long_names() -> (record::Run, analysis::Analysis) {
             });
         }
     }
-    (run, analysis)
+    (run, conclusions)
 }
 
 #[test]
 fn names_fold_on_a_narrow_terminal_and_growth_stands_below_the_figures() {
-    let (run, mut analysis) = with_long_names();
-    analysis.tables.truncate(1);
-    analysis.findings.clear();
-    let text = tables(&run, &analysis, &Style { width: 40, ..PLAIN });
+    let (run, mut conclusions) = with_long_names();
+    conclusions.analysis.tables.truncate(1);
+    conclusions.findings.clear();
+    let text = tables(&run, &conclusions, &Style { width: 40, ..PLAIN });
     insta::assert_snapshot!("folded", text);
 }
 
 #[test]
 fn every_figure_stands_below_its_subject_and_every_lead_is_marked() {
-    let (run, analysis) = pipetest::pipetest(20);
+    let (run, conclusions) = pipetest::pipetest(20);
     for width in [200, 80, 40] {
-        let text = tables(&run, &analysis, &Style { width, ..PLAIN });
-        for table in &analysis.tables {
+        let text = tables(&run, &conclusions, &Style { width, ..PLAIN });
+        for table in &conclusions.analysis.tables {
             let marked = table.leads.iter().flatten().filter(|lead| lead.clear).count();
             let title = format!("in {} pipes", findings::format::count(pipes(table)));
             // A title may be folded on a narrow terminal; then it is the whole text that is searched.
@@ -152,10 +152,10 @@ fn every_figure_stands_below_its_subject_and_every_lead_is_marked() {
 
 #[test]
 fn those_who_share_a_lead_are_marked_where_they_are_few() {
-    let (run, mut analysis) = pipetest::pipetest(20);
-    analysis.tables.truncate(1);
-    analysis.findings.clear();
-    let table = &mut analysis.tables[0];
+    let (run, mut conclusions) = pipetest::pipetest(20);
+    conclusions.analysis.tables.truncate(1);
+    conclusions.findings.clear();
+    let table = &mut conclusions.analysis.tables[0];
     // Three of five, all five, and five of six lead together.
     let all = ["select", "poll", "epoll-edge", "io_uring-multishot"];
     for (column, (tied, of)) in [(2, 5), (4, 5), (4, 6)].into_iter().enumerate() {
@@ -165,9 +165,9 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
         lead.tied = all[..tied].iter().map(|name| (*name).to_owned()).collect();
     }
     for points_down in [true, false] {
-        analysis.tables[0].points_down = points_down;
+        conclusions.analysis.tables[0].points_down = points_down;
         for width in [200, 80, 40] {
-            let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+            let text = tables(&run, &conclusions, &Style { width, ..PLAIN });
             let has = |figure: &str| text.split_whitespace().any(|word| word == figure);
             assert!(["78.5~", "95.8~", "798~"].into_iter().all(has), "{width} columns: {text}");
             assert!(["721", "372", "990", "1,002"].into_iter().all(has), "{width} columns: {text}");
@@ -177,10 +177,10 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
             assert!(said.join(" ").contains(legend), "{width} columns: {text}");
         }
     }
-    for lead in analysis.tables[0].leads.iter_mut().flatten() {
+    for lead in conclusions.analysis.tables[0].leads.iter_mut().flatten() {
         (lead.clear, lead.of) = (false, 1 + lead.tied.len());
     }
-    let text = tables(&run, &analysis, &PLAIN);
+    let text = tables(&run, &conclusions, &PLAIN);
     assert!(text.contains("Nobody is marked: every lead is too close to call"), "{text}");
     assert!(!text.contains(['*', '~']), "{text}");
 }
@@ -191,51 +191,51 @@ fn pipes(table: &analysis::Table) -> u64 {
 
 #[test]
 fn colour_marks_the_best_among_points_as_well() {
-    let (run, analysis) = pipetest::pipetest(20);
-    let coloured = tables(&run, &analysis, &Style { colour: true, ..PLAIN });
-    let leads = analysis.tables.iter().flat_map(|table| table.leads.iter().flatten());
+    let (run, conclusions) = pipetest::pipetest(20);
+    let coloured = tables(&run, &conclusions, &Style { colour: true, ..PLAIN });
+    let leads = conclusions.analysis.tables.iter().flat_map(|table| table.leads.iter().flatten());
     assert_eq!(coloured.matches("\u{1b}[32m").count(), leads.filter(|lead| lead.clear).count());
     assert!(coloured.contains(" 798*\u{1b}[0m"), "{coloured}");
     let bare = without_escapes(&coloured);
     let bare: Vec<&str> = bare.lines().map(str::trim_end).collect();
-    assert_eq!(bare, tables(&run, &analysis, &PLAIN).lines().collect::<Vec<_>>());
+    assert_eq!(bare, tables(&run, &conclusions, &PLAIN).lines().collect::<Vec<_>>());
 }
 
 #[test]
 fn with_subjects_down_a_clear_lead_is_marked_too() {
-    let (run, mut analysis) = pipetest::pipetest(20);
-    analysis.tables.truncate(1);
-    analysis.tables[0].points_down = false;
-    analysis.findings.clear();
-    insta::assert_snapshot!("subjects_down", tables(&run, &analysis, &PLAIN));
+    let (run, mut conclusions) = pipetest::pipetest(20);
+    conclusions.analysis.tables.truncate(1);
+    conclusions.analysis.tables[0].points_down = false;
+    conclusions.findings.clear();
+    insta::assert_snapshot!("subjects_down", tables(&run, &conclusions, &PLAIN));
 }
 
 #[test]
 fn a_table_of_somebody_else_has_single_figures() {
-    let (run, analysis) = pipetest::foreign();
-    insta::assert_snapshot!("foreign", tables(&run, &analysis, &PLAIN));
+    let (run, conclusions) = pipetest::foreign();
+    insta::assert_snapshot!("foreign", tables(&run, &conclusions, &PLAIN));
 }
 
 #[test]
 fn trajectories_say_what_their_medians_are_what_was_found_and_where_they_ended() {
-    let (run, analysis) = before(Size::SMALL);
-    insta::assert_snapshot!("trajectory", tables(&run, &analysis, &PLAIN));
-    let narrow = tables(&run, &analysis, &Style { width: 60, ..PLAIN });
+    let (run, conclusions) = before(Size::SMALL);
+    insta::assert_snapshot!("trajectory", tables(&run, &conclusions, &PLAIN));
+    let narrow = tables(&run, &conclusions, &Style { width: 60, ..PLAIN });
     insta::assert_snapshot!("trajectory_narrow", narrow);
-    let (run, mut analysis) = after(Size::SMALL);
-    analysis.tables[0].points_down = true;
-    insta::assert_snapshot!("trajectory_down", tables(&run, &analysis, &PLAIN));
+    let (run, mut conclusions) = after(Size::SMALL);
+    conclusions.analysis.tables[0].points_down = true;
+    insta::assert_snapshot!("trajectory_down", tables(&run, &conclusions, &PLAIN));
 }
 
 #[test]
 fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
-    let (run, analysis) = dead::dead(12);
-    insta::assert_snapshot!("dead", tables(&run, &analysis, &PLAIN));
-    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    let (run, conclusions) = dead::dead(12);
+    insta::assert_snapshot!("dead", tables(&run, &conclusions, &PLAIN));
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
     assert!(all.contains("memory for each dead connection in KiB"), "{all}");
     assert!(all.contains("poll (cpu, workers = 1) is linear: ×"), "{all}");
     for width in [40, 80] {
-        let text = tables(&run, &analysis, &Style { width, ..PLAIN });
+        let text = tables(&run, &conclusions, &Style { width, ..PLAIN });
         assert!(text.contains("collapses  ÷8.21") && text.contains("holds      ×0.98"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
     }
@@ -243,34 +243,34 @@ fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
 
 #[test]
 fn threads_on_cpus_are_told_as_multiples_and_a_control_has_no_row() {
-    let (run, analysis) = locks::locks(5);
-    let text = tables(&run, &analysis, &PLAIN);
+    let (run, conclusions) = locks::locks(5);
+    let text = tables(&run, &conclusions, &PLAIN);
     insta::assert_snapshot!("lock", text);
     let (table, findings) = text.split_once("Findings").expect("findings");
     assert!(!table.contains("broken") && findings.contains("broken"), "{text}");
     // Nothing is a share where there are more threads than CPUs.
     assert!(!table.replace("97 % of 400 samples", "").contains('%'), "{table}");
-    let narrow = tables(&run, &analysis, &Style { width: 60, ..PLAIN });
+    let narrow = tables(&run, &conclusions, &Style { width: 60, ..PLAIN });
     let heads: Vec<&str> =
         narrow.lines().filter(|line| line.starts_with("  per CPU ")).map(str::trim_end).collect();
     assert_eq!(heads.len(), 2, "a head for each part of the table: {narrow}");
     let multiples = heads.iter().flat_map(|head| head.split_whitespace().skip(2));
     assert_eq!(multiples.collect::<Vec<_>>(), ["0.5", "1", "2", "4", "8", "16"]);
-    let mut down = analysis.clone();
-    down.tables.truncate(1);
-    down.tables[0].points_down = true;
+    let mut down = conclusions.clone();
+    down.analysis.tables.truncate(1);
+    down.analysis.tables[0].points_down = true;
     down.findings.clear();
     insta::assert_snapshot!("lock_down", tables(&run, &down, &PLAIN));
 }
 
 #[test]
 fn how_long_single_ones_waited_is_told_with_every_table() {
-    let (run, mut analysis) = locks::locks(5);
-    analysis.tables.retain(|table| table.metric.name == "waiting");
-    analysis.findings.clear();
-    let all = tables(&run, &analysis, &Style { detail: Detail::All, ..PLAIN });
+    let (run, mut conclusions) = locks::locks(5);
+    conclusions.analysis.tables.retain(|table| table.metric.name == "waiting");
+    conclusions.findings.clear();
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
     insta::assert_snapshot!("waits", all);
-    let narrow = tables(&run, &analysis, &Style { detail: Detail::All, width: 40, ..PLAIN });
+    let narrow = tables(&run, &conclusions, &Style { detail: Detail::All, width: 40, ..PLAIN });
     for word in ["p50", "p99.9", "longest", "operations"] {
         assert_eq!(all.matches(word).count(), 6, "{word} once a point: {all}");
         assert_eq!(narrow.matches(word).count(), 6, "{word} once a point: {narrow}");
@@ -279,18 +279,18 @@ fn how_long_single_ones_waited_is_told_with_every_table() {
 
 #[test]
 fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
-    let (run, analysis) = build::build(&[1, 2]);
-    let text = tables(&run, &analysis, &PLAIN);
+    let (run, conclusions) = build::build(&[1, 2]);
+    let text = tables(&run, &conclusions, &PLAIN);
     insta::assert_snapshot!("averages", text);
     insta::assert_snapshot!(
         "averages_narrow",
-        tables(&run, &analysis, &Style { width: 40, ..PLAIN })
+        tables(&run, &conclusions, &Style { width: 40, ..PLAIN })
     );
-    let column = |of: usize| &analysis.averages[of].columns[2];
+    let column = |of: usize| &conclusions.analysis.averages[of].columns[2];
     assert_eq!((column(0).runs, column(0).failed), (0, 5));
     assert_eq!((column(1).runs, column(1).failed), (4, 1));
     // Each mean is that of the samples.
-    let row = &analysis.averages[1].rows[0];
+    let row = &conclusions.analysis.averages[1].rows[0];
     let first = row.figures[0].as_ref().expect("figures");
     let mean = first.samples.iter().sum::<f64>() / first.samples.len() as f64 / 1e9;
     assert!(text.contains(&format!("{mean:.2} (")), "{mean} is not in {text}");
@@ -298,8 +298,8 @@ fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
 
 #[test]
 fn a_prediction_is_never_told_as_a_measurement() {
-    let (run, analysis) = locks::predicted(3);
-    let text = tables(&run, &analysis, &PLAIN);
+    let (run, conclusions) = locks::predicted(3);
+    let text = tables(&run, &conclusions, &PLAIN);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("(predicted by a model, median of 3 rounds)"), "{text}");
     assert!(text.contains("Nothing here was measured"), "{text}");
@@ -309,7 +309,7 @@ fn a_prediction_is_never_told_as_a_measurement() {
 fn a_run_without_figures_says_so() {
     let (mut run, _) = realistic(1);
     run.cells.clear();
-    let text = tables(&run, &analysis::Analysis::default(), &PLAIN);
+    let text = tables(&run, &findings::Conclusions::default(), &PLAIN);
     assert_eq!(text, "Findings\n  None: too little was measured.\n");
 }
 
@@ -318,7 +318,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     let (mut run, _) = realistic(1);
     run.cells.truncate(12);
     run.summary.state = record::RunState::Interrupted;
-    let text = tables(&run, &analysis::analyse(&run), &PLAIN);
+    let text = tables(&run, &findings::conclude(&run), &PLAIN);
     let said = "The run was interrupted: 12 of 910 cells ended → knee run --resume";
     assert!(text.contains(said), "{text}");
 }

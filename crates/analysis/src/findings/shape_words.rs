@@ -1,7 +1,7 @@
-//! Modes, steps and drift in sentences.
+//! Modes in sentences.
 
 use crate::findings::words;
-use crate::{Class, Division, Drift, Estimate, Mode, Modes, Step, Table};
+use crate::{Class, Division, Mode, Modes, Table};
 
 /// `dynamic has two modes from 100 to 5,000 processes: 61 % of the samples lie on the lower (constant,
 /// 90.1 µs), 39 % on the upper (linear, 95.0 to 400 µs); rounds 2 and 5 are on the upper.`
@@ -79,35 +79,6 @@ fn divided(modes: &Modes) -> String {
     }
 }
 
-/// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`
-pub(crate) fn step(subject: &str, axis: &str, step: &Step) -> String {
-    let direction = if step.factor.value >= 1.0 { "up" } else { "down" };
-    let factor = words::factor(step.factor.value);
-    let Estimate { value, low, high } = step.at;
-    let whole = |place: f64| words::count(place.round().max(0.0) as u64);
-    let interval = if high > low {
-        format!(" (95 % {} to {})", whole(low), whole(high))
-    } else {
-        String::new()
-    };
-    format!("{subject} steps {direction} {factor} at {} {axis}{interval}.", whole(value))
-}
-
-/// `touch drifted: the last rounds are ×1.30 of the first (95 % 1.22 to 1.38).`
-pub(crate) fn drift(subject: &str, drift: &Drift) -> String {
-    let factor = words::factor(drift.factor.value);
-    let (low, high) = (words::significant(drift.factor.low), words::significant(drift.factor.high));
-    match drift.since {
-        Some(round) => format!(
-            "{subject} drifted: from round {round} on it is {factor} of what it was before (95 % \
-             {low} to {high})."
-        ),
-        None => format!(
-            "{subject} drifted: the last round is {factor} of the first (95 % {low} to {high})."
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,34 +129,6 @@ mod tests {
         assert_eq!(
             (words::mode_rank(1, 3), words::mode_rank(2, 3), words::mode_rank(2, 4)),
             ("middle", "uppermost", "third")
-        );
-    }
-
-    #[test]
-    fn a_step_goes_up_or_down() {
-        let at = Estimate { value: 12_400.0, low: 12_300.0, high: 12_500.0 };
-        let factor = |value| Estimate { value, low: 0.9 * value, high: 1.1 * value };
-        assert_eq!(
-            step("mmap", "maps", &Step { at, factor: factor(1.8) }),
-            "mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500)."
-        );
-        let at = Estimate { value: 512.0, low: 512.0, high: 512.0 };
-        assert_eq!(
-            step("mmap", "maps", &Step { at, factor: factor(0.6) }),
-            "mmap steps down ×0.600 at 512 maps."
-        );
-    }
-
-    #[test]
-    fn drift_is_bit_by_bit_or_at_once() {
-        let factor = Estimate { value: 1.3, low: 1.22, high: 1.384 };
-        assert_eq!(
-            drift("touch", &Drift { factor, since: None }),
-            "touch drifted: the last round is ×1.30 of the first (95 % 1.22 to 1.38)."
-        );
-        assert_eq!(
-            drift("touch", &Drift { factor, since: Some(4) }),
-            "touch drifted: from round 4 on it is ×1.30 of what it was before (95 % 1.22 to 1.38)."
         );
     }
 }

@@ -1,14 +1,13 @@
-//! How wide intervals are by now: what a budget is spent by, and what is said of it in the end.
+//! How wide intervals are by now: what a budget is spent by.
 //!
 //! A place of a run is a workload's subject at a point under its parameters, and its width half of the
 //! interval of its headline metric's median, as a share of that median. Of a trajectory, one cell of
 //! which measures every place on the way, it is the widest that its table shows once it is warm.
 
-use crate::findings::words;
+use crate::Estimate;
 use crate::stats::bootstrap::interval_without;
 use crate::tables::headlines;
-use crate::{Estimate, PointSummary, Table};
-use record::{Budget, CellKey, Parameters, Run, RunState, Warning};
+use record::{CellKey, Parameters, Run};
 use std::collections::{BTreeMap, HashMap};
 
 /// Of a run that stops when its intervals are narrow, they are told as what holds 99 % of the replicates
@@ -47,68 +46,6 @@ fn share(Estimate { low, value, high }: Estimate) -> Option<f64> {
     (value > 0.0).then(|| (high - low) / 2.0 / value)
 }
 
-/// What became of a run's budget, in one line.
-pub(crate) fn caveat(run: &Run, tables: &[Table]) -> Option<Warning> {
-    let budget = run.plan.budget?;
-    let widths = all_widths(tables);
-    let (within, all) = match budget.precision {
-        0.0 => (0, widths.len()),
-        precision => (widths.iter().filter(|of| of.0 <= precision).count(), widths.len()),
-    };
-    let (least, most) = rounds(run, None);
-    let mut what = format!("{}: {}", head(&budget), rounds_in_words(least, most));
-    if budget.time_ms > 0 && most == 1 && run.summary.state == RunState::Complete {
-        let took_ms = run.cells.iter().map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000;
-        what = format!("{what}, which took {}", length(took_ms));
-    }
-    let [within_told, all_told] = [within, all].map(|points| words::count(points as u64));
-    if budget.precision > 0.0 {
-        let precision = words::percent(budget.precision);
-        what = format!("{what}; {within_told} of {all_told} points within ±{precision}");
-    }
-    if let Some((width, table, subject, point)) = widths.first() {
-        let (workload, at) = (&table.workload, table.place(*point));
-        let width = words::percent(*width);
-        what = format!("{what}; the widest: {workload} {subject} at {at}, ±{width}");
-    }
-    let done = budget.precision > 0.0 && within == all;
-    let remedy = if done || all == 0 {
-        String::new()
-    } else {
-        remedy(&budget, run.plan.rounds, (least, most))
-    };
-    Some(Warning { what, remedy })
-}
-
-/// What would have let it go on, of `cap` rounds at most: more rounds where a place had all of them, more
-/// time where another had not.
-pub(crate) fn remedy(budget: &Budget, cap: u32, (least, most): (u32, u32)) -> String {
-    let rounds = format!("the same with --rounds {}", 2 * cap);
-    match budget.time_ms {
-        0 => rounds,
-        _ if least >= cap => rounds,
-        _ if most >= cap => format!("{rounds} and a longer --budget"),
-        _ => "the same with a longer --budget".to_owned(),
-    }
-}
-
-/// The width of each figure that is told, the widest first.
-fn all_widths(tables: &[Table]) -> Vec<(f64, &Table, &str, u64)> {
-    let of_table = |table: &&'_ Table| table.headline;
-    let mut all = Vec::new();
-    for table in tables.iter().filter(of_table) {
-        let warm = crate::gather::places::verdicts_from(table.trajectory, &table.points);
-        for row in &table.rows {
-            let figures = row.cells.iter().flatten().filter(|figure| figure.point >= warm);
-            all.extend(figures.filter_map(|figure: &PointSummary| {
-                Some((share(figure.median)?, table, row.label.as_str(), figure.point))
-            }));
-        }
-    }
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    all
-}
-
 /// How often the places of a workload, or of all of them, were measured: least and most.
 pub fn rounds(run: &Run, workload: Option<&str>) -> (u32, u32) {
     let mut cells: BTreeMap<(&str, &str, &Parameters, u64), u32> = BTreeMap::new();
@@ -118,23 +55,6 @@ pub fn rounds(run: &Run, workload: Option<&str>) -> (u32, u32) {
     }
     let counts = || cells.values().copied();
     (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
-}
-
-fn rounds_in_words(least: u32, most: u32) -> String {
-    match (least, most) {
-        (1, 1) => "1 round".to_owned(),
-        _ if least == most => format!("{most} rounds"),
-        _ => format!("{least} to {most} rounds"),
-    }
-}
-
-/// `Budget of 2 min or ±2 %`.
-fn head(budget: &Budget) -> String {
-    let time = (budget.time_ms > 0).then(|| length(budget.time_ms));
-    let precision =
-        (budget.precision > 0.0).then(|| format!("±{}", words::percent(budget.precision)));
-    let both: Vec<String> = time.into_iter().chain(precision).collect();
-    format!("Budget of {}", both.join(" or "))
 }
 
 /// A length of time, for people: `2 min`, `1 min 30 s`.
@@ -161,15 +81,6 @@ mod tests {
             told,
             ["500 ms", "1.5 s", "34 s", "1 min", "1 min 30 s", "2 h", "1 h 2 min 3 s"]
         );
-    }
-
-    #[test]
-    fn who_had_all_rounds_needs_more_of_them_and_not_more_time() {
-        let told = |time_ms, rounds| remedy(&Budget { time_ms, precision: 0.02 }, 200, rounds);
-        assert_eq!(told(8_000, (200, 200)), "the same with --rounds 400");
-        assert_eq!(told(8_000, (20, 60)), "the same with a longer --budget");
-        assert_eq!(told(8_000, (20, 200)), "the same with --rounds 400 and a longer --budget");
-        assert_eq!(told(0, (20, 60)), "the same with --rounds 400");
     }
 
     #[test]

@@ -55,3 +55,17 @@ impl MoreRounds {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_with_all_rounds_needs_more_of_them_and_not_more_time() {
+        let remedy = |time_ms, rounds| MoreRounds::with_budget(time_ms, 200, rounds).remedy();
+        assert_eq!(remedy(8_000, (200, 200)), "the same with --rounds 400");
+        assert_eq!(remedy(8_000, (20, 60)), "the same with a longer --budget");
+        assert_eq!(remedy(8_000, (20, 200)), "the same with --rounds 400 and a longer --budget");
+        assert_eq!(remedy(0, (20, 60)), "the same with --rounds 400");
+    }
+}

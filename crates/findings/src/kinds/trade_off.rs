@@ -38,7 +38,7 @@ impl FindingKind for TradeOff {
         let of_table = |table| {
             let of_pair = move |(first, second): &(String, String)| {
                 let data = Self::new(context, table, (first, second))?;
-                Some(Finding::about(table, vec![second.clone(), first.clone()], data))
+                Some(Finding::about(table, vec![first.clone(), second.clone()], data))
             };
             context.rivals(table).iter().filter_map(of_pair)
         };
@@ -52,7 +52,7 @@ impl FindingKind for TradeOff {
     /// `ticket-block beside ticket: ×0.97 at 1 thread per CPU (95 % 0.95 to 0.99), ×480 at 16 (95 % 200 to
     /// 900); CPU per acquisition ×1.02 and ÷350.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let [second, first] = names.subjects() else { return Sentence::default() };
+        let [first, second] = names.subjects() else { return Sentence::default() };
         let to = names.multiple_at(self.to).map_or_else(|| names.point(self.to), multiple);
         let cpu = self.cpu.map(|(from, to)| {
             format!("; CPU per {} {} and {}", names.one_counted(), change(from), change(to))

@@ -266,8 +266,8 @@ fn write(
     // The record may have come to be since the file was looked at.
     report::check(file, place(&ask.run.place).ok().as_deref())?;
     let analysed = runs.into_iter().map(|run| {
-        let analysis = analysis::analyse(&run);
-        (run, analysis)
+        let conclusions = findings::conclude(&run);
+        (run, conclusions)
     });
     let page = comparison::page(&analysed.collect::<Vec<_>>(), comparison);
     files::write(file, |out| out.write_all(page.as_bytes()))

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print;
 use ::record::Run;
-use analysis::Analysis;
+use findings::Conclusions;
 use std::path::Path;
 
 /// What may be replaced by a page.
@@ -19,8 +19,8 @@ pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let mut pages = Vec::new();
     for name in &ask.runs {
         let run = read(name, &ask.place)?;
-        let analysis = analysis::analyse(&run);
-        pages.push((run, analysis));
+        let conclusions = findings::conclude(&run);
+        pages.push((run, conclusions));
     }
     write(&ask.output, record.as_deref(), &pages)?;
     print(&format!("Report: {}\n", ask.output.display()))?;
@@ -33,7 +33,11 @@ pub fn check(file: &Path, record: Option<&Path>) -> Result<(), Trouble> {
 }
 
 /// Writes the page of `runs` to `file`, whole or not at all.
-pub fn write(file: &Path, record: Option<&Path>, runs: &[(Run, Analysis)]) -> Result<(), Trouble> {
+pub fn write(
+    file: &Path,
+    record: Option<&Path>,
+    runs: &[(Run, Conclusions)],
+) -> Result<(), Trouble> {
     check(file, record)?;
     let page = report::html::page(runs);
     files::write(file, |out| out.write_all(page.as_bytes()))

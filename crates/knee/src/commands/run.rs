@@ -13,8 +13,8 @@ use crate::output::{print, print_json, style};
 use crate::progress::Progress;
 use ::record::{Archive, Outcome, Run, RunState, RunSummary, SqliteArchive};
 use ::report::json::Samples;
-use analysis::Analysis;
 use engine::{Calibrated, Settings, Stop, Unsaved};
+use findings::Conclusions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -206,11 +206,11 @@ fn conclude(
     unsaved: Option<&Unsaved>,
 ) -> Result<Exit, Trouble> {
     let recorded = sitting.archive.is_some();
-    let analysis = analysis::analyse(&sitting.run);
+    let conclusions = findings::conclude(&sitting.run);
     let page = asked.output.clone().unwrap_or_else(|| page(&sitting.run, file, recorded));
-    let pages = [(sitting.run, analysis)];
+    let pages = [(sitting.run, conclusions)];
     let written = report::write(&page, Some(file), &pages);
-    let [(run, analysis)] = pages;
+    let [(run, conclusions)] = pages;
 
     let mut places = Vec::new();
     if written.is_ok() {
@@ -219,7 +219,7 @@ fn conclude(
     if recorded {
         places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
-    let printed = printed(asked, &run, &analysis, &places.join("    "));
+    let printed = printed(asked, &run, &conclusions, &places.join("    "));
 
     if let Some(unsaved) = unsaved {
         return Err(lost(unsaved));
@@ -242,14 +242,19 @@ fn conclude(
     }
 }
 
-fn printed(asked: &Asked, run: &Run, analysis: &Analysis, places: &str) -> Result<(), Trouble> {
+fn printed(
+    asked: &Asked,
+    run: &Run,
+    conclusions: &Conclusions,
+    places: &str,
+) -> Result<(), Trouble> {
     if asked.json {
-        return print_json(&::report::json::run(run, analysis, Samples::Include));
+        return print_json(&::report::json::run(run, conclusions, Samples::Include));
     }
     if let Some(name) = &asked.like {
-        return print(&like::told(name, run, analysis, places));
+        return print(&like::told(name, run, conclusions, places));
     }
-    let tables = ::report::terminal::tables(run, analysis, &style(asked.all));
+    let tables = ::report::terminal::tables(run, conclusions, &style(asked.all));
     print(&format!("{tables}{places}\n"))
 }
 

@@ -9,11 +9,11 @@ use report::json::Samples;
 /// Shows a run.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let run = read(&ask.run, &ask.place)?;
-    let analysis = analysis::analyse(&run);
+    let conclusions = findings::conclude(&run);
     if ask.json {
-        print_json(&report::json::run(&run, &analysis, Samples::Include))?;
+        print_json(&report::json::run(&run, &conclusions, Samples::Include))?;
     } else {
-        print(&report::terminal::tables(&run, &analysis, &style(ask.all)))?;
+        print(&report::terminal::tables(&run, &conclusions, &style(ask.all)))?;
     }
     Ok(Exit::Done)
 }

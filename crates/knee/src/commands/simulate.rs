@@ -51,14 +51,14 @@ pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
 
 /// Writes the page, and prints tables and findings.
 fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
-    let analysis = analysis::analyse(&run);
-    let analysed = [(run, analysis)];
+    let conclusions = findings::conclude(&run);
+    let analysed = [(run, conclusions)];
     if let Some(file) = &ask.output {
         report::write(file, ask.record.as_deref(), &analysed)?;
     }
-    let [(run, analysis)] = &analysed;
+    let [(run, conclusions)] = &analysed;
     if ask.json {
-        print_json(&::report::json::run(run, analysis, Samples::Include))?;
+        print_json(&::report::json::run(run, conclusions, Samples::Include))?;
         return Ok(Exit::Done);
     }
     let mut places = Vec::new();
@@ -68,7 +68,7 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
     if let Some(file) = &ask.record {
         places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
-    let tables = ::report::terminal::tables(run, analysis, &style(ask.all));
+    let tables = ::report::terminal::tables(run, conclusions, &style(ask.all));
     let places = if places.is_empty() { String::new() } else { places.join("    ") + "\n" };
     print(&format!("{}\n\n{tables}{places}", told::HEAD))?;
     Ok(Exit::Done)

@@ -3,8 +3,8 @@
 use super::bench::ask;
 use super::{Bench, Control, Proof, State, twice, unsigned_zero};
 use crate::exit::Trouble;
-use analysis::findings::reasons;
 use analysis::{Analysis, Class};
+use findings::reasons;
 use serde_json::json;
 
 pub const CONTROL: Control = Control {

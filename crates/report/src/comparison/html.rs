@@ -8,10 +8,10 @@ use super::{
 };
 use crate::figures::{NONE, Unit, figure, whole};
 use crate::html::{Front, page_with};
-use analysis::Analysis;
 use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
+use findings::Conclusions;
 use maud::{Markup, html};
 use record::Run;
 
@@ -23,7 +23,7 @@ const STRIP_HEIGHT: f64 = 20.0;
 const REACH_MAX: f64 = 1000.0;
 
 /// The page of `runs`, the base first and the new one second.
-pub fn page(runs: &[(Run, Analysis)], comparison: &Comparison) -> String {
+pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
     let [(base, _), (new, _), ..] = runs else { return crate::html::page(runs) };
     let pair = Pair { base, new, comparison };
     let front = Front {

@@ -39,7 +39,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(FORMAT.head.as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
     let told = [format!("Of {}.", identity(run)), format!("{how} {}.", place(run))];
-    let caveats = caveats(analysis).map(|line| format!("Mind: {line}"));
+    let caveats = caveats(material.conclusions()).map(|line| format!("Mind: {line}"));
     for line in told.into_iter().chain(caveats) {
         writeln!(out, "# {}", comment(&line))?;
     }

@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    let value = run(material.run, material.analysis(), Samples::Include);
+    let value = run(material.run, material.conclusions(), Samples::Include);
     serde_json::to_writer_pretty(&mut *out, &value)?;
     out.write_all(b"\n")
 }

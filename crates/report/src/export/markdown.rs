@@ -7,7 +7,8 @@ use super::{Format, Material, caveats, identity, place};
 use crate::averages;
 use crate::figures::{NONE, Unit, whole};
 use crate::words::{self, Mark};
-use analysis::{Averages, Estimate, Finding, Row, Table};
+use ::findings::{Finding, Verdict};
+use analysis::{Analysis, Averages, Estimate, Row, Table};
 use printable::one_line;
 use record::Run;
 use std::io::{self, Write};
@@ -25,7 +26,8 @@ pub(super) const FORMAT: Format = Format {
 const POINTS_ACROSS_MAX: usize = 8;
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    let (run, analysis) = (material.run, material.analysis());
+    let (run, conclusions) = (material.run, material.conclusions());
+    let analysis = &conclusions.analysis;
     writeln!(out, "**knee** {}\\", escaped(&identity(run)))?;
     writeln!(out, "{}\\", escaped(&place(run)))?;
     writeln!(out, "{}", code(&words::command(run)))?;
@@ -36,9 +38,9 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         self::table(out, run, table)?;
     }
     let (headline, others): (Vec<&Finding>, Vec<&Finding>) =
-        analysis.findings.iter().partition(|finding| finding.headline);
-    findings(out, "Findings", &headline)?;
-    let caveats: Vec<String> = caveats(analysis).map(|line| escaped(&line)).collect();
+        conclusions.findings.iter().partition(|finding| finding.headline);
+    findings(out, "Findings", (run, analysis), &headline)?;
+    let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
     list(out, "Caveats", &caveats)?;
     let rest: Vec<&Table> = words::tables(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
@@ -56,7 +58,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         self::table(out, run, table)?;
         waits(out, table)?;
     }
-    findings(out, "Their findings", &others)?;
+    findings(out, "Their findings", (run, analysis), &others)?;
     writeln!(out, "\n</details>")
 }
 
@@ -188,7 +190,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
 }
 
 fn growth(row: &Row) -> String {
-    let said = words::verdict(row).map(|verdict| format!("{} {}", verdict.word, verdict.by));
+    let said = Verdict::new(row).map(|verdict| format!("{} {}", verdict.word, verdict.by));
     said.unwrap_or_default()
 }
 
@@ -215,7 +217,12 @@ fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
 }
 
 /// Findings as lists, each under the parameters that it holds for where there are several.
-fn findings(out: &mut dyn Write, title: &str, findings: &[&Finding]) -> io::Result<()> {
+fn findings(
+    out: &mut dyn Write,
+    title: &str,
+    (run, analysis): (&Run, &Analysis),
+    findings: &[&Finding],
+) -> io::Result<()> {
     let place = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
     let parts: Vec<&[&Finding]> =
         findings.chunk_by(|one, other| place(one) == place(other)).collect();
@@ -229,7 +236,9 @@ fn findings(out: &mut dyn Write, title: &str, findings: &[&Finding]) -> io::Resu
             writeln!(out, "\n{}:", escaped(&words.join(" · ")))?;
         }
         writeln!(out)?;
-        part.iter().try_for_each(|finding| writeln!(out, "- {}", escaped(&finding.sentence)))?;
+        for finding in *part {
+            writeln!(out, "- {}", escaped(&finding.sentence(run, analysis).to_string()))?;
+        }
     }
     Ok(())
 }

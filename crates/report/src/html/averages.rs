@@ -14,8 +14,8 @@ const SPAN_MIN: f64 = 0.06;
 
 /// The averages of a workload: one block for each run, set of parameters and point.
 pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Markup {
-    let all = runs.iter().flat_map(|(run, analysis)| {
-        let own = analysis.averages.iter().filter(|of| of.workload == info.name);
+    let all = runs.iter().flat_map(|(run, conclusions)| {
+        let own = conclusions.analysis.averages.iter().filter(|of| of.workload == info.name);
         own.map(move |of| (run, of))
     });
     html! {

@@ -31,8 +31,9 @@ pub(super) struct View<'a> {
 /// The views of one workload over all runs, headline first.
 pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
     let mut views: Vec<View<'a>> = Vec::new();
-    for (index, (_, analysis)) in runs.iter().enumerate() {
-        for table in analysis.tables.iter().filter(|table| table.workload == info.name) {
+    for (index, (_, conclusions)) in runs.iter().enumerate() {
+        for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
+        {
             let same = |view: &&mut View| {
                 let known = view.tables[0].1;
                 known.metric.name == table.metric.name && known.parameters == table.parameters

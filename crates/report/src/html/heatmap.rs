@@ -39,8 +39,12 @@ pub(super) fn of_workload(
     number: usize,
     known: &[String],
 ) -> Markup {
-    let maps = runs.iter().flat_map(|(run, analysis)| {
-        let own = analysis.maps.iter().filter(|map| map.workload == info.name && map.is_wide());
+    let maps = runs.iter().flat_map(|(run, conclusions)| {
+        let own = conclusions
+            .analysis
+            .maps
+            .iter()
+            .filter(|map| map.workload == info.name && map.is_wide());
         own.map(move |map| (run, map))
     });
     let maps: Vec<(&Run, &Map)> = maps.collect();

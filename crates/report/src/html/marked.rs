@@ -2,28 +2,34 @@
 //! rate has fallen to half, and where one did not finish. Each has a sentence for the list below the plot, and figures for the
 //! read-out.
 
-use super::findings;
 use super::table::short;
 use crate::figures::{self, factor, percent, place, whole};
 use crate::words;
-use analysis::{
-    Analysis, Crossover, Division, Estimate, Mode, Modes, Rate, Row, Standing, Step, Table,
-    Unfinished,
-};
+use analysis::{Crossover, Division, Estimate, Mode, Modes, Rate, Row, Step, Table, Unfinished};
+use findings::format::mode_rank;
+use findings::{Conclusions, Data, Kind};
 use serde_json::{Value, json};
 
 /// What is read out: words and figures.
 type Pairs = Vec<(String, String)>;
 
-/// The marks of one table of one run, in the order of its rows, crossovers first.
-pub(super) fn of_table(run: usize, analysis: &Analysis, table: &Table) -> Vec<Value> {
-    let crossovers = told(analysis, table).map(|crossover| of_crossover(table, crossover));
+/// The marks of one table of one run, in the order of its rows, crossovers first: those that are findings,
+/// since those of all pairs would bury the plot.
+pub(super) fn of_table(run: usize, conclusions: &Conclusions, table: &Table) -> Vec<Value> {
+    let about_table = || conclusions.findings.iter().filter(|finding| finding.is_about(table));
+    let crossovers = about_table().flat_map(|finding| match &finding.data {
+        Data::Crossover(crossover) => crossover.crossovers(),
+        _ => &[],
+    });
+    let crossovers = crossovers.map(|crossover| of_crossover(table, crossover));
     let rows = table.rows.iter().flat_map(|row| {
         let modes = row.modes.iter().flat_map(|modes| of_modes(table, row, modes));
         let steps = row.steps.iter().map(|step| of_step(table, row, step));
         let halves = row.rate.iter().filter_map(|rate| of_half(table, row, rate));
-        let is_told = findings::tells_end(analysis, table, row);
-        let ends = row.unfinished.iter().filter(move |_| is_told);
+        let is_finding = about_table().any(|finding| {
+            finding.kind() == Kind::Unfinished && finding.subjects == [row.subject.as_str()]
+        });
+        let ends = row.unfinished.iter().filter(move |_| is_finding);
         let ends = ends.map(|of| of_unfinished(table, row, of));
         modes.chain(steps).chain(halves).chain(ends)
     });
@@ -32,16 +38,6 @@ pub(super) fn of_table(run: usize, analysis: &Analysis, table: &Table) -> Vec<Va
         mark["run"] = json!(run);
     }
     marks
-}
-
-/// The crossovers of a table that some finding tells: those of all pairs would bury the plot.
-fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> impl Iterator<Item = &'a Crossover> {
-    let contests =
-        table.contests.iter().filter(|contest| findings::tells(analysis, table, contest));
-    contests.flat_map(|contest| match &contest.standing {
-        Standing::Crosses { crossovers } => crossovers.as_slice(),
-        _ => &[],
-    })
 }
 
 fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
@@ -159,7 +155,7 @@ fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
         let curve: Vec<Value> =
             mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
         let pairs = of_mode(mode, modes.division);
-        let (label, name, axis) = (&row.label, ::findings::format::mode_rank(at, of), &table.axis);
+        let (label, name, axis) = (&row.label, mode_rank(at, of), &table.axis);
         json!({
             "kind": "mode",
             "subjects": [label],

@@ -4,9 +4,10 @@ use super::findings::tag;
 use super::{Analysed, data::View, runs};
 use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
 use crate::words::{self, Mark};
-use analysis::findings::reasons;
+use ::findings::Verdict;
+use ::findings::format::exponent_of;
+use ::findings::reasons;
 use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
-use findings::format::exponent_of;
 use maud::{Markup, html};
 use record::Run;
 
@@ -201,9 +202,9 @@ fn median(
 
 /// How a row grows, or where its rate goes.
 fn grown(row: &Row) -> Markup {
-    let Some(verdict) = words::verdict(row) else { return html! {} };
+    let Some(verdict) = Verdict::new(row) else { return html! {} };
     html! {
-        (tag(&verdict)) " " span.factor { (verdict.by) }
+        (tag(verdict.tag())) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
         @else if let Some(rate) = &row.rate { (left(rate)) }
     }

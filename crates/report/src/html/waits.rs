@@ -73,8 +73,9 @@ pub(super) fn of_workload(
 
 fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
     let mut views: Vec<View<'a>> = Vec::new();
-    for (run, (_, analysis)) in runs.iter().enumerate() {
-        for table in analysis.tables.iter().filter(|table| table.workload == info.name) {
+    for (run, (_, conclusions)) in runs.iter().enumerate() {
+        for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
+        {
             for (point, told) in words::distributed(table) {
                 let same = |view: &&mut View| {
                     (view.parameters, view.point) == (&table.parameters, point)

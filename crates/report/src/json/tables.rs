@@ -1,7 +1,7 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
-use analysis::findings::reasons;
 use analysis::{Contest, Growth, Row, Standing, Table};
+use findings::reasons;
 use serde_json::{Value, json};
 
 /// One value for each table.

@@ -4,8 +4,9 @@
 use super::{sign, text_of, tone_paint};
 use crate::figures::{Unit, share, whole};
 use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, wrapped};
-use crate::words::{self, Mark, Verdict};
+use crate::words::{self, Mark};
 use analysis::{Row, Table};
+use findings::Verdict;
 use std::ops::Range;
 
 /// How narrow a long name may be folded where its column would not fit otherwise.

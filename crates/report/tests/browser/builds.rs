@@ -5,7 +5,7 @@ use analysis::Averages;
 use serde_json::json;
 
 fn averages() -> &'static [Averages] {
-    &BUILDS[0].1.averages
+    &BUILDS[0].1.analysis.averages
 }
 
 /// The rows of the n-th table of averages, cell by cell.

@@ -1,7 +1,7 @@
 //! The page asks nobody for anything, and stands without its script.
 
 use crate::page::{BUILDS, FOREIGN, LOCKS_MODEL, ONE, PIPES, Runs, complaints_of, with};
-use analysis::Analysis;
+use findings::Conclusions;
 use serde_json::json;
 
 #[test]
@@ -32,13 +32,14 @@ fn without_a_script_findings_and_tables_are_there() {
         page.reload();
         // The protocol looks in from outside, so it sees also where the page itself runs nothing.
         let text: String = page.get("document.body.innerText");
-        let (_, analysis) = &ONE[0];
-        for finding in analysis.findings.iter().filter(|finding| finding.headline) {
-            assert!(text.contains(&finding.sentence), "{} is not in {text}", finding.sentence);
+        let (run, conclusions) = &ONE[0];
+        for finding in conclusions.findings.iter().filter(|finding| finding.headline) {
+            let sentence = finding.sentence(run, &conclusions.analysis).to_string();
+            assert!(text.contains(&sentence), "{sentence} is not in {text}");
         }
         let tables: usize = page
             .get("[...document.querySelectorAll('table.figures')].filter((t) => t.checkVisibility()).length");
-        assert_eq!(tables, analysis.tables.len());
+        assert_eq!(tables, conclusions.analysis.tables.len());
         assert!(text.contains("The plot needs JavaScript."), "{text}");
         let plots: usize = page.get("document.querySelectorAll('canvas').length");
         assert_eq!(plots, 0);
@@ -49,7 +50,7 @@ fn without_a_script_findings_and_tables_are_there() {
 fn a_run_without_figures_makes_a_page_that_says_so() {
     let mut runs: Runs = ONE.clone();
     runs[0].0.cells.clear();
-    runs[0].1 = Analysis::default();
+    runs[0].1 = Conclusions::default();
     with(&runs, |page| {
         let text: String = page.get("document.body.innerText");
         assert!(text.contains("None: too little was measured."), "{text}");

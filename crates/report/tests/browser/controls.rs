@@ -15,14 +15,14 @@ fn broken(good: &str, bad: &str, look: impl Fn(&mut Page) -> Vec<String>) -> Vec
 }
 
 fn drawn(page: &mut Page) -> Vec<String> {
-    let (run, analysis) = &ONE[0];
-    undrawn(page, run, table(analysis, "loop", "1"))
+    let (run, conclusions) = &ONE[0];
+    undrawn(page, run, table(conclusions, "loop", "1"))
 }
 
 fn hovered(page: &mut Page) -> Vec<String> {
-    let (run, analysis) = &ONE[0];
+    let (run, conclusions) = &ONE[0];
     page.evaluate("probe.only('poll')");
-    mismatches(page, run, table(analysis, "loop", "1"))
+    mismatches(page, run, table(conclusions, "loop", "1"))
 }
 
 #[test]

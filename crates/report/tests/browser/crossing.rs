@@ -2,13 +2,14 @@
 
 use crate::input::{Held, Spot};
 use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
-use analysis::{Analysis, Crossover, Finding, FindingKind, Standing, Table};
+use analysis::{Crossover, Standing, Table};
+use findings::{Conclusions, Finding, Kind};
 
 /// The crossovers of one table that a finding tells.
-fn told<'a>(analysis: &'a Analysis, table: &'a Table) -> Vec<&'a Crossover> {
+fn told<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover> {
     let is_told = |one: &str, other: &str| {
-        analysis.findings.iter().any(|finding| {
-            finding.kind == FindingKind::Crossover
+        conclusions.findings.iter().any(|finding| {
+            finding.kind() == Kind::Crossover
                 && finding.parameters == table.parameters
                 && [one, other].iter().all(|name| finding.subjects.iter().any(|s| s == name))
         })
@@ -45,10 +46,10 @@ fn view(page: &mut Page, table: &Table) {
 #[test]
 fn every_crossover_that_is_told_is_marked_and_listed_and_no_other() {
     with(&PIPES, |page| {
-        let analysis = &PIPES[0].1;
-        for table in &analysis.tables {
+        let conclusions = &PIPES[0].1;
+        for table in &conclusions.analysis.tables {
             view(page, table);
-            let wanted: Vec<String> = told(analysis, table).into_iter().map(sentence).collect();
+            let wanted: Vec<String> = told(conclusions, table).into_iter().map(sentence).collect();
             assert!(!wanted.is_empty());
             let [marked, listed] = shown(page);
             assert_eq!(marked, wanted);
@@ -64,8 +65,8 @@ fn every_crossover_that_is_told_is_marked_and_listed_and_no_other() {
 #[test]
 fn a_mark_stands_at_its_place_on_both_lines() {
     with(&PIPES, |page| {
-        let analysis = &PIPES[0].1;
-        for table in &analysis.tables {
+        let conclusions = &PIPES[0].1;
+        for table in &conclusions.analysis.tables {
             view(page, table);
             // Away from the lines as far as the figures that the crossing was made from.
             let off: Vec<f64> = page.get(
@@ -106,7 +107,7 @@ fn a_crossover_goes_with_either_of_its_series() {
 fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
     with(&PIPES, |page| {
         let wanted: Vec<String> =
-            told(&PIPES[0].1, &PIPES[0].1.tables[0]).into_iter().map(sentence).collect();
+            told(&PIPES[0].1, &PIPES[0].1.analysis.tables[0]).into_iter().map(sentence).collect();
         let spots: Vec<[f64; 2]> = page.get(
             "probe.plot(0).marks.map((crossing) => {
                 const plot = probe.plot(0);
@@ -152,7 +153,7 @@ fn with_two_runs_each_crossover_names_its_own() {
 #[test]
 fn without_a_finding_nothing_is_marked() {
     let mut runs: Runs = PIPES.clone();
-    runs[0].1.findings.retain(|finding: &Finding| finding.kind != FindingKind::Crossover);
+    runs[0].1.findings.retain(|finding: &Finding| finding.kind() != Kind::Crossover);
     for runs in [&runs, &*ONE] {
         with(runs, |page| {
             assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
@@ -198,7 +199,7 @@ fn findings_of_two_name_both_and_say_how_it_ends() {
         let findings = &PIPES[0].1.findings;
         assert_eq!(said.len(), findings.len());
         for ([tag, names, sentence], finding) in said.iter().zip(findings) {
-            assert_eq!(sentence, &finding.sentence);
+            assert_eq!(sentence, &finding.sentence(&PIPES[0].0, &PIPES[0].1.analysis).to_string());
             let wanted = if sentence.contains("overtakes") { "overtakes" } else { "none in range" };
             assert_eq!(tag, wanted);
             for subject in &finding.subjects {

@@ -20,9 +20,9 @@ struct Drawn {
 #[test]
 fn every_sample_of_every_series_is_drawn_in_every_view() {
     with(&ONE, |page| {
-        let (run, analysis) = &ONE[0];
-        assert_eq!(analysis.tables.len(), 12);
-        for table in &analysis.tables {
+        let (run, conclusions) = &ONE[0];
+        assert_eq!(conclusions.analysis.tables.len(), 12);
+        for table in &conclusions.analysis.tables {
             page.choose("Metric", &table.metric.name);
             page.choose("Parameters", &format!("{} active", table.parameters["active"]));
             let told = undrawn(page, run, table);
@@ -64,8 +64,8 @@ struct Pixels {
 #[test]
 fn points_stand_where_their_figures_put_them() {
     with(&ONE, |page| {
-        let (_, analysis) = &ONE[0];
-        let loops = table(analysis, "loop", "1");
+        let (_, conclusions) = &ONE[0];
+        let loops = table(conclusions, "loop", "1");
         straight(&page.places(), loops, f64::log10);
         for axis in ["log across", "log up"] {
             page.press(&format!("probe.button('{axis}')"), Held::Nothing);

@@ -74,11 +74,12 @@ fn a_run_can_be_switched_off() {
 fn each_runs_tables_and_findings_stand_under_its_name() {
     with(&TWO, |page| {
         let text: String = page.get("document.body.innerText");
-        for (run, analysis) in TWO.iter() {
+        for (run, conclusions) in TWO.iter() {
             let name = format!("run {} on bench-7", run.summary.number);
             assert!(text.contains(&name), "{name}");
-            for finding in analysis.findings.iter().filter(|finding| finding.headline) {
-                assert!(text.contains(&finding.sentence), "{}", finding.sentence);
+            for finding in conclusions.findings.iter().filter(|finding| finding.headline) {
+                let sentence = finding.sentence(run, &conclusions.analysis).to_string();
+                assert!(text.contains(&sentence), "{sentence}");
             }
         }
     });

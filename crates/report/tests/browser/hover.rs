@@ -21,8 +21,8 @@ struct Said {
 #[test]
 fn every_point_reads_out_the_figures_of_the_analysis() {
     with(&ONE, |page| {
-        let (run, analysis) = &ONE[0];
-        let told = mismatches(page, run, table(analysis, "loop", "1"));
+        let (run, conclusions) = &ONE[0];
+        let told = mismatches(page, run, table(conclusions, "loop", "1"));
         assert!(told.is_empty(), "{told:#?}");
     });
 }
@@ -30,10 +30,10 @@ fn every_point_reads_out_the_figures_of_the_analysis() {
 #[test]
 fn another_metric_and_other_parameters_read_out_theirs() {
     with(&ONE, |page| {
-        let (run, analysis) = &ONE[0];
+        let (run, conclusions) = &ONE[0];
         page.choose("Metric", "wait");
         page.choose("Parameters", "10 active");
-        let told = mismatches(page, run, table(analysis, "wait", "10"));
+        let told = mismatches(page, run, table(conclusions, "wait", "10"));
         assert!(told.is_empty(), "{told:#?}");
     });
 }
@@ -41,13 +41,13 @@ fn another_metric_and_other_parameters_read_out_theirs() {
 #[test]
 fn linear_axes_move_the_points_and_not_their_figures() {
     with(&ONE, |page| {
-        let (run, analysis) = &ONE[0];
+        let (run, conclusions) = &ONE[0];
         for axis in ["log across", "log up"] {
             page.press(&format!("probe.button('{axis}')"), crate::input::Held::Nothing);
         }
         // Close to the axis points lie on each other; the dearest stand alone.
         page.evaluate("probe.only('poll')");
-        let told = mismatches(page, run, table(analysis, "loop", "1"));
+        let told = mismatches(page, run, table(conclusions, "loop", "1"));
         assert!(told.is_empty(), "{told:#?}");
     });
 }
@@ -193,8 +193,8 @@ fn a_read_out_is_taken_apart_as_it_is_written() {
     let wanted = [109_400.0, 1_021.0, 110_000.0, 1e6, 2e9, 3.0];
     assert!(said.figures.iter().zip(wanted).all(|(a, b): (&f64, f64)| (a / b - 1.0).abs() < 1e-9));
     assert_eq!((said.samples, said.rounds), (1_500, 5));
-    let (_, analysis) = realistic(1);
-    let other = figures(table(&analysis, "loop", "1"), "poll", 1_000);
+    let (_, conclusions) = realistic(1);
+    let other = figures(table(&conclusions, "loop", "1"), "poll", 1_000);
     let place = Place { subject: "poll".to_owned(), run: 0, point: 1_000, x: 0.0, y: 0.0 };
     assert!(difference(text, &place, other).is_some());
 }

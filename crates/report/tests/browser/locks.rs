@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// The table of the waiting times, and how those of one lock are distributed.
 fn waiting() -> &'static Table {
-    let tables = &LOCKS[0].1.tables;
+    let tables = &LOCKS[0].1.analysis.tables;
     tables.iter().find(|table| table.metric.name == "waiting").expect("waiting times")
 }
 

@@ -165,7 +165,7 @@ fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
                 [...document.querySelectorAll('.controls, .theme, .hint')]
                     .filter((one) => one.checkVisibility()).length]",
         );
-        assert_eq!((tables, controls), (ONE[0].1.tables.len(), 0));
+        assert_eq!((tables, controls), (ONE[0].1.analysis.tables.len(), 0));
         let printed = page.call("Page.printToPDF", &json!({ "printBackground": true }));
         assert!(printed["data"].as_str().is_some_and(|data| data.len() > 50_000));
     });

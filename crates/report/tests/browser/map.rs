@@ -67,7 +67,7 @@ fn shows_the_best(lead: &Lead) -> bool {
 /// The runs of [`PIPES`], where three share the first lead of the map, and all share the second.
 fn mixed() -> Runs {
     let mut runs: Runs = PIPES.clone();
-    let map = &mut runs[0].1.maps[0];
+    let map = &mut runs[0].1.analysis.maps[0];
     map.subjects.iter_mut().find(|(name, _)| name == "poll").expect("poll").1 = "poll (2)".into();
     let tied: [&[&str]; 2] =
         [&["poll", "io_uring-multishot"], &["poll", "io_uring-multishot", "select", "epoll-edge"]];
@@ -84,7 +84,7 @@ fn mixed() -> Runs {
 fn every_spot_names_who_leads_there_and_by_how_much() {
     let runs = mixed();
     with(&runs, |page| {
-        let map = &runs[0].1.maps[0];
+        let map = &runs[0].1.analysis.maps[0];
         let spots = spots(page, 0);
         assert_eq!(spots.len(), map.totals.len());
         let (mut clear, mut shared, mut close, mut none) = (0, 0, 0, 0);
@@ -203,7 +203,7 @@ fn the_sign_of_a_shared_lead_is_explained_where_there_is_one() {
         assert!(how.contains("A hatched ≈2 is one that shares its lead with 2 others:"), "{how}");
     });
     let mut clear: Runs = PIPES.clone();
-    for lead in clear[0].1.maps[0].spots.iter_mut().flatten().flatten() {
+    for lead in clear[0].1.analysis.maps[0].spots.iter_mut().flatten().flatten() {
         lead.clear = true;
         lead.tied.clear();
     }
@@ -221,9 +221,9 @@ fn rows_and_columns_are_explained_by_whatever_word_the_share_has() {
         assert!(how.starts_with(start), "{how}");
     });
     let mut of_pipes: Runs = PIPES.clone();
-    let (run, analysis) = &mut of_pipes[0];
+    let (run, conclusions) = &mut of_pipes[0];
     run.plan.workloads[0].ratio.as_mut().expect("a ratio").word = "of pipes".to_owned();
-    analysis.maps[0].word = "of pipes".to_owned();
+    conclusions.analysis.maps[0].word = "of pipes".to_owned();
     with(&of_pipes, |page| {
         let [_, across, how] = around(page);
         assert_eq!(across, "tokens, share of pipes");
@@ -239,12 +239,12 @@ fn rows_and_columns_are_explained_by_whatever_word_the_share_has() {
 fn names_of_elements_hold_whatever_the_workload_is_called() {
     let mut runs: Runs = PIPES.clone();
     let odd = "my \"t\" x";
-    let (run, analysis) = &mut runs[0];
+    let (run, conclusions) = &mut runs[0];
     run.plan.workloads[0].name = odd.to_owned();
     run.cells.iter_mut().for_each(|cell| cell.key.workload = odd.to_owned());
-    analysis.tables.iter_mut().for_each(|table| table.workload = odd.to_owned());
-    analysis.findings.iter_mut().for_each(|finding| finding.workload = odd.to_owned());
-    analysis.maps[0].workload = odd.to_owned();
+    conclusions.analysis.tables.iter_mut().for_each(|table| table.workload = odd.to_owned());
+    conclusions.findings.iter_mut().for_each(|finding| finding.workload = odd.to_owned());
+    conclusions.analysis.maps[0].workload = odd.to_owned();
     with(&runs, |page| {
         let lost: Vec<String> = page.get(
             "['aria-labelledby', 'aria-describedby'].flatMap((kind) =>
@@ -284,7 +284,7 @@ fn shapes_and_colours_are_those_of_the_plot() {
 #[test]
 fn the_head_of_the_map_has_totals_and_shares() {
     with(&PIPES, |page| {
-        let map = &PIPES[0].1.maps[0];
+        let map = &PIPES[0].1.analysis.maps[0];
         let [head, side]: [Vec<String>; 2] = page.get(
             "(() => { const map = document.querySelector('table.heat');
                 const texts = (all) => [...all].map((one) => one.textContent);
@@ -302,7 +302,7 @@ fn the_head_of_the_map_has_totals_and_shares() {
 fn the_words_below_the_map_say_the_same() {
     let runs = mixed();
     with(&runs, |page| {
-        let map = &runs[0].1.maps[0];
+        let map = &runs[0].1.analysis.maps[0];
         let said: Vec<Vec<String>> = page.get(
             "[...document.querySelector('table.in-words').tBodies[0].rows].map((row) =>
                 [...row.querySelectorAll('td')].map((cell) => cell.textContent))",
@@ -335,7 +335,7 @@ fn the_words_below_the_map_say_the_same() {
 #[test]
 fn a_larger_lead_has_a_stronger_colour() {
     let mut runs: Runs = PIPES.clone();
-    let row = &mut runs[0].1.maps[0].spots[0];
+    let row = &mut runs[0].1.analysis.maps[0].spots[0];
     for (lead, value) in row.iter_mut().flatten().zip([1.05, 1.2, 1.9, 40.0]) {
         (lead.clear, lead.margin.value) = (true, value);
         lead.tied.clear();
@@ -362,10 +362,10 @@ fn each_run_has_a_map_of_its_own_under_its_name() {
         let wanted =
             ["run 9", "run 10"].map(|run| format!("Which is fastest where · {run} on bench-7"));
         assert_eq!(heads, wanted);
-        for (number, (_, analysis)) in PIPES_TWO.iter().enumerate() {
+        for (number, (_, conclusions)) in PIPES_TWO.iter().enumerate() {
             let shown: Vec<Option<String>> =
                 spots(page, number).into_iter().flatten().map(|spot| spot.subject).collect();
-            let wanted: Vec<Option<String>> = analysis.maps[0]
+            let wanted: Vec<Option<String>> = conclusions.analysis.maps[0]
                 .spots
                 .iter()
                 .flatten()
@@ -391,7 +391,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
         assert_eq!(spots(page, 0).len(), 4);
         let shown: usize = page
             .get("[...document.querySelectorAll('table.heat svg')].filter((m) => m.getBoundingClientRect().width > 8).length");
-        let leads = PIPES[0].1.maps[0].spots.iter().flatten().flatten();
+        let leads = PIPES[0].1.analysis.maps[0].spots.iter().flatten().flatten();
         assert_eq!(shown, leads.filter(|lead| shows_the_best(lead)).count());
     });
 }
@@ -399,7 +399,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
 #[test]
 fn a_workload_without_a_map_or_with_a_mere_line_of_spots_shows_none() {
     let mut line: Runs = PIPES.clone();
-    for (number, row) in line[0].1.maps[0].spots.iter_mut().enumerate() {
+    for (number, row) in line[0].1.analysis.maps[0].spots.iter_mut().enumerate() {
         for (_, spot) in row.iter_mut().enumerate().filter(|(column, _)| *column != number) {
             *spot = None;
         }

@@ -9,8 +9,8 @@ fn changed(change: impl Fn(&mut Run)) -> Runs {
     let (mut run, _) = realistic(4);
     run.cells.retain(|cell| ["poll", "epoll-level"].contains(&cell.key.subject.as_str()));
     change(&mut run);
-    let analysis = analysis::analyse(&run);
-    vec![(run, analysis)]
+    let conclusions = findings::conclude(&run);
+    vec![(run, conclusions)]
 }
 
 fn drawn(page: &mut Page) -> usize {

@@ -4,7 +4,8 @@ use crate::browser::Browser;
 use crate::fixture::{self, trajectory::Size};
 use crate::input::{Held, Spot};
 use crate::program;
-use analysis::{Analysis, PointSummary, Table};
+use analysis::{PointSummary, Table};
+use findings::Conclusions;
 use record::Run;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -14,7 +15,7 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// Runs with what was concluded from them.
-pub type Runs = Vec<(Run, Analysis)>;
+pub type Runs = Vec<(Run, Conclusions)>;
 
 /// One run, small enough to be drawn often.
 pub static ONE: LazyLock<Runs> = LazyLock::new(|| vec![fixture::realistic(20)]);
@@ -172,8 +173,8 @@ impl DerefMut for Page {
 }
 
 /// The table of one metric with so many active descriptors.
-pub fn table<'a>(analysis: &'a Analysis, metric: &str, active: &str) -> &'a Table {
-    let found = analysis.tables.iter().find(|table| {
+pub fn table<'a>(conclusions: &'a Conclusions, metric: &str, active: &str) -> &'a Table {
+    let found = conclusions.analysis.tables.iter().find(|table| {
         table.metric.name == metric
             && table.parameters.get("active").is_some_and(|value| value == active)
     });

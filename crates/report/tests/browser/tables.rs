@@ -6,7 +6,8 @@ use analysis::{Basis, Lead, Table};
 #[test]
 fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
     let mut runs: Runs = ONE.clone();
-    let table = runs[0].1.tables.iter_mut().find(|table| table.headline).expect("a headline");
+    let table =
+        runs[0].1.analysis.tables.iter_mut().find(|table| table.headline).expect("a headline");
     let row = table.rows.iter_mut().find(|row| row.label == "poll").expect("poll");
     let growth = row.growth.as_mut().expect("its growth");
     growth.basis = Basis::FastestTenth;
@@ -35,7 +36,9 @@ fn what_is_not_measured_stands_item_by_item() {
 #[test]
 fn every_table_has_the_medians_and_names_what_it_lacks() {
     with(&ONE, |page| {
-        for (index, table) in ONE[0].1.tables.iter().filter(|table| table.headline).enumerate() {
+        for (index, table) in
+            ONE[0].1.analysis.tables.iter().filter(|table| table.headline).enumerate()
+        {
             let rows: Vec<Vec<String>> = page.get(&format!(
                 "[...document.querySelectorAll('table.figures')[{index}].tBodies[0].rows]
                     .map((row) => [...row.cells].map((cell) => cell.textContent))"
@@ -72,7 +75,7 @@ fn texts(page: &mut Page, number: usize) -> Vec<Vec<String>> {
 #[test]
 fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
     with(&PIPES, |page| {
-        for (number, table) in PIPES[0].1.tables.iter().enumerate() {
+        for (number, table) in PIPES[0].1.analysis.tables.iter().enumerate() {
             let rows = texts(page, number);
             let measured: Vec<_> =
                 table.rows.iter().filter(|row| row.unavailable.is_none()).collect();
@@ -120,7 +123,8 @@ fn marked(page: &mut Page, sign: &str, words: &str) -> [usize; 2] {
 #[test]
 fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
     with(&PIPES, |page| {
-        let leads = || PIPES[0].1.tables.iter().flat_map(|table| table.leads.iter().flatten());
+        let leads =
+            || PIPES[0].1.analysis.tables.iter().flat_map(|table| table.leads.iter().flatten());
         let clear = leads().filter(|lead| lead.clear).count();
         let shared: usize = leads().map(|lead| sharing(lead).len()).sum();
         assert!(clear > 20 && shared > 10, "{clear} and {shared}");
@@ -140,7 +144,7 @@ fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
 #[test]
 fn where_every_lead_is_too_close_nobody_is_marked() {
     let mut runs: Runs = PIPES.clone();
-    let table = &mut runs[0].1.tables[0];
+    let table = &mut runs[0].1.analysis.tables[0];
     for column in 0..table.points.len() {
         share_among_all(table, column);
     }
@@ -166,7 +170,7 @@ fn share_among_all(table: &mut Table, column: usize) {
 #[test]
 fn where_more_than_four_or_all_share_a_lead_nobody_is_marked() {
     let mut runs: Runs = PIPES.clone();
-    let table = &mut runs[0].1.tables[0];
+    let table = &mut runs[0].1.analysis.tables[0];
     share_among_all(table, 0);
     share_among_all(table, 1);
     // Five of the six lead together.

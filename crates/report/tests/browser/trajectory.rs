@@ -57,7 +57,7 @@ fn a_few_late_calls_can_be_left_outside_and_are_counted() {
         let samples = &mut cell.metrics[0].samples;
         (samples[0], samples[300]) = (4e8, 4e8);
     }
-    let table = &mut runs[0].1.tables[0];
+    let table = &mut runs[0].1.analysis.tables[0];
     for point in table.rows.iter_mut().filter_map(|row| row.cells[0].as_mut()) {
         (point.p99, point.max) = (4e8, 4e8);
     }
@@ -103,8 +103,8 @@ fn calls_stand_at_their_places_with_their_figures() {
         }
     }
     with(&runs, |page| {
-        let (run, analysis) = &runs[0];
-        for (index, row) in analysis.tables[0].rows.iter().enumerate() {
+        let (run, conclusions) = &runs[0];
+        for (index, row) in conclusions.analysis.tables[0].rows.iter().enumerate() {
             let found: Vec<[f64; 2]> = page.get(&format!(
                 "(({{ x, y }}) => Array.from(x, (at, index) => [at, y[index]]))(probe.plot(0).series[{index}].samples)"
             ));
@@ -184,7 +184,7 @@ fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
 #[test]
 fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
     let mut runs: Runs = CALLS.clone();
-    let row = &mut runs[0].1.tables[0].rows[4];
+    let row = &mut runs[0].1.analysis.tables[0].rows[4];
     let step = Estimate { value: 580.0, low: 575.0, high: 585.0 };
     row.steps = vec![Step { at: step, factor: Estimate { value: 0.5, low: 0.5, high: 0.5 } }];
     with(&runs, |page| {

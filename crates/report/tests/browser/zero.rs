@@ -6,7 +6,7 @@ use analysis::{Rate, words};
 
 /// The rates that collapse in the view that is shown first, by their subjects.
 fn collapsed() -> Vec<(&'static str, &'static Rate)> {
-    let rows = DEAD[0].1.tables[0].rows.iter();
+    let rows = DEAD[0].1.analysis.tables[0].rows.iter();
     let rates = rows.filter_map(|row| Some((row.label.as_str(), row.rate.as_ref()?)));
     rates.filter(|(_, rate)| rate.halved.is_some()).collect()
 }

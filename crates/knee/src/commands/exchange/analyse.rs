@@ -15,22 +15,22 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     }
     let request = Request { sd: ask.sd.clone(), n: ask.n, ..ask.table.request() };
     let input = Input::open(&ask.file)?;
-    let Foreign { run, words } = foreign_tables::read(&request, input, words)?;
-    let mut analysis = analysis::analyse(&run);
-    if let Some(words) = words {
-        words.compare(&run, &mut analysis);
-    }
-    reword(&mut analysis);
-    let analysed = [(run, analysis)];
+    let Foreign { run, named_points } = foreign_tables::read(&request, input, words)?;
+    let mut conclusions = match named_points {
+        Some(points) => findings::conclude_named(&run, &points),
+        None => findings::conclude(&run),
+    };
+    reword(&mut conclusions.analysis);
+    let analysed = [(run, conclusions)];
     if let Some(file) = &ask.output {
         report::write(file, None, &analysed)?;
     }
-    let [(run, analysis)] = &analysed;
+    let [(run, conclusions)] = &analysed;
     if ask.json {
-        print_json(&::report::json::run(run, analysis, Samples::Include))?;
+        print_json(&::report::json::run(run, conclusions, Samples::Include))?;
         return Ok(Exit::Done);
     }
-    print(&::report::terminal::tables(run, analysis, &style(ask.all)))?;
+    print(&::report::terminal::tables(run, conclusions, &style(ask.all)))?;
     if let Some(file) = &ask.output {
         print(&format!("Report: {}\n", file.display()))?;
     }

@@ -51,7 +51,7 @@ fn name(typed: &str) -> Result<String, String> {
     let name = typed.trim();
     let plain = !name.is_empty() && !name.chars().any(char::is_control);
     // A workload of that name would be taken for the harness's control.
-    if plain && name != analysis::findings::NULL {
+    if plain && name != foreign_tables::RESERVED_NAME {
         return Ok(name.to_owned());
     }
     Err(format!("`{name}` can't be the name of a workload"))
@@ -145,7 +145,7 @@ fn read(
         ..ask.table.request()
     };
     let table = foreign_tables::read(&request, input, words)?;
-    if table.words.is_some() {
+    if table.named_points.is_some() {
         let x = ask.table.x.as_deref().unwrap_or_default();
         return Err(Trouble::usage(format!(
             "--x: {x} is words in {name}, and a run has numbers there; `knee analyse` compares words"
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_workload_has_a_name_and_is_not_the_control() {
         assert_eq!(name(" latencies "), Ok("latencies".into()));
-        for wrong in ["", "a\u{1b}[1m", analysis::findings::NULL] {
+        for wrong in ["", "a\u{1b}[1m", foreign_tables::RESERVED_NAME] {
             assert!(name(wrong).is_err(), "{wrong}");
         }
     }

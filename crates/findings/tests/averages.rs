@@ -1,8 +1,11 @@
 //! Means with deviations of a build, and distributions of single operations.
 
-use analysis::{Analysis, FindingKind, analyse};
+mod common;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use common::{Analysis, analyse};
+use findings::Kind;
 use fixtures::{cell, late, workload};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -82,10 +85,10 @@ fn a_build_has_no_growth_no_order_and_no_contest() {
         assert!(table.leads.iter().all(Option::is_none));
         assert!(table.rows.iter().all(|row| row.growth.is_none() && row.rate.is_none()));
     }
-    let told: Vec<(FindingKind, &str)> =
+    let told: Vec<(Kind, &str)> =
         analysis.findings.iter().map(|told| (told.kind, told.sentence.as_str())).collect();
     let expected = "optimal did not finish within 30 min: 1 of 4 in cc1.";
-    assert_eq!(told, [(FindingKind::Unfinished, expected)]);
+    assert_eq!(told, [(Kind::Unfinished, expected)]);
     assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("failed")));
 }
 

@@ -3,9 +3,13 @@
 //! Rounds are drawn as they are on machines: within 2 % up to one thread per CPU, and of a lock that has
 //! collapsed so that one round in three is more than five times above or below the median.
 
+mod common;
+
 use analysis::stats::random::{generator, normal};
-use analysis::{Analysis, Course, Finding, FindingKind, Rate, Row, Table, analyse};
+use analysis::{Course, Rate, Row, Table};
+use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
+use findings::Kind;
 use fixtures::{CellBuilder, cell, fail, late, metric};
 use record::{Cell, CellKey, Outcome, Run, WorkloadInfo};
 use std::cell::Cell as Count;
@@ -160,11 +164,11 @@ fn rate<'a>(analysis: &'a Analysis, subject: &str) -> &'a Rate {
     row(analysis, subject).rate.as_ref().unwrap()
 }
 
-fn told(analysis: &Analysis, kind: FindingKind) -> Vec<&Finding> {
+fn told(analysis: &Analysis, kind: Kind) -> Vec<&Finding> {
     analysis.findings.iter().filter(|finding| finding.kind == kind).collect()
 }
 
-fn sentence<'a>(analysis: &'a Analysis, kind: FindingKind, subject: &str) -> Option<&'a str> {
+fn sentence<'a>(analysis: &'a Analysis, kind: Kind, subject: &str) -> Option<&'a str> {
     let all = told(analysis, kind);
     let found = all.iter().find(|finding| finding.subjects.first().is_some_and(|is| is == subject));
     found.map(|finding| finding.sentence.as_str())
@@ -211,7 +215,7 @@ fn what_holds_falls_or_bends_later_is_told_from_one_thread_per_cpu_on() {
 #[test]
 fn sentences_speak_of_threads_per_cpu() {
     let analysis = drawn(&[TICKET, FUTEX, BYTE], 3, "sentences");
-    let said = |subject| sentence(&analysis, FindingKind::Rate, subject).unwrap();
+    let said = |subject| sentence(&analysis, Kind::Trend, subject).unwrap();
     let ticket = said("ticket");
     assert!(ticket.starts_with("ticket collapses past 1 thread per CPU: acquisitions/s fall ×"));
     assert!(ticket.contains(" to 16 per CPU (95 % "), "{ticket}");
@@ -237,7 +241,7 @@ fn sentences_speak_of_threads_per_cpu() {
 fn what_is_crushed_by_one_thread_per_cpu_is_told_from_fewer_on() {
     let crushed = Lock { rates: [8e5, 3e3, 2e3, 1e3, 1e3, 1e3], scatter: 0.1, ..TICKET };
     let analysis = drawn(&[crushed, FUTEX], 1, "crushed");
-    let said = sentence(&analysis, FindingKind::Rate, "ticket").unwrap();
+    let said = sentence(&analysis, Kind::Trend, "ticket").unwrap();
     // Below one thread per CPU nothing is shared, so it is not "past" anything.
     assert!(said.starts_with("ticket collapses: acquisitions/s fall ×"), "{said}");
     assert!(said.contains(" from 1 to 32 threads "), "{said}");
@@ -252,7 +256,7 @@ fn what_is_far_behind_is_not_told_as_equal() {
     let mut run = run(&[TICKET_BLOCK, TICKET, FUTEX], &[], &mut Rng::with_seed(3));
     run.cells.retain(|cell| cell.key.round < 2);
     let analysis = analyse(&run);
-    let last = &told(&analysis, FindingKind::Ranking).last().unwrap().sentence;
+    let last = &told(&analysis, Kind::Ranking).last().unwrap().sentence;
     assert!(last.contains("; ticket ×") && last.ends_with(", but not surely."), "{last}");
 }
 
@@ -269,15 +273,15 @@ fn what_did_not_finish_has_collapsed() {
     assert_eq!((rate.course, rate.from, rate.to), (Course::Collapses, 2, 8));
     assert!(rate.halved.is_some_and(|half| (half.after, half.before) == (4, 8) && half.vague));
     assert_eq!(
-        sentence(&analysis, FindingKind::Unfinished, "ticket").unwrap(),
+        sentence(&analysis, Kind::Unfinished, "ticket").unwrap(),
         "ticket collapses past 1 thread per CPU and did not finish within 10 s at 8, 16 and 32 threads \
          (4, 8 and 16 per CPU): 90 % of 400 samples in wait."
     );
-    assert_eq!(sentence(&analysis, FindingKind::Rate, "ticket"), None);
-    assert!(sentence(&analysis, FindingKind::Unfinished, "futex").is_none());
+    assert_eq!(sentence(&analysis, Kind::Trend, "ticket"), None);
+    assert!(sentence(&analysis, Kind::Unfinished, "futex").is_none());
     // It is told once.
     assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("did not finish")));
-    let last = told(&analysis, FindingKind::Ranking).last().unwrap().sentence.clone();
+    let last = told(&analysis, Kind::Ranking).last().unwrap().sentence.clone();
     assert!(last.starts_with("At 16 threads per CPU: ticket-block leads with 4."), "{last}");
     assert!(last.ends_with("; ticket and byte did not finish."), "{last}");
 }
@@ -293,7 +297,7 @@ fn some_rounds_that_did_not_finish_are_counted() {
     }
     let analysis = analyse(&run);
     assert_eq!(
-        sentence(&analysis, FindingKind::Unfinished, "ticket").unwrap(),
+        sentence(&analysis, Kind::Unfinished, "ticket").unwrap(),
         "ticket did not finish within 10 s in 2 of 5 cells at 8 threads (4 per CPU)."
     );
     assert_eq!(rate(&analysis, "ticket").course, Course::Collapses);
@@ -318,7 +322,7 @@ fn the_order_at_each_point_has_those_together_that_are_alike() {
     });
     assert!(right >= NEARLY_ALL, "{right}");
     let analysis = drawn(&locks, 1, "order");
-    let said = told(&analysis, FindingKind::Ranking);
+    let said = told(&analysis, Kind::Ranking);
     let heads: Vec<&str> = said.iter().filter_map(|told| told.sentence.split(':').next()).collect();
     assert_eq!(heads, ["At 1 thread per CPU", "At 2 threads per CPU", "At 16 threads per CPU"]);
     let last = &said[2].sentence;
@@ -331,20 +335,20 @@ fn the_order_at_each_point_has_those_together_that_are_alike() {
 fn the_fast_and_unfair_are_told_and_no_others() {
     let locks = [TICKET_BLOCK, BYTE, SPIN, TICKET];
     let right = often("fairness", &locks, |found| {
-        let said = told(found, FindingKind::Fairness);
+        let said = told(found, Kind::Fairness);
         // The slow one is fast at two threads per CPU, but not by much: it may be told there.
         let others =
             said.iter().all(|told| ["byte", "pthread-spin"].contains(&told.subjects[0].as_str()));
-        let byte = sentence(found, FindingKind::Fairness, "byte");
+        let byte = sentence(found, Kind::Fairness, "byte");
         others && byte.is_some_and(|said| said.starts_with("byte is fast and unfair at "))
     });
     assert!(right >= NEARLY_ALL, "{right}");
     let slow = Lock { rates: [4e6, 4.9e6, 1e6, 9e5, 5e5, 2e5], ..SPIN };
     let right =
-        often("slow", &[TICKET_BLOCK, slow], |found| told(found, FindingKind::Fairness).is_empty());
+        often("slow", &[TICKET_BLOCK, slow], |found| told(found, Kind::Fairness).is_empty());
     assert_eq!(right, REPETITIONS);
     let analysis = drawn(&[TICKET_BLOCK, BYTE], 1, "fair");
-    let said = sentence(&analysis, FindingKind::Fairness, "byte").unwrap();
+    let said = sentence(&analysis, Kind::Fairness, "byte").unwrap();
     assert!(
         said.contains(" of the best rate, Jain's index 0.") && said.contains(" (95 % 0."),
         "{said}"
@@ -370,7 +374,7 @@ fn blocking_is_told_with_both_ends() {
         held[at].set(held[at].get() + u64::from((low..=high).contains(&truth)));
     };
     let right = often("trade", &locks, |found| {
-        let said = sentence(found, FindingKind::Trade, "ticket").unwrap();
+        let said = sentence(found, Kind::TradeOff, "ticket").unwrap();
         let (first, second) = said.split_once(" at 1 thread per CPU").unwrap();
         count(0, interval(second), near);
         count(1, interval(second.split_once("), ").unwrap().1), far);
@@ -381,7 +385,7 @@ fn blocking_is_told_with_both_ends() {
     let held = held.map(|count| count.get());
     assert!(held.iter().all(|held| held * 100 >= REPETITIONS * 90), "{held:?}");
     let analysis = drawn(&locks, 2, "both");
-    let said = sentence(&analysis, FindingKind::Trade, "ticket").unwrap();
+    let said = sentence(&analysis, Kind::TradeOff, "ticket").unwrap();
     assert!(said.contains(" at 16 (95 % ") && said.contains("; CPU per acquisition ×1."), "{said}");
     assert!(said.contains(" and ÷"), "{said}");
 }
@@ -389,7 +393,7 @@ fn blocking_is_told_with_both_ends() {
 #[test]
 fn a_control_that_is_caught_is_a_finding_and_nothing_else() {
     let analysis = drawn(&[TICKET, FUTEX], 0, "control");
-    let said = sentence(&analysis, FindingKind::Control, "broken").unwrap();
+    let said = sentence(&analysis, Kind::Control, "broken").unwrap();
     assert_eq!(said, "broken, which is wrong on purpose, was caught in 30 of 30 cells.");
     assert!(
         analysis.tables.iter().all(|table| table.rows.iter().all(|row| row.subject != "broken"))
@@ -418,7 +422,7 @@ fn a_control_that_is_measured_is_told_before_anything_else() {
     );
     assert!(first.remedy.starts_with("don't trust this run"), "{}", first.remedy);
     assert_eq!(
-        sentence(&analysis, FindingKind::Control, "broken").unwrap(),
+        sentence(&analysis, Kind::Control, "broken").unwrap(),
         "broken, which is wrong on purpose, was caught in 27 of 30 cells; 1 did not finish."
     );
     assert!(

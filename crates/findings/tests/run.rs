@@ -1,8 +1,12 @@
 //! From a run to tables, findings and caveats.
 
+mod common;
+
 use analysis::stats::random::normal;
-use analysis::{Class, Finding, FindingKind, MissingFigure, Row, Table, analyse};
+use analysis::{Class, MissingFigure, Row, Table};
+use common::{Finding, analyse};
 use fastrand::Rng;
+use findings::Kind;
 use fixtures::{CellBuilder, cell, parameters, short};
 use record::{Cell, CellKey, FailureReason, Metric, Run, RunState, Usage, Warning, WorkloadInfo};
 
@@ -118,7 +122,7 @@ fn findings_are_sentences_in_the_fixed_vocabulary() {
     assert!(
         sentences[0].starts_with("The harness itself costs 2.1")
             && sentences[0].contains(" ns per operation (nothing, 95 % 2.")
-            && analysis.findings[0].kind == FindingKind::Control,
+            && analysis.findings[0].kind == Kind::Control,
         "{sentences:#?}"
     );
     assert!(
@@ -129,7 +133,7 @@ fn findings_are_sentences_in_the_fixed_vocabulary() {
     );
     assert!(sentences[2].starts_with("epoll-level is constant: ×1.0"), "{sentences:#?}");
     assert!(sentences[4].starts_with("kqueue (libkqueue) is linear: ×"), "{sentences:#?}");
-    let growth = |finding: &&Finding| finding.kind == FindingKind::Growth;
+    let growth = |finding: &&Finding| finding.kind == Kind::Growth;
     let of_wait = analysis.findings.iter().filter(growth).nth(4).unwrap();
     assert!(of_wait.sentence.starts_with("poll (wait) is linear: ×"), "{sentences:#?}");
     let headline: Vec<bool> = analysis.findings.iter().map(|f| f.headline).collect();
@@ -143,7 +147,7 @@ fn the_same_run_gives_the_same_analysis_and_another_seed_other_intervals() {
     assert_eq!(first, analyse(&run));
     run.plan.seed += 1;
     let other = analyse(&run);
-    let median = |analysis: &analysis::Analysis| {
+    let median = |analysis: &common::Analysis| {
         row(table(&analysis.tables, "poll", "loop"), "poll").cells[0].as_ref().unwrap().median
     };
     assert_eq!(median(&first).value.to_bits(), median(&other).value.to_bits());
@@ -316,7 +320,7 @@ fn trajectories(count: u64, value: impl Fn(f64, u32, &mut Rng) -> f64) -> Run {
     run
 }
 
-fn sentences(run: &Run, kind: FindingKind) -> Vec<String> {
+fn sentences(run: &Run, kind: Kind) -> Vec<String> {
     let all = analyse(run).findings.into_iter().filter(|finding| finding.kind == kind);
     all.map(|finding| finding.sentence).collect()
 }
@@ -327,13 +331,13 @@ fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
         90_000.0 + if [1, 4].contains(&round) { 60.0 * n } else { 0.0 }
     };
     let run = trajectories(5_000, graphs);
-    let told = sentences(&run, FindingKind::Mode);
+    let told = sentences(&run, Kind::Modes);
     let [mode] = told.as_slice() else { panic!("{told:?}") };
     assert!(mode.starts_with("dynamic has two modes from "), "{mode}");
     assert!(mode.contains("to 5,000 processes: 60 % of the samples lie on the lower ("), "{mode}");
     assert!(mode.contains("µs), 40 % on the upper (linear, "), "{mode}");
     assert!(mode.ends_with("rounds 2 and 5 are on the upper."), "{mode}");
-    assert!(sentences(&run, FindingKind::Step).is_empty());
+    assert!(sentences(&run, Kind::Step).is_empty());
     let tables = analyse(&run).tables;
     let modes = tables[0].rows[0].modes.clone().unwrap();
     assert!(modes.modes.iter().all(|mode| (5..=25).contains(&mode.curve.len())), "{modes:?}");
@@ -344,13 +348,13 @@ fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
 fn steps_and_drift_of_a_trajectory_are_told() {
     let stepped = |n: f64, _: u32, _: &mut Rng| if n >= 2_500.0 { 1_800.0 } else { 1_000.0 };
     let run = trajectories(5_000, stepped);
-    let told = sentences(&run, FindingKind::Step);
+    let told = sentences(&run, Kind::Step);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("dynamic steps up ×1."), "{told:?}");
     assert!(told[0].contains(" at 2,500 processes"), "{told:?}");
-    assert!(sentences(&run, FindingKind::Mode).is_empty());
+    assert!(sentences(&run, Kind::Modes).is_empty());
     let drifted = |_: f64, round: u32, _: &mut Rng| if round >= 3 { 1_300.0 } else { 1_000.0 };
-    let told = sentences(&trajectories(5_000, drifted), FindingKind::Drift);
+    let told = sentences(&trajectories(5_000, drifted), Kind::Drift);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("dynamic drifted: from round 4 on it is ×1.30 of"), "{told:?}");
 }

@@ -4,9 +4,12 @@
 //! one. Source of the figures: the two tables of his article, transcribed in full. The columns for
 //! 10,000 pipes and 1,000 generations on the server stand in both.
 
-use analysis::{
-    Analysis, Contest, Crossover, FindingKind, Lead, Standing, Table, analyse, words::place,
-};
+mod common;
+
+use analysis::{Contest, Crossover, Lead, Standing, Table};
+use common::{Analysis, analyse};
+use findings::Kind;
+use findings::format::place;
 use fixtures::{CellBuilder, cell, run};
 use record::WorkloadInfo;
 
@@ -242,7 +245,7 @@ fn generations_hardly_matter_for_the_crossover() {
 fn it_is_said_in_sentences() {
     let analysis = analysis();
     // Who overtakes whom, and where each rate goes: of five pairs that is three findings each.
-    let kinds = [(FindingKind::Crossover, 5), (FindingKind::Rate, 10)];
+    let kinds = [(Kind::Crossover, 5), (Kind::Trend, 10)];
     for (kind, count) in kinds {
         assert_eq!(analysis.findings.iter().filter(|finding| finding.kind == kind).count(), count);
     }

@@ -1,8 +1,12 @@
 //! Leads, contests, maps and their sentences, from a run with rounds.
 
+mod common;
+
+use analysis::Standing;
 use analysis::stats::random::normal;
-use analysis::{Analysis, FindingKind, Standing, analyse};
+use common::{Analysis, analyse};
 use fastrand::Rng;
+use findings::Kind;
 use fixtures::{cell, metric_info, run};
 use record::{Cell, Run, WorkloadInfo};
 
@@ -101,7 +105,7 @@ fn costs() -> Sketch {
 }
 
 fn crossings(analysis: &Analysis) -> Vec<String> {
-    let found = analysis.findings.iter().filter(|finding| finding.kind == FindingKind::Crossover);
+    let found = analysis.findings.iter().filter(|finding| finding.kind == Kind::Crossover);
     found.map(|finding| finding.sentence.clone()).collect()
 }
 
@@ -302,5 +306,5 @@ fn the_control_is_compared_with_nobody() {
         key.workload = "null".into();
     }
     let analysis = analyse(&run);
-    assert!(analysis.findings.iter().all(|finding| finding.kind == FindingKind::Control));
+    assert!(analysis.findings.iter().all(|finding| finding.kind == Kind::Control));
 }

@@ -1,12 +1,13 @@
 //! An axis that begins at zero: what is there before anything grows.
 
+mod common;
+
 use analysis::growth::weigh;
 use analysis::stats::random::{generator, normal};
-use analysis::{
-    Analysis, Class, Course, Finding, FindingKind, GrowthReason, Row, Standing, Table, analyse,
-    growth,
-};
+use analysis::{Class, Course, GrowthReason, Row, Standing, Table, growth};
+use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
+use findings::Kind;
 use fixtures::cell;
 use record::{Run, WorkloadInfo};
 
@@ -78,7 +79,7 @@ fn row<'a>(table: &'a Table, subject: &str) -> &'a Row {
     table.rows.iter().find(|row| row.subject == subject).unwrap()
 }
 
-fn sentences<'a>(analysis: &'a Analysis, metric: &str, kind: FindingKind) -> Vec<&'a str> {
+fn sentences<'a>(analysis: &'a Analysis, metric: &str, kind: Kind) -> Vec<&'a str> {
     let told = |finding: &&Finding| finding.metric == metric && finding.kind == kind;
     analysis.findings.iter().filter(told).map(|finding| finding.sentence.as_str()).collect()
 }
@@ -94,7 +95,7 @@ fn rates_costs_and_bytes_are_told_from_zero_on() {
     assert_eq!((poll.course, poll.from, poll.to), (Course::Collapses, 0, 15_000));
     assert_eq!(row(replies, "epoll-level").rate.as_ref().unwrap().course, Course::Holds);
     assert!(replies.rows.iter().all(|row| row.growth.is_none()));
-    let rates = sentences(&analysis, "replies", FindingKind::Rate);
+    let rates = sentences(&analysis, "replies", Kind::Trend);
     assert_eq!(rates.len(), 3, "{rates:?}");
     for (sentence, start, within) in [
         (rates[0], "poll collapses: replies/s fall ×", " from 0 to 15,000 dead connections (95 % "),
@@ -108,7 +109,7 @@ fn rates_costs_and_bytes_are_told_from_zero_on() {
     let cpu = table(&analysis, "cpu");
     let growth = row(cpu, "poll").growth.as_ref().unwrap();
     assert_eq!((growth.class, growth.from, growth.to), (Class::Linear, 0, 15_000));
-    let costs = sentences(&analysis, "cpu", FindingKind::Growth);
+    let costs = sentences(&analysis, "cpu", Kind::Growth);
     let linear = costs[0].starts_with("poll (cpu) is linear: ×");
     // Under what does not grow an exponent says little.
     assert!(linear && costs[0].ends_with(" from 0 to 15,000 dead connections."), "{}", costs[0]);
@@ -126,7 +127,7 @@ fn rates_costs_and_bytes_are_told_from_zero_on() {
 fn level_or_edge_is_answered_with_a_bound() {
     let run = run(&SUBJECTS, &DEAD, 7, &mut Rng::with_seed(5));
     let analysis = analyse(&run);
-    let pairs = sentences(&analysis, "replies", FindingKind::Crossover);
+    let pairs = sentences(&analysis, "replies", Kind::Crossover);
     let pair = pairs.iter().find(|told| told.starts_with("epoll-level and epoll-edge")).unwrap();
     assert!(pair.starts_with("epoll-level and epoll-edge are the same within "), "{pair}");
     assert!(pair.contains(": from 0 to 15,000 dead connections neither leads (ratio "), "{pair}");

@@ -1,0 +1,26 @@
+//! The names of points where x is words, and the deviations of their means.
+
+use super::columns::Columns;
+use super::rows::{Row, Taken};
+use super::unit::Unit;
+use findings::NamedPoints;
+
+/// The words on the axis of the rows, where there are some; `count` is how many figures each mean is of.
+pub fn named_points(
+    taken: &Taken,
+    columns: &Columns,
+    unit: &Unit,
+    count: Option<u64>,
+) -> Option<NamedPoints> {
+    let deviation = |row: &Row| {
+        let names = columns.parameters.iter().map(|&column| columns.name(column).to_owned());
+        let parameters = names.zip(taken.tables[row.table].iter().cloned()).collect();
+        let key = (taken.subjects[row.subject].clone(), parameters, row.point.digits);
+        Some((key, row.deviation? * unit.factor))
+    };
+    (!taken.words.is_empty()).then(|| NamedPoints {
+        names: taken.words.clone(),
+        count,
+        deviations: taken.rows.iter().filter_map(deviation).collect(),
+    })
+}

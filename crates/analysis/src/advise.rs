@@ -382,7 +382,7 @@ mod tests {
         Table {
             workload: "pipetest".into(),
             parameters: Parameters::from([
-                ("pipes".into(), pipes.to_string()),
+                ("pipes".into(), pipes.into()),
                 ("spread".into(), "tail".into()),
             ]),
             metric: MetricInfo {

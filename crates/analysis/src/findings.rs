@@ -18,7 +18,7 @@ pub(crate) fn qualifiers(tables: &[Table], table: &Table) -> String {
     }
     let siblings: Vec<&Table> = tables.iter().filter(|t| t.workload == table.workload).collect();
     for (name, value) in &table.parameters {
-        let values: BTreeSet<Option<&String>> =
+        let values: BTreeSet<Option<&record::Value>> =
             siblings.iter().map(|t| t.parameters.get(name)).collect();
         if values.len() > 1 {
             parts.push(format!("{name} = {value}"));

@@ -10,7 +10,6 @@ use crate::{CutShort, Unfinished};
 use fastrand::Rng;
 use record::{Cell, CellKey, FailureReason, Metric, Outcome, Parameters, Run, Usage};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
@@ -196,13 +195,7 @@ impl<'a> Gathered<'a> {
 
     /// Every set of parameters, in an order that a reader expects: 9,000 before 10,000.
     pub(crate) fn in_order(&self) -> Vec<&'a Parameters> {
-        let mut all: Vec<&Parameters> = self.parameters.iter().copied().collect();
-        all.sort_by(|a, b| {
-            let each = a.iter().zip(b.iter());
-            let mut orders = each.map(|(a, b)| a.0.cmp(b.0).then_with(|| by_value(a.1, b.1)));
-            orders.find(|order| order.is_ne()).unwrap_or(a.len().cmp(&b.len()))
-        });
-        all
+        self.parameters.iter().copied().collect()
     }
 
     /// What the workload stated of the cells under these parameters, by fact and point.
@@ -300,16 +293,6 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Numbers by their size, and all of them before any word.
-fn by_value(a: &str, b: &str) -> Ordering {
-    let number = |value: &str| value.trim_end_matches('%').parse::<f64>().ok();
-    let numbers = match (number(a), number(b)) {
-        (Some(a), Some(b)) => a.total_cmp(&b),
-        (a, b) => a.is_none().cmp(&b.is_none()),
-    };
-    numbers.then_with(|| a.cmp(b))
-}
-
 fn add_usage(sum: &mut Usage, more: Usage) {
     sum.user_ns += more.user_ns;
     sum.system_ns += more.system_ns;
@@ -358,21 +341,6 @@ mod tests {
         // The first forty calls, which are cold, are none of the far end's.
         assert_eq!(counts[7..], [(200, 41), (500, 101), (1000, 61)]);
         assert!(by_place[&200].iter().all(|&sample| (180.0..=220.0).contains(&sample)));
-    }
-
-    #[test]
-    fn values_have_an_order_that_a_reader_expects() {
-        let mut values = vec!["1x", "10", "9", "5.4.1", "1k", "0.1%", "9", "tail", "1000"];
-        values.sort_by(|a, b| by_value(a, b));
-        assert_eq!(values, ["0.1%", "9", "9", "10", "1000", "1k", "1x", "5.4.1", "tail"]);
-        // It is a total order: whatever the values, sorting ends and neighbours are in order.
-        let mut random = fastrand::Rng::with_seed(7);
-        let mut word = || -> String {
-            (0..3).filter_map(|_| random.choice(*b"19x.k%").map(char::from)).collect()
-        };
-        let mut many: Vec<String> = (0..2_000).map(|_| word()).collect();
-        many.sort_by(|a, b| by_value(a, b));
-        assert!(many.is_sorted_by(|a, b| by_value(a, b).is_le()));
     }
 
     #[test]

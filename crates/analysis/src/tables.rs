@@ -301,7 +301,9 @@ impl Context<'_> {
     fn random(&self, subject: &str, point: u64) -> Rng {
         let point = point.to_string();
         let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
-        words.extend(self.parameters.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        let held: Vec<_> =
+            self.parameters.iter().map(|(name, value)| (name, value.text())).collect();
+        words.extend(held.iter().flat_map(|(name, value)| [name.as_str(), value]));
         generator(self.run.plan.seed, &words)
     }
 

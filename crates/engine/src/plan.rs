@@ -1,9 +1,8 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
 use crate::workload::info;
-use crate::workload::parameter::{number_of, whole_number};
 use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
-use record::{Budget, CellKey, Parameters, Plan, Unavailable, Warning};
+use record::{Budget, CellKey, Parameters, Plan, Unavailable, Value, Warning};
 use std::collections::{BTreeMap, HashSet};
 
 /// What was asked for.
@@ -15,10 +14,10 @@ pub struct Ask {
     pub subjects: Vec<String>,
     /// The parameter that is the axis; each workload's own where nobody says.
     pub axis: Option<String>,
-    /// Values on the axis, as typed; empty for the workload's own.
-    pub points: Vec<String>,
-    /// Values of parameters, as typed; the ones not named keep their default.
-    pub parameters: BTreeMap<String, Vec<String>>,
+    /// Values on the axis; empty for the workload's own.
+    pub points: Vec<Value>,
+    /// Values of parameters; the ones not named keep their default.
+    pub parameters: BTreeMap<String, Vec<Value>>,
     /// Passes over all cells; those that are usual for each workload where nobody says.
     pub rounds: Option<u32>,
     /// Whether the workload's short lists of points and parameters are meant.
@@ -46,10 +45,10 @@ pub struct Own {
     pub subjects: Vec<String>,
     /// The parameter that is the axis.
     pub axis: Option<String>,
-    /// Values on the axis, as typed.
-    pub points: Vec<String>,
-    /// Values of parameters, as typed.
-    pub parameters: BTreeMap<String, Vec<String>>,
+    /// Values on the axis.
+    pub points: Vec<Value>,
+    /// Values of parameters.
+    pub parameters: BTreeMap<String, Vec<Value>>,
     /// Passes over its cells.
     pub rounds: Option<u32>,
 }
@@ -258,7 +257,7 @@ impl<'a> Swept<'a> {
             for parameters in &series {
                 let mut at: Vec<u64> = points
                     .iter()
-                    .map(|point| number_of(point, &self.axis.values, parameters).unwrap_or(1))
+                    .map(|point| self.axis.number(point, parameters).unwrap_or(1))
                     .collect();
                 if subject.control {
                     at = at.into_iter().max().into_iter().collect();
@@ -280,10 +279,10 @@ impl<'a> Swept<'a> {
 
     /// The points, checked: those that were asked for by `--points` or by the axis's own flag, else
     /// the workload's own.
-    fn points(&self) -> Result<Vec<String>, AskError> {
+    fn points(&self) -> Result<Vec<Value>, AskError> {
         let (axis, ask) = (self.axis, self.ask);
         let own = ask.parameters.get(axis.name).filter(|values| !values.is_empty());
-        let (typed, flag) = match own {
+        let (values, flag) = match own {
             Some(_) if !ask.points.is_empty() => {
                 let name = axis.name;
                 let what = format!("--points and --{name} name the same: {name} is the axis");
@@ -292,22 +291,23 @@ impl<'a> Swept<'a> {
             Some(own) => (own.clone(), axis.name),
             None if ask.points.is_empty() => {
                 let sweep = axis.sweep.as_ref().map_or(&axis.default, |sweep| &sweep.points);
-                (sweep.of(ask.quick).iter().map(|&point| point.into()).collect(), "points")
+                (sweep.of(ask.quick).iter().map(|point| axis.read(point)).collect(), "points")
             }
             None => (ask.points.clone(), "points"),
         };
-        self.checked(axis, &typed, flag)
+        self.checked(axis, &values, flag)
     }
 
     /// Of a trajectory's points the last, since all others are on the way there.
-    fn far_end(&self, points: Vec<String>, plan: &mut Plan) -> Vec<String> {
-        let number = |point: &String| point.parse::<u64>().unwrap_or(0);
-        let last = points.iter().max_by_key(|point| number(point)).cloned();
-        if !self.workload.about().is_trajectory(self.axis.name) || points.len() < 2 {
+    fn far_end(&self, points: Vec<Value>, plan: &mut Plan) -> Vec<Value> {
+        let last = match points.iter().max_by_key(|point| point.number()) {
+            Some(last) if points.len() > 1 => last.clone(),
+            _ => return points,
+        };
+        if !self.workload.about().is_trajectory(self.axis.name) {
             return points;
         }
         let (name, axis) = (self.workload.about().name, self.label(self.axis.name));
-        let last = last.unwrap_or_default();
         let what = format!(
             "{name} went to {last} {axis} once a round: its other points are on the way there."
         );
@@ -320,10 +320,14 @@ impl<'a> Swept<'a> {
         let mut all = vec![Parameters::new()];
         let parameters = self.workload.about().parameters;
         for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
-            let typed = self.ask.parameters.get(parameter.name).cloned();
-            let own = || parameter.default.of(self.ask.quick).iter().map(|&v| v.into()).collect();
-            let values = self.checked(parameter, &typed.unwrap_or_else(own), parameter.name)?;
-            let with = |base: &Parameters, value: &String| {
+            let asked = self.ask.parameters.get(parameter.name).cloned();
+            let defaults = || {
+                let typed = parameter.default.of(self.ask.quick).iter();
+                typed.map(|typed| parameter.read(typed)).collect()
+            };
+            let values =
+                self.checked(parameter, &asked.unwrap_or_else(defaults), parameter.name)?;
+            let with = |base: &Parameters, value: &Value| {
                 let mut more = base.clone();
                 more.insert(parameter.name.into(), value.clone());
                 more
@@ -340,7 +344,7 @@ impl<'a> Swept<'a> {
             Fit::Measure => return Some(key),
             Fit::Leave(warning) => (None, warning),
             Fit::AtMost { parameter, most, because, remedy } => {
-                let asked = cell.parameters.get(parameter).map_or("", String::as_str);
+                let asked = cell.parameters.get(parameter).map(Value::text).unwrap_or_default();
                 let (what, is_axis) = (self.label(parameter), parameter == self.axis.name);
                 let clamped = CellKey { point: most, ..key.clone() };
                 // What is clamped has to fit as well: there may be more tokens than pipes then.
@@ -372,21 +376,20 @@ impl<'a> Swept<'a> {
     fn checked(
         &self,
         parameter: &Parameter,
-        typed: &[String],
+        values: &[Value],
         flag: &str,
-    ) -> Result<Vec<String>, AskError> {
-        let mut values = Vec::new();
-        for typed in typed {
-            let typed = typed.trim();
-            let value = match parameter.values {
-                Values::Cpus => self.ask.some_cpus(parameter, typed, flag)?,
-                _ => parameter.check(typed, flag).map_err(AskError::Usage)?,
-            };
-            if !values.contains(&value) {
-                values.push(value);
+    ) -> Result<Vec<Value>, AskError> {
+        let mut checked = Vec::new();
+        for value in values {
+            let mut value = parameter.check(value, flag).map_err(AskError::Usage)?;
+            if matches!(parameter.values, Values::Cpus) {
+                value = self.ask.cpus_within(&value, flag)?;
+            }
+            if !checked.contains(&value) {
+                checked.push(value);
             }
         }
-        Ok(values)
+        Ok(checked)
     }
 
     /// What a parameter counts, for people.
@@ -436,8 +439,8 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
-/// More rounds than anyone has the patience for are a slip of the finger.
-const ROUNDS_MAX: u64 = 10_000;
+/// The most rounds of a run: more are a slip of the finger.
+pub const ROUNDS_MAX: u64 = 10_000;
 
 impl Ask {
     /// How often each cell of a workload is measured.
@@ -473,23 +476,20 @@ impl Ask {
     }
 
     /// A number of CPUs, checked: `all` is as many as a run has.
-    fn some_cpus(&self, of: &Parameter, typed: &str, flag: &str) -> Result<String, AskError> {
-        let most = self.cpus();
-        if typed == "all" {
-            return Ok(most.to_string());
+    fn cpus_within(&self, value: &Value, flag: &str) -> Result<Value, AskError> {
+        let max = self.cpus() as u64;
+        match value.number() {
+            None => Ok(Value::Number(max)),
+            Some(cpus) if cpus <= max => Ok(Value::Number(cpus)),
+            Some(cpus) => Err(AskError::NotPossibleHere(format!(
+                "--{flag}: {cpus} CPUs, and this run has {max} (see `taskset -p $$`, and --pin)"
+            ))),
         }
-        let value = of.check(typed, flag).map_err(AskError::Usage)?;
-        if value.parse().is_ok_and(|cpus: usize| cpus <= most) {
-            return Ok(value);
-        }
-        Err(AskError::NotPossibleHere(format!(
-            "--{flag}: {value} CPUs, and this run has {most} (see `taskset -p $$`, and --pin)"
-        )))
     }
 
     /// Reads a number of rounds: 1 to 10,000.
     pub fn read_rounds(typed: &str) -> Result<u32, AskError> {
-        match whole_number(typed.trim()) {
+        match quantities::count(typed) {
             Ok(rounds @ 1..=ROUNDS_MAX) => Ok(rounds as u32),
             Ok(rounds) => {
                 Err(AskError::Usage(format!("--rounds is 1 to {ROUNDS_MAX}, not {rounds}")))

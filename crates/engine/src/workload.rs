@@ -3,11 +3,11 @@
 pub(crate) mod parameter;
 
 use crate::{Parameter, Probe};
-use parameter::number_of;
 use record::{
-    CellKey, FailureReason, MetricInfo, MetricRole, Parameters, Ratio, SubjectInfo, Warning,
+    CellKey, FailureReason, MetricInfo, MetricRole, Parameters, Ratio, SubjectInfo, Value, Warning,
     WorkloadInfo, WorkloadRole,
 };
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
@@ -330,16 +330,21 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The value of a parameter that the workload declared; a failure names one that it did not.
-    pub fn parameter(&self, name: &str) -> Result<&str, Failure> {
-        let value = self.parameters.get(name).map(String::as_str);
-        value.ok_or_else(|| Failure::new(format!("the cell lacks the parameter {name}")))
-    }
-
     /// The value of a parameter that is a whole number.
     pub fn number(&self, name: &str) -> Result<u64, Failure> {
-        let text = self.parameter(name)?;
-        text.parse().map_err(|_| Failure::new(format!("{name} is {text}, not a whole number")))
+        let value = self.parameter(name)?;
+        let not_whole = || Failure::new(format!("{name} is {value}, not a whole number"));
+        value.number().ok_or_else(not_whole)
+    }
+
+    /// The value of a parameter that is a word or any other text.
+    pub fn text(&self, name: &str) -> Result<Cow<'_, str>, Failure> {
+        self.parameter(name).map(Value::text)
+    }
+
+    fn parameter(&self, name: &str) -> Result<&Value, Failure> {
+        let value = self.parameters.get(name);
+        value.ok_or_else(|| Failure::new(format!("the cell lacks the parameter {name}")))
     }
 
     /// The row of the cell's subject among `rows`, by the name of each.
@@ -351,18 +356,15 @@ impl Cell {
         let row = rows.iter().find(|row| name(row) == self.subject);
         row.ok_or_else(|| Failure::new(format!("there is no subject {}", self.subject)))
     }
-}
 
-impl Cell {
     /// The cell that `key` stands for, with `axis` as its axis.
     pub(crate) fn of(about: &About, axis: &str, key: &CellKey, seed: u64) -> Cell {
         let mut all = key.parameters.clone();
-        all.insert(axis.into(), key.point.to_string());
+        all.insert(axis.into(), Value::Number(key.point));
         let resolved = all.iter().map(|(name, value)| {
-            let number = about
-                .parameter(name)
-                .and_then(|parameter| number_of(value, &parameter.values, &all));
-            (name.clone(), number.map_or_else(|| value.clone(), |number| number.to_string()))
+            let parameter = about.parameter(name);
+            let number = parameter.and_then(|parameter| parameter.number(value, &all));
+            (name.clone(), number.map_or_else(|| value.clone(), Value::Number))
         });
         Cell {
             subject: key.subject.clone(),

@@ -182,7 +182,7 @@ pub fn qualifier(tables: &[Table], table: &Table) -> String {
     let siblings: Vec<&Table> =
         tables.iter().filter(|sibling| sibling.workload == table.workload).collect();
     for (name, value) in &table.parameters {
-        let values: BTreeSet<Option<&String>> =
+        let values: BTreeSet<Option<&record::Value>> =
             siblings.iter().map(|sibling| sibling.parameters.get(name)).collect();
         if values.len() > 1 {
             parts.push(format!("{name} = {value}"));

@@ -248,13 +248,8 @@ fn cells(
     unit: &Unit,
     axis: &Axis,
 ) -> Vec<Cell> {
-    let names = columns.parameters.iter().map(|&column| columns.name(column).to_owned());
-    let names: Vec<String> = names.collect();
-    let parameters: Vec<Parameters> = rows
-        .tables
-        .iter()
-        .map(|values| names.iter().cloned().zip(values.iter().cloned()).collect())
-        .collect();
+    let parameters: Vec<Parameters> =
+        rows.tables.iter().map(|texts| columns.named_parameters(texts)).collect();
     let cell = |(sequence, taken): (usize, Vec<&Row>)| {
         let (row, figures) = (taken[0], taken.iter().map(|row| &row.figure));
         let (outcome, metrics) = outcome(workload, unit, figures);

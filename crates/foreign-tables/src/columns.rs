@@ -2,6 +2,7 @@
 
 use super::{Request, listed, nearest, numbers, told};
 use crate::Error;
+use record::{Parameters, Value};
 
 /// The columns of a table, by what they are for.
 pub struct Columns {
@@ -94,6 +95,12 @@ impl Columns {
     /// A column's name.
     pub fn name(&self, column: usize) -> &str {
         &self.names[column]
+    }
+
+    /// The parameters of a table, by the names of their columns.
+    pub fn named_parameters(&self, texts: &[String]) -> Parameters {
+        let names = self.parameters.iter().map(|&column| self.name(column).to_owned());
+        names.zip(texts.iter().map(|text| Value::from(text.as_str()))).collect()
     }
 }
 

@@ -13,8 +13,7 @@ pub fn named_points(
     count: Option<u64>,
 ) -> Option<NamedPoints> {
     let deviation = |row: &Row| {
-        let names = columns.parameters.iter().map(|&column| columns.name(column).to_owned());
-        let parameters = names.zip(taken.tables[row.table].iter().cloned()).collect();
+        let parameters = columns.named_parameters(&taken.tables[row.table]);
         let key = (taken.subjects[row.subject].clone(), parameters, row.point.digits);
         Some((key, row.deviation? * unit.factor))
     };

@@ -17,6 +17,7 @@ use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{Parameter, Values};
+use record::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -100,7 +101,8 @@ pub struct Run {
     /// Points on the axis, separated by commas: 100,1k,10k; or, where it is a part of something,
     /// percentages: 1%,50% [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
-    pub points: Vec<String>,
+    #[arg(value_parser = usage::value)]
+    pub points: Vec<Value>,
     /// The parameter that grows: see `knee list workloads` [default: the workload's own]
     #[arg(long, value_name = "PARAMETER")]
     pub axis: Option<String>,
@@ -174,9 +176,9 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub place: Place,
-    /// Values of parameters, as typed, by name: filled in from the flags that the table gave.
+    /// Values of parameters by name, from the flags that the table of workloads gave.
     #[arg(skip)]
-    pub parameters: BTreeMap<String, Vec<String>>,
+    pub parameters: BTreeMap<String, Vec<Value>>,
 }
 
 #[derive(Args, Debug)]
@@ -281,11 +283,12 @@ Examples:
 pub struct Advise {
     /// Descriptors that are watched: 1000, 9k
     #[arg(long, value_name = "N", requires = "active", required_unless_present = "pid")]
-    #[arg(allow_hyphen_values = true)]
-    pub total: Option<String>,
+    #[arg(allow_hyphen_values = true, value_parser = usage::value)]
+    pub total: Option<Value>,
     /// Those of them that are active at a time: 50, or a percentage: 5%
     #[arg(long, value_name = "M", requires = "total", allow_hyphen_values = true)]
-    pub active: Option<String>,
+    #[arg(value_parser = usage::value)]
+    pub active: Option<Value>,
     /// Look at this process instead: what its waits watch, and how many events they return
     #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]
     #[arg(allow_hyphen_values = true)]
@@ -485,12 +488,13 @@ fn default_of((workload, parameter): Of) -> String {
     own
 }
 
-fn given_parameters(given: &ArgMatches) -> BTreeMap<String, Vec<String>> {
+fn given_parameters(given: &ArgMatches) -> BTreeMap<String, Vec<Value>> {
     parameters()
         .into_iter()
-        .filter_map(|(name, _)| {
-            let values = given.get_many::<String>(name)?;
-            Some((name.to_owned(), values.cloned().collect()))
+        .filter_map(|(name, workloads)| {
+            let (_, parameter) = workloads.first()?;
+            let texts = given.get_many::<String>(name)?;
+            Some((name.to_owned(), texts.map(|text| parameter.read(text)).collect()))
         })
         .collect()
 }
@@ -575,10 +579,10 @@ mod tests {
     }
 
     #[test]
-    fn values_of_parameters_are_taken_as_typed() {
-        let words = ["knee", "run", "poll", "--active", "1,10", "--timeout", "0,-1"];
+    fn values_of_parameters_are_read_by_their_kind() {
+        let words = ["knee", "run", "poll", "--active", "1,1k", "--timeout", "0,-1"];
         let Command::Run(run) = parse(&words.map(String::from)).unwrap() else { panic!() };
-        assert_eq!(run.parameters["active"], ["1", "10"]);
+        assert_eq!(run.parameters["active"], ["1", "1000"]);
         assert_eq!(run.parameters["timeout"], ["0", "-1"]);
         assert!(!run.parameters.contains_key("object"));
     }

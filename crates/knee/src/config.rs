@@ -182,12 +182,12 @@ mod tests {
     fn flags_win_over_the_file() {
         let kept = own(&Asked::default());
         assert_eq!(kept, chosen_poll().own);
-        let points = Asked { points: vec!["20".into()], ..Asked::default() };
+        let points = Asked { points: vec![20.into()], ..Asked::default() };
         assert!(own(&points).points.is_empty());
-        let watched = BTreeMap::from([("watched".to_owned(), vec!["20".to_owned()])]);
+        let watched = BTreeMap::from([("watched".to_owned(), vec![20.into()])]);
         let by_name = Asked { parameters: watched, ..Asked::default() };
         assert!(own(&by_name).points.is_empty(), "the axis by its own flag");
-        let active = BTreeMap::from([("active".to_owned(), vec!["1".to_owned()])]);
+        let active = BTreeMap::from([("active".to_owned(), vec![1.into()])]);
         let parameter = own(&Asked { parameters: active, ..Asked::default() });
         assert!(parameter.parameters.is_empty() && parameter.points == ["10"]);
         let axis = own(&Asked { axis: Some("active".into()), ..Asked::default() });

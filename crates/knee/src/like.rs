@@ -5,7 +5,7 @@ mod calls;
 mod reply_rates;
 
 use crate::args::Run as Asked;
-use ::record::Run;
+use ::record::{Run, Value};
 use analysis::{Analysis, Row, Table};
 use engine::{About, Like, Print};
 use findings::Conclusions;
@@ -31,10 +31,10 @@ pub fn filled(asked: &Asked) -> Asked {
         filled.subjects = owned(like.subjects);
     }
     if filled.points.is_empty() && !filled.parameters.contains_key(about.axis) {
-        filled.points = owned(like.points);
+        filled.points = like.points.iter().map(|point| Value::typed(point)).collect();
     }
     for (name, value) in like.parameters {
-        let value = || vec![(*value).to_owned()];
+        let value = || vec![Value::typed(value)];
         filled.parameters.entry((*name).to_owned()).or_insert_with(value);
     }
     if filled.rounds.is_none() && !filled.quick && !filled.full {
@@ -246,10 +246,7 @@ mod tests {
         let asked = Asked { like: Some("bindbench".into()), ..Asked::default() };
         let same = filled(&asked);
         assert_eq!(same.workloads, ["socket", "bind"]);
-        assert_eq!(
-            (same.rounds.as_deref(), &same.points[..]),
-            (Some("5"), &["10k".to_owned()][..])
-        );
+        assert_eq!((same.rounds.as_deref(), &same.points[..]), (Some("5"), &[10_000.into()][..]));
         let named = filled(&Asked { rounds: Some("2".into()), ..asked.clone() });
         assert_eq!(named.rounds.as_deref(), Some("2"));
         let quick = filled(&Asked { quick: true, ..asked });

@@ -3,6 +3,8 @@
 use crate::exit::{Exit, Trouble};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use record::Value;
+use std::convert::Infallible;
 use std::ffi::OsString;
 
 /// What the parser has to say. Help and versions are printed; everything else becomes one line.
@@ -110,6 +112,11 @@ fn first_paragraph(rendered: &str) -> String {
 pub fn cpu(typed: &str) -> Result<usize, String> {
     let number = quantities::count(typed).ok().and_then(|number| number.try_into().ok());
     number.ok_or_else(|| format!("`{typed}` is not the number of a CPU (such as 0)"))
+}
+
+/// Reads the value of a parameter. Any text is one: the parameter itself says later whether it may be.
+pub fn value(typed: &str) -> Result<Value, Infallible> {
+    Ok(Value::typed(typed))
 }
 
 /// Reads a label: `commit=3701d31`.

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-/// A decimal number of at least zero: `digits` over ten to the power of `decimals`.
+/// A decimal number: `digits` over ten to the power of `decimals`, with its sign.
 ///
 /// The number of decimals is kept, so that `10.0` is written `10.0` again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {
+    negative: bool,
     digits: u64,
     decimals: u8,
 }
@@ -15,11 +16,6 @@ pub struct Decimal {
 const DECIMALS_MAX: usize = 18;
 
 impl Decimal {
-    /// A whole number.
-    pub fn whole(number: u64) -> Decimal {
-        Decimal { digits: number, decimals: 0 }
-    }
-
     /// Reads plain digits with at most one point: `10`, `0.5`, `.5`. No sign, exponent or separator.
     pub fn read(text: &str) -> Option<Decimal> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -29,24 +25,38 @@ impl Decimal {
             return None;
         }
         let digits = format!("{whole}{fraction}").parse().ok()?;
-        Some(Decimal { digits, decimals: fraction.len() as u8 })
+        Some(Decimal { negative: false, digits, decimals: fraction.len() as u8 })
+    }
+
+    /// Reads the same with a minus sign before it, or without one.
+    pub fn read_signed(text: &str) -> Option<Decimal> {
+        match text.strip_prefix('-') {
+            Some(digits) => Some(Decimal { negative: true, ..Decimal::read(digits)? }),
+            None => Decimal::read(text),
+        }
     }
 
     /// The nearest floating-point number.
     pub fn value(self) -> f64 {
-        self.digits as f64 / 10_f64.powi(self.decimals.into())
+        let size = self.digits as f64 / 10_f64.powi(self.decimals.into());
+        if self.negative { -size } else { size }
     }
 
-    /// This number times `factor`, if that is whole and no larger than a `u64`.
+    /// This number times `factor`, if that is a whole number of at least 0 that fits.
     pub fn scaled(self, factor: u64) -> Option<u64> {
         let scaled = u128::from(self.digits) * u128::from(factor);
         let divisor = 10_u128.pow(self.decimals.into());
-        (scaled % divisor == 0).then(|| u64::try_from(scaled / divisor).ok()).flatten()
+        (scaled % divisor == 0 && !self.negative)
+            .then(|| u64::try_from(scaled / divisor).ok())
+            .flatten()
     }
 }
 
 impl fmt::Display for Decimal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.negative {
+            write!(out, "-")?;
+        }
         if self.decimals == 0 {
             return write!(out, "{}", self.digits);
         }
@@ -69,6 +79,11 @@ mod tests {
             assert_eq!(Decimal::read(text), None, "{text}");
         }
         assert_eq!(Decimal::read("0.1").unwrap().value(), 0.1);
+        let below = Decimal::read_signed("-1.5").unwrap();
+        assert_eq!(
+            (below.value(), below.to_string(), below.scaled(2)),
+            (-1.5, "-1.5".into(), None)
+        );
     }
 
     #[test]

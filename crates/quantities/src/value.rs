@@ -2,6 +2,8 @@
 
 use crate::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// The value of a parameter, parsed once, where it is read: from a flag, from knee.toml or from a record.
@@ -17,10 +19,12 @@ use std::fmt;
 /// assert_eq!(Value::from("pipe").word(), Some("pipe"));
 /// assert_eq!(Value::from("1/2x").to_string(), "1/2x");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A whole number: `9000`.
     Number(u64),
+    /// Another number: `0.5`, `-1`.
+    Decimal(Decimal),
     /// A percentage of another parameter: `10%`.
     Share(Share),
     /// A multiple of another parameter: `4x`, `1/2x`.
@@ -30,13 +34,13 @@ pub enum Value {
 }
 
 /// A percentage above zero and up to 100, as it was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Share {
     percent: Decimal,
 }
 
 /// A multiple above zero and up to [`Multiple::MAX`], as it was typed: `1.5x`, `1/2x`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Multiple {
     numerator: Decimal,
     denominator: Option<Decimal>,
@@ -92,7 +96,13 @@ impl Multiple {
 }
 
 impl Value {
-    /// The whole number that it is; none if it is a share, a multiple or a word.
+    /// Reads a quantity as a person types it: `9k` is the number 9,000. What is none stays a word.
+    pub fn typed(text: &str) -> Value {
+        let typed = text.trim();
+        crate::count(typed).map_or_else(|_| Value::from(typed), Value::Number)
+    }
+
+    /// The whole number that it is; none if it is anything else.
     pub fn number(&self) -> Option<u64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -108,12 +118,29 @@ impl Value {
         }
     }
 
+    /// Its text, as it is written.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Value::Word(word) => Cow::Borrowed(word),
+            other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// Its size, if it is a plain number.
+    pub fn size(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number as f64),
+            Value::Decimal(decimal) => Some(decimal.value()),
+            Value::Share(_) | Value::Multiple(_) | Value::Word(_) => None,
+        }
+    }
+
     /// What it multiplies another parameter by: a share or a multiple; none if it is neither.
     pub fn factor(&self) -> Option<f64> {
         match self {
             Value::Share(share) => Some(share.fraction()),
             Value::Multiple(multiple) => Some(multiple.factor()),
-            Value::Number(_) | Value::Word(_) => None,
+            Value::Number(_) | Value::Decimal(_) | Value::Word(_) => None,
         }
     }
 
@@ -137,8 +164,11 @@ impl From<&str> for Value {
         if let Some(share) = Share::read(text) {
             return Value::Share(share);
         }
-        match Multiple::read(text) {
-            Some(multiple) => Value::Multiple(multiple),
+        if let Some(multiple) = Multiple::read(text) {
+            return Value::Multiple(multiple);
+        }
+        match Decimal::read_signed(text).filter(|decimal| decimal.to_string() == text) {
+            Some(decimal) => Value::Decimal(decimal),
             None => Value::Word(text.to_owned()),
         }
     }
@@ -156,10 +186,33 @@ impl From<u64> for Value {
     }
 }
 
+/// Numbers and percentages by size, then multiples by size, then words: the order of tables.
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        let key = |value: &Value| match value {
+            Value::Number(_) | Value::Decimal(_) => (0, value.size()),
+            Value::Share(share) => (0, Some(share.percent.value())),
+            Value::Multiple(multiple) => (1, Some(multiple.factor())),
+            Value::Word(_) => (2, None),
+        };
+        let ((rank, size), (other_rank, other_size)) = (key(self), key(other));
+        let by_size = size.unwrap_or(0.0).total_cmp(&other_size.unwrap_or(0.0));
+        let by_text = || self.text().cmp(&other.text());
+        rank.cmp(&other_rank).then(by_size).then_with(by_text)
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Number(number) => number.fmt(out),
+            Value::Decimal(decimal) => out.pad(&decimal.to_string()),
             Value::Share(share) => out.pad(&format!("{}%", share.percent)),
             Value::Multiple(multiple) => out.pad(&format!("{}x", multiple.times())),
             Value::Word(word) => out.pad(word),
@@ -169,10 +222,7 @@ impl fmt::Display for Value {
 
 impl PartialEq<str> for Value {
     fn eq(&self, text: &str) -> bool {
-        match self {
-            Value::Word(word) => word == text,
-            other => other.to_string() == text,
-        }
+        self.text() == text
     }
 }
 
@@ -204,14 +254,38 @@ mod tests {
         assert!(matches!(Value::from("9000"), Value::Number(9_000)));
         assert!(matches!(Value::from("0.1%"), Value::Share(_)));
         assert!(matches!(Value::from("1.5x"), Value::Multiple(_)));
-        for word in ["pipe", "", "007", "+7", "-1", "9k", "0%", "101%", "0x", "1/0x", "x", "1x2"] {
+        for word in [
+            "pipe", "", "007", "+7", "--1", ".5", "1e3", "9k", "0%", "101%", "0x", "1/0x", "x",
+            "1x2",
+        ] {
             assert_eq!(Value::from(word).word(), Some(word));
         }
     }
 
     #[test]
+    fn a_typed_count_becomes_a_number() {
+        assert_eq!(Value::typed(" 9k "), Value::Number(9_000));
+        assert_eq!(Value::typed("10%"), "10%");
+        for text in ["-5", "1.5", "9m", "ten"] {
+            assert_eq!(Value::typed(text).number(), None);
+            assert_eq!(Value::typed(text), text);
+        }
+    }
+
+    #[test]
     fn a_value_is_written_as_it_was_read() {
-        for text in ["0", "18446744073709551615", "10%", "10.0%", "1/2x", "1.50x", "a,b", "007"] {
+        for text in [
+            "0",
+            "-1",
+            "0.5",
+            "18446744073709551615",
+            "10%",
+            "10.0%",
+            "1/2x",
+            "1.50x",
+            "a,b",
+            "007",
+        ] {
             let value = Value::from(text);
             assert_eq!(value.to_string(), text);
             let json = serde_json::to_string(&value).unwrap();
@@ -219,6 +293,26 @@ mod tests {
             assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value);
         }
         assert_eq!(Value::from("10 %"), "10%");
+    }
+
+    #[test]
+    fn values_are_in_the_order_of_their_size() {
+        let mut values: Vec<Value> =
+            ["pipe", "16x", "9000", "4x", "10%", "0", "all", "-1", "10000", "0.5"]
+                .map(Value::from)
+                .into();
+        values.sort();
+        let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+        let expected = ["-1", "0", "0.5", "10%", "9000", "10000", "4x", "16x", "all", "pipe"];
+        assert_eq!(texts, expected);
+        // It is a total order: whatever the values, sorting ends and neighbours are in order.
+        let letters = ["", "1", "9", "x", ".", "k", "%", "-"];
+        let mut many: Vec<Value> = (0..512)
+            .map(|n| [n / 64, n / 8 % 8, n % 8].map(|letter| letters[letter]).concat())
+            .map(Value::from)
+            .collect();
+        many.sort();
+        assert!(many.is_sorted());
     }
 
     #[test]

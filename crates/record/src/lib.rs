@@ -19,6 +19,7 @@ pub use error::Error;
 pub use merge::{Merged, merge};
 pub use model::*;
 pub use place::default_path;
+pub use quantities::Value;
 pub use reason::{FailureReason, ReplyFault, deadline_text};
 pub use reference::RunRef;
 pub use sqlite::SqliteArchive;

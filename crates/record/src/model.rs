@@ -4,11 +4,12 @@
 //! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
 
 use crate::FailureReason;
+use quantities::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Parameters other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
-pub type Parameters = BTreeMap<String, String>;
+pub type Parameters = BTreeMap<String, Value>;
 
 /// One execution of a plan on one machine, with all that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,9 @@
 use crate::figures::{Unit, factor, share, whole};
 use analysis::{Analysis, Basis, Distribution, Lead, MissingFigure, Row, Table};
 use findings::reasons;
-use record::{FailureReason, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, WorkloadInfo};
+use record::{
+    FailureReason, MetricInfo, Outcome, Parameters, Ratio, Run, RunState, Value, WorkloadInfo,
+};
 
 /// The fixed words for an order of growth and for where a rate goes, and a list as a sentence has it.
 pub(crate) use findings::format::{class, list};
@@ -36,7 +38,7 @@ pub(crate) fn parameters(run: &Run, workload: &str, held: &Parameters) -> String
 pub(crate) fn read(held: &Parameters, info: &WorkloadInfo) -> String {
     let axis = info.axis.as_str();
     let counted = match (held.get("object"), axis.strip_suffix("descriptors")) {
-        (Some(object), Some(before)) => format!("{before}{}", plural(object)),
+        (Some(object), Some(before)) => format!("{before}{}", plural(&object.text())),
         _ => axis.to_owned(),
     };
     // Records of an older knee hold no ratio; their only one was this.
@@ -50,16 +52,15 @@ pub(crate) fn read(held: &Parameters, info: &WorkloadInfo) -> String {
         axis if axis == whole => part,
         _ => "",
     };
-    let grows = match held.get(beside).map(|held| value(held)) {
-        Some(value) if many(info).is_some() => multiplied(info, &value),
-        Some(value) if beside == whole => format!("N {counted} in {}", one(&value, whole)),
-        Some(value) if is_of(word) && value.ends_with('%') => {
-            format!("N {counted}, {value} as many {part}")
+    let grows = match held.get(beside) {
+        Some(held) if many(info).is_some() => multiplied(info, held),
+        Some(held) if beside == whole => format!("N {counted} in {}", one(&value(held), whole)),
+        Some(Value::Share(share)) if is_of(word) => {
+            format!("N {counted}, {} % as many {part}", share.percent())
         }
-        Some(value) if part == word || value.ends_with('%') => {
-            format!("{value} {word} of N {counted}")
-        }
-        Some(value) => format!("{} in N {counted}", one(&value, part)),
+        Some(Value::Share(share)) => format!("{} % {word} of N {counted}", share.percent()),
+        Some(held) if part == word => format!("{} {word} of N {counted}", value(held)),
+        Some(held) => format!("{} in N {counted}", one(&value(held), part)),
         None => format!("N {counted}"),
     };
     let mut told = vec![beside];
@@ -91,15 +92,17 @@ pub(crate) fn wholes(ratio: &Ratio) -> String {
 
 /// `N threads on 2 CPUs`, `4 threads on N CPUs`, `4 threads per CPU on N CPUs`: whichever half of the
 /// ratio grows, and the `value` that the other one is held at.
-fn multiplied(info: &WorkloadInfo, value: &str) -> String {
+fn multiplied(info: &WorkloadInfo, held: &Value) -> String {
     let Some(ratio) = many(info) else { return format!("N {}", info.axis) };
     let wholes = wholes(ratio);
     if info.axis_parameter == ratio.part {
-        return format!("N {} on {}", info.axis, one(value, &wholes));
+        return format!("N {} on {}", info.axis, one(&value(held), &wholes));
     }
-    match value.strip_suffix('x') {
-        Some(times) => format!("{} {} on N {wholes}", one(times, &ratio.part), ratio.word),
-        None => format!("{} on N {wholes}", one(value, &ratio.part)),
+    match held {
+        Value::Multiple(multiple) => {
+            format!("{} {} on N {wholes}", one(&multiple.times(), &ratio.part), ratio.word)
+        }
+        _ => format!("{} on N {wholes}", one(&value(held), &ratio.part)),
     }
 }
 
@@ -131,11 +134,12 @@ pub(crate) fn spelled(held: &Parameters, told: &[&str]) -> Vec<String> {
 }
 
 /// The value of a parameter: numbers with thousands separated, and percentages set apart.
-fn value(held: &str) -> String {
-    if let Some(number) = held.strip_suffix('%') {
-        return format!("{} %", number.trim_end());
+fn value(held: &Value) -> String {
+    match held {
+        Value::Share(share) => format!("{} %", share.percent()),
+        Value::Number(number) => whole(*number),
+        other => other.to_string(),
     }
-    held.parse().map_or_else(|_| held.to_owned(), whole)
 }
 
 /// `socketpair` → `socketpairs`; what has a plural already, or more than one word, stays.
@@ -592,7 +596,7 @@ mod tests {
     use record::Ratio;
 
     fn given(pairs: &[(&str, &str)]) -> Parameters {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
     }
 
     fn growing(axis: &str, parameter: &str, ratio: Option<[&str; 3]>) -> WorkloadInfo {

@@ -44,7 +44,7 @@ fn awkward() -> Run {
         if key.subject == old {
             key.subject = word();
         }
-        key.parameters.insert("run".to_owned(), word());
+        key.parameters.insert("run".to_owned(), word().into());
     }
     run
 }
@@ -74,7 +74,7 @@ fn samples(run: &Run) -> BTreeMap<Place, u64> {
                 let position = metric.positions.get(n).copied().unwrap_or(cell.key.point);
                 let place = [
                     cell.key.subject.clone(),
-                    cell.key.parameters.get("active").cloned().unwrap_or_default(),
+                    cell.key.parameters.get("active").map(ToString::to_string).unwrap_or_default(),
                     metric.name.clone(),
                     cell.key.round.to_string(),
                     position.to_string(),

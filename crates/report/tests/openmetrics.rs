@@ -213,7 +213,7 @@ fn figures_are_seconds_and_those_of_the_tables() {
         of("subject", "epoll-level", sample)
             && of("point", "100", sample)
             && of("quantile", "0.5", sample)
-            && table.parameters.iter().all(|(name, value)| of(name, value, sample))
+            && table.parameters.iter().all(|(name, value)| of(name, &value.text(), sample))
     });
     let median = median.expect("a median");
     assert!((median.value * 1e9 / at.median.value - 1.0).abs() < 1e-12, "{}", median.value);
@@ -240,7 +240,7 @@ fn labels_keep_what_was_typed_and_names_what_is_allowed() {
             key.subject = awkward.to_owned();
         }
         for name in ["run", "2nd-try", "__x", "quantile", "µ"] {
-            key.parameters.insert(name.to_owned(), awkward.to_owned());
+            key.parameters.insert(name.to_owned(), awkward.into());
         }
     }
     let families = read(&written(&run));

@@ -186,7 +186,7 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
 }
 
 fn pipes(table: &analysis::Table) -> u64 {
-    table.parameters["pipes"].parse().expect("a number")
+    table.parameters["pipes"].number().expect("a number")
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::walk::Node;
 use crate::{Chosen, Placed, Wrong};
-use engine::{Ask, Own, Parameter, Values, Workload, nearest};
+use engine::{Ask, Own, Parameter, Workload, nearest};
+use quantities::Value;
 
 /// The workloads of a suite: names, or tables with a name and options.
 pub fn workloads(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Vec<Chosen>, Wrong> {
@@ -72,11 +73,10 @@ fn with_options(
             "points" => points = value.several()?,
             "rounds" => own.rounds = Some(rounds(&value)?),
             _ => {
-                let values = value.several()?;
                 if let Some(parameter) = about.parameter(&key.typed) {
-                    values.iter().try_for_each(|value| check(parameter, value, &key.typed))?;
+                    let values = values_of(parameter, &value.several()?, &key.typed)?;
+                    own.parameters.insert(key.typed, values);
                 }
-                own.parameters.insert(key.typed, typed(values));
             }
         }
     }
@@ -89,9 +89,8 @@ fn with_options(
                 format!("points and {name} name the same: {name} is the axis; leave one out");
             return Err(Wrong { place: key.place, what });
         }
-        points.iter().try_for_each(|point| check(axis, point, "points"))?;
+        own.points = values_of(axis, &points, "points")?;
     }
-    own.points = typed(points);
     if !without.is_empty() {
         own.subjects = left(node, workload, &own.subjects, &without)?;
     }
@@ -102,17 +101,20 @@ fn typed(values: Vec<Placed>) -> Vec<String> {
     values.into_iter().map(|value| value.typed).collect()
 }
 
-/// One value of a parameter, as the command line checks it.
-fn check(parameter: &Parameter, value: &Placed, key: &str) -> Result<(), Wrong> {
-    if matches!(parameter.values, Values::Cpus) && value.typed == "all" {
-        return Ok(());
-    }
-    let checked = parameter.check(value.typed.trim(), key);
-    checked.map(drop).map_err(|what| {
-        // There it is a flag, here a key.
-        let what = what.strip_prefix("--").unwrap_or(&what).to_owned();
-        Wrong { place: value.place, what }
-    })
+/// The values of a parameter, each checked as the command line checks it.
+fn values_of(parameter: &Parameter, texts: &[Placed], key: &str) -> Result<Vec<Value>, Wrong> {
+    let checked = |text: &Placed| {
+        let value = parameter.read(&text.typed);
+        match parameter.check(&value, key) {
+            Ok(_) => Ok(value),
+            // There it is a flag, here a key.
+            Err(why) => {
+                let what = why.strip_prefix("--").unwrap_or(&why).to_owned();
+                Err(Wrong { place: text.place, what })
+            }
+        }
+    };
+    texts.iter().map(checked).collect()
 }
 
 fn subjects(node: &Node<'_>, workload: &dyn Workload) -> Result<Vec<String>, Wrong> {

@@ -2,7 +2,7 @@
 
 use crate::findings::words;
 use crate::{Estimate, Shares, Table};
-use record::{Parameters, Ratio, WorkloadInfo};
+use record::{Parameters, Ratio, Value, WorkloadInfo};
 
 /// How a value on the axis of one table becomes a ratio.
 pub(crate) struct Portion<'a> {
@@ -26,15 +26,12 @@ impl<'a> Portion<'a> {
         let ratio = workload.ratio.as_ref()?;
         let axis = &workload.axis_parameter;
         let rule = if *axis == ratio.part {
-            Rule::Of(number(parameters.get(&ratio.whole)?)?)
+            Rule::Of(above_zero(parameters.get(&ratio.whole)?)?)
         } else if *axis == ratio.whole {
             let part = parameters.get(&ratio.part)?;
-            match part.strip_suffix('%') {
-                Some(percent) => Rule::Always(number(percent.trim())? / 100.0),
-                None => times(part).map_or_else(
-                    || Some(Rule::Part(number(part)?)),
-                    |times| Some(Rule::Always(times)),
-                )?,
+            match part.factor() {
+                Some(factor) => Rule::Always(factor),
+                None => Rule::Part(above_zero(part)?),
             }
         } else {
             return None;
@@ -92,21 +89,12 @@ impl Table {
         if *whole == self.axis_parameter {
             return Some(point);
         }
-        self.parameters.get(whole)?.parse().ok()
+        self.parameters.get(whole)?.number()
     }
 }
 
-/// `4x` or `1/2x` as a number.
-fn times(text: &str) -> Option<f64> {
-    let times = text.strip_suffix('x')?;
-    match times.split_once('/') {
-        Some((over, under)) => Some(number(over)? / number(under)?),
-        None => number(times),
-    }
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+fn above_zero(value: &Value) -> Option<f64> {
+    value.size().filter(|size| *size > 0.0)
 }
 
 #[cfg(test)]
@@ -149,7 +137,7 @@ mod tests {
         };
         let mut workload = WorkloadInfo { ratio: Some(ratio), ..workload("threads") };
         let of = |workload: &WorkloadInfo, name: &str, value: &str, points: &[u64]| {
-            let parameters = Parameters::from([(name.to_owned(), value.to_owned())]);
+            let parameters = Parameters::from([(name.to_owned(), value.into())]);
             Portion::of(workload, &parameters).and_then(|portion| portion.shares(points))
         };
         let shares = of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();

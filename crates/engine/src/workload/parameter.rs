@@ -1,6 +1,6 @@
 //! Parameters: what can be varied. Each becomes a flag of `knee run`, and one of them is the axis.
 
-use record::Parameters;
+use record::{Parameters, Value};
 
 /// One parameter of a workload.
 #[derive(Debug)]
@@ -69,50 +69,72 @@ pub struct Sweep {
 }
 
 impl Parameter {
-    /// Checks one value as typed after the flag `--{flag}` and returns it as the record keeps it, or
-    /// says in one line what it may be.
-    pub fn check(&self, typed: &str, flag: &str) -> Result<String, String> {
-        let number = |least: u64| match whole_number(typed) {
-            Ok(number) if number >= least => Ok(number.to_string()),
-            Ok(number) => Err(format!("--{flag} is at least {least}, not {number}")),
-            Err(why) => Err(format!("--{flag}: {why}")),
-        };
+    /// Reads a value as typed after a flag or as it stands in knee.toml. [`Parameter::check`] says whether
+    /// it may be.
+    pub fn read(&self, typed: &str) -> Value {
         match self.values {
-            Values::AtLeast(least) => number(least),
-            Values::Between(least, most) => match number(least)? {
-                text if text.parse().is_ok_and(|number: u64| number <= most) => Ok(text),
-                text => Err(format!("--{flag} is at most {most}, not {text}")),
-            },
-            Values::ShareOf(whole) if typed.ends_with('%') => match share(typed) {
-                Some(_) => Ok(typed.into()),
-                None => {
-                    Err(format!("--{flag}: `{typed}` is not above 0% and at most 100% of {whole}"))
-                }
-            },
-            Values::TimesOf(whole) if typed.ends_with('x') => match times(typed) {
-                Some(_) => Ok(typed.into()),
-                None => Err(format!(
-                    "--{flag}: `{typed}` is no multiple of {whole} (such as 4x, 1.5x or 1/2x)"
-                )),
-            },
-            Values::ShareOf(_) | Values::TimesOf(_) | Values::Cpus => number(1),
-            Values::Text | Values::FolderOr(_) if typed.contains(['\n', '\r']) => {
+            Values::Text | Values::FolderOr(_) | Values::OneOf(_) => Value::from(typed.trim()),
+            _ => Value::typed(typed),
+        }
+    }
+
+    /// Checks one value of the flag `--{flag}` and returns it as the record keeps it, or says in one line
+    /// what it may be.
+    pub fn check(&self, value: &Value, flag: &str) -> Result<Value, String> {
+        match (&self.values, value) {
+            (Values::AtLeast(_) | Values::Between(..), Value::Number(_))
+            | (Values::ShareOf(_) | Values::TimesOf(_) | Values::Cpus, Value::Number(_)) => {
+                self.within_bounds(value, flag)
+            }
+            (Values::ShareOf(_), Value::Share(_)) | (Values::TimesOf(_), Value::Multiple(_)) => {
+                Ok(value.clone())
+            }
+            (Values::Cpus, Value::Word(word)) if word == "all" => Ok(value.clone()),
+            (Values::ShareOf(whole), _) if value.text().ends_with('%') => {
+                Err(format!("--{flag}: `{value}` is not above 0% and at most 100% of {whole}"))
+            }
+            (Values::TimesOf(whole), _) if value.text().ends_with('x') => Err(format!(
+                "--{flag}: `{value}` is no multiple of {whole} (such as 4x, 1.5x or 1/2x)"
+            )),
+            (Values::Text | Values::FolderOr(_), _) if value.text().contains(['\n', '\r']) => {
                 Err(format!("--{flag} is one line, and this is several"))
             }
-            Values::FolderOr(word) if typed != word => std::path::absolute(typed)
-                .map(|path| path.display().to_string())
-                .map_err(|error| format!("--{flag}: `{typed}`: {error}")),
-            Values::Text | Values::FolderOr(_) => Ok(typed.into()),
-            Values::OneOf(words) if words.contains(&typed) => Ok(typed.into()),
-            Values::OneOf(words) => {
-                Err(format!("--{flag} is one of {}, not `{typed}`", words.join(", ")))
+            (Values::FolderOr(word), _) if value != word => absolute(&value.text(), flag),
+            (Values::Text | Values::FolderOr(_), _) => Ok(value.clone()),
+            (Values::OneOf(words), _) if words.contains(&&*value.text()) => Ok(value.clone()),
+            (Values::OneOf(words), _) => {
+                Err(format!("--{flag} is one of {}, not `{value}`", words.join(", ")))
             }
+            _ => Err(match quantities::count(&value.text()) {
+                Err(why) => format!("--{flag}: {why}"),
+                Ok(_) => format!("--{flag}: `{value}` is not a whole number"),
+            }),
+        }
+    }
+
+    fn within_bounds(&self, value: &Value, flag: &str) -> Result<Value, String> {
+        let (min, max) = match self.values {
+            Values::AtLeast(min) => (min, quantities::COUNT_MAX),
+            Values::Between(min, max) => (min, max),
+            _ => (1, quantities::COUNT_MAX),
+        };
+        match value.number() {
+            Some(number) if number < min => {
+                Err(format!("--{flag} is at least {min}, not {number}"))
+            }
+            Some(number) if number > max => Err(format!("--{flag} is at most {max}, not {number}")),
+            _ => Ok(value.clone()),
         }
     }
 
     /// The number that a checked value stands for among all the `others`; none if it is a word.
-    pub fn number(&self, value: &str, others: &Parameters) -> Option<u64> {
-        number_of(value, &self.values, others)
+    pub fn number(&self, value: &Value, others: &Parameters) -> Option<u64> {
+        match self.values {
+            Values::ShareOf(whole) | Values::TimesOf(whole) if value.factor().is_some() => {
+                value.of(others.get(whole)?.number()?)
+            }
+            _ => value.number(),
+        }
     }
 
     /// What it may be, in words: `at least 1`, `poll, epoll`.
@@ -130,55 +152,11 @@ impl Parameter {
     }
 }
 
-/// The number that a checked value stands for among all the `others`; none if it is a word.
-pub(crate) fn number_of(value: &str, values: &Values, others: &Parameters) -> Option<u64> {
-    let (whole, factor) = match values {
-        Values::ShareOf(whole) => (whole, share(value)),
-        Values::TimesOf(whole) => (whole, times(value)),
-        _ => return value.parse().ok(),
-    };
-    let Some(factor) = factor else { return value.parse().ok() };
-    let whole: u64 = others.get(*whole)?.parse().ok()?;
-    Some(((whole as f64 * factor).round() as u64).max(1))
-}
-
-/// `4x`, `1.5x` or `1/2x` as a number; none where that is not above 0 and at most 10,000.
-fn times(typed: &str) -> Option<f64> {
-    let number = typed.strip_suffix('x')?;
-    let times: f64 = match number.split_once('/') {
-        Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
-        None => number.parse().ok()?,
-    };
-    (times > 0.0 && times <= 10_000.0).then_some(times)
-}
-
-/// `10%` as 0.1; none where that is no percentage above 0 and up to 100.
-fn share(typed: &str) -> Option<f64> {
-    let percent: f64 = typed.strip_suffix('%')?.parse().ok()?;
-    (percent > 0.0 && percent <= 100.0).then_some(percent / 100.0)
-}
-
-/// A whole number as people type one: `9000`, `9k`, `1M`, `1_000`; `9,000` is a list.
-pub(crate) fn whole_number(typed: &str) -> Result<u64, String> {
-    /// What no machine has, and every sum can hold.
-    const MOST: u64 = 1_000_000_000_000;
-    match any_whole_number(typed)? {
-        number if number > MOST => Err(format!("`{typed}` is more than a machine can hold")),
-        number => Ok(number),
-    }
-}
-
-fn any_whole_number(typed: &str) -> Result<u64, String> {
-    let wrong = || format!("`{typed}` is not a whole number (such as 100, 9k or 1M)");
-    let (digits, factor) = match typed.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => match typed.strip_suffix(['m', 'M']) {
-            Some(digits) => (digits, 1_000_000),
-            None => (typed, 1),
-        },
-    };
-    let number: u64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
-    number.checked_mul(factor).ok_or_else(|| format!("`{typed}` is too large"))
+/// A directory as its whole path.
+fn absolute(typed: &str, flag: &str) -> Result<Value, String> {
+    std::path::absolute(typed)
+        .map(|path| Value::from(path.display().to_string()))
+        .map_err(|error| format!("--{flag}: `{typed}`: {error}"))
 }
 
 #[cfg(test)]
@@ -193,74 +171,77 @@ mod tests {
         sweep: None,
     };
 
+    fn check(parameter: &Parameter, typed: &str) -> Result<Value, String> {
+        parameter.check(&parameter.read(typed), "points")
+    }
+
     #[test]
     fn a_share_is_a_percentage_or_a_number() {
         for typed in ["1", "9k", "10%", "0.1%", "100%"] {
-            assert!(TOKENS.check(typed, "points").is_ok(), "{typed}");
+            assert!(check(&TOKENS, typed).is_ok(), "{typed}");
         }
-        for typed in ["0", "0%", "101%", "-1%", "%", "ten%", "NaN%", "1.5", ""] {
-            let line = TOKENS.check(typed, "points").unwrap_err();
+        for typed in ["0", "0%", "101%", "-1%", "%", "ten%", "NaN%", "1.5", "4x", ""] {
+            let line = check(&TOKENS, typed).unwrap_err();
             assert!(line.starts_with("--points"), "{line}");
         }
     }
 
     #[test]
-    fn a_share_is_rounded_and_never_nothing() {
-        let of = |pipes: &str| Parameters::from([("pipes".into(), pipes.into())]);
-        let number = |value, pipes| number_of(value, &TOKENS.values, &of(pipes));
-        assert_eq!(number("10%", "1000"), Some(100));
-        assert_eq!(number("0.1%", "9000"), Some(9));
-        assert_eq!(number("0.1%", "100"), Some(1));
-        assert_eq!(number("100%", "9988"), Some(9988));
-        assert_eq!(number("25", "9988"), Some(25));
-        assert_eq!(number_of("pipe", &Values::OneOf(&["pipe"]), &of("1")), None);
-    }
-
-    #[test]
-    fn a_multiple_is_rounded_and_never_nothing() {
+    fn a_multiple_is_a_factor_or_a_number() {
         let threads = Parameter { values: Values::TimesOf("cpus"), ..TOKENS };
         for typed in ["1", "4x", "1/2x", "1.5x", "16x"] {
-            assert!(threads.check(typed, "points").is_ok(), "{typed}");
+            assert!(check(&threads, typed).is_ok(), "{typed}");
         }
-        for typed in ["0", "0x", "x", "-1x", "1/0x", "99999x", "NaNx", "1x2", "2 x", ""] {
-            let line = threads.check(typed, "points").unwrap_err();
+        for typed in ["0", "0x", "x", "-1x", "1/0x", "99999x", "NaNx", "1x2", "2 x", "10%", ""] {
+            let line = check(&threads, typed).unwrap_err();
             assert!(line.starts_with("--points"), "{line}");
         }
-        let of = |cpus: &str| Parameters::from([("cpus".into(), cpus.into())]);
-        let number = |value, cpus| number_of(value, &threads.values, &of(cpus));
-        assert_eq!(number("1/2x", "2"), Some(1));
-        assert_eq!(number("1/2x", "1"), Some(1));
-        assert_eq!(number("16x", "2"), Some(32));
-        assert_eq!(number("1.5x", "3"), Some(5));
-        assert_eq!(number("7", "2"), Some(7));
+    }
+
+    #[test]
+    fn a_part_of_another_parameter_becomes_a_number() {
+        let of = |name: &str| Parameters::from([(name.into(), Value::Number(9_988))]);
+        let number = |text, whole| TOKENS.number(&Value::from(text), &of(whole));
+        assert_eq!(number("10%", "pipes"), Some(999));
+        assert_eq!(number("25", "pipes"), Some(25));
+        assert_eq!(number("10%", "cpus"), None);
+        let object = Parameter { values: Values::OneOf(&["pipe"]), ..TOKENS };
+        assert_eq!(object.number(&Value::from("pipe"), &of("pipes")), None);
+    }
+
+    #[test]
+    fn a_number_keeps_within_its_bounds() {
+        let between = Parameter { values: Values::Between(2, 9), ..TOKENS };
+        assert_eq!(check(&between, "9"), Ok(Value::Number(9)));
+        assert_eq!(check(&between, "1").unwrap_err(), "--points is at least 2, not 1");
+        assert_eq!(check(&between, "1k").unwrap_err(), "--points is at most 9, not 1000");
+        assert!(check(&between, "50%").unwrap_err().contains("not a whole number"));
+    }
+
+    #[test]
+    fn cpus_are_a_number_or_all() {
+        let cpus = Parameter { values: Values::Cpus, ..TOKENS };
+        assert_eq!(check(&cpus, "all"), Ok("all".into()));
+        assert_eq!(check(&cpus, "2"), Ok(Value::Number(2)));
+        assert!(check(&cpus, "some").is_err() && check(&cpus, "0").is_err());
     }
 
     #[test]
     fn a_text_may_hold_commas_and_is_one_line() {
         let text = Parameter { values: Values::Text, ..TOKENS };
-        assert_eq!(
-            text.check("make -j{jobs} CC=a,b", "command"),
-            Ok("make -j{jobs} CC=a,b".into())
-        );
-        assert!(text.check("a\nb", "command").is_err());
+        let command = "make -j{jobs} CC=a,b";
+        assert_eq!(check(&text, command), Ok(command.into()));
+        assert_eq!(check(&text, "9k"), Ok("9k".into()));
+        assert!(check(&text, "a\nb").is_err());
     }
 
     #[test]
-    fn a_folder_is_kept_as_its_whole_path() {
+    fn a_directory_is_kept_as_its_whole_path() {
         let tree = Parameter { values: Values::FolderOr("generated"), ..TOKENS };
-        assert_eq!(tree.check("generated", "tree"), Ok("generated".into()));
-        assert_eq!(tree.check("/usr/src/linux", "tree"), Ok("/usr/src/linux".into()));
+        assert_eq!(check(&tree, "generated"), Ok("generated".into()));
+        assert_eq!(check(&tree, "/usr/src/linux"), Ok("/usr/src/linux".into()));
         let here = std::env::current_dir().unwrap().join("linux").display().to_string();
-        assert_eq!(tree.check("linux", "tree"), Ok(here));
-        assert!(tree.check("", "tree").is_err());
-    }
-
-    #[test]
-    fn numbers_are_read_as_people_type_them() {
-        assert_eq!(whole_number("9k"), Ok(9_000));
-        assert_eq!(whole_number("1M"), Ok(1_000_000));
-        assert_eq!(whole_number("1_000"), Ok(1_000));
-        assert!(whole_number("99999999999999M").unwrap_err().contains("too large"));
-        assert!(whole_number("1.5k").is_err());
+        assert_eq!(check(&tree, "linux"), Ok(here.into()));
+        assert!(check(&tree, "").is_err());
     }
 }

@@ -4,7 +4,7 @@ use crate::args::{Advise, Run as Asked};
 use crate::commands::{place, run};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_json, style};
-use ::record::{Archive, Run, RunState, SqliteArchive};
+use ::record::{Archive, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
 use report::advice::{Said, Source};
 use std::path::Path;
@@ -51,26 +51,22 @@ fn known(mechanisms: &[String]) -> Result<(), Trouble> {
 
 /// The spot as typed, by the rules of the workload that would measure it.
 fn spot(ask: &Advise) -> Result<Spot, Trouble> {
-    let total = number(ask.total.as_deref(), "pipes", "total")?;
-    let total: f64 = total.parse().unwrap_or(0.0);
-    let active = number(ask.active.as_deref(), "tokens", "active")?;
-    let active = match active.strip_suffix('%').map(str::parse::<f64>) {
-        Some(Ok(percent)) => (total * percent / 100.0).round().max(1.0),
-        _ => active.parse().unwrap_or(0.0),
-    };
+    let total = checked(ask.total.as_ref(), "pipes", "total")?.number().unwrap_or_default();
+    let active = checked(ask.active.as_ref(), "tokens", "active")?.of(total).unwrap_or_default();
     if active > total {
         let what = format!("--active {active} is more than --total {total}");
         return Err(Trouble::usage(what));
     }
-    Ok(Spot { total, active })
+    Ok(Spot { total: total as f64, active: active as f64 })
 }
 
-fn number(typed: Option<&str>, parameter: &str, flag: &str) -> Result<String, Trouble> {
+fn checked(value: Option<&Value>, parameter: &str, flag: &str) -> Result<Value, Trouble> {
     let mut table = workloads::TABLE.iter().map(|row| row.about());
     let about = table.find(|about| about.name == MEASURED_BY);
     let parameter = about.and_then(|about| about.parameter(parameter));
     let parameter = parameter.ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))?;
-    parameter.check(typed.unwrap_or_default().trim(), flag).map_err(Trouble::usage)
+    let value = value.ok_or_else(|| Trouble::usage(format!("--{flag} is missing")))?;
+    parameter.check(value, flag).map_err(Trouble::usage)
 }
 
 /// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
@@ -136,9 +132,9 @@ fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
 
 /// The run that measures one spot: where a mean lies between two counts, both.
 fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
-    let parameter = |name: &str, value: String| (name.to_owned(), vec![value]);
+    let parameter = |name: &str, value: Value| (name.to_owned(), vec![value]);
     let parameters =
-        [parameter("pipes", spot.total.to_string()), parameter("spread", spread.into())];
+        [parameter("pipes", Value::Number(spot.total as u64)), parameter("spread", spread.into())];
     Asked {
         workloads: vec![MEASURED_BY.into()],
         subjects: ask.mechanisms.clone(),
@@ -150,10 +146,10 @@ fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
 }
 
 /// The whole numbers of active descriptors about a spot, and about the ends of what may be active.
-fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<String> {
+fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<Value> {
     let all = [low.floor(), spot.active.floor(), spot.active.ceil(), high.ceil()];
-    let mut counts: Vec<String> =
-        all.iter().map(|count| count.clamp(1.0, spot.total).to_string()).collect();
+    let count = |count: &f64| Value::Number(count.clamp(1.0, spot.total) as u64);
+    let mut counts: Vec<Value> = all.iter().map(count).collect();
     counts.dedup();
     counts
 }
@@ -161,15 +157,18 @@ fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<String> {
 /// The command that measures the same, for the record.
 fn words(asked: &Asked) -> Vec<String> {
     let mut words: Vec<String> = ["knee", "run", MEASURED_BY].map(String::from).to_vec();
-    let mut flag = |name: &str, values: &[String]| {
-        if !values.is_empty() {
-            words.extend([format!("--{name}"), values.join(",")]);
-        }
-    };
-    flag("subjects", &asked.subjects);
-    flag("points", &asked.points);
-    asked.parameters.iter().for_each(|(name, values)| flag(name, values));
+    if !asked.subjects.is_empty() {
+        words.extend(["--subjects".to_owned(), asked.subjects.join(",")]);
+    }
+    words.extend(["--points".to_owned(), texts(&asked.points).join(",")]);
+    for (name, values) in &asked.parameters {
+        words.extend([format!("--{name}"), texts(values).join(",")]);
+    }
     words
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().map(Value::to_string).collect()
 }
 
 /// The advice of the ground that is most like a server's: pipetest before poll, and activity all
@@ -183,7 +182,7 @@ fn best(run: &Run, spot: Spot, mechanisms: &[String]) -> Option<Advice> {
 
 fn unlike_a_server(ground: &Ground) -> (bool, u8) {
     let lies = ground.parameters.get("spread").or(ground.parameters.get("activity"));
-    let lies = match lies.map(String::as_str) {
+    let lies = match lies.and_then(Value::word) {
         Some("random") => 0,
         Some("spaced") => 1,
         Some("tail" | "sequential") => 2,
@@ -206,6 +205,6 @@ fn nothing(spot: Spot, file: &Path) -> String {
          descriptors; run `knee run {MEASURED_BY} --pipes {total} --points {} --spread random`, or \
          the same with --measure",
         file.display(),
-        counts(spot, [spot.active; 2]).join(",")
+        texts(&counts(spot, [spot.active; 2])).join(",")
     )
 }

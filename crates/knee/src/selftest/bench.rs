@@ -5,7 +5,7 @@ use crate::exit::Trouble;
 use crate::output;
 use engine::{Ask, Calibrated, RunProgress, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive};
+use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive, Value};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -109,7 +109,7 @@ pub fn ask(workloads: &[&str], subjects: &[&str], points: &[&str], rounds: u32, 
         workloads: words(workloads),
         subjects: words(subjects),
         axis: None,
-        points: words(points),
+        points: points.iter().map(|point| Value::typed(point)).collect(),
         parameters: BTreeMap::new(),
         rounds: Some(rounds),
         quick: true,

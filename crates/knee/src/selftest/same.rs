@@ -107,7 +107,7 @@ mod tests {
         ask.workloads.push("known".to_owned());
         ask.subjects.extend(["constant".to_owned()]);
         ask.subjects.retain(|name| name != "ipv4");
-        ask.points = vec!["100".to_owned(), "1000".to_owned()];
+        ask.points = vec![100.into(), 1_000.into()];
         let base = fake::run(&ask, |_| Ok(100.0));
         let new = fake::run(&ask, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
         of(&base, &new)

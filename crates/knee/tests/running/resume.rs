@@ -38,7 +38,7 @@ fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
     for key in &mut run.plan.cells {
         key.workload = "build".into();
         key.subject = "half".into();
-        key.parameters.insert("command".into(), command.clone());
+        key.parameters.insert("command".into(), command.as_str().into());
     }
     let file = knee.folder.path().join("strange.db");
     let mut archive = SqliteArchive::open(&file).unwrap();

@@ -57,6 +57,7 @@ prop_compose! {
         point in count(),
         round in any::<u32>(),
     ) -> CellKey {
+        let parameters = parameters.into_iter().map(|(name, text)| (name, text.into())).collect();
         CellKey { workload, subject, parameters, point, round }
     }
 }

@@ -7,7 +7,7 @@ use super::{Format, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use printable::one_line;
-use record::{Parameters, Run};
+use record::{Parameters, Run, Value};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -93,7 +93,7 @@ impl<'a> Columns<'a> {
     ) -> Line {
         let mut record = ByteRecord::from(vec![self.run.summary.id.as_str(), workload, subject]);
         for name in &self.parameters {
-            record.push_field(held.get(*name).map_or("", String::as_str).as_bytes());
+            record.push_field(held.get(*name).map(Value::text).unwrap_or_default().as_bytes());
         }
         record.push_field(metric.0.as_bytes());
         record.push_field(metric.1.as_bytes());

@@ -86,14 +86,14 @@ fn unit(table: &Table) -> Unit {
 /// The name of a table's image, without its ending, with the parameters that tell it from others:
 /// `poll-loop-active-10`.
 fn image(table: &Table, analysis: &Analysis, taken: &mut BTreeSet<String>) -> String {
-    let mut words = vec![table.workload.as_str()];
+    let mut words = vec![table.workload.clone()];
     if table.metric.name != table.workload {
-        words.push(&table.metric.name);
+        words.push(table.metric.name.clone());
     }
     let others = || analysis.tables.iter().filter(|other| other.workload == table.workload);
     for (name, value) in &table.parameters {
         if others().any(|other| other.parameters.get(name) != Some(value)) {
-            words.extend([name.as_str(), value]);
+            words.extend([name.to_owned(), value.to_string()]);
         }
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._%".contains(c) { c } else { '-' };

@@ -226,7 +226,7 @@ fn of_point(
         while OWN.contains(&name.as_str()) || labels.iter().any(|(known, _)| *known == name) {
             name.insert_str(0, "parameter_");
         }
-        labels.push((name, value.clone()));
+        labels.push((name, value.to_string()));
     }
     labels
 }

@@ -39,7 +39,7 @@ fn shown(page: &mut Page) -> [Vec<String>; 2] {
 
 /// A view of the fixture by its pipes.
 fn view(page: &mut Page, table: &Table) {
-    let pipes: u64 = table.parameters["pipes"].parse().expect("a number");
+    let pipes = table.parameters["pipes"].number().expect("a number");
     page.choose("Parameters", &format!("N tokens in {} pipes", findings::format::count(pipes)));
 }
 

@@ -198,14 +198,13 @@ impl Workload for Build {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let (Ok(tree), Ok(command)) = (cell.parameter(TREE.name), cell.parameter(COMMAND.name))
-        else {
+        let (Ok(tree), Ok(command)) = (cell.text(TREE.name), cell.text(COMMAND.name)) else {
             return Fit::Measure;
         };
         let missing = if tree == GENERATED {
-            tools::missing(command)
+            tools::missing(&command)
         } else {
-            let is_folder = Path::new(tree).is_dir();
+            let is_folder = Path::new(&*tree).is_dir();
             (!is_folder).then(|| format!("--tree: {tree} is no folder"))
         };
         if let Some(what) = missing {
@@ -220,23 +219,23 @@ impl Workload for Build {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         cpus::place(cell)?;
         let load = Load::from_cell(cell)?;
-        let (typed, cpus) = (cell.parameter(COMMAND.name)?, cell.number(ALL.name)?);
-        let command = load.command(typed, cpus);
+        let (typed, cpus) = (cell.text(COMMAND.name)?, cell.number(ALL.name)?);
+        let command = load.command(&typed, cpus);
         if typed.contains(JOBS) {
             probe.fact("jobs", load.flag(cpus));
         }
         probe.fact("command", &command);
         let site = Site::open(cell, probe)?;
-        let clean = cell.parameter(CLEAN.name)?;
-        match cell.parameter(WARM_UP.name)? {
+        let clean = cell.text(CLEAN.name)?;
+        match &*cell.text(WARM_UP.name)? {
             "build" => {
-                site.done(clean)?;
+                site.done(&clean)?;
                 site.done(&command)?;
             }
             "read" => warm::read(&site.tree)?,
             _ => {}
         }
-        site.done(clean)?;
+        site.done(&clean)?;
         site.settle()?;
         let (ended, elapsed_ns) = site.timed(&command, probe)?;
         site.well(&command, ended.end)?;
@@ -266,7 +265,7 @@ fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
 /// Why all files of a generated tree can't be compiled at once here.
 fn too_much(cell: &Cell) -> Option<Warning> {
     let unbounded = Load::from_cell(cell).is_ok_and(|load| (load.jobs)(1).is_none());
-    if !unbounded || cell.parameter(TREE.name).ok()? != GENERATED {
+    if !unbounded || cell.text(TREE.name).ok()? != GENERATED {
         return None;
     }
     without_room(cell.number(FILES.name).ok()?, shortage::available_kib())
@@ -294,9 +293,9 @@ struct Site {
 
 impl Site {
     fn open(cell: &Cell, probe: &mut Probe) -> Result<Site, Failure> {
-        let named = cell.parameter(TREE.name)?;
+        let named = cell.text(TREE.name)?;
         if named != GENERATED {
-            let tree = fs::canonicalize(named)
+            let tree = fs::canonicalize(&*named)
                 .map_err(|error| Failure::doing(format!("the tree {named}"), error))?;
             let scratch =
                 Scratch::new(&cell.scratch).map_err(shortage::during("making a folder"))?;

@@ -20,7 +20,7 @@ pub(crate) const TIMEOUT: Parameter = Parameter {
 
 /// The time-out of a cell, as a wait takes it.
 pub(crate) fn timeout(cell: &Cell) -> Result<Option<Duration>, Failure> {
-    Ok((cell.parameter(TIMEOUT.name)? == "0").then_some(Duration::ZERO))
+    Ok((cell.text(TIMEOUT.name)? == "0").then_some(Duration::ZERO))
 }
 
 /// Every mechanism as a subject.

@@ -134,14 +134,14 @@ impl Workload for Poll {
         let (Ok(watched), Ok(active)) = (cell.number("watched"), cell.number("active")) else {
             return Fit::Measure; // measuring says what is wrong
         };
-        let object = cell.parameters.get("object").map_or("", String::as_str);
+        let object = cell.text("object").unwrap_or_default();
         if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
             return Fit::Leave(Warning {
                 what: format!("{} is left out: eventfds send no signals.", cell.subject),
                 remedy: "watch sockets or pipes: --object socketpair".into(),
             });
         }
-        let most = watched_max(object, active);
+        let most = watched_max(&object, active);
         if most == 0 {
             let limit = descriptors_max();
             return Fit::Leave(Warning {
@@ -165,7 +165,7 @@ impl Workload for Poll {
         let row = mechanisms::row(&cell.subject)?;
         let watched = cell.number("watched")? as usize;
         let active = active_places(cell)?;
-        let object = Object::from_name(cell.parameter("object")?)?;
+        let object = Object::from_name(&cell.text("object")?)?;
         let timeout = mechanisms::timeout(cell)?;
         let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
 
@@ -196,12 +196,12 @@ fn active_places(cell: &Cell) -> Result<Vec<ObjectIndex>, Failure> {
     if active == 0 || active > watched {
         return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
     }
-    let offset = |room: usize| match cell.parameter("position")? {
+    let offset = |room: usize| match &*cell.text("position")? {
         "first" => Ok(0),
         "last" => Ok(room),
         _ => Ok::<usize, Failure>(room.div_ceil(2)),
     };
-    Ok(match cell.parameter("activity")? {
+    Ok(match &*cell.text("activity")? {
         "sequential" => {
             let start = offset(watched - active)?;
             (start..start + active).collect()
@@ -227,10 +227,9 @@ mod tests {
 
     fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<ObjectIndex> {
         let parameters = [("activity", activity), ("position", position)]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| (name.to_owned(), value.into()))
             .into_iter()
-            .chain([("active".to_owned(), active.to_string())])
-            .chain([("watched".to_owned(), watched.to_string())])
+            .chain([("active".to_owned(), active.into()), ("watched".to_owned(), watched.into())])
             .collect();
         active_places(&Cell { subject: "poll".into(), parameters, seed: 5, ..Cell::default() })
             .unwrap()

@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn nothing_dead_is_a_point() {
-        assert_eq!(DEAD.check("0", "points"), Ok("0".into()));
-        assert!(DEAD.check("-1", "points").is_err());
+        assert_eq!(DEAD.check(&0.into(), "points"), Ok(0.into()));
+        assert!(DEAD.check(&"-1".into(), "points").is_err());
     }
 }

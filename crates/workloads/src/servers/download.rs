@@ -148,7 +148,7 @@ impl Workload for Download {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let is = |name, value| cell.parameter(name).is_ok_and(|held| held == value);
+        let is = |name, value| cell.text(name).is_ok_and(|held| held == value);
         if is(LAID.name, "fragmented")
             && let Err(why) = file::tells_pieces()
         {
@@ -167,12 +167,12 @@ impl Workload for Download {
         let count = cell.number(MEGABYTES.name)?;
         let scratch = directory::make(cell, probe)?;
         let site = served::site(&scratch)?;
-        let layout = Layout::from_name(cell.parameter(LAID.name)?);
+        let layout = Layout::from_name(&cell.text(LAID.name)?);
         let large = file::make(&site.join("large"), count, layout)?;
         if let Some(pieces) = large.pieces {
             probe.fact("pieces of the file", pieces);
         }
-        let slow = cell.parameter(SLOW_CLIENTS.name)? == "slow";
+        let slow = cell.text(SLOW_CLIENTS.name)? == "slow";
         if slow {
             file::make(&site.join("other"), slow::FILE_MB, Layout::Contiguous)?;
         }
@@ -186,7 +186,7 @@ impl Workload for Download {
         let mut running = row.server()?.start(&setup)?;
         stay_on(&cpus.clients)?;
         let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
-        if cell.parameter(CACHE.name)? == "cold" {
+        if cell.text(CACHE.name)? == "cold" {
             large.forget()?;
         }
         let outcome = slow.and_then(|slow| {

@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_cell_is_on_the_last_of_its_cpus() {
         let cell = |cpus: usize| Cell {
-            parameters: [("cpus".to_owned(), cpus.to_string())].into(),
+            parameters: [("cpus".to_owned(), (cpus as u64).into())].into(),
             ..Cell::default()
         };
         std::thread::spawn(move || {

@@ -4,11 +4,11 @@ use super::planned;
 use crate::args::Run as Asked;
 use crate::exit::{Exit, Trouble};
 use crate::output;
-use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, WorkloadInfo};
+use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};
 use analysis::trust::widths::length;
 use engine::budget::place;
 use findings::format::{count, counted, percent};
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
@@ -119,7 +119,7 @@ fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
     known
 }
 
-fn json(plan: &Plan, estimate: &Estimate) -> Value {
+fn json(plan: &Plan, estimate: &Estimate) -> Json {
     json!({
         "plan": plan,
         "places": plan.cells.iter().filter(|key| key.round == 0).count(),
@@ -175,13 +175,13 @@ fn workload(text: &mut String, plan: &Plan, info: &WorkloadInfo) {
     let subjects = info.subjects.iter().map(|subject| subject.name.as_str());
     let planned = subjects.filter(|name| cells().any(|key| key.subject == **name));
     let _ = writeln!(text, "  compares {}", planned.collect::<Vec<&str>>().join(", "));
-    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut values: BTreeMap<&str, BTreeSet<&Value>> = BTreeMap::new();
     let all: BTreeSet<&Parameters> = cells().map(|key| &key.parameters).collect();
     for (name, value) in all.iter().flat_map(|parameters| parameters.iter()) {
         values.entry(name).or_default().insert(value);
     }
     for (name, values) in values {
-        let values: Vec<&str> = values.into_iter().collect();
+        let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "  {name} {}", values.join(", "));
     }
     let most = if plan.budget.is_some() { "at most " } else { "" };

@@ -1,7 +1,10 @@
 //! The flags of `knee simulate lock`, and how their values are read.
 
+use crate::usage;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use engine::ROUNDS_MAX;
+use quantities::{COUNT_MAX, Value, count_within};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,11 +18,12 @@ use std::time::Duration;
 pub struct Lock {
     /// CPUs of the machine [default: as many as are here]
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
-    pub cpus: Option<String>,
+    #[arg(value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    pub cpus: Option<u64>,
     /// Threads, separated by commas: numbers, or multiples of the CPUs such as 1/2x or 4x
     #[arg(long, value_name = "T", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(default_value = "1/2x,1x,2x,4x,8x,16x")]
-    pub threads: Vec<String>,
+    #[arg(default_value = "1/2x,1x,2x,4x,8x,16x", value_parser = usage::value)]
+    pub threads: Vec<Value>,
     /// Locks, separated by commas [default: all that can be simulated]
     #[arg(long = "algorithm", alias = "algorithms", value_name = "NAMES", value_delimiter = ',')]
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
@@ -38,14 +42,16 @@ pub struct Lock {
     pub outside: u64,
     /// Looks at the lock before a lock that spins first blocks
     #[arg(long, value_name = "N", default_value = "1024", allow_hyphen_values = true)]
-    pub spins: String,
+    #[arg(value_parser = quantities::count)]
+    pub spins: u64,
     /// The time that each cell is simulated for, once every thread has had the lock
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantities::time_from_ms)]
     #[arg(allow_hyphen_values = true)]
     pub time: Duration,
     /// Passes over all cells, each with a seed of its own
     #[arg(long, value_name = "N", default_value = "5", allow_hyphen_values = true)]
-    pub rounds: String,
+    #[arg(value_parser = count_within::<u32>(1..=ROUNDS_MAX))]
+    pub rounds: u32,
     /// Draw at random by this number: the same number gives the same figures
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,

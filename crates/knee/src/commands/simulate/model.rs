@@ -3,8 +3,8 @@
 use super::flags::Lock;
 use crate::exit::Trouble;
 use crate::progress::Progress;
-use ::record::{CellKey, Parameters};
-use engine::{Ask, Parameter, RunProgress, Watch, Workload};
+use ::record::{CellKey, Parameters, Value};
+use engine::{Parameter, RunProgress, Watch, Workload};
 use fastrand::Rng;
 use simulate::{Algorithm, Figures, LEFT_OUT, Machine, TABLE, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,10 +45,8 @@ impl Model {
         let missing = || Trouble::failed(format!("there is no workload {WORKLOAD}"));
         let workload = *workload.ok_or_else(missing)?;
         let axis = workload.about().parameter(AXIS).ok_or_else(missing)?;
-        let here = || thread::available_parallelism().map_or(1, usize::from).to_string();
-        let cpus = ask.cpus.clone().unwrap_or_else(here);
-        let parameters = parameters(workload, ask, &cpus)?;
-        let number = |name: &str| parameters.get(name).and_then(|text| text.parse::<u64>().ok());
+        let parameters = parameters(workload, ask)?;
+        let number = |name: &str| parameters.get(name).and_then(Value::number);
         let model = Model {
             machine: machine(ask, number("cpus").unwrap_or(1))?,
             work: Work {
@@ -61,7 +59,7 @@ impl Model {
             threads: threads(axis, ask, &parameters)?,
             algorithms: algorithms(ask)?,
             all: ask.algorithms.is_empty(),
-            rounds: Ask::read_rounds(&ask.rounds)?,
+            rounds: ask.rounds,
             seed: ask.seed,
             workload,
             axis,
@@ -166,27 +164,31 @@ fn machine(ask: &Lock, cpus: u64) -> Result<Machine, Trouble> {
 
 /// The parameters of the series, as a measured run would have them: those that the flags name, and the
 /// others as they usually are.
-fn parameters(workload: &dyn Workload, ask: &Lock, cpus: &str) -> Result<Parameters, Trouble> {
+fn parameters(workload: &dyn Workload, ask: &Lock) -> Result<Parameters, Trouble> {
     let mut all = Parameters::new();
     for parameter in workload.about().parameters.iter().filter(|other| other.name != AXIS) {
-        let typed = match parameter.name {
-            "cpus" => cpus.to_owned(),
-            "held" => ask.held.to_string(),
-            "outside" => ask.outside.to_string(),
-            "spins" => ask.spins.clone(),
-            _ => parameter.default.full.first().map_or(String::new(), |&word| word.to_owned()),
+        let value = match parameter.name {
+            "cpus" => ask.cpus.unwrap_or_else(cpus_here).into(),
+            "held" => ask.held.into(),
+            "outside" => ask.outside.into(),
+            "spins" => ask.spins.into(),
+            _ => parameter.read(parameter.default.full.first().unwrap_or(&"")),
         };
-        let value = parameter.check(typed.trim(), parameter.name).map_err(Trouble::usage)?;
+        let value = parameter.check(&value, parameter.name).map_err(Trouble::usage)?;
         all.insert(parameter.name.to_owned(), value);
     }
     Ok(all)
 }
 
+fn cpus_here() -> u64 {
+    thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)
+}
+
 /// The points: numbers, and multiples of the CPUs.
 fn threads(axis: &Parameter, ask: &Lock, all: &Parameters) -> Result<Vec<u64>, Trouble> {
     let mut points = Vec::new();
-    for typed in &ask.threads {
-        let value = axis.check(typed.trim(), AXIS).map_err(Trouble::usage)?;
+    for value in &ask.threads {
+        let value = axis.check(value, AXIS).map_err(Trouble::usage)?;
         points.extend(axis.number(&value, all));
     }
     points.sort_unstable();

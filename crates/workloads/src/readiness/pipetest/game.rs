@@ -32,7 +32,7 @@ impl Rules {
             pipes: cell.number("pipes")? as usize,
             tokens: cell.number("tokens")? as usize,
             generations: cell.number("generations")?.min(u64::from(u32::MAX)) as u32,
-            spread: Spread::from_name(cell.parameter("spread")?)?,
+            spread: Spread::from_name(&cell.text("spread")?)?,
             token_bytes: cell.number("bufsize")? as usize,
             seed: cell.seed,
         };

@@ -1,6 +1,8 @@
 //! The worker's side: one cell, measured in a process of its own.
 
 pub(crate) mod frame;
+mod marked;
+mod pipe;
 pub(crate) mod supervise;
 
 use crate::process::die_with_parent;

@@ -1,0 +1,73 @@
+//! Processes that bear the mark of a run's workers, and how they are killed.
+
+use crate::process::{MARK, children_of};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpgid, waitpid};
+use std::time::{Duration, Instant};
+
+/// The pause between two looks at a process that is becoming another program.
+const EXEC_PAUSE: Duration = Duration::from_micros(250);
+/// How long such a process may take until it has a command line, and from there to its environment.
+const EXEC_MAX: Duration = Duration::from_secs(2);
+const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
+
+/// Waits for the rest of a worker's group, which was killed, and kills whatever else of the worker's came to
+/// this process. Returns how many processes there were.
+///
+/// A child without the mark is not killed: a shell may have started it before it became this program.
+pub(super) fn kill_rest(group: Pid, mark: &str) -> usize {
+    let mut count = 0;
+    // As the reaper of orphans (see `run`), this process can wait for all of the group.
+    while let Ok(Some(_)) = waitpgid(group, WaitOptions::empty()) {
+        count += 1;
+    }
+    loop {
+        let left = marked_children(mark);
+        if left.is_empty() {
+            // Janitors of workers that were killed: they bear no mark, and end when they are done.
+            while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
+            return count;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+            if let Ok(Some(_)) = waitpid(Some(pid), WaitOptions::empty()) {
+                count += 1;
+            }
+        }
+    }
+}
+
+/// The children of this process that bear the mark, orphans that were handed to it included.
+pub(super) fn marked_children(mark: &str) -> Vec<Pid> {
+    children_of("self").into_iter().filter(|&pid| has_mark(pid, mark)).collect()
+}
+
+/// Whether a process was started with the mark in its environment, by a worker or what it started.
+fn has_mark(pid: Pid, mark: &str) -> bool {
+    let pid = pid.as_raw_pid();
+    let read = |file| std::fs::read(format!("/proc/{pid}/{file}"));
+    let begun = Instant::now();
+    // While a process becomes another program, it seems to have no environment, and at first no command line
+    // either. One that has a command line and no environment in the end was started without one.
+    let environment = loop {
+        let environment = read("environ");
+        let is_empty = environment.as_ref().is_ok_and(Vec::is_empty);
+        let has_no_command = read("cmdline").is_ok_and(|bytes| bytes.is_empty());
+        let wait_max = if has_no_command { EXEC_MAX } else { EXEC_ENDS_MAX };
+        if !is_empty || is_dead(pid) || begun.elapsed() > wait_max {
+            break environment;
+        }
+        std::thread::sleep(EXEC_PAUSE);
+    };
+    let marked = format!("{MARK}={mark}");
+    environment
+        .iter()
+        .flat_map(|bytes| bytes.split(|&byte| byte == 0))
+        .any(|variable| variable == marked.as_bytes())
+}
+
+/// Whether a process has ended, and at most waits to be reaped.
+fn is_dead(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name, in brackets, may have anything in it.
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}

@@ -194,13 +194,13 @@ mod tests {
     #[test]
     fn requests_behind_each_other_are_answered_in_their_order() {
         let (_directory, mut exchange) = exchange();
-        let one = exchange.play([GET]).output;
+        let reply = exchange.play([GET]).output;
         let many = exchange.play([&GET.repeat(50)[..]]);
-        assert_eq!((many.output, many.replies), (one.repeat(50), 50));
+        assert_eq!((many.output, many.replies), (reply.repeat(50), 50));
         let large = b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
         let mixed = exchange.play([&[GET, large, GET].concat()[..]]);
-        assert!(mixed.replies == 3 && mixed.output.ends_with(&one));
-        assert_eq!(mixed.output.len(), 2 * one.len() + exchange.play([&large[..]]).output.len());
+        assert!(mixed.replies == 3 && mixed.output.ends_with(&reply));
+        assert_eq!(mixed.output.len(), 2 * reply.len() + exchange.play([&large[..]]).output.len());
     }
 
     #[test]

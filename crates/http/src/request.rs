@@ -304,8 +304,8 @@ impl Framing {
 }
 
 /// Keeps the first of several lines of one name.
-fn note<'a>(place: &mut Option<&'a [u8]>, value: &'a [u8]) {
-    place.get_or_insert(value);
+fn note<'a>(field: &mut Option<&'a [u8]>, value: &'a [u8]) {
+    field.get_or_insert(value);
 }
 
 /// There is one thing that may be expected.

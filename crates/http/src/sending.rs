@@ -118,16 +118,16 @@ mod tests {
         let file = file(&content);
         for way in SENDING {
             let mut sending = (way.open)().unwrap();
-            let (near, mut far) = UnixStream::pair().unwrap();
-            near.set_nonblocking(true).unwrap();
-            far.set_nonblocking(true).unwrap();
+            let (sender, mut receiver) = UnixStream::pair().unwrap();
+            sender.set_nonblocking(true).unwrap();
+            receiver.set_nonblocking(true).unwrap();
             let (mut head, mut at, mut kept): (&[u8], u64, _) = (b"head", 4321, None);
             let mut got = Vec::new();
             while at < content.len() as u64 {
                 let bytes = content.len() as u64 - at;
                 let kept = &mut kept;
                 let stretch = Stretch { head, file: &file, at, bytes, more: false, kept };
-                match sending.send(near.as_fd(), stretch) {
+                match sending.send(sender.as_fd(), stretch) {
                     Ok(sent) => {
                         let of_head = sent.min(head.len());
                         head = &head[of_head..];
@@ -135,10 +135,10 @@ mod tests {
                     }
                     Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
                 }
-                let _ = far.read_to_end(&mut got);
+                let _ = receiver.read_to_end(&mut got);
             }
-            drop(near);
-            far.read_to_end(&mut got).unwrap();
+            drop(sender);
+            receiver.read_to_end(&mut got).unwrap();
             assert!(got[..4] == *b"head" && got[4..] == content[4321..], "{}", way.name);
         }
     }
@@ -148,14 +148,14 @@ mod tests {
         for way in SENDING {
             let file = file(&[b'x'; 10_000]);
             let mut sending = (way.open)().unwrap();
-            let (near, _far) = UnixStream::pair().unwrap();
-            near.set_nonblocking(true).unwrap();
+            let (sender, _receiver) = UnixStream::pair().unwrap();
+            sender.set_nonblocking(true).unwrap();
             let mut kept = None;
             let mut send = |at| {
                 let kept = &mut kept;
                 let bytes = 10_000 - at;
                 let stretch = Stretch { head: b"", file: &file, at, bytes, more: false, kept };
-                sending.send(near.as_fd(), stretch)
+                sending.send(sender.as_fd(), stretch)
             };
             file.set_len(4_000).unwrap();
             let error = match send(0) {

@@ -22,7 +22,7 @@ use crate::response::status::Status;
 use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
 use crate::site::cache::Cache;
 use crate::site::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
-use crate::site::root::{Found, Root, Stamp};
+use crate::site::root::{Lookup, Root, Stamp};
 
 /// How long a file is taken to be what it was at the last look.
 const FRESH_MS: u64 = 10;
@@ -74,7 +74,7 @@ enum Look {
     /// It is in the cache, and fresh.
     Kept,
     File(Rc<File>, Facts),
-    Folder,
+    Directory,
 }
 
 impl Site {
@@ -165,7 +165,7 @@ impl Site {
             Ok((Look::File(file, facts), _)) => {
                 send(&mut writer, request, &facts, Source::File(file))
             }
-            Ok((Look::Folder, query)) => {
+            Ok((Look::Directory, query)) => {
                 plain(&mut writer, Status::MovedPermanently, &location(&path, query))
             }
             Err(status @ Status::MethodNotAllowed) => {
@@ -192,12 +192,12 @@ impl Site {
         {
             return Ok(Look::Kept);
         }
-        let found = if path.ends_with(b"/") { self.index(path) } else { self.root.find(path) };
-        match found {
-            Ok(Found::File(file, stamp)) => Ok(self.take_in(path, file, stamp)),
-            Ok(Found::Folder) => {
+        let lookup = if path.ends_with(b"/") { self.index(path) } else { self.root.find(path) };
+        match lookup {
+            Ok(Lookup::File(file, stamp)) => Ok(self.take_in(path, file, stamp)),
+            Ok(Lookup::Directory) => {
                 self.cache.remove(path);
-                Ok(Look::Folder)
+                Ok(Look::Directory)
             }
             Err(status) => {
                 self.cache.remove(path);
@@ -235,14 +235,14 @@ impl Site {
     }
 
     /// The index of a folder. A folder without one is not shown.
-    fn index(&self, folder: &[u8]) -> Result<Found, Status> {
-        match self.root.find(&[folder, INDEX].concat()) {
-            Ok(Found::Folder) => Err(Status::Forbidden),
-            Err(Status::NotFound) => match self.root.find(folder)? {
-                Found::Folder => Err(Status::Forbidden),
-                Found::File(..) => Err(Status::NotFound),
+    fn index(&self, directory: &[u8]) -> Result<Lookup, Status> {
+        match self.root.find(&[directory, INDEX].concat()) {
+            Ok(Lookup::Directory) => Err(Status::Forbidden),
+            Err(Status::NotFound) => match self.root.find(directory)? {
+                Lookup::Directory => Err(Status::Forbidden),
+                Lookup::File(..) => Err(Status::NotFound),
             },
-            found => found,
+            lookup => lookup,
         }
     }
 }

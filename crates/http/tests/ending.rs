@@ -251,7 +251,7 @@ fn what_can_not_be_started_says_why() {
             Err(error) => error.to_string(),
         }
     };
-    let said = [
+    let text = [
         (start(&|config| config.mechanism = "pole".into()), "no mechanism called `pole`"),
         (start(&|config| config.mechanism = "devpoll".into()), "Solaris"),
         (start(&|config| config.sending = "pigeon".into()), "sendfile, mmap, splice"),
@@ -261,8 +261,8 @@ fn what_can_not_be_started_says_why() {
         (start(&|config| config.pin = vec![1 << 20]), "no such CPU"),
         (start(&|config| config.log = Some("/nowhere/log".into())), "/nowhere/log"),
     ];
-    for (said, part) in said {
-        assert!(said.contains(part), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+    for (text, part) in text {
+        assert!(text.contains(part), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     /// The last two columns of the table in the overview.
-    fn told(row: &Algorithm) -> String {
+    fn overview_line(row: &Algorithm) -> String {
         let order = match row.order {
             Order::Fifo => "first come",
             Order::Any => "any",
@@ -123,7 +123,7 @@ mod tests {
             let (name, rest) = line.strip_prefix("//! | `")?.split_once("` | ")?;
             Some((name, rest.to_owned()))
         });
-        let rows = TABLE.iter().map(|row| (row.name, told(row)));
+        let rows = TABLE.iter().map(|row| (row.name, overview_line(row)));
         assert_eq!(overview.collect::<Vec<_>>(), rows.collect::<Vec<_>>());
     }
 

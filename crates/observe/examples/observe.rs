@@ -54,13 +54,11 @@ fn line(waiter: &Waiter) -> String {
         (None, [thread, ..]) => format!("{} of thread {thread}", waiter.call),
         (None, []) => waiter.call.to_string(),
     };
-    let watched = waiter.watched.map_or(
-        "an unknown number".into(),
-        |Watched { least, median, most, exact }| {
+    let watched =
+        waiter.watched.map_or("an unknown number".into(), |Watched { min, median, max, exact }| {
             let bound = if exact { "" } else { "at most " };
-            format!("{bound}{median} ({least} to {most})")
-        },
-    );
+            format!("{bound}{median} ({min} to {max})")
+        });
     let estimate = |figure: Option<Estimate>, scale: f64, unit: &str| {
         figure.map_or("–".into(), |Estimate { value, low, high }| {
             let [value, low, high] = [value, low, high].map(|figure| scale * figure);

@@ -126,7 +126,7 @@ impl Entered {
     }
 
     /// How many events it has room for. poll and select have room for all that they watch.
-    pub fn room(&self) -> Option<u64> {
+    pub fn capacity(&self) -> Option<u64> {
         self.bound().is_none().then(|| u64::try_from(self.args[2] as i32).unwrap_or(0))
     }
 }
@@ -157,10 +157,13 @@ mod tests {
     #[test]
     fn arguments_say_what_is_waited_on() {
         let epoll = Entered { call: Call::EpollWait, args: [7, 0x7000, 512, u64::MAX, 0, 0] };
-        assert_eq!((epoll.key(9), epoll.bound(), epoll.room()), (Key::Epoll(7), None, Some(512)));
+        assert_eq!(
+            (epoll.key(9), epoll.bound(), epoll.capacity()),
+            (Key::Epoll(7), None, Some(512))
+        );
         let poll = Entered { call: Call::Poll, args: [0x7000, 300, 10, 0, 0, 0] };
         assert_eq!(
-            (poll.key(9), poll.bound(), poll.room()),
+            (poll.key(9), poll.bound(), poll.capacity()),
             (Key::Thread(9, Call::Poll), Some(300), None)
         );
         assert!(!poll.is_pause() && !epoll.is_pause());

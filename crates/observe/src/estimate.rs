@@ -26,23 +26,25 @@ pub struct Estimate {
 pub(crate) struct Block {
     pub above: f64,
     pub below: f64,
-    pub least: f64,
-    pub most: f64,
+    pub min: f64,
+    pub max: f64,
 }
 
 /// The ratio of the blocks' sums. With fewer than five blocks the interval is that of the single
 /// waits, which is wider than any that could be computed.
 pub(crate) fn ratio(blocks: &[Block]) -> Option<Estimate> {
-    let value = of(blocks.iter())?;
+    let value = ratio_of_sums(blocks.iter())?;
     if blocks.len() < FEWEST_BLOCKS {
-        let least = blocks.iter().map(|block| block.least).fold(value, f64::min);
-        let most = blocks.iter().map(|block| block.most).fold(value, f64::max);
-        return Some(Estimate { value, low: least, high: most });
+        let min = blocks.iter().map(|block| block.min).fold(value, f64::min);
+        let max = blocks.iter().map(|block| block.max).fold(value, f64::max);
+        return Some(Estimate { value, low: min, high: max });
     }
     // The same blocks give the same interval.
     let mut random = Rng::with_seed(0x6b6e_6565);
     let mut replicates: Vec<f64> = (0..REPLICATES)
-        .filter_map(|_| of((0..blocks.len()).map(|_| &blocks[random.usize(..blocks.len())])))
+        .filter_map(|_| {
+            ratio_of_sums((0..blocks.len()).map(|_| &blocks[random.usize(..blocks.len())]))
+        })
         .collect();
     replicates.sort_by(f64::total_cmp);
     let end = |share: f64| {
@@ -57,7 +59,7 @@ pub(crate) fn ratio(blocks: &[Block]) -> Option<Estimate> {
     Some(Estimate { value, low: low.max(0.0), high })
 }
 
-fn of<'a>(blocks: impl Iterator<Item = &'a Block>) -> Option<f64> {
+fn ratio_of_sums<'a>(blocks: impl Iterator<Item = &'a Block>) -> Option<f64> {
     let (above, below) =
         blocks.fold((0.0, 0.0), |sum, block| (sum.0 + block.above, sum.1 + block.below));
     (below > 0.0).then(|| above / below)
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     fn block(above: f64, below: f64) -> Block {
-        Block { above, below, least: above / below, most: above / below }
+        Block { above, below, min: above / below, max: above / below }
     }
 
     /// Tables: t at 97.5 % with 4, 10 and 30 degrees of freedom.

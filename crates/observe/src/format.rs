@@ -41,7 +41,7 @@ impl Field {
     }
 
     /// The one number that the field is.
-    pub fn one(self, raw: &[u8]) -> Option<i64> {
+    pub fn integer(self, raw: &[u8]) -> Option<i64> {
         self.number(raw, 0, self.size)
     }
 }
@@ -68,16 +68,16 @@ mod tests {
     #[test]
     fn what_is_cut_short_or_impossible_is_no_field() {
         let whole = Field::find(ENTER, "args");
-        let mut found = 0;
+        let mut checked = 0;
         for end in (0..ENTER.len()).filter(|&end| ENTER.is_char_boundary(end)) {
             match Field::find(&ENTER[..end], "args") {
                 // A number may be cut within, and is then another number, within bounds.
                 Some(field) => assert!(field.size <= 48 && field.offset <= 16),
                 None => continue,
             }
-            found += usize::from(Field::find(&ENTER[..end], "args") == whole);
+            checked += usize::from(Field::find(&ENTER[..end], "args") == whole);
         }
-        assert!(found > 0);
+        assert!(checked > 0);
         for hostile in [
             "field:long id;\toffset:-8;\tsize:8;",
             "field:long id;\toffset:99999999999999999999;\tsize:8;",
@@ -98,14 +98,14 @@ mod tests {
         raw[56..64].copy_from_slice(&77_i64.to_ne_bytes());
         let id = Field { offset: 8, size: 8 };
         let args = Field { offset: 16, size: 48 };
-        assert_eq!(id.one(&raw), Some(-4));
+        assert_eq!(id.integer(&raw), Some(-4));
         assert_eq!(args.number(&raw, 5, 8), Some(77));
         assert_eq!(args.number(&raw, 6, 8), None);
         assert_eq!(args.number(&raw[..63], 5, 8), None);
-        assert_eq!(args.one(&raw), None);
-        assert_eq!(Field { offset: 60, size: 8 }.one(&raw), None);
+        assert_eq!(args.integer(&raw), None);
+        assert_eq!(Field { offset: 60, size: 8 }.integer(&raw), None);
         assert_eq!(
-            Field { offset: 8, size: 4 }.one(&raw),
+            Field { offset: 8, size: 4 }.integer(&raw),
             Some(if cfg!(target_endian = "little") { -4 } else { -1 })
         );
     }

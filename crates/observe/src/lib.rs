@@ -118,11 +118,11 @@ pub struct Waiter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// The least.
-    pub least: u64,
+    pub min: u64,
     /// The median.
     pub median: u64,
     /// The most.
-    pub most: u64,
+    pub max: u64,
     /// They were counted. If not, these are upper bounds from the call's arguments: select's highest
     /// descriptor plus one, or poll's entries, of which some may be marked as unused.
     pub exact: bool,
@@ -147,7 +147,7 @@ pub enum Remark {
         /// So many were.
         watched: usize,
         /// So many there are.
-        of: usize,
+        total: usize,
         /// There were no descriptors left; else it is the limit [`THREADS_MAX`].
         out_of_descriptors: bool,
     },
@@ -179,8 +179,8 @@ impl fmt::Display for Remark {
                 )
             }
             Remark::Stopped { after } => write!(f, "stopped after {:.1} s", after.as_secs_f64()),
-            Remark::ThreadsLeftOut { watched, of, out_of_descriptors } => {
-                write!(f, "{watched} of {of} threads were watched: ")?;
+            Remark::ThreadsLeftOut { watched, total, out_of_descriptors } => {
+                write!(f, "{watched} of {total} threads were watched: ")?;
                 if *out_of_descriptors {
                     f.write_str("no descriptors were left (ulimit -n)")
                 } else {
@@ -215,7 +215,7 @@ impl Waiter {
         let productive = self.waits.saturating_sub(self.empty + self.failed);
         let share = self.full as f64 / productive.max(1) as f64;
         // With room for everything that is watched, nothing more can have been active.
-        let all = self.watched.is_some_and(|watched| watched.most <= self.events_most);
+        let all = self.watched.is_some_and(|watched| watched.max <= self.events_most);
         (share > FULL_SHARE && !all).then_some(Remark::Full { share })
     }
 }
@@ -272,7 +272,7 @@ mod tests {
             call: Call::EpollWait,
             epoll: Some(5),
             threads: vec![1],
-            watched: Some(Watched { least: 1, median: watched, most: watched, exact: true }),
+            watched: Some(Watched { min: 1, median: watched, max: watched, exact: true }),
             waits: 250,
             empty: 100,
             failed: 50,

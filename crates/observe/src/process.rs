@@ -47,9 +47,9 @@ impl Process {
             Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
             Err(_) => return Err(Trouble::Missing { pid }),
         };
-        let said = |key| field(&status, key).unwrap_or_default();
-        let name = tame(said("Name:"));
-        let group: u32 = said("Tgid:").parse().unwrap_or(pid);
+        let field_text = |key| field(&status, key).unwrap_or_default();
+        let name = tame(field_text("Name:"));
+        let group: u32 = field_text("Tgid:").parse().unwrap_or(pid);
         if group != pid {
             return not(format!(
                 "it is a thread of process {group} ({}); name that",
@@ -58,8 +58,8 @@ impl Process {
         }
         // The first thread may end before the others, and then looks the same.
         let threads = numbers_in(&format!("/proc/{pid}/task")).len();
-        if said("State:").starts_with(['Z', 'X']) && threads < 2 {
-            let parent: u32 = said("PPid:").parse().unwrap_or(0);
+        if field_text("State:").starts_with(['Z', 'X']) && threads < 2 {
+            let parent: u32 = field_text("PPid:").parse().unwrap_or(0);
             return not(format!(
                 "{name} has ended, and its parent, process {parent} ({}), has not noticed yet",
                 name_of(parent)
@@ -68,7 +68,7 @@ impl Process {
         if is_kernel_thread(pid) {
             return not(format!("{name} is a thread of the kernel"));
         }
-        may_look_into(pid, &name, said("Uid:"))?;
+        may_look_into(pid, &name, field_text("Uid:"))?;
         if is_32_bit(pid) {
             return not(format!("{name} is a program of 32 bits; only those of 64 bits can be"));
         }
@@ -138,8 +138,8 @@ impl Process {
 
     /// Whether it has an io_uring.
     pub fn has_uring(&self) -> bool {
-        let folder = fs::read_dir(format!("/proc/{}/fd", self.pid));
-        folder.into_iter().flatten().flatten().take(LINKS_MAX).any(|entry| {
+        let directory = fs::read_dir(format!("/proc/{}/fd", self.pid));
+        directory.into_iter().flatten().flatten().take(LINKS_MAX).any(|entry| {
             fs::read_link(entry.path())
                 .is_ok_and(|link| link.as_os_str() == "anon_inode:[io_uring]")
         })
@@ -150,8 +150,8 @@ impl Process {
 const LINKS_MAX: usize = 20_000;
 
 /// The numbers that name the entries of a folder, in order.
-fn numbers_in(folder: &str) -> Vec<u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+fn numbers_in(directory: &str) -> Vec<u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut numbers: Vec<u32> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     numbers.sort_unstable();
@@ -185,8 +185,8 @@ fn entered(text: &str) -> Option<Entered> {
 
 /// A name as it may be printed: a process can call itself what it likes.
 fn tame(name: &str) -> String {
-    let visible = |one: char| if one.is_control() { '?' } else { one };
-    name.trim().chars().map(visible).filter(|&one| is_printable(one)).take(NAME_MAX).collect()
+    let visible = |c: char| if c.is_control() { '?' } else { c };
+    name.trim().chars().map(visible).filter(|&c| is_printable(c)).take(NAME_MAX).collect()
 }
 
 fn name_of(pid: u32) -> String {
@@ -229,8 +229,8 @@ fn hidden(pid: u32) -> Trouble {
 
 /// Whether the kernel lets us see the process's descriptors, as it does for those of the same user.
 fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
-    let folder = format!("/proc/{pid}/fdinfo");
-    let seen = fs::read_dir(&folder).and_then(|entries| {
+    let directory = format!("/proc/{pid}/fdinfo");
+    let seen = fs::read_dir(&directory).and_then(|entries| {
         // Listing may be permitted where reading is not. One that can be read is enough.
         for entry in entries {
             match fs::read(entry?.path()) {
@@ -246,8 +246,8 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(not_ours(pid, name, numbers(users).first().copied().unwrap_or(0)))
         }
-        Err(_) if !Path::new(&folder).exists() => Err(Trouble::Ended { pid }),
-        Err(error) => Err(Trouble::io(format!("can't read {folder}"), error)),
+        Err(_) if !Path::new(&directory).exists() => Err(Trouble::Ended { pid }),
+        Err(error) => Err(Trouble::io(format!("can't read {directory}"), error)),
     }
 }
 
@@ -330,13 +330,13 @@ mod tests {
             let mut command = Command::new("sh");
             command.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().unwrap();
-            let mut said = String::new();
-            BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+            let mut field_text = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut field_text).unwrap();
             let found = Process::find(child.id());
             // Its input ends, and so does it.
             drop(child.stdin.take());
             child.wait().unwrap();
-            assert_eq!(said, "done\n", "it could not rename itself");
+            assert_eq!(field_text, "done\n", "it could not rename itself");
             assert_eq!(found.unwrap().name, name);
         }
     }

@@ -59,15 +59,15 @@ fn sample(body: &[u8], points: &Tracepoints) -> Option<Record> {
     // Both tracepoints tell themselves by their id, which every raw record begins with.
     let id = u64::from(u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?));
     match &points {
-        Tracepoints { enter: Tracepoint { id: own, call, value }, .. } if *own == id => {
+        Tracepoints { enter: Tracepoint { id: expected, call, value }, .. } if *expected == id => {
             let mut args = [0; 6];
             for (index, arg) in args.iter_mut().enumerate() {
                 *arg = value.number(raw, index, size_of::<u64>())?.cast_unsigned();
             }
-            Some(Record::Enter { time_ns, call: call.one(raw)?, args })
+            Some(Record::Enter { time_ns, call: call.integer(raw)?, args })
         }
-        Tracepoints { exit: Tracepoint { id: own, call, value }, .. } if *own == id => {
-            Some(Record::Exit { time_ns, call: call.one(raw)?, answer: value.one(raw)? })
+        Tracepoints { exit: Tracepoint { id: expected, call, value }, .. } if *expected == id => {
+            Some(Record::Exit { time_ns, call: call.integer(raw)?, answer: value.integer(raw)? })
         }
         _ => None,
     }

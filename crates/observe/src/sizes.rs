@@ -26,10 +26,10 @@ pub fn count(pid: u32, entered: &Entered) -> io::Result<Option<u64>> {
             let word = size_of::<libc::c_ulong>();
             let length = (bound as usize).div_ceil(8 * word) * word;
             let mut all = vec![0; length];
-            let mut one = vec![0; length];
+            let mut set = vec![0; length];
             for &address in entered.args[1..4].iter().filter(|&&address| address != 0) {
-                read(pid, address, &mut one)?;
-                all.iter_mut().zip(&one).for_each(|(all, one)| *all |= one);
+                read(pid, address, &mut set)?;
+                all.iter_mut().zip(&set).for_each(|(all, set)| *all |= set);
             }
             Ok(Some(below(&all, bound)))
         }

@@ -55,8 +55,8 @@ struct Sums {
     events: u64,
     /// The sum of the arguments' bounds over productive waits.
     bounds: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
 }
 
 impl Tally {
@@ -134,9 +134,9 @@ impl Sums {
         if events == 0 {
             return;
         }
-        self.full += u64::from(wait.entered.room() == Some(events));
-        self.least = if self.productive == 0 { events } else { self.least.min(events) };
-        self.most = self.most.max(events);
+        self.full += u64::from(wait.entered.capacity() == Some(events));
+        self.min = if self.productive == 0 { events } else { self.min.min(events) };
+        self.max = self.max.max(events);
         self.productive += 1;
         self.events += events;
         self.bounds += u64::from(wait.entered.bound().unwrap_or(0));
@@ -157,8 +157,8 @@ impl Account {
             let block = |(slice, sums): (&u64, &Sums)| {
                 let below = below(*slice, sums)?;
                 let each = below / sums.productive as f64;
-                let (least, most) = (sums.least as f64 / each, sums.most as f64 / each);
-                Some(Block { above: sums.events as f64, below, least, most })
+                let (min, max) = (sums.min as f64 / each, sums.max as f64 / each);
+                Some(Block { above: sums.events as f64, below, min, max })
             };
             productive.clone().filter_map(block).collect()
         };
@@ -175,7 +175,7 @@ impl Account {
             failed: sum(|sums| sums.failed),
             full: sum(|sums| sums.full),
             events: sum(|sums| sums.events),
-            events_most: self.slices.values().map(|sums| sums.most).max().unwrap_or(0),
+            events_most: self.slices.values().map(|sums| sums.max).max().unwrap_or(0),
             events_per_wait: estimate::ratio(&blocks(&|_, sums| Some(sums.productive as f64))),
             ratio: estimate::ratio(&blocks(&watched_by)),
             waits_per_s: if looked_s > 0.0 { waits as f64 / looked_s } else { 0.0 },
@@ -188,9 +188,9 @@ impl Account {
             return call;
         }
         let all = [Call::EpollWait, Call::EpollPwait, Call::EpollPwait2];
-        let most = all.into_iter().rev().max_by_key(|call| self.waits_by[call.index()]);
+        let max = all.into_iter().rev().max_by_key(|call| self.waits_by[call.index()]);
         let found = self.found.map(|entered| entered.call);
-        let counted = most.filter(|call| self.waits_by[call.index()] > 0);
+        let counted = max.filter(|call| self.waits_by[call.index()] > 0);
         counted.or(found).unwrap_or(Call::EpollWait)
     }
 
@@ -213,11 +213,12 @@ impl Account {
         let after = self.sizes.iter().find(|size| size.time_ns >= time_ns);
         let before = self.sizes.iter().rfind(|size| size.time_ns < time_ns);
         match (before, after) {
-            (Some(one), Some(other)) => {
-                let share = (time_ns - one.time_ns) as f64 / (other.time_ns - one.time_ns) as f64;
-                Some(one.count as f64 + share * (other.count as f64 - one.count as f64))
+            (Some(before), Some(after)) => {
+                let share =
+                    (time_ns - before.time_ns) as f64 / (after.time_ns - before.time_ns) as f64;
+                Some(before.count as f64 + share * (after.count as f64 - before.count as f64))
             }
-            (one, other) => one.or(other).map(|size| size.count as f64),
+            (before, after) => before.or(after).map(|size| size.count as f64),
         }
     }
 
@@ -243,7 +244,9 @@ impl Account {
         for (bound, waits) in &self.bounds {
             *counts.entry(u64::from(*bound).saturating_sub(beyond)).or_default() += waits;
         }
-        if let (true, Some(bound)) = (counts.is_empty(), self.found.and_then(|it| it.bound())) {
+        if let (true, Some(bound)) =
+            (counts.is_empty(), self.found.and_then(|entered| entered.bound()))
+        {
             counts.insert(u64::from(bound).saturating_sub(beyond), 1);
         }
         spread(&counts, poll && !self.sizes.is_empty())
@@ -259,9 +262,9 @@ fn spread(counts: &BTreeMap<u64, u64>, exact: bool) -> Option<Watched> {
         below >= half
     });
     Some(Watched {
-        least: *counts.first_key_value()?.0,
+        min: *counts.first_key_value()?.0,
         median: *median?.0,
-        most: *counts.last_key_value()?.0,
+        max: *counts.last_key_value()?.0,
         exact,
     })
 }
@@ -297,7 +300,7 @@ mod tests {
         assert!((epoll.waits_per_s - 96.0).abs() < 1e-9);
         assert_eq!((poll.waits, poll.failed, poll.events), (64, 64, 0));
         assert_eq!((poll.ratio, poll.events_per_wait), (None, None));
-        assert_eq!(poll.watched, Some(Watched { least: 40, median: 40, most: 40, exact: false }));
+        assert_eq!(poll.watched, Some(Watched { min: 40, median: 40, max: 40, exact: false }));
     }
 
     #[test]
@@ -319,14 +322,14 @@ mod tests {
         tally.account(Key::Thread(1, Call::Poll)).sizes =
             vec![Size { time_ns: 1, count: 80, bound: 100 }];
         let waiter = tally.waiters(1.0).remove(0);
-        assert_eq!(waiter.watched, Some(Watched { least: 80, median: 80, most: 80, exact: true }));
+        assert_eq!(waiter.watched, Some(Watched { min: 80, median: 80, max: 80, exact: true }));
         assert!((waiter.ratio.unwrap().value - 0.025).abs() < 1e-12);
     }
 
     #[test]
     fn a_median_is_that_of_waits() {
         let counts = BTreeMap::from([(5, 1), (6, 10), (900, 2)]);
-        let expected = Watched { least: 5, median: 6, most: 900, exact: true };
+        let expected = Watched { min: 5, median: 6, max: 900, exact: true };
         assert_eq!(spread(&counts, true), Some(expected));
         assert_eq!(spread(&BTreeMap::new(), true), None);
     }

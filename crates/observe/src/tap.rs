@@ -77,7 +77,7 @@ fn ring(event: &Event, pages: usize) -> io::Result<Ring> {
 
 /// What is known of a thread's use of one call.
 #[derive(Clone, Copy, Debug, Default)]
-enum Known {
+enum Seen {
     /// Nothing yet.
     #[default]
     Nothing,
@@ -97,7 +97,7 @@ pub struct Thread {
     pub cost_ns: f64,
     /// How many system calls of any kind it has made in this look.
     pub calls: u64,
-    known: [Known; 7],
+    seen: [Seen; 7],
 }
 
 /// A wait that has returned.
@@ -117,17 +117,17 @@ impl Thread {
     }
 
     fn learn(&mut self, tid: u32, entered: Entered) {
-        let known = &mut self.known[entered.call.index()];
-        *known = match *known {
-            Known::Several => Known::Several,
-            Known::One(last) if last.key(tid) != entered.key(tid) => Known::Several,
-            Known::Nothing | Known::One(_) => Known::One(entered),
+        let seen = &mut self.seen[entered.call.index()];
+        *seen = match *seen {
+            Seen::Several => Seen::Several,
+            Seen::One(last) if last.key(tid) != entered.key(tid) => Seen::Several,
+            Seen::Nothing | Seen::One(_) => Seen::One(entered),
         };
     }
 
     /// It as it is left between looks: what it does then is not seen.
     pub fn detached(self) -> Self {
-        Thread { known: self.known, ..Thread::default() }
+        Thread { seen: self.seen, ..Thread::default() }
     }
 
     /// It goes into a wait.
@@ -141,9 +141,9 @@ impl Thread {
     /// Waits are counted at their end, so that long ones are missed no more often than short ones. If
     /// one began before the look, it has waited on what this thread always waits on with that call.
     pub fn exit(&mut self, call: Call) -> Option<Entered> {
-        match (self.inside.take(), self.known[call.index()]) {
+        match (self.inside.take(), self.seen[call.index()]) {
             (Some(entered), _) if entered.call == call => Some(entered),
-            (_, Known::One(entered)) => Some(entered),
+            (_, Seen::One(entered)) => Some(entered),
             _ => None,
         }
     }

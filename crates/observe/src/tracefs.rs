@@ -45,25 +45,25 @@ impl Tracepoints {
         Self::find_in(PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)))
     }
 
-    fn find_in(places: impl Iterator<Item = PathBuf>) -> Result<Self, Trouble> {
+    fn find_in(paths: impl Iterator<Item = PathBuf>) -> Result<Self, Trouble> {
         let mut denied = None;
-        for place in places {
-            match folder(CWD, &place).and_then(|folder| Self::read(&folder)) {
+        for path in paths {
+            match folder(CWD, &path).and_then(|folder| Self::read(&folder)) {
                 Ok(points) => return Ok(points),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    denied = Some(place);
+                    denied = Some(path);
                 }
                 // Nothing is mounted there, or not all of it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    return Err(Trouble::io(format!("can't read {}", place.display()), error));
+                    return Err(Trouble::io(format!("can't read {}", path.display()), error));
                 }
             }
         }
         match (detached(), denied) {
             (Ok(root), _) => Self::read(&root).map_err(unusable),
-            (Err(_), Some(place)) => Err(Trouble::NoTracepoints {
-                why: format!("only root may read the kernel's tracepoints in {}", place.display()),
+            (Err(_), Some(path)) => Err(Trouble::NoTracepoints {
+                why: format!("only root may read the kernel's tracepoints in {}", path.display()),
                 remedy: "run as root (sudo)".into(),
             }),
             (Err(error), None) => Err(not_mounted(error)),
@@ -104,9 +104,9 @@ fn folder(at: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
 fn mounted(mounts: &str) -> Vec<PathBuf> {
     let lines = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ');
-        let (place, kind) = (words.nth(1)?, words.next()?);
+        let (path, kind) = (words.nth(1)?, words.next()?);
         // A blank in a path is written \040.
-        (kind == "tracefs").then(|| PathBuf::from(place.replace("\\040", " ")))
+        (kind == "tracefs").then(|| PathBuf::from(path.replace("\\040", " ")))
     });
     lines.collect()
 }

@@ -234,7 +234,7 @@ impl<'a> Watch<'a> {
         let pages = pages_each(all.len());
         let mut attached = self.threads.values().filter(|thread| thread.tap.is_some()).count();
         let left_out = |watched, out_of_descriptors| {
-            Some(Remark::ThreadsLeftOut { watched, of: all.len(), out_of_descriptors })
+            Some(Remark::ThreadsLeftOut { watched, total: all.len(), out_of_descriptors })
         };
         let mut new = Vec::new();
         for &tid in &all {
@@ -255,7 +255,7 @@ impl<'a> Watch<'a> {
                 }
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) if is_limit(&error) && attached > 0 => {
-                    attached = self.make_room();
+                    attached = self.free_descriptors();
                     self.left_out = left_out(attached, true);
                     break;
                 }
@@ -271,7 +271,7 @@ impl<'a> Watch<'a> {
 
     /// Lets go of a few threads, as `/proc` can't be read without descriptors; and of more from now
     /// on. Returns how many are left.
-    fn make_room(&mut self) -> usize {
+    fn free_descriptors(&mut self) -> usize {
         let mut left: Vec<&mut Thread> =
             self.threads.values_mut().filter(|thread| thread.tap.is_some()).collect();
         let keep = left.len().saturating_sub(SPARE_THREADS).max(1);
@@ -371,9 +371,9 @@ impl<'a> Watch<'a> {
                 }
             }
         }
-        let others = calls.saturating_sub(waits);
+        let other_calls = calls.saturating_sub(waits);
         thread.calls += calls;
-        thread.cost_ns += waits as f64 * WAIT_NS + others as f64 * CALL_NS;
+        thread.cost_ns += waits as f64 * WAIT_NS + other_calls as f64 * CALL_NS;
         came.len()
     }
 

@@ -22,7 +22,7 @@ const PEER_SHUT: c_short = 0;
 
 /// The bits to ask for.
 #[inline]
-pub(crate) fn of(interest: Interest) -> c_short {
+pub(crate) fn from_interest(interest: Interest) -> c_short {
     let readable = if interest.is_readable() { POLLIN | PEER_SHUT } else { 0 };
     let writable = if interest.is_writable() { POLLOUT } else { 0 };
     readable | writable
@@ -67,7 +67,7 @@ mod tests {
     fn a_peer_that_stops_sending_is_a_hangup_to_a_reader() {
         let event = event(Token(0), POLLIN | libc::POLLRDHUP);
         assert!(event.readable && event.hangup && !event.writable);
-        assert_eq!(of(Interest::Writable), POLLOUT);
-        assert_eq!(of(Interest::Both), of(Interest::Readable) | POLLOUT);
+        assert_eq!(from_interest(Interest::Writable), POLLOUT);
+        assert_eq!(from_interest(Interest::Both), from_interest(Interest::Readable) | POLLOUT);
     }
 }

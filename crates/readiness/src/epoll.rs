@@ -48,7 +48,7 @@ mod here {
     impl Epoll {
         /// The bits of poll and of epoll are the same.
         fn asked(&self, interest: Interest) -> u32 {
-            u32::from(bits::of(interest) as u16) | self.trigger
+            u32::from(bits::from_interest(interest) as u16) | self.trigger
         }
     }
 

@@ -248,7 +248,7 @@ pub struct Mechanism {
     /// that one can outlive its cause (signals, completions).
     pub queued: bool,
     /// Whether it sets [`Event::hangup`]; if not, a hang-up is just readable.
-    pub tells_hangup: bool,
+    pub reports_hangup: bool,
     /// What it can't do, in one line each; empty when there is nothing to say.
     pub limits: &'static [&'static str],
     /// Whether it can be used here and now, or why not.

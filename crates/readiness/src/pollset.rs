@@ -17,7 +17,7 @@ struct PollSet {
     /// The token of each of `fds`, at the same place; apart, so that the scan walks 8 bytes each.
     tokens: Vec<Token>,
     /// Where in `fds` a descriptor stands.
-    places: Slots<usize>,
+    positions: Slots<usize>,
 }
 
 /// Opens a row that waits by `call`.
@@ -27,32 +27,32 @@ pub(crate) fn open(capacity: usize, call: Poll) -> Box<dyn Readiness> {
         call,
         fds: Vec::with_capacity(capacity),
         tokens: Vec::with_capacity(capacity),
-        places: Slots::new(capacity),
+        positions: Slots::new(capacity),
     })
 }
 
 impl Readiness for PollSet {
     fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
         let fd = fd.as_raw_fd();
-        self.places.insert(fd, self.fds.len())?;
-        self.fds.push(pollfd { fd, events: bits::of(interest), revents: 0 });
+        self.positions.insert(fd, self.fds.len())?;
+        self.fds.push(pollfd { fd, events: bits::from_interest(interest), revents: 0 });
         self.tokens.push(token);
         Ok(())
     }
 
     fn modify(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
-        let place = *self.places.get(fd.as_raw_fd())?;
-        self.fds[place].events = bits::of(interest);
-        self.tokens[place] = token;
+        let position = *self.positions.get(fd.as_raw_fd())?;
+        self.fds[position].events = bits::from_interest(interest);
+        self.tokens[position] = token;
         Ok(())
     }
 
     fn remove(&mut self, fd: BorrowedFd<'_>) -> io::Result<()> {
-        let place = self.places.remove(fd.as_raw_fd())?;
-        self.fds.swap_remove(place);
-        self.tokens.swap_remove(place);
-        if let Some(moved) = self.fds.get(place) {
-            *self.places.get_mut(moved.fd)? = place;
+        let position = self.positions.remove(fd.as_raw_fd())?;
+        self.fds.swap_remove(position);
+        self.tokens.swap_remove(position);
+        if let Some(moved) = self.fds.get(position) {
+            *self.positions.get_mut(moved.fd)? = position;
         }
         Ok(())
     }

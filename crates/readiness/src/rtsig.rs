@@ -186,22 +186,22 @@ impl<S: Source> Signals<S> {
 
     /// Tells what was found before this wait.
     #[inline]
-    fn tell_early(&mut self, ready: &mut Vec<Event>) {
+    fn report_early(&mut self, ready: &mut Vec<Event>) {
         for early in self.early.drain(..) {
             let watch = self.watches.peek(early.fd);
             if let Some(watch) = watch.filter(|watch| watch.serial == early.serial) {
-                tell(watch, early.bits, ready);
+                report(watch, early.bits, ready);
             }
         }
     }
 
     /// Tells what the signals in `taken` say; after an overflow, what `poll` says instead.
-    fn tell_taken(&mut self, ready: &mut Vec<Event>) -> io::Result<()> {
+    fn report_taken(&mut self, ready: &mut Vec<Event>) -> io::Result<()> {
         for taken in &self.taken {
             match taken.source {
                 Some((fd, band)) => {
                     if let Some(watch) = self.watches.peek(fd) {
-                        tell(watch, band as c_short, ready);
+                        report(watch, band as c_short, ready);
                     }
                 }
                 None if taken.signal == SIGIO => note_overflow(),
@@ -226,7 +226,7 @@ impl<S: Source> Signals<S> {
         poll_now(&mut states)?;
         for state in states.iter().filter(|state| state.revents != 0) {
             if let Some(watch) = self.watches.peek(state.fd) {
-                tell(watch, state.revents, ready);
+                report(watch, state.revents, ready);
             }
         }
         self.recovered = noted;
@@ -242,7 +242,7 @@ impl<S: Source> Readiness for Signals<S> {
         if self.may_be_queued(fd.as_raw_fd()) {
             self.empty_queue()?;
         }
-        self.watch(fd, token, bits::of(interest))
+        self.watch(fd, token, bits::from_interest(interest))
     }
 
     fn modify(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
@@ -250,7 +250,7 @@ impl<S: Source> Readiness for Signals<S> {
         self.watches.get(fd.as_raw_fd())?;
         // What is queued was sent whatever the interest; all that counts now is what `look` finds.
         self.empty_queue()?;
-        let (serial, asked) = (self.serial(), bits::of(interest));
+        let (serial, asked) = (self.serial(), bits::from_interest(interest));
         *self.watches.get_mut(fd.as_raw_fd())? = Watch { token, asked, serial };
         self.look(fd, serial, asked)
     }
@@ -278,7 +278,7 @@ impl<S: Source> Readiness for Signals<S> {
         if self.recovered != overflows() {
             self.recover(ready)?;
         }
-        self.tell_early(ready);
+        self.report_early(ready);
         if !ready.is_empty() {
             return Ok(());
         }
@@ -289,7 +289,7 @@ impl<S: Source> Readiness for Signals<S> {
                 if self.taken.is_empty() {
                     return Ok(0);
                 }
-                self.tell_taken(ready)?;
+                self.report_taken(ready)?;
                 // A signal that says nothing may hide others that there is no time to wait for.
                 if !ready.is_empty() || left != Some(Duration::ZERO) {
                     return Ok(ready.len());
@@ -321,10 +321,10 @@ fn watched(watches: &Slots<Watch>) -> impl Iterator<Item = (RawFd, &Watch)> {
 
 /// Puts an event into `ready` if one of the bits was asked for, or can't be left out.
 #[inline]
-fn tell(watch: &Watch, bits: c_short, ready: &mut Vec<Event>) {
-    let told = bits & (watch.asked | libc::POLLHUP | libc::POLLERR | libc::POLLNVAL);
-    if told != 0 {
-        ready.push(bits::event(watch.token, told));
+fn report(watch: &Watch, bits: c_short, ready: &mut Vec<Event>) {
+    let reported = bits & (watch.asked | libc::POLLHUP | libc::POLLERR | libc::POLLNVAL);
+    if reported != 0 {
+        ready.push(bits::event(watch.token, reported));
     }
 }
 

@@ -29,7 +29,7 @@ const EXT_ARG: u32 = 8;
 const FOREIGN: &str = "the ring belongs to the thread that opened it: wait and remove there";
 
 /// The data of requests whose completion nobody waits for.
-const NOBODY: u64 = u64::MAX;
+const NO_REQUEST: u64 = u64::MAX;
 
 /// How often a poll request tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ impl Polls {
             return Ok(());
         }
         // Not a poll-remove: that one leaves a request alone that is about to tell.
-        let entry = opcode::AsyncCancel::new(data(watch.request, fd)).build().user_data(NOBODY);
+        let entry = opcode::AsyncCancel::new(data(watch.request, fd)).build().user_data(NO_REQUEST);
         self.push(&entry)
     }
 
@@ -208,7 +208,7 @@ impl Polls {
             match error.raw_os_error() {
                 Some(libc::ETIME) => return Ok(()),
                 // Kernels before 5.19 take no requests while completions overflow.
-                Some(libc::EBUSY) => self.make_room()?,
+                Some(libc::EBUSY) => self.free_capacity()?,
                 Some(libc::EBADR) => {
                     let lost = "the kernel was out of memory and has lost completions";
                     return Err(io::Error::new(error.kind(), lost));
@@ -219,7 +219,7 @@ impl Polls {
     }
 
     /// Empties the completion queue into `early`, so that what overflowed can follow.
-    fn make_room(&mut self) -> io::Result<()> {
+    fn free_capacity(&mut self) -> io::Result<()> {
         self.take(None);
         // SAFETY: no argument, as the flags say.
         unsafe { self.ring.submitter().enter::<()>(0, 0, GET_EVENTS, None) }?;
@@ -248,8 +248,8 @@ impl Polls {
                 self.ended.push(fd);
             }
             // A request that failed tells it as the descriptor's error: its next use says more.
-            let told = i16::try_from(result).ok().filter(|&bits| bits >= 0);
-            let event = bits::event(watch.token, told.unwrap_or(libc::POLLERR));
+            let reported = i16::try_from(result).ok().filter(|&bits| bits >= 0);
+            let event = bits::event(watch.token, reported.unwrap_or(libc::POLLERR));
             match &mut ready {
                 Some(ready) => ready.push(event),
                 None => self.early.push(Early { fd, request, event }),
@@ -280,7 +280,7 @@ impl Polls {
             let (completions, limit) = if at_once { (0, None) } else { (1, left) };
             self.enter(completions, limit)?;
             let taken = self.take(Some(ready));
-            self.tell_early(ready);
+            self.report_early(ready);
             // What says nothing may hide events that there is no time to wait for.
             let more = taken > 0 || self.ring.submission().taskrun();
             if !(more && at_once && ready.is_empty()) {
@@ -291,7 +291,7 @@ impl Polls {
 
     /// Tells what was taken before this wait.
     #[inline]
-    fn tell_early(&mut self, ready: &mut Vec<Event>) {
+    fn report_early(&mut self, ready: &mut Vec<Event>) {
         for early in self.early.drain(..) {
             let watch = self.watches.peek(early.fd);
             if watch.is_some_and(|watch| watch.request == early.request) {
@@ -324,7 +324,7 @@ fn unpack(data: u64) -> (u32, RawFd) {
 
 impl Readiness for Polls {
     fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
-        let (fd, asked) = (fd.as_raw_fd(), bits::of(interest));
+        let (fd, asked) = (fd.as_raw_fd(), bits::from_interest(interest));
         self.watches.insert(fd, Watch { token, asked, request: 0, in_flight: 0 })?;
         let armed = self.arm(fd);
         if armed.is_err() {
@@ -338,7 +338,7 @@ impl Readiness for Polls {
         self.queue_cancel(fd)?;
         let watch = self.watches.get_mut(fd)?;
         watch.token = token;
-        watch.asked = bits::of(interest);
+        watch.asked = bits::from_interest(interest);
         self.arm(fd)
     }
 
@@ -352,7 +352,7 @@ impl Readiness for Polls {
     fn wait(&mut self, ready: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
         ready.clear();
         self.home.check(FOREIGN)?;
-        self.tell_early(ready);
+        self.report_early(ready);
         let timeout = if ready.is_empty() { timeout } else { Some(Duration::ZERO) };
         match deadline::wait(timeout, |left| self.collect(ready, left)) {
             // What was taken is told; the error comes back at the next wait.

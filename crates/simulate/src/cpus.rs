@@ -32,7 +32,7 @@ impl CpuSet {
 
     /// All of them, in order.
     fn all(&self) -> impl Iterator<Item = u32> {
-        self.words.iter().enumerate().flat_map(|(place, &word)| {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
             std::iter::from_fn(move || {
                 if left == 0 {
@@ -40,7 +40,7 @@ impl CpuSet {
                 }
                 let bit = left.trailing_zeros();
                 left &= left - 1;
-                Some(place as u32 * 64 + bit)
+                Some(index as u32 * 64 + bit)
             })
         })
     }
@@ -52,12 +52,12 @@ impl CpuSet {
         }
         let words = self.words.len();
         let (first, bit) = (cpu as usize / 64, cpu % 64);
-        let of = |place: usize, word: u64| {
-            (word != 0).then(|| place as u32 * 64 + word.trailing_zeros())
+        let lowest_bit = |index: usize, word: u64| {
+            (word != 0).then(|| index as u32 * 64 + word.trailing_zeros())
         };
-        of(first, self.words[first] & (u64::MAX << bit)).or_else(|| {
-            let others = (1..=words).map(|step| (first + step) % words);
-            others.into_iter().find_map(|place| of(place, self.words[place]))
+        lowest_bit(first, self.words[first] & (u64::MAX << bit)).or_else(|| {
+            let following = (1..=words).map(|step| (first + step) % words);
+            following.into_iter().find_map(|index| lowest_bit(index, self.words[index]))
         })
     }
 }
@@ -108,34 +108,34 @@ impl Cpus {
         Cpus { all: vec![Cpu::default(); cpus as usize], idle, queued: CpuSet::new(cpus) }
     }
 
-    pub fn of(&mut self, cpu: u32) -> &mut Cpu {
+    pub fn get(&mut self, cpu: u32) -> &mut Cpu {
         &mut self.all[cpu as usize]
     }
 
     /// Puts `thread` on `cpu`, or nobody.
     pub fn run(&mut self, cpu: u32, thread: Option<u32>) {
-        self.of(cpu).running = thread;
+        self.get(cpu).running = thread;
         self.idle.set(cpu, thread.is_none());
     }
 
     /// Puts a thread that has had `had_ns` into the queue of `cpu`.
     pub fn queue(&mut self, cpu: u32, thread: u32, had_ns: u64) {
-        self.of(cpu).queue.insert((had_ns, thread));
+        self.get(cpu).queue.insert((had_ns, thread));
         self.queued.set(cpu, true);
     }
 
     /// Takes the thread out of the queue of `cpu` that comes next there.
     pub fn next(&mut self, cpu: u32) -> Option<u32> {
-        let of = self.of(cpu);
-        let (had_ns, thread) = of.queue.pop_first()?;
-        of.floor_ns = of.floor_ns.max(had_ns);
-        let is_left = !of.queue.is_empty();
+        let entry = self.get(cpu);
+        let (had_ns, thread) = entry.queue.pop_first()?;
+        entry.floor_ns = entry.floor_ns.max(had_ns);
+        let is_left = !entry.queue.is_empty();
         self.queued.set(cpu, is_left);
         Some(thread)
     }
 
     /// The CPU with the longest queue, where there is one at all.
-    pub fn longest(&self) -> Option<u32> {
+    pub fn busiest(&self) -> Option<u32> {
         if self.queued.count == 0 {
             return None;
         }
@@ -144,10 +144,11 @@ impl Cpus {
 
     /// Two CPUs of which one has two threads or more above the other's, the busier one first.
     pub fn uneven(&self) -> Option<(u32, u32)> {
-        let most = self.longest()?;
-        let loads = self.all.iter().enumerate().map(|(cpu, of)| (of.load(), cpu as u32));
-        let (least_load, least) = loads.min()?;
-        (self.all[most as usize].load() >= least_load + 2).then_some((most, least))
+        let most_loaded = self.busiest()?;
+        let loads = self.all.iter().enumerate().map(|(index, cpu)| (cpu.load(), index as u32));
+        let (least_load, least_loaded) = loads.min()?;
+        (self.all[most_loaded as usize].load() >= least_load + 2)
+            .then_some((most_loaded, least_loaded))
     }
 }
 
@@ -179,6 +180,6 @@ mod tests {
         assert_eq!([cpus.next(0), cpus.next(0)], [Some(2), Some(3)]);
         assert_eq!(cpus.uneven(), None);
         assert_eq!([cpus.next(0), cpus.next(0)], [Some(1), None]);
-        assert_eq!(cpus.longest(), None);
+        assert_eq!(cpus.busiest(), None);
     }
 }

@@ -41,7 +41,7 @@ pub struct Spread {
     /// All but a hundredth are shorter.
     pub p99_ns: f64,
     /// The longest.
-    pub longest_ns: f64,
+    pub max_ns: f64,
     /// Their mean.
     pub mean_ns: f64,
     /// All of them, in nanoseconds, to three digits.
@@ -55,7 +55,7 @@ impl fmt::Debug for Spread {
             .field("count", &self.count)
             .field("median_ns", &self.median_ns)
             .field("p99_ns", &self.p99_ns)
-            .field("longest_ns", &self.longest_ns)
+            .field("max_ns", &self.max_ns)
             .field("mean_ns", &self.mean_ns)
             .finish_non_exhaustive()
     }
@@ -68,8 +68,8 @@ impl Figures {
     }
 
     /// So much for each acquisition; none where there was none.
-    pub fn each(&self, of: u64) -> Option<f64> {
-        (self.acquisitions > 0).then(|| of as f64 / self.acquisitions as f64)
+    pub fn each(&self, total: u64) -> Option<f64> {
+        (self.acquisitions > 0).then(|| total as f64 / self.acquisitions as f64)
     }
 }
 
@@ -87,8 +87,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// For times up to `longest_ns`.
-    pub fn new(longest_ns: u64) -> Tally {
+    /// For times up to `max_ns`.
+    pub fn new(max_ns: u64) -> Tally {
         Tally {
             user_ns: 0,
             system_ns: 0,
@@ -96,8 +96,8 @@ impl Tally {
             voluntary: 0,
             involuntary: 0,
             events: 0,
-            waiting: Times::new(longest_ns),
-            hand_over: Times::new(longest_ns),
+            waiting: Times::new(max_ns),
+            hand_over: Times::new(max_ns),
         }
     }
 
@@ -141,35 +141,36 @@ fn fairness(shares: &[u64]) -> Option<f64> {
 /// Times, in a histogram to three digits.
 #[derive(Clone, Debug)]
 struct Times {
-    of: Histogram<u64>,
+    histogram: Histogram<u64>,
     sum_ns: u128,
-    longest_ns: u64,
+    max_ns: u64,
 }
 
 impl Times {
-    fn new(longest_ns: u64) -> Times {
+    fn new(max_ns: u64) -> Times {
         // Two is the least that a histogram takes, and any number above it will do.
-        let of = Histogram::new_with_max(longest_ns.max(2), 3);
-        let of = of.unwrap_or_else(|_| unreachable!("three digits are a histogram's"));
-        Times { of, sum_ns: 0, longest_ns: 0 }
+        let histogram = Histogram::new_with_max(max_ns.max(2), 3);
+        let histogram =
+            histogram.unwrap_or_else(|_| unreachable!("three digits are a histogram's"));
+        Times { histogram, sum_ns: 0, max_ns: 0 }
     }
 
     fn add(&mut self, ns: u64) {
-        self.of.saturating_record(ns);
+        self.histogram.saturating_record(ns);
         self.sum_ns += u128::from(ns);
-        self.longest_ns = self.longest_ns.max(ns);
+        self.max_ns = self.max_ns.max(ns);
     }
 
     fn spread(&self) -> Spread {
-        let count = self.of.len();
-        let at = |quantile| self.of.value_at_quantile(quantile).min(self.longest_ns) as f64;
+        let count = self.histogram.len();
+        let at = |quantile| self.histogram.value_at_quantile(quantile).min(self.max_ns) as f64;
         Spread {
             count,
             median_ns: at(0.5),
             p99_ns: at(0.99),
-            longest_ns: self.longest_ns as f64,
+            max_ns: self.max_ns as f64,
             mean_ns: if count == 0 { 0.0 } else { self.sum_ns as f64 / count as f64 },
-            histogram: self.of.clone(),
+            histogram: self.histogram.clone(),
         }
     }
 }
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(spread.count, 1_000);
         assert!((spread.median_ns / 500_500.0 - 1.0).abs() < 0.002, "{spread:?}");
         assert!((spread.p99_ns / 990_990.0 - 1.0).abs() < 0.002, "{spread:?}");
-        assert!((spread.longest_ns - 1_001_000.0).abs() < 0.5, "{spread:?}");
+        assert!((spread.max_ns - 1_001_000.0).abs() < 0.5, "{spread:?}");
         assert!((spread.mean_ns - 500.5 * 1_001.0).abs() < 0.5, "{spread:?}");
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::algorithms::{Blocking, HandOver, Order};
 use crate::events::Event;
-use crate::threads::{Doing, Place};
+use crate::threads::{Activity, RunState};
 use crate::world::{Moment, What, World};
 use std::collections::VecDeque;
 
@@ -44,16 +44,16 @@ impl<F: FnMut(Moment)> World<F> {
     /// A thread comes to the lock.
     pub(crate) fn arrive(&mut self, thread: u32) {
         let now_ns = self.now_ns;
-        let of = self.at(thread);
-        (of.arrived_ns, of.slept) = (now_ns, false);
-        self.tell(thread, What::Arrived);
+        let entry = self.at(thread);
+        (entry.arrived_ns, entry.slept) = (now_ns, false);
+        self.record(thread, What::Arrived);
         let patience_ns = self.patience_ns();
         match self.algorithm.order {
             Order::Any => self.look(thread, patience_ns),
             Order::Fifo if self.lock.owner.is_none() => self.take(thread),
             Order::Fifo => {
                 self.lock.queue.push_back(thread);
-                self.set(thread, Doing::Spinning, patience_ns);
+                self.set(thread, Activity::Spinning, patience_ns);
             }
         }
     }
@@ -66,7 +66,7 @@ impl<F: FnMut(Moment)> World<F> {
         match self.algorithm.order {
             Order::Any => self.look(thread, left_ns),
             Order::Fifo if self.lock.owner == Some(thread) => self.finds_its_turn(thread),
-            Order::Fifo => self.set(thread, Doing::Spinning, left_ns),
+            Order::Fifo => self.set(thread, Activity::Spinning, left_ns),
         }
     }
 
@@ -75,7 +75,7 @@ impl<F: FnMut(Moment)> World<F> {
     fn look(&mut self, thread: u32, left_ns: u64) {
         let is_late = self.lock.passes && !matches!(self.algorithm.hand_over, HandOver::Away(_));
         if self.lock.owner.is_some() || is_late {
-            self.set(thread, Doing::Spinning, left_ns);
+            self.set(thread, Activity::Spinning, left_ns);
         } else {
             self.take(thread);
         }
@@ -89,7 +89,7 @@ impl<F: FnMut(Moment)> World<F> {
         let ns = self.taking_ns(thread);
         self.lock.owner = Some(thread);
         self.lock.line = self.at(thread).cpu;
-        self.set(thread, Doing::Taking, ns);
+        self.set(thread, Activity::Taking, ns);
     }
 
     /// What it costs a thread to take a lock that is free.
@@ -101,14 +101,14 @@ impl<F: FnMut(Moment)> World<F> {
     /// First in, first out: a thread whose turn came while it was off its CPU sees it.
     fn finds_its_turn(&mut self, thread: u32) {
         self.lock.line = self.at(thread).cpu;
-        self.set(thread, Doing::Taking, self.machine.transfer_ns);
+        self.set(thread, Activity::Taking, self.machine.transfer_ns);
     }
 
     /// A thread has the lock from now on.
     pub(crate) fn hold(&mut self, thread: u32) {
         let now_ns = self.now_ns;
-        let of = self.at(thread);
-        let (arrived_ns, slept) = (of.arrived_ns, of.slept);
+        let entry = self.at(thread);
+        let (arrived_ns, slept) = (entry.arrived_ns, entry.slept);
         self.tally.waited(now_ns - arrived_ns);
         let released_ns = self.lock.released_ns;
         // Who came after the release found it free.
@@ -117,8 +117,8 @@ impl<F: FnMut(Moment)> World<F> {
         }
         // Who has slept can't know whether others still do.
         self.lock.wanted |= slept;
-        self.tell(thread, What::Took);
-        self.set(thread, Doing::Held, self.work.held_ns);
+        self.record(thread, What::Took);
+        self.set(thread, Activity::Held, self.work.held_ns);
     }
 
     /// A thread releases the lock, and wakes another where that is its business.
@@ -127,7 +127,7 @@ impl<F: FnMut(Moment)> World<F> {
         self.lock.owner = None;
         self.lock.line = self.at(thread).cpu;
         self.lock.released_ns = self.now_ns;
-        self.tell(thread, What::Released);
+        self.record(thread, What::Released);
         let wakes = match self.algorithm.order {
             Order::Fifo => self.give_to_next(),
             Order::Any => self.let_go(),
@@ -142,30 +142,30 @@ impl<F: FnMut(Moment)> World<F> {
     }
 
     /// What a release's system call takes: where nobody sleeps, it is there and back.
-    fn waking_ns(&self, wakes: Doing) -> u64 {
-        let is_idle = wakes == Doing::Wakes(None) && self.lock.sleepers.is_empty();
+    fn waking_ns(&self, wakes: Activity) -> u64 {
+        let is_idle = wakes == Activity::Wakes(None) && self.lock.sleepers.is_empty();
         if is_idle { self.machine.call_ns / IDLE_CALL_PART } else { self.machine.call_ns }
     }
 
     /// First in, first out: the next one has it, whether it runs or not.
-    fn give_to_next(&mut self) -> Option<Doing> {
+    fn give_to_next(&mut self) -> Option<Activity> {
         let next = self.lock.queue.pop_front()?;
         self.lock.owner = Some(next);
-        let of = self.at(next);
-        match (of.place, of.doing) {
-            (Place::Running, Doing::Spinning) => {
+        let entry = self.at(next);
+        match (entry.run_state, entry.activity) {
+            (RunState::Running, Activity::Spinning) => {
                 let ns = self.hand_over_ns();
-                self.set(next, Doing::Taking, ns);
+                self.set(next, Activity::Taking, ns);
                 None
             }
-            (Place::Asleep, _) => Some(Doing::Wakes(Some(next))),
+            (RunState::Asleep, _) => Some(Activity::Wakes(Some(next))),
             // It will see when it looks.
             _ => None,
         }
     }
 
     /// Any order: it is free; one of those that spin will have it, unless somebody is faster.
-    fn let_go(&mut self) -> Option<Doing> {
+    fn let_go(&mut self) -> Option<Activity> {
         if !self.lock.spinners.is_empty() {
             let passes_ns = self.now_ns + self.hand_over_ns();
             self.lock.passes = true;
@@ -178,7 +178,7 @@ impl<F: FnMut(Moment)> World<F> {
             Blocking::AfterSpins => self.lock.asleep > 0,
             Blocking::After(_) => was_wanted,
         };
-        has_to_wake.then_some(Doing::Wakes(None))
+        has_to_wake.then_some(Activity::Wakes(None))
     }
 
     /// Any order: one of those that spin has it.
@@ -216,8 +216,8 @@ impl<F: FnMut(Moment)> World<F> {
     }
 
     /// Who is woken at the end of a release's system call; nobody, where nobody sleeps any more.
-    pub(crate) fn wakes(&mut self, whom: Option<u32>) -> Option<u32> {
-        whom.or_else(|| self.lock.sleepers.pop_front())
+    pub(crate) fn wakes(&mut self, waiter: Option<u32>) -> Option<u32> {
+        waiter.or_else(|| self.lock.sleepers.pop_front())
     }
 
     /// The time from a release until one of those that spin has the lock.
@@ -249,11 +249,11 @@ impl<F: FnMut(Moment)> World<F> {
     }
 
     pub(crate) fn forget_spinner(&mut self, thread: u32) {
-        let of = self.at(thread);
-        if of.spot == NO_SPOT {
+        let entry = self.at(thread);
+        if entry.spot == NO_SPOT {
             return;
         }
-        let spot = std::mem::replace(&mut of.spot, NO_SPOT);
+        let spot = std::mem::replace(&mut entry.spot, NO_SPOT);
         self.lock.spinners.swap_remove(spot);
         if let Some(&moved) = self.lock.spinners.get(spot) {
             self.at(moved).spot = spot;

@@ -103,11 +103,11 @@ impl Work {
     }
 }
 
-fn between(what: &str, number: u64, least: u64, most: u64) -> Result<(), Wrong> {
-    if (least..=most).contains(&number) {
+fn between(what: &str, number: u64, min: u64, max: u64) -> Result<(), Wrong> {
+    if (min..=max).contains(&number) {
         return Ok(());
     }
-    Err(Wrong(format!("{number} {what} can't be simulated: it has to be {least} to {most}")))
+    Err(Wrong(format!("{number} {what} can't be simulated: it has to be {min} to {max}")))
 }
 
 #[cfg(test)]

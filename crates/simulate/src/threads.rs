@@ -2,7 +2,7 @@
 
 /// What a thread does, or goes on with when it has a CPU again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum Activity {
     /// Its own affairs.
     Outside,
     /// It has been given the lock, or found it free, and is about to have it.
@@ -17,16 +17,16 @@ pub enum Doing {
     Wakes(Option<u32>),
 }
 
-impl Doing {
+impl Activity {
     /// Whether it is done in the kernel.
     pub fn is_system(self) -> bool {
-        matches!(self, Doing::GoesToSleep | Doing::Wakes(_))
+        matches!(self, Activity::GoesToSleep | Activity::Wakes(_))
     }
 }
 
 /// Where a thread is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RunState {
     /// On a CPU, which is still busy switching to it.
     Switching,
     /// On a CPU.
@@ -43,8 +43,8 @@ pub const ENDLESS: u64 = u64::MAX;
 /// One thread.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    pub doing: Doing,
-    pub place: Place,
+    pub activity: Activity,
+    pub run_state: RunState,
     /// The CPU that it is on, or was on last.
     pub cpu: u32,
     /// What is left of what it does, where it does not run.
@@ -75,8 +75,8 @@ impl Thread {
     /// One that has `left_ns` of its own affairs before it, in the queue of `cpu`.
     pub fn new(cpu: u32, left_ns: u64) -> Thread {
         Thread {
-            doing: Doing::Outside,
-            place: Place::Queued,
+            activity: Activity::Outside,
+            run_state: RunState::Queued,
             cpu,
             left_ns,
             ends_ns: ENDLESS,

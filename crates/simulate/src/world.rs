@@ -8,7 +8,7 @@ use crate::events::{Event, Events};
 use crate::figures::{Figures, Tally};
 use crate::lock::Lock;
 use crate::setup::{Machine, Work};
-use crate::threads::{Doing, ENDLESS, Place, Thread};
+use crate::threads::{Activity, ENDLESS, RunState, Thread};
 use fastrand::Rng;
 
 /// Something that happened at the lock.
@@ -131,9 +131,9 @@ impl<F: FnMut(Moment)> World<F> {
 
     /// A thread has had the lock.
     pub(crate) fn count(&mut self, thread: u32) {
-        let of = self.at(thread);
-        of.acquisitions += 1;
-        let is_first = !std::mem::replace(&mut of.was_served, true);
+        let entry = self.at(thread);
+        entry.acquisitions += 1;
+        let is_first = !std::mem::replace(&mut entry.was_served, true);
         self.unserved -= u32::from(is_first);
         self.counted += 1;
     }
@@ -141,7 +141,7 @@ impl<F: FnMut(Moment)> World<F> {
     /// Counts the time of all threads and CPUs up to now.
     fn settle_all(&mut self) {
         for thread in 0..self.work.threads {
-            if matches!(self.at(thread).place, Place::Running | Place::Switching) {
+            if matches!(self.at(thread).run_state, RunState::Running | RunState::Switching) {
                 self.settle(thread);
             }
         }
@@ -172,19 +172,19 @@ impl<F: FnMut(Moment)> World<F> {
         &mut self.threads[thread as usize]
     }
 
-    pub(crate) fn tell(&mut self, thread: u32, what: What) {
+    pub(crate) fn record(&mut self, thread: u32, what: What) {
         (self.watch)(Moment { at_ns: self.now_ns, thread, what });
     }
 
     /// Counts the CPU time of a thread up to now.
     fn settle(&mut self, thread: u32) {
         let now_ns = self.now_ns;
-        let of = self.at(thread);
+        let entry = self.at(thread);
         // One that a CPU has still to wake up for has had nothing yet.
-        let spent_ns = now_ns.saturating_sub(of.since_ns);
-        of.since_ns = of.since_ns.max(now_ns);
-        of.virtual_ns += spent_ns;
-        if of.place == Place::Switching || of.doing.is_system() {
+        let spent_ns = now_ns.saturating_sub(entry.since_ns);
+        entry.since_ns = entry.since_ns.max(now_ns);
+        entry.virtual_ns += spent_ns;
+        if entry.run_state == RunState::Switching || entry.activity.is_system() {
             self.tally.system_ns += spent_ns;
         } else {
             self.tally.user_ns += spent_ns;
@@ -192,40 +192,40 @@ impl<F: FnMut(Moment)> World<F> {
     }
 
     /// A thread that runs does this from now on, for so long.
-    pub(crate) fn set(&mut self, thread: u32, doing: Doing, ns: u64) {
+    pub(crate) fn set(&mut self, thread: u32, activity: Activity, ns: u64) {
         self.settle(thread);
         self.forget_spinner(thread);
         let now_ns = self.now_ns;
-        let of = self.at(thread);
-        of.doing = doing;
-        of.stamp = of.stamp.wrapping_add(1);
-        of.ends_ns = now_ns.saturating_add(ns);
-        let (stamp, ends_ns) = (of.stamp, of.ends_ns);
+        let entry = self.at(thread);
+        entry.activity = activity;
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.ends_ns = now_ns.saturating_add(ns);
+        let (stamp, ends_ns) = (entry.stamp, entry.ends_ns);
         if ends_ns != ENDLESS {
             self.events.plan(ends_ns, Event::Done { thread, stamp });
         }
-        if doing == Doing::Spinning {
+        if activity == Activity::Spinning {
             self.note_spinner(thread);
         }
     }
 
     /// What a thread does has come to its end, or its CPU has been switched to it.
     fn done(&mut self, thread: u32, stamp: u32) {
-        let of = self.at(thread);
-        if of.stamp != stamp {
+        let entry = self.at(thread);
+        if entry.stamp != stamp {
             return;
         }
-        if of.place == Place::Switching {
+        if entry.run_state == RunState::Switching {
             return self.goes_on(thread);
         }
-        match of.doing {
-            Doing::Outside => self.arrive(thread),
-            Doing::Taking => self.hold(thread),
-            Doing::Held => self.release(thread),
-            Doing::Spinning => self.set(thread, Doing::GoesToSleep, self.machine.call_ns),
-            Doing::GoesToSleep => self.sleep_unless_free(thread),
-            Doing::Wakes(whom) => {
-                let woken = self.wakes(whom);
+        match entry.activity {
+            Activity::Outside => self.arrive(thread),
+            Activity::Taking => self.hold(thread),
+            Activity::Held => self.release(thread),
+            Activity::Spinning => self.set(thread, Activity::GoesToSleep, self.machine.call_ns),
+            Activity::GoesToSleep => self.sleep_unless_free(thread),
+            Activity::Wakes(waiter) => {
+                let woken = self.wakes(waiter);
                 // First, since who is woken may take the CPU at once.
                 self.outside(thread);
                 if let Some(woken) = woken {
@@ -238,7 +238,7 @@ impl<F: FnMut(Moment)> World<F> {
     /// A thread begins with its own affairs.
     pub(crate) fn outside(&mut self, thread: u32) {
         let ns = self.outside_ns();
-        self.set(thread, Doing::Outside, ns);
+        self.set(thread, Activity::Outside, ns);
     }
 
     /// A tenth more or less, so that no two threads go in step for good.
@@ -250,12 +250,12 @@ impl<F: FnMut(Moment)> World<F> {
     /// A thread goes on with what it did before it was taken off its CPU.
     fn goes_on(&mut self, thread: u32) {
         self.settle(thread);
-        let of = self.at(thread);
-        of.place = Place::Running;
-        let (doing, left_ns) = (of.doing, of.left_ns);
-        match doing {
-            Doing::Spinning => self.look_again(thread, left_ns),
-            _ => self.set(thread, doing, left_ns),
+        let entry = self.at(thread);
+        entry.run_state = RunState::Running;
+        let (activity, left_ns) = (entry.activity, entry.left_ns);
+        match activity {
+            Activity::Spinning => self.look_again(thread, left_ns),
+            _ => self.set(thread, activity, left_ns),
         }
     }
 
@@ -265,40 +265,40 @@ impl<F: FnMut(Moment)> World<F> {
         let ends_ns = starts_ns + self.machine.switch_ns;
         self.settle_idle(cpu);
         self.cpus.run(cpu, Some(thread));
-        let (now_ns, of) = (self.now_ns, self.cpus.of(cpu));
-        (of.picked_ns, of.idle_from_ns) = (starts_ns, now_ns);
-        let of = self.at(thread);
-        (of.place, of.cpu, of.since_ns) = (Place::Switching, cpu, starts_ns);
-        of.stamp = of.stamp.wrapping_add(1);
-        let stamp = of.stamp;
+        let (now_ns, entry) = (self.now_ns, self.cpus.get(cpu));
+        (entry.picked_ns, entry.idle_from_ns) = (starts_ns, now_ns);
+        let entry = self.at(thread);
+        (entry.run_state, entry.cpu, entry.since_ns) = (RunState::Switching, cpu, starts_ns);
+        entry.stamp = entry.stamp.wrapping_add(1);
+        let stamp = entry.stamp;
         self.events.plan(ends_ns, Event::Done { thread, stamp });
         self.plan_slice(cpu, ends_ns - self.now_ns + self.machine.slice_ns);
     }
 
     fn plan_slice(&mut self, cpu: u32, after_ns: u64) {
-        let of = self.cpus.of(cpu);
-        of.stamp = of.stamp.wrapping_add(1);
-        let stamp = of.stamp;
+        let entry = self.cpus.get(cpu);
+        entry.stamp = entry.stamp.wrapping_add(1);
+        let stamp = entry.stamp;
         self.events.plan(self.now_ns + after_ns, Event::Slice { cpu, stamp });
     }
 
     /// Counts the time in which a CPU has had nothing to run, up to now: that in which it wakes up, too.
     fn settle_idle(&mut self, cpu: u32) {
         let now_ns = self.now_ns;
-        let of = self.cpus.of(cpu);
-        let until_ns = if of.running.is_some() { of.picked_ns.min(now_ns) } else { now_ns };
-        self.tally.idle_ns += until_ns.saturating_sub(of.idle_from_ns);
-        of.idle_from_ns = of.idle_from_ns.max(until_ns);
+        let entry = self.cpus.get(cpu);
+        let until_ns = if entry.running.is_some() { entry.picked_ns.min(now_ns) } else { now_ns };
+        self.tally.idle_ns += until_ns.saturating_sub(entry.idle_from_ns);
+        entry.idle_from_ns = entry.idle_from_ns.max(until_ns);
     }
 
     /// The slice of the thread on `cpu` is over: who has had less goes on.
     fn slice(&mut self, cpu: u32, stamp: u32) {
-        let of = self.cpus.of(cpu);
-        if of.stamp != stamp {
+        let entry = self.cpus.get(cpu);
+        if entry.stamp != stamp {
             return;
         }
-        let Some(running) = of.running else { return };
-        let least_ns = of.least_ns();
+        let Some(running) = entry.running else { return };
+        let least_ns = entry.least_ns();
         self.settle(running);
         let had_ns = self.at(running).virtual_ns;
         if least_ns.is_some_and(|least_ns| least_ns < had_ns) {
@@ -311,7 +311,7 @@ impl<F: FnMut(Moment)> World<F> {
     /// Takes the thread that runs on `cpu` off it, for the next one of its queue. It keeps what it has.
     fn preempt(&mut self, cpu: u32, running: u32) {
         let Some(next) = self.cpus.next(cpu) else { return };
-        self.leave(running, Place::Queued);
+        self.leave(running, RunState::Queued);
         self.tally.involuntary += 1;
         let had_ns = self.at(running).virtual_ns;
         self.cpus.queue(cpu, running, had_ns);
@@ -319,21 +319,21 @@ impl<F: FnMut(Moment)> World<F> {
     }
 
     /// A thread is on its CPU no more.
-    fn leave(&mut self, thread: u32, place: Place) {
+    fn leave(&mut self, thread: u32, run_state: RunState) {
         self.settle(thread);
         self.forget_spinner(thread);
         let now_ns = self.now_ns;
-        let of = self.at(thread);
-        if of.place == Place::Running {
-            of.left_ns = if of.ends_ns == ENDLESS { ENDLESS } else { of.ends_ns - now_ns };
+        let entry = self.at(thread);
+        if entry.run_state == RunState::Running {
+            entry.left_ns = if entry.ends_ns == ENDLESS { ENDLESS } else { entry.ends_ns - now_ns };
         }
-        of.place = place;
-        of.stamp = of.stamp.wrapping_add(1);
+        entry.run_state = run_state;
+        entry.stamp = entry.stamp.wrapping_add(1);
     }
 
     /// A thread sleeps, and its CPU is free for another.
     pub(crate) fn sleep(&mut self, thread: u32) {
-        self.leave(thread, Place::Asleep);
+        self.leave(thread, RunState::Asleep);
         self.tally.voluntary += 1;
         let cpu = self.at(thread).cpu;
         self.vacate(cpu);
@@ -346,8 +346,8 @@ impl<F: FnMut(Moment)> World<F> {
         }
         self.settle_idle(cpu);
         self.cpus.run(cpu, None);
-        self.cpus.of(cpu).idle_from_ns = self.now_ns;
-        if let Some(from) = self.cpus.longest() {
+        self.cpus.get(cpu).idle_from_ns = self.now_ns;
+        if let Some(from) = self.cpus.busiest() {
             self.pull(from, cpu, 0);
         }
     }
@@ -367,10 +367,10 @@ impl<F: FnMut(Moment)> World<F> {
     /// A thread that is on no CPU goes over to the account of another's queue.
     fn moves(&mut self, thread: u32, to: u32) {
         let from = self.at(thread).cpu;
-        let (left_ns, right_ns) = (self.cpus.of(from).floor_ns, self.cpus.of(to).floor_ns);
-        let of = self.at(thread);
-        of.virtual_ns = (of.virtual_ns + right_ns).saturating_sub(left_ns);
-        of.cpu = to;
+        let (left_ns, right_ns) = (self.cpus.get(from).floor_ns, self.cpus.get(to).floor_ns);
+        let entry = self.at(thread);
+        entry.virtual_ns = (entry.virtual_ns + right_ns).saturating_sub(left_ns);
+        entry.cpu = to;
     }
 
     /// A thread that sleeps can run again: where it ran before, if that CPU is idle, or on the next one
@@ -379,15 +379,15 @@ impl<F: FnMut(Moment)> World<F> {
         let before = self.at(thread).cpu;
         let to = self.cpus.idle.nearest(before).unwrap_or(before);
         self.moves(thread, to);
-        let least_ns = self.cpus.of(to).floor_ns.saturating_sub(self.machine.slice_ns);
+        let least_ns = self.cpus.get(to).floor_ns.saturating_sub(self.machine.slice_ns);
         let left_ns = self.patience_ns();
-        let of = self.at(thread);
+        let entry = self.at(thread);
         // Who has slept for long has a claim to a slice, and to no more.
-        of.virtual_ns = of.virtual_ns.max(least_ns);
-        of.left_ns = left_ns;
-        (of.doing, of.place) = (Doing::Spinning, Place::Queued);
-        (of.slept, of.was_woken) = (true, true);
-        let had_ns = of.virtual_ns;
+        entry.virtual_ns = entry.virtual_ns.max(least_ns);
+        entry.left_ns = left_ns;
+        (entry.activity, entry.run_state) = (Activity::Spinning, RunState::Queued);
+        (entry.slept, entry.was_woken) = (true, true);
+        let had_ns = entry.virtual_ns;
         if self.cpus.idle.has(to) {
             return self.put(to, thread, self.machine.wake_ns);
         }
@@ -398,8 +398,8 @@ impl<F: FnMut(Moment)> World<F> {
     /// Who wakes up and has had less than the thread that runs takes its place, unless that one has
     /// only just begun.
     fn preempt_for(&mut self, cpu: u32, had_ns: u64) {
-        let of = self.cpus.of(cpu);
-        let (Some(running), picked_ns) = (of.running, of.picked_ns) else { return };
+        let entry = self.cpus.get(cpu);
+        let (Some(running), picked_ns) = (entry.running, entry.picked_ns) else { return };
         let ran_ns = self.now_ns.saturating_sub(picked_ns);
         if ran_ns < self.machine.slice_ns / PROTECTED_PART {
             return;

@@ -42,10 +42,10 @@ impl Judge {
                 assert_eq!(self.holder, None, "two have it at once: {moment:?}");
                 self.holder = Some(moment.thread);
                 self.taken += 1;
-                let place = self.line.iter().position(|&thread| thread == moment.thread);
-                assert!(place.is_some(), "who has it never came for it: {moment:?}");
+                let position = self.line.iter().position(|&thread| thread == moment.thread);
+                assert!(position.is_some(), "who has it never came for it: {moment:?}");
                 if self.order == Order::Fifo {
-                    assert_eq!(place, Some(0), "out of turn: {moment:?}");
+                    assert_eq!(position, Some(0), "out of turn: {moment:?}");
                 }
                 self.line.retain(|&thread| thread != moment.thread);
             }
@@ -137,8 +137,8 @@ fn a_thousand_cpus_take_events_and_no_looks() {
         // Warming up takes its time as well: 0.3 s at the most, at the same rate.
         let rounds = 1.0 + 300e6 / work.time_ns as f64;
         let slices = 4.0 * f64::from(machine.cpus) * got.time_ns as f64 / machine.slice_ns as f64;
-        let most = rounds * (12.0 * got.acquisitions as f64 + slices) + 10_000.0;
-        assert!((got.events as f64) < most, "{}: {most} {got:?}", algorithm.name);
+        let events_max = rounds * (12.0 * got.acquisitions as f64 + slices) + 10_000.0;
+        assert!((got.events as f64) < events_max, "{}: {events_max} {got:?}", algorithm.name);
         // A look every 10 or 20 ns on each CPU would be billions.
         assert!(got.events < 30_000_000, "{}: {got:?}", algorithm.name);
     }

@@ -94,19 +94,28 @@ fn the_collapse_begins_past_one_thread_per_cpu() {
 
 /// Where the figures of all locks and threads stand among each other: 1 where the order is the same.
 fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
-    let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
-        let below = |one: &(f64, f64)| pairs.iter().filter(|other| of(other) < of(one)).count();
-        let alike = |one: &(f64, f64)| {
-            pairs.iter().filter(|other| of(other).total_cmp(&of(one)).is_eq()).count()
+    let ranks = |value: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+        let below = |pair: &(f64, f64)| {
+            pairs.iter().filter(|other_pair| value(other_pair) < value(pair)).count()
         };
-        pairs.iter().map(|one| below(one) as f64 + f64::midpoint(alike(one) as f64, 1.0)).collect()
+        let alike = |pair: &(f64, f64)| {
+            pairs
+                .iter()
+                .filter(|other_pair| value(other_pair).total_cmp(&value(pair)).is_eq())
+                .count()
+        };
+        pairs
+            .iter()
+            .map(|pair| below(pair) as f64 + f64::midpoint(alike(pair) as f64, 1.0))
+            .collect()
     };
     let (left, right) = (ranks(|pair| pair.0), ranks(|pair| pair.1));
     let mean = f64::midpoint(pairs.len() as f64, 1.0);
-    let sum = |of: &dyn Fn(usize) -> f64| (0..pairs.len()).map(of).sum::<f64>();
+    let sum = |term: &dyn Fn(usize) -> f64| (0..pairs.len()).map(term).sum::<f64>();
     let both = sum(&|n| (left[n] - mean) * (right[n] - mean));
-    let (one, other) = (sum(&|n| (left[n] - mean).powi(2)), sum(&|n| (right[n] - mean).powi(2)));
-    both / (one * other).sqrt()
+    let (left_squares, right_squares) =
+        (sum(&|n| (left[n] - mean).powi(2)), sum(&|n| (right[n] - mean).powi(2)));
+    both / (left_squares * right_squares).sqrt()
 }
 
 #[test]

@@ -92,11 +92,11 @@ impl Polls {
     }
 
     fn slot(&mut self, slot: u32) -> &mut Request {
-        let (chunk, place) = place(slot);
+        let (chunk, position) = position(slot);
         while self.chunks.len() <= chunk {
             self.chunks.push(Box::new([Request::default(); CHUNK]));
         }
-        &mut self.chunks[chunk][place]
+        &mut self.chunks[chunk][position]
     }
 
     /// How many requests are in the batch.
@@ -112,8 +112,8 @@ impl Polls {
     pub fn submit(&mut self) -> io::Result<impl Iterator<Item = u32> + '_> {
         self.addresses.clear();
         for &slot in &self.batch {
-            let (chunk, place) = place(slot);
-            self.addresses.push(&raw mut self.chunks[chunk][place]);
+            let (chunk, position) = position(slot);
+            self.addresses.push(&raw mut self.chunks[chunk][position]);
         }
         let (count, first) = (machine_word(self.addresses.len()), self.addresses.as_mut_ptr());
         // SAFETY: `count` pointers to requests that live, which the kernel copies during the call; it
@@ -181,7 +181,7 @@ impl Drop for Polls {
 }
 
 /// The chunk of a slot, and its place there.
-fn place(slot: u32) -> (usize, usize) {
+fn position(slot: u32) -> (usize, usize) {
     (slot as usize / CHUNK, slot as usize % CHUNK)
 }
 
@@ -211,14 +211,14 @@ mod tests {
     #[test]
     fn a_request_is_done_once_its_descriptor_is_ready() {
         let mut polls = Polls::new(4).unwrap();
-        let (near, mut far) = UnixStream::pair().unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut got = [Completion::default(); 4];
         // A slot in the second chunk.
-        polls.queue(CHUNK as u32 + 3, near.as_raw_fd(), libc::POLLIN as u16, 77);
+        polls.queue(CHUNK as u32 + 3, ours.as_raw_fd(), libc::POLLIN as u16, 77);
         assert_eq!(polls.submit().unwrap().collect::<Vec<_>>(), [CHUNK as u32 + 3]);
         assert_eq!(polls.queued(), 0);
         assert_eq!(polls.wait(&mut got, Some(Duration::ZERO)).unwrap(), 0);
-        far.write_all(b"!").unwrap();
+        theirs.write_all(b"!").unwrap();
         assert_eq!(polls.wait(&mut got, PATIENCE).unwrap(), 1);
         assert_eq!(got[0].data, 77);
         assert_ne!(got[0].result & i64::from(libc::POLLIN), 0);
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn a_cancelled_request_still_completes_with_nothing() {
         let mut polls = Polls::new(4).unwrap();
-        let (near, _far) = UnixStream::pair().unwrap();
+        let (ours, _theirs) = UnixStream::pair().unwrap();
         let mut got = [Completion::default(); 4];
-        polls.queue(0, near.as_raw_fd(), libc::POLLIN as u16, 5);
+        polls.queue(0, ours.as_raw_fd(), libc::POLLIN as u16, 5);
         assert_eq!(polls.submit().unwrap().count(), 1);
         polls.cancel(0).unwrap();
         assert_eq!(polls.wait(&mut got, PATIENCE).unwrap(), 1);
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn a_refused_request_can_be_skipped() {
         let mut polls = Polls::new(4).unwrap();
-        let (near, _far) = UnixStream::pair().unwrap();
+        let (ours, _theirs) = UnixStream::pair().unwrap();
         polls.queue(0, 1_000_000_000, libc::POLLIN as u16, 1);
-        polls.queue(1, near.as_raw_fd(), libc::POLLOUT as u16, 2);
+        polls.queue(1, ours.as_raw_fd(), libc::POLLOUT as u16, 2);
         let refusal = polls.submit().err().unwrap();
         assert_eq!(refusal.raw_os_error(), Some(libc::EBADF));
         assert_eq!(polls.skip(), Some(0));

@@ -22,13 +22,13 @@ pub fn pages_cached(file: &File, bytes: usize) -> io::Result<(usize, usize)> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the map is `bytes` long, and `states` has a byte for each of its pages.
-    let told = match unsafe { libc::mincore(at, bytes, states.as_mut_ptr()) } {
+    let cached_pages = match unsafe { libc::mincore(at, bytes, states.as_mut_ptr()) } {
         0 => Ok(states.iter().filter(|&&state| state & 1 != 0).count()),
         _ => Err(io::Error::last_os_error()),
     };
     // SAFETY: the map was made above, and nothing refers to it.
     unsafe { libc::munmap(at, bytes) };
-    told.map(|cached| (cached, pages))
+    cached_pages.map(|cached| (cached, pages))
 }
 
 #[cfg(test)]

@@ -64,9 +64,10 @@ pub fn wait(
     events: &mut [epoll_event],
     timeout: Option<Duration>,
 ) -> io::Result<usize> {
-    let room = c_int::try_from(events.len()).unwrap_or(c_int::MAX);
+    let capacity = c_int::try_from(events.len()).unwrap_or(c_int::MAX);
     let limit_ms = timeout::millis(timeout);
-    // SAFETY: the kernel writes at most `room` events, which `events` has room for.
-    let taken = unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), room, limit_ms) };
+    // SAFETY: the kernel writes at most `capacity` events, which `events` can hold.
+    let taken =
+        unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), capacity, limit_ms) };
     counted(taken)
 }

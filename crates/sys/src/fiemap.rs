@@ -63,13 +63,13 @@ pub fn pieces(file: &File) -> io::Result<u64> {
         if unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut request) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        let told = (request.head.mapped_extents as usize).min(BATCH);
-        for extent in &request.extents[..told] {
+        let count = (request.head.mapped_extents as usize).min(BATCH);
+        for extent in &request.extents[..count] {
             pieces += u64::from(end != Some(extent.physical));
             end = Some(extent.physical + extent.length);
             start = extent.logical + extent.length;
         }
-        if told < BATCH || request.extents[told - 1].flags & LAST != 0 {
+        if count < BATCH || request.extents[count - 1].flags & LAST != 0 {
             return Ok(pieces);
         }
     }

@@ -180,15 +180,15 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         file.write_all(&vec![b'a'; 2 * page_bytes()]).unwrap();
         let map = Map::new(Behind::File(&file, 0), 2 * page_bytes()).unwrap();
-        let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert_eq!(map.send(near.as_fd(), b"head", page_bytes() - 1, 2).unwrap(), 6);
+        let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert_eq!(map.send(ours.as_fd(), b"head", page_bytes() - 1, 2).unwrap(), 6);
         let mut got = [0; 6];
-        far.read_exact(&mut got).unwrap();
+        theirs.read_exact(&mut got).unwrap();
         assert_eq!(got, *b"headaa");
-        let beyond = map.send(near.as_fd(), b"", 1, 2 * page_bytes()).unwrap_err();
+        let beyond = map.send(ours.as_fd(), b"", 1, 2 * page_bytes()).unwrap_err();
         assert_eq!(beyond.raw_os_error(), Some(libc::EINVAL));
         file.set_len(0).unwrap();
-        let gone = map.send(near.as_fd(), b"", 0, 10).unwrap_err();
+        let gone = map.send(ours.as_fd(), b"", 0, 10).unwrap_err();
         assert_eq!(gone.raw_os_error(), Some(libc::EFAULT));
     }
 

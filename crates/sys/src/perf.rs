@@ -394,12 +394,12 @@ mod tests {
         };
         let mut ring = Ring::new(&event, 1).unwrap();
         event.enable().unwrap();
-        let mut found = Vec::new();
+        let mut records = Vec::new();
         // It ends with the first sample: the thread runs all the time. Another record may come first.
-        while counters(&found).0.is_empty() {
-            ring.take(&mut found);
+        while counters(&records).0.is_empty() {
+            ring.take(&mut records);
         }
-        let (counters, lost) = counters(&found);
+        let (counters, lost) = counters(&records);
         assert!(matches!(counters[0], Counter::User(address) if address > 0), "{counters:?}");
         assert_eq!(lost, 0);
     }

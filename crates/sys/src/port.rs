@@ -97,14 +97,14 @@ pub fn wait(
     let limit = timeout.map(timeout::timespec);
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let mut count: c_uint = 1;
-    let room = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
+    let capacity = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
     // SAFETY: `PortEvent` has the layout of the event it wraps, and the kernel writes at most
-    // `room` of them; `count` and `limit` are valid, or null, for the length of the call.
+    // `capacity` of them; `count` and `limit` are valid, or null, for the length of the call.
     let answer = unsafe {
         libc::port_getn(
             port.as_raw_fd(),
             events.as_mut_ptr().cast::<libc::port_event>(),
-            room,
+            capacity,
             &raw mut count,
             limit.cast_mut(),
         )

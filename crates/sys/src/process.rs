@@ -75,11 +75,11 @@ pub fn thread_resources() -> Resources {
     resources_of(libc::RUSAGE_THREAD)
 }
 
-fn resources_of(whom: libc::c_int) -> Resources {
+fn resources_of(target: libc::c_int) -> Resources {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is valid to write to; all zeroes is a valid rusage, should the call fail.
     let usage = unsafe {
-        libc::getrusage(whom, usage.as_mut_ptr());
+        libc::getrusage(target, usage.as_mut_ptr());
         usage.assume_init()
     };
     convert(&usage)

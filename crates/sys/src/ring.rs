@@ -38,7 +38,7 @@ const LEAVING: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
-    Nobody = 0,
+    Ignored = 0,
     Accept = 1,
     Watch = 2,
     Receive = 3,
@@ -74,7 +74,7 @@ pub struct Lent {
 }
 
 /// A buffer that the kernel reads from.
-struct Held {
+struct PendingSend {
     data: u64,
     buffer: Vec<u8>,
 }
@@ -84,7 +84,7 @@ pub struct Ring {
     uring: IoUring,
     number: u32,
     lending: Lending,
-    held: Vec<Option<Held>>,
+    held: Vec<Option<PendingSend>>,
     free: Vec<u32>,
 }
 
@@ -176,7 +176,7 @@ impl Ring {
             self.held.len() as u32 - 1
         });
         // The buffer's memory stays where it is while the vector that owns it moves.
-        self.held[place as usize] = Some(Held { data, buffer });
+        self.held[place as usize] = Some(PendingSend { data, buffer });
         let pushed = self.push(entry.build(), Kind::Send, u64::from(place));
         if pushed.is_err() {
             self.held[place as usize] = None;
@@ -233,7 +233,7 @@ impl Ring {
 
     fn cancel(&mut self, kind: Kind, data: u64) -> io::Result<()> {
         let entry = opcode::AsyncCancel::new(tagged(kind, data)).build();
-        self.push(entry, Kind::Nobody, 0)
+        self.push(entry, Kind::Ignored, 0)
     }
 
     #[inline]
@@ -288,7 +288,7 @@ impl Ring {
                 }
                 kind if kind == Kind::Send as u8 => {
                     let held = held.get_mut(data as usize).and_then(Option::take);
-                    if let Some(Held { data: given, buffer }) = held {
+                    if let Some(PendingSend { data: given, buffer }) = held {
                         free.push(data as u32);
                         done.push(Done::Sent { data: given, result, buffer });
                     }
@@ -325,7 +325,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         let all = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
         let mut done = Vec::new();
-        let mut asked = self.push(all, Kind::Nobody, 0);
+        let mut asked = self.push(all, Kind::Ignored, 0);
         // Also without buffers: a socket stays open as long as an operation refers to it.
         asked = asked.and_then(|()| self.wait(&mut done, Some(Duration::ZERO)));
         done.clear();
@@ -543,23 +543,23 @@ mod tests {
     #[test]
     fn a_pipe_is_watched_and_a_socket_tells_when_it_takes_more() {
         let mut ring = Ring::new(8, 2).unwrap();
-        let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
-        near.set_nonblocking(true).unwrap();
-        while (&near).write(&[0; 4096]).is_ok() {}
-        ring.writable(near.as_fd(), 9).unwrap();
+        let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        while (&ours).write(&[0; 4096]).is_ok() {}
+        ring.writable(ours.as_fd(), 9).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done, Some(Duration::ZERO)).unwrap();
         assert!(done.is_empty(), "{done:?}");
-        far.set_nonblocking(true).unwrap();
-        while far.read(&mut [0; 4096]).is_ok() {}
+        theirs.set_nonblocking(true).unwrap();
+        while theirs.read(&mut [0; 4096]).is_ok() {}
         until(&mut ring, |_, done| match done {
             Done::Writable { data: 9, takes: true } => Some(()),
             other => panic!("{other:?}"),
         });
         // Once the other side sends no more, that is told at once, and a pause helps.
-        while (&near).write(&[0; 4096]).is_ok() {}
-        far.shutdown(std::net::Shutdown::Write).unwrap();
-        ring.writable(near.as_fd(), 9).unwrap();
+        while (&ours).write(&[0; 4096]).is_ok() {}
+        theirs.shutdown(std::net::Shutdown::Write).unwrap();
+        ring.writable(ours.as_fd(), 9).unwrap();
         until(&mut ring, |_, done| match done {
             Done::Writable { data: 9, takes: false } => Some(()),
             other => panic!("{other:?}"),
@@ -571,7 +571,7 @@ mod tests {
             other => panic!("{other:?}"),
         });
         assert!(begun.elapsed() >= Duration::from_millis(10));
-        ring.send(near.as_fd(), 9, vec![0; 10], 0).unwrap();
+        ring.send(ours.as_fd(), 9, vec![0; 10], 0).unwrap();
         until(&mut ring, |_, done| match done {
             Done::Sent { data: 9, result: Err(error), .. } => {
                 assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
@@ -591,12 +591,12 @@ mod tests {
     #[test]
     fn a_ring_that_goes_with_operations_under_way_sees_them_out() {
         let mut ring = Ring::new(8, 2).unwrap();
-        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
-        near.set_nonblocking(false).unwrap();
-        ring.send(near.as_fd(), 0, vec![1; 8 << 20], 0).unwrap();
-        ring.receive(near.as_fd(), 0).unwrap();
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.set_nonblocking(false).unwrap();
+        ring.send(ours.as_fd(), 0, vec![1; 8 << 20], 0).unwrap();
+        ring.receive(ours.as_fd(), 0).unwrap();
         ring.wait(&mut Vec::new(), Some(Duration::ZERO)).unwrap();
         drop(ring);
-        drop(far);
+        drop(theirs);
     }
 }

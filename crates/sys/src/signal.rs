@@ -254,38 +254,38 @@ mod tests {
     fn armed(signal: c_int) -> (UnixStream, UnixStream, SignalSet) {
         let set = SignalSet::new(&[signal]).unwrap();
         block(&set).unwrap();
-        let (near, far) = UnixStream::pair().unwrap();
-        set_owner_thread(near.as_fd(), thread_id()).unwrap();
-        set_signal(near.as_fd(), signal).unwrap();
-        set_flags(near.as_fd(), flags(near.as_fd()).unwrap() | libc::O_ASYNC).unwrap();
-        (near, far, set)
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        set_owner_thread(ours.as_fd(), thread_id()).unwrap();
+        set_signal(ours.as_fd(), signal).unwrap();
+        set_flags(ours.as_fd(), flags(ours.as_fd()).unwrap() | libc::O_ASYNC).unwrap();
+        (ours, theirs, set)
     }
 
     #[test]
     fn a_signal_names_its_descriptor_and_what_happened() {
         let signal = *realtime().end() - 2;
-        let (near, mut far, set) = armed(signal);
+        let (ours, mut theirs, set) = armed(signal);
         assert_eq!(take(&set, Some(Duration::ZERO)).unwrap(), None);
-        far.write_all(b"!").unwrap();
+        theirs.write_all(b"!").unwrap();
         let taken = take(&set, Some(Duration::from_secs(60))).unwrap().unwrap();
         assert_eq!(taken.signal, signal);
         let (fd, band) = taken.source.unwrap();
-        assert_eq!(fd, near.as_raw_fd());
+        assert_eq!(fd, ours.as_raw_fd());
         assert_ne!(band & libc::POLLIN as u32, 0);
-        assert_eq!(signal_of(near.as_fd()).unwrap(), signal);
+        assert_eq!(signal_of(ours.as_fd()).unwrap(), signal);
     }
 
     #[test]
     fn a_signalfd_reads_as_many_as_it_has_room_for() {
         let signal = *realtime().end() - 3;
-        let (near, mut far, set) = armed(signal);
+        let (ours, mut theirs, set) = armed(signal);
         let mut queue = SignalFd::new(&set, 2).unwrap();
         for _ in 0..3 {
-            far.write_all(b"!").unwrap();
+            theirs.write_all(b"!").unwrap();
         }
         let first: Vec<_> = queue.read().unwrap().collect();
         assert_eq!(first.len(), 2);
-        assert!(first.iter().all(|taken| taken.source.unwrap().0 == near.as_raw_fd()));
+        assert!(first.iter().all(|taken| taken.source.unwrap().0 == ours.as_raw_fd()));
         assert_eq!(queue.read().unwrap().count(), 1);
         assert_eq!(queue.read().unwrap().count(), 0);
     }

@@ -118,9 +118,9 @@ pub fn connect(socket: BorrowedFd<'_>, address: &Address) -> io::Result<()> {
 #[inline]
 pub fn accept(listener: BorrowedFd<'_>, nonblocking: bool) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_CLOEXEC | if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
-    let (nobody, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let (no_address, no_length) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: who connects is not asked for, so nothing is written.
-    owned(unsafe { libc::accept4(listener.as_raw_fd(), nobody, nothing, flags) })
+    owned(unsafe { libc::accept4(listener.as_raw_fd(), no_address, no_length, flags) })
 }
 
 #[inline]

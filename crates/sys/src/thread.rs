@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn signals_are_blocked_in_this_thread_only() {
-        let (blocked, other) = std::thread::scope(|scope| {
+        let (blocked, unblocked) = std::thread::scope(|scope| {
             let mine = scope.spawn(|| {
                 block_signals().unwrap();
                 signal::block(&SignalSet::new(&[]).unwrap()).unwrap()
@@ -95,6 +95,6 @@ mod tests {
         });
         assert!(blocked.contains(libc::SIGTERM) && blocked.contains(*signal::realtime().end()));
         assert!(!blocked.contains(libc::SIGSEGV));
-        assert!(!other.contains(libc::SIGTERM));
+        assert!(!unblocked.contains(libc::SIGTERM));
     }
 }

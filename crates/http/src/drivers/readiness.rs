@@ -333,7 +333,7 @@ impl WatchedLink {
     #[inline]
     fn read(&mut self, io: &mut Io<'_>, may_have_ended: bool) -> Outcome {
         let is_edge = io.row.trigger == Trigger::Edge;
-        let reads_to_end = may_have_ended || !io.row.tells_hangup;
+        let reads_to_end = may_have_ended || !io.row.reports_hangup;
         for _ in 0..TURN_CALLS {
             let next = match net::recv(&self.socket, io.input.as_mut_slice(), RecvFlags::empty()) {
                 Ok((_, 0)) => self.connection.ended(),

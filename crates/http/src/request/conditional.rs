@@ -110,14 +110,14 @@ mod tests {
     const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
     const AFTER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
 
-    fn with<T>(lines: &[(&str, &str)], ask: impl Fn(&Request<'_>, State<'_>) -> T) -> T {
+    fn with<T>(lines: &[(&str, &str)], check: impl Fn(&Request<'_>, State<'_>) -> T) -> T {
         let lines: Vec<String> =
             lines.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", lines.concat());
         let Parsed::Whole { request, .. } = parse(head.as_bytes()) else {
             panic!("{head}");
         };
-        ask(&request, State { etag: b"\"e,1\"", modified: Some(MODIFIED) })
+        check(&request, State { etag: b"\"e,1\"", modified: Some(MODIFIED) })
     }
 
     #[test]

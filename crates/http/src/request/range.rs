@@ -43,11 +43,11 @@ pub(crate) fn select(value: &[u8], size: u64) -> Selected {
     let mut spans = Vec::new();
     let mut bytes: u64 = 0;
     for item in list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
-        let span = match one(item, size) {
-            Asked::Bytes(span) => span,
-            Asked::Nothing => continue,
-            Asked::Everything => return Selected::Whole,
-            Asked::Nonsense => return Selected::Nothing,
+        let span = match parse_item(item, size) {
+            Item::Bytes(span) => span,
+            Item::Nothing => continue,
+            Item::Everything => return Selected::Whole,
+            Item::Nonsense => return Selected::Nothing,
         };
         match bytes.checked_add(span.bytes()) {
             Some(sum) if sum <= size && spans.len() < RANGES => bytes = sum,
@@ -59,7 +59,7 @@ pub(crate) fn select(value: &[u8], size: u64) -> Selected {
 }
 
 /// What one range of a list asks for.
-enum Asked {
+enum Item {
     Bytes(Span),
     Nothing,
     /// All of an empty file, of which no range can be told.
@@ -67,9 +67,9 @@ enum Asked {
     Nonsense,
 }
 
-fn one(item: &[u8], size: u64) -> Asked {
+fn parse_item(item: &[u8], size: u64) -> Item {
     if item.is_empty() {
-        return Asked::Nothing;
+        return Item::Nothing;
     }
     let mut ends = item.splitn(2, |byte| *byte == b'-').map(<[u8]>::trim_ascii);
     let (start, end) = match (ends.next().map(number), ends.next().map(number)) {
@@ -78,12 +78,12 @@ fn one(item: &[u8], size: u64) -> Asked {
         (Some(Number::Of(first)), Some(Number::Of(last))) => {
             (first, last.saturating_add(1).min(size))
         }
-        _ => return Asked::Nonsense,
+        _ => return Item::Nonsense,
     };
     match (start, end) {
-        (start, end) if start < end => Asked::Bytes(Span { start, end }),
-        (0, 0) if size == 0 => Asked::Everything,
-        _ => Asked::Nothing,
+        (start, end) if start < end => Item::Bytes(Span { start, end }),
+        (0, 0) if size == 0 => Item::Everything,
+        _ => Item::Nothing,
     }
 }
 
@@ -181,10 +181,10 @@ mod tests {
 
     /// Which bytes a range names, asked of each byte in turn.
     fn named(first: Option<u64>, last: Option<u64>, size: u64) -> Vec<u64> {
-        let fits = |place: &u64| match (first, last) {
-            (Some(first), Some(last)) => first <= *place && *place <= last,
-            (Some(first), None) => first <= *place,
-            (None, Some(count)) => *place + count >= size,
+        let fits = |position: &u64| match (first, last) {
+            (Some(first), Some(last)) => first <= *position && *position <= last,
+            (Some(first), None) => first <= *position,
+            (None, Some(count)) => *position + count >= size,
             (None, None) => false,
         };
         (0..size).filter(fits).collect()
@@ -201,14 +201,14 @@ mod tests {
         #[test]
         fn spans_name_the_bytes_that_were_asked_for(
             size in 1_u64..40,
-            asked in prop::collection::vec((prop::option::of(0_u64..50), prop::option::of(0_u64..50)), 1..5),
+            ranges in prop::collection::vec((prop::option::of(0_u64..50), prop::option::of(0_u64..50)), 1..5),
         ) {
             let text = |end: Option<u64>| end.map_or(String::new(), |end| end.to_string());
-            let asked: Vec<_> = asked.into_iter().filter(|ends| *ends != (None, None)).collect();
-            prop_assume!(!asked.is_empty());
+            let ranges: Vec<_> = ranges.into_iter().filter(|ends| *ends != (None, None)).collect();
+            prop_assume!(!ranges.is_empty());
             let list: Vec<String> =
-                asked.iter().map(|(first, last)| format!("{}-{}", text(*first), text(*last))).collect();
-            let expected: Vec<Vec<u64>> = asked
+                ranges.iter().map(|(first, last)| format!("{}-{}", text(*first), text(*last))).collect();
+            let expected: Vec<Vec<u64>> = ranges
                 .iter()
                 .map(|(first, last)| named(*first, *last, size))
                 .filter(|bytes| !bytes.is_empty())

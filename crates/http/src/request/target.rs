@@ -193,9 +193,9 @@ mod tests {
     /// The same by another way: a stack of names. None where it leads out, or nowhere.
     fn model(unescaped: &[u8]) -> Option<Vec<u8>> {
         let mut names: Vec<&[u8]> = Vec::new();
-        let mut folder = true;
+        let mut directory = true;
         for name in unescaped.split(|byte| *byte == b'/') {
-            folder = matches!(name, b"" | b"." | b"..");
+            directory = matches!(name, b"" | b"." | b"..");
             match name {
                 b"" | b"." => {}
                 b".." => drop(names.pop()?),
@@ -204,7 +204,7 @@ mod tests {
         }
         let mut path = b"/".to_vec();
         path.extend(names.join(&b'/'));
-        if folder && path.len() > 1 {
+        if directory && path.len() > 1 {
             path.push(b'/');
         }
         Some(path)

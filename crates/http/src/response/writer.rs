@@ -124,8 +124,8 @@ impl Writer<'_> {
         let boundary = boundary();
         let heads: Vec<_> = spans.iter().map(|span| part_head(facts, *span, &boundary)).collect();
         let end = format!("\r\n--{boundary}--\r\n").into_bytes();
-        let told: usize = heads.iter().map(Vec::len).sum::<usize>() + end.len();
-        let length = told as u64 + spans.iter().map(|span| span.bytes()).sum::<u64>();
+        let head_bytes: usize = heads.iter().map(Vec::len).sum::<usize>() + end.len();
+        let length = head_bytes as u64 + spans.iter().map(|span| span.bytes()).sum::<u64>();
         self.begin(Status::PartialContent);
         put(
             self.out,

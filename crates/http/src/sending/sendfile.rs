@@ -20,8 +20,8 @@ impl Sending for Sendfile {
             return Ok(head);
         }
         let mut at = stretch.at;
-        let most = stretch.bytes.min(TURN_BYTES as u64) as usize;
-        let sent = rustix::fs::sendfile(socket, stretch.file, Some(&mut at), most);
+        let bytes_max = stretch.bytes.min(TURN_BYTES as u64) as usize;
+        let sent = rustix::fs::sendfile(socket, stretch.file, Some(&mut at), bytes_max);
         after_head(head, if sent == Ok(0) { Err(shrunk()) } else { sent.map_err(Into::into) })
     }
 }

@@ -32,9 +32,9 @@ impl Spliced {
 
     fn move_on(&self, socket: BorrowedFd<'_>, stretch: &Stretch<'_>) -> io::Result<usize> {
         let mut at = stretch.at;
-        let most = stretch.bytes.min(TURN_BYTES as u64) as usize;
+        let bytes_max = stretch.bytes.min(TURN_BYTES as u64) as usize;
         let flags = SpliceFlags::NONBLOCK;
-        let taken = splice(stretch.file, Some(&mut at), &self.into, None, most, flags)?;
+        let taken = splice(stretch.file, Some(&mut at), &self.into, None, bytes_max, flags)?;
         if taken == 0 {
             return Err(shrunk());
         }

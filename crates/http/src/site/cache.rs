@@ -23,7 +23,7 @@ struct Slot<T> {
     path: Box<[u8]>,
     entry: T,
     bytes: usize,
-    asked: bool,
+    was_used: bool,
 }
 
 impl<T> Cache<T> {
@@ -38,7 +38,7 @@ impl<T> Cache<T> {
 
     pub(crate) fn get(&mut self, path: &[u8]) -> Option<&mut T> {
         let slot = &mut self.slots[*self.index.get(path)?];
-        slot.asked = true;
+        slot.was_used = true;
         Some(&mut slot.entry)
     }
 
@@ -53,7 +53,7 @@ impl<T> Cache<T> {
         while self.bytes > self.limit_bytes - bytes && self.drop_one() {}
         self.bytes += bytes;
         self.index.insert(path.into(), self.slots.len());
-        self.slots.push(Slot { path: path.into(), entry, bytes, asked: false });
+        self.slots.push(Slot { path: path.into(), entry, bytes, was_used: false });
     }
 
     pub(crate) fn remove(&mut self, path: &[u8]) {
@@ -67,11 +67,11 @@ impl<T> Cache<T> {
         while !self.slots.is_empty() {
             self.hand %= self.slots.len();
             let slot = &mut self.slots[self.hand];
-            if !slot.asked {
+            if !slot.was_used {
                 self.take_out(self.hand);
                 return true;
             }
-            slot.asked = false;
+            slot.was_used = false;
             self.hand += 1;
         }
         false
@@ -83,9 +83,9 @@ impl<T> Cache<T> {
         self.bytes -= gone.bytes;
         self.index.remove(&gone.path);
         if let Some(moved) = self.slots.get(at)
-            && let Some(place) = self.index.get_mut(&moved.path)
+            && let Some(slot) = self.index.get_mut(&moved.path)
         {
-            *place = at;
+            *slot = at;
         }
     }
 }
@@ -170,8 +170,8 @@ mod tests {
                         prop_assert_eq!(cache.get(&path), None);
                     }
                 }
-                let held: usize = cache.slots.iter().map(|slot| slot.bytes).sum();
-                prop_assert!(held == cache.bytes && held <= limit);
+                let sum: usize = cache.slots.iter().map(|slot| slot.bytes).sum();
+                prop_assert!(sum == cache.bytes && sum <= limit);
                 prop_assert_eq!(cache.index.len(), cache.slots.len());
                 for (at, slot) in cache.slots.iter().enumerate() {
                     prop_assert_eq!(cache.index.get(&slot.path), Some(&at));

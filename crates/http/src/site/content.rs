@@ -83,7 +83,7 @@ impl Kept {
     ) -> Option<Kept> {
         let (head_bytes, mut tail) = (head.len(), head);
         append(file, stamp.bytes, &mut tail).ok()?;
-        let after = Stamp::of(&file.metadata().ok()?);
+        let after = Stamp::from_metadata(&file.metadata().ok()?);
         let whole = (tail.len() - head_bytes) as u64 == stamp.bytes && after == stamp;
         let settled = now.wall_ms() >= in_ms(stamp.changed).saturating_add(UNSETTLED_MS);
         whole.then_some(Kept { facts, tail, head_bytes, looked_ms: now.ms, stamp, settled })
@@ -146,7 +146,7 @@ mod tests {
     const NOW: Now = Now { ms: 0, wall: UNIX_EPOCH };
 
     fn stamp(file: &File) -> Stamp {
-        Stamp::of(&file.metadata().unwrap())
+        Stamp::from_metadata(&file.metadata().unwrap())
     }
 
     fn read(file: &File, stamp: Stamp) -> Option<Vec<u8>> {

@@ -23,7 +23,7 @@ const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// To pass through, not to read.
-const FOLDER: OFlags =
+const DIRECTORY: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Tries of a lookup that the kernel gave up because somebody moved a folder meanwhile.
@@ -42,7 +42,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Stamp {
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Stamp {
         Stamp {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -55,9 +55,9 @@ impl Stamp {
 
 /// What a path leads to.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     File(File, Stamp),
-    Folder,
+    Directory,
 }
 
 /// How a path is followed.
@@ -70,28 +70,28 @@ enum Way {
 /// The folder that is served.
 #[derive(Debug)]
 pub(crate) struct Root {
-    folder: OwnedFd,
+    directory: OwnedFd,
     way: Way,
 }
 
 impl Root {
     pub(crate) fn open(path: &Path) -> Result<Root, Error> {
         // The one that is named may be a link: only what is in it has to stay in it.
-        let flags = FOLDER.difference(OFlags::NOFOLLOW);
-        let folder = rustix::fs::open(path, flags, Mode::empty())
+        let flags = DIRECTORY.difference(OFlags::NOFOLLOW);
+        let directory = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|errno| Error::Invalid(cannot_serve(path, errno)))?;
-        let way = match beneath(folder.as_fd(), b".", FOLDER) {
+        let way = match beneath(directory.as_fd(), b".", DIRECTORY) {
             Err(Errno::NOSYS | Errno::PERM) => Way::Walk,
             _ => Way::Beneath,
         };
-        Ok(Root { folder, way })
+        Ok(Root { directory, way })
     }
 
     /// Opens what `path` names: from `/` on, without `.` and `..`.
-    pub(crate) fn find(&self, path: &[u8]) -> Result<Found, Status> {
+    pub(crate) fn find(&self, path: &[u8]) -> Result<Lookup, Status> {
         let opened = match self.way {
-            Way::Beneath => beneath(self.folder.as_fd(), relative(path), FILE),
-            Way::Walk => walk(self.folder.as_fd(), path),
+            Way::Beneath => beneath(self.directory.as_fd(), relative(path), FILE),
+            Way::Walk => walk(self.directory.as_fd(), path),
         };
         let file = File::from(opened.map_err(status)?);
         let metadata = file.metadata().map_err(|_| Status::InternalError)?;
@@ -100,9 +100,9 @@ impl Root {
                 // From here on it may be waited for: of a file that must not be, io_uring reads only
                 // what is in memory, on some file systems.
                 fcntl_setfl(&file, OFlags::empty()).map_err(status)?;
-                Ok(Found::File(file, Stamp::of(&metadata)))
+                Ok(Lookup::File(file, Stamp::from_metadata(&metadata)))
             }
-            kind if kind.is_dir() => Ok(Found::Folder),
+            kind if kind.is_dir() => Ok(Lookup::Directory),
             _ => Err(Status::NotFound),
         }
     }
@@ -123,11 +123,11 @@ fn relative(path: &[u8]) -> &[u8] {
 }
 
 /// Lets the kernel see to it that the path stays inside.
-fn beneath(folder: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+fn beneath(directory: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let mut tries = 1..TRIES;
     loop {
-        match openat2(folder, path, flags, Mode::empty(), resolve) {
+        match openat2(directory, path, flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) if tries.next().is_some() => {}
             opened => return opened,
         }
@@ -135,12 +135,12 @@ fn beneath(folder: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd
 }
 
 /// Goes one name at a time and through no link, so that there is no way out.
-fn walk(folder: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
+fn walk(directory: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
     let last = FILE.union(OFlags::NOFOLLOW);
     let mut names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).peekable();
     let mut passed: Option<OwnedFd> = None;
     while let Some(name) = names.next() {
-        let from = passed.as_ref().map_or(folder, AsFd::as_fd);
+        let from = passed.as_ref().map_or(directory, AsFd::as_fd);
         if name == b".." {
             return Err(Errno::XDEV);
         }
@@ -148,9 +148,9 @@ fn walk(folder: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
             let flags = if path.ends_with(b"/") { last | OFlags::DIRECTORY } else { last };
             return openat(from, name, flags, Mode::empty());
         }
-        passed = Some(openat(from, name, FOLDER, Mode::empty())?);
+        passed = Some(openat(from, name, DIRECTORY, Mode::empty())?);
     }
-    openat(folder, ".", last, Mode::empty())
+    openat(directory, ".", last, Mode::empty())
 }
 
 /// What a client is told. Of what lies outside it learns nothing, not even whether it is there.
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     /// A folder `served` with a file, a folder and links in it, and a secret beside it.
-    fn folder() -> (TempDir, Root) {
+    fn directory() -> (TempDir, Root) {
         let outer = tempfile::tempdir().unwrap();
         let served = outer.path().join("served");
         fs::create_dir_all(served.join("inner/deep")).unwrap();
@@ -211,8 +211,8 @@ mod tests {
 
     fn content(root: &Root, path: &str) -> Result<String, Status> {
         match root.find(path.as_bytes())? {
-            Found::Folder => Ok("a folder".into()),
-            Found::File(mut file, stamp) => {
+            Lookup::Directory => Ok("a folder".into()),
+            Lookup::File(mut file, stamp) => {
                 let mut text = String::new();
                 file.read_to_string(&mut text).unwrap();
                 assert_eq!(text.len() as u64, stamp.bytes);
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_is_inside_is_found_either_way() {
-        let (_outer, root) = folder();
+        let (_outer, root) = directory();
         let check = |root: &Root| {
             for path in ["/file", "/inner/deep/file", "/.hidden"] {
                 assert_eq!(content(root, path), Ok("inside".into()), "{path} {:?}", root.way);
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn no_link_leads_out_either_way() {
-        let (_outer, root) = folder();
+        let (_outer, root) = directory();
         let check = |root: &Root| {
             let paths = [
                 "/out",
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn links_within_are_followed_where_the_kernel_watches_them() {
-        let (_outer, root) = folder();
+        let (_outer, root) = directory();
         assert_eq!(content(&root, "/inner/link"), Ok("inside".into()));
         assert_eq!(content(&root, "/inner-link/deep/file"), Ok("inside".into()));
         // An absolute link starts outside, wherever it ends.
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_served_and_none_is_waited_for() {
-        let (outer, root) = folder();
+        let (outer, root) = directory();
         let served = outer.path().join("served");
         let mode = Mode::from_raw_mode(0o600);
         mknodat(CWD, served.join("fifo"), FileType::Fifo, mode, 0).unwrap();
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_none_is_named() {
-        let (outer, _) = folder();
+        let (outer, _) = directory();
         let none = Root::open(&outer.path().join("none")).unwrap_err().to_string();
         assert!(none.contains("/none: No such file or directory"), "{none}");
         let file = Root::open(&outer.path().join("secret")).unwrap_err().to_string();

@@ -20,7 +20,7 @@ const MODIFIED: Duration = Duration::from_secs(784_111_777);
 
 /// A site, its folder, and the moment that it takes it to be.
 struct Stage {
-    folder: TempDir,
+    directory: TempDir,
     site: Site,
     now_ms: u64,
     wall: SystemTime,
@@ -48,10 +48,10 @@ impl Reply {
 impl Stage {
     /// The files' changes are long past, so that their stamps can be trusted.
     fn new() -> Stage {
-        let folder = tempfile::tempdir().unwrap();
-        let site = Site::open(folder.path(), CACHE_BYTES).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let site = Site::open(directory.path(), CACHE_BYTES).unwrap();
         let wall = SystemTime::now() + Duration::from_secs(3600);
-        let mut stage = Stage { folder, site, now_ms: 5000, wall };
+        let mut stage = Stage { directory, site, now_ms: 5000, wall };
         stage.pass(0);
         stage.write("small.txt", b"0123456789");
         stage.write("large.bin", &counted(LARGE));
@@ -62,7 +62,7 @@ impl Stage {
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     fn write(&self, name: &str, content: &[u8]) {
@@ -79,7 +79,7 @@ impl Stage {
     }
 
     /// Sends a head and takes the reply apart; of a body, as much as was promised has to be there.
-    fn ask(&mut self, head: &str) -> Reply {
+    fn request(&mut self, head: &str) -> Reply {
         let Parsed::Whole { request, used } = parse(head.as_bytes()) else {
             panic!("{head:?}");
         };
@@ -116,11 +116,11 @@ impl Stage {
     }
 
     fn get(&mut self, target: &str) -> Reply {
-        self.ask(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"))
+        self.request(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"))
     }
 
     fn get_with(&mut self, target: &str, lines: &str) -> Reply {
-        self.ask(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n"))
+        self.request(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n"))
     }
 
     /// What is kept now, by path.
@@ -131,7 +131,7 @@ impl Stage {
 
 /// Bytes each of which tells where it stands.
 fn counted(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|place| (place % 251) as u8).collect()
+    (0..bytes).map(|position| (position % 251) as u8).collect()
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_head_is_that_of_a_get_without_the_body() {
         ["/small.txt", "/large.bin", "/empty", "/with/", "/with", "/without/", "/none", "/%"];
     for target in targets.iter().chain(&targets) {
         let get = stage.get(target);
-        let head = stage.ask(&format!("HEAD {target} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        let head = stage.request(&format!("HEAD {target} HTTP/1.1\r\nHost: a\r\n\r\n"));
         assert_eq!(get.head, head.head, "{target}");
     }
 }
@@ -169,7 +169,8 @@ fn the_connection_is_told_of_where_it_has_to_be() {
     let mut stage = Stage::new();
     for target in ["/small.txt", "/small.txt", "/large.bin", "/none"] {
         let mut connection = |version: &str, line: &str| {
-            let reply = stage.ask(&format!("GET {target} HTTP/{version}\r\nHost: a\r\n{line}\r\n"));
+            let reply =
+                stage.request(&format!("GET {target} HTTP/{version}\r\nHost: a\r\n{line}\r\n"));
             reply.line("Connection").map(str::to_string)
         };
         assert_eq!(connection("1.1", ""), None, "{target}");
@@ -232,7 +233,7 @@ fn what_is_not_served_is_refused() {
         assert_eq!(reply.line("ETag"), None);
     }
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "get", "BREW"] {
-        let reply = stage.ask(&format!("{method} /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"));
+        let reply = stage.request(&format!("{method} /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"));
         assert_eq!((reply.status, reply.line("Allow")), (405, Some("GET, HEAD")), "{method}");
     }
 }
@@ -285,20 +286,23 @@ fn ranges_are_cut() {
         {
             let reply = stage.get_with(target, &format!("Range: bytes={range}"));
             assert_eq!((reply.status, &reply.body[..]), (206, &whole[start..end]), "{range}");
-            let told = format!("bytes {start}-{}/{size}", end - 1);
-            assert_eq!(reply.line("Content-Range"), Some(told.as_str()));
+            let expected_range = format!("bytes {start}-{}/{size}", end - 1);
+            assert_eq!(reply.line("Content-Range"), Some(expected_range.as_str()));
             assert!(reply.line("ETag").is_some() && reply.line("Last-Modified").is_some());
         }
         let beyond = stage.get_with(target, "Range: bytes=99999999-");
-        let told = format!("bytes */{size}");
-        assert_eq!((beyond.status, beyond.line("Content-Range")), (416, Some(told.as_str())));
+        let expected_range = format!("bytes */{size}");
+        assert_eq!(
+            (beyond.status, beyond.line("Content-Range")),
+            (416, Some(expected_range.as_str()))
+        );
         let older = stage.get_with(target, "Range: bytes=2-4\r\nIf-Range: \"x\"");
         assert_eq!((older.status, &older.body), (200, &whole));
         let same =
             stage.get_with(target, "Range: bytes=2-4\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!((same.status, &same.body[..]), (206, &whole[2..5]));
         let head = format!("HEAD {target} HTTP/1.1\r\nHost: a\r\nRange: bytes=2-4\r\n\r\n");
-        assert_eq!(stage.ask(&head).status, 200);
+        assert_eq!(stage.request(&head).status, 200);
     }
     assert_eq!(stage.get_with("/empty", "Range: bytes=0-").status, 200);
 }
@@ -407,7 +411,7 @@ fn a_stamp_that_is_too_young_to_be_trusted_is_not() {
     assert_eq!(stage.get("/small.txt").text(), "0123456789");
     assert!(stage.kept("/small.txt"));
     let kept = stage.site.cache.get(b"/small.txt").unwrap();
-    let Found::File(_, stamp) = stage.site.root.find(b"/small.txt").unwrap() else {
+    let Lookup::File(_, stamp) = stage.site.root.find(b"/small.txt").unwrap() else {
         panic!("no file");
     };
     assert!(!kept.is(&stamp), "it may change again within the tick of its clock");
@@ -427,8 +431,8 @@ fn one_file_is_kept_once_however_it_is_asked_for() {
         assert_eq!(stage.get(target).text(), "0123456789", "{target}");
     }
     assert!(stage.kept("/small.txt"));
-    for other in ["//small.txt?x", "/%73mall.txt", "http://a/small.txt", "/./small.txt#"] {
-        assert!(!stage.kept(other), "{other}");
+    for target in ["//small.txt?x", "/%73mall.txt", "http://a/small.txt", "/./small.txt#"] {
+        assert!(!stage.kept(target), "{target}");
     }
 }
 
@@ -449,7 +453,7 @@ fn a_name_that_looks_like_an_escape_is_not_taken_for_one() {
 #[test]
 fn without_room_files_are_served_all_the_same() {
     let mut stage = Stage::new();
-    stage.site = Site::open(stage.folder.path(), 0).unwrap();
+    stage.site = Site::open(stage.directory.path(), 0).unwrap();
     for _ in 0..2 {
         assert_eq!(stage.get("/small.txt").text(), "0123456789");
         let reply = stage.get_with("/small.txt", "Range: bytes=0-1, 8-");
@@ -489,16 +493,16 @@ proptest! {
     #[test]
     fn nothing_outside_is_ever_sent(targets in prop::collection::vec("(/|\\.|\\.\\.|%2[fFeE]|%2e%2e|a|out|up|secret|s){1,8}", 1..20)) {
         let outer = tempfile::tempdir().unwrap();
-        let folder = outer.path().join("a");
-        fs::create_dir_all(folder.join("a/s")).unwrap();
+        let directory = outer.path().join("a");
+        fs::create_dir_all(directory.join("a/s")).unwrap();
         fs::write(outer.path().join("secret"), "secret").unwrap();
-        fs::write(folder.join("s"), "open").unwrap();
-        symlink("../secret", folder.join("out")).unwrap();
-        symlink("..", folder.join("up")).unwrap();
-        symlink("..", folder.join("a/up")).unwrap();
-        let site = Site::open(&folder, CACHE_BYTES).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let mut stage = Stage { folder, site, now_ms: 0, wall: SystemTime::now() };
+        fs::write(directory.join("s"), "open").unwrap();
+        symlink("../secret", directory.join("out")).unwrap();
+        symlink("..", directory.join("up")).unwrap();
+        symlink("..", directory.join("a/up")).unwrap();
+        let site = Site::open(&directory, CACHE_BYTES).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut stage = Stage { directory, site, now_ms: 0, wall: SystemTime::now() };
         stage.pass(0);
         for target in targets {
             let reply = stage.get(&format!("/{target}"));

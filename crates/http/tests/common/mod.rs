@@ -21,34 +21,34 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder that is served.
 pub struct Site {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Site {
     pub fn new() -> Site {
-        let site = Site { folder: tempfile::tempdir().unwrap() };
+        let site = Site { directory: tempfile::tempdir().unwrap() };
         site.write("small", SMALL);
         site.write("big", &BIG);
         site
     }
 
     pub fn write(&self, name: &str, content: &[u8]) {
-        std::fs::write(self.folder.path().join(name), content).unwrap();
+        std::fs::write(self.directory.path().join(name), content).unwrap();
     }
 
     pub fn truncate(&self, name: &str, bytes: u64) {
-        let file = std::fs::File::options().write(true).open(self.folder.path().join(name));
+        let file = std::fs::File::options().write(true).open(self.directory.path().join(name));
         file.unwrap().set_len(bytes).unwrap();
     }
 
     pub fn path(&self) -> &std::path::Path {
-        self.folder.path()
+        self.directory.path()
     }
 
     /// Starts a server over it.
     pub fn start(&self, mechanism: &str, change: impl FnOnce(&mut Config)) -> Server {
         let mut config = Config {
-            root: self.folder.path().into(),
+            root: self.directory.path().into(),
             address: Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             mechanism: mechanism.into(),
             ..Config::default()

@@ -49,12 +49,12 @@ fn every_reply_is_whole_and_right_and_does_not_depend_on_how_its_request_arrives
     let outcome = runner(PLAYS).run(&input(), |input| {
         let mut exchange = exchange.borrow_mut();
         let pieces = exchange.play(input.pieces());
-        let found = check(&pieces.output, &site, may_have_heads(&input));
-        prop_assert!(found.is_ok(), "{}", found.unwrap_err());
-        prop_assert_eq!(found, Ok(pieces.replies as usize));
+        let checked = check(&pieces.output, &site, may_have_heads(&input));
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(checked, Ok(pieces.replies as usize));
         let whole = exchange.play([&input.bytes[..]]);
-        let said = [&pieces, &whole].map(|played| without_boundaries(&played.output));
-        prop_assert!(said[0] == said[1], "in pieces: {}\nat once: {}", said[0], said[1]);
+        let text = [&pieces, &whole].map(|played| without_boundaries(&played.output));
+        prop_assert!(text[0] == text[1], "in pieces: {}\nat once: {}", text[0], text[1]);
         prop_assert_eq!(pieces.closed, whole.closed, "closed in pieces, or at once, and not both");
         replies.set(replies.get() + pieces.replies);
         Ok(())
@@ -141,9 +141,9 @@ fn servers_survive_them_over_every_mechanism_and_leak_nothing() {
         let outcome = runner(CALLS).run(&input(), |input| {
             let output = called(address, &input);
             prop_assert!(output.is_ok(), "{mechanism}: {}", output.unwrap_err());
-            let found = check(&output.unwrap(), &site, may_have_heads(&input));
-            prop_assert!(found.is_ok(), "{mechanism}: {}", found.unwrap_err());
-            replies.set(replies.get() + found.unwrap_or_default());
+            let checked = check(&output.unwrap(), &site, may_have_heads(&input));
+            prop_assert!(checked.is_ok(), "{mechanism}: {}", checked.unwrap_err());
+            replies.set(replies.get() + checked.unwrap_or_default());
             if replies.get() > 200 && before.get().is_none() {
                 before.set(Some(resident_kib()));
             }

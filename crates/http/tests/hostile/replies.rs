@@ -23,33 +23,33 @@ fn content() -> BTreeMap<&'static str, Vec<u8>> {
 
 /// A folder that is served, within one that is not.
 pub struct Site {
-    pub folder: tempfile::TempDir,
+    pub directory: tempfile::TempDir,
     files: Vec<Vec<u8>>,
 }
 
 impl Site {
     pub fn new() -> Site {
-        let folder = tempfile::tempdir().unwrap();
-        let inside = folder.path().join("inside");
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("inside");
         std::fs::create_dir_all(inside.join("sub")).unwrap();
-        std::fs::create_dir(folder.path().join("outside")).unwrap();
+        std::fs::create_dir(directory.path().join("outside")).unwrap();
         for secret in ["secret", "outside/secret"] {
-            std::fs::write(folder.path().join(secret), SECRET).unwrap();
+            std::fs::write(directory.path().join(secret), SECRET).unwrap();
         }
         let link =
             |to: &Path, name: &str| std::os::unix::fs::symlink(to, inside.join(name)).unwrap();
-        link(&folder.path().join("secret"), "link-out");
-        link(&folder.path().join("outside"), "link-folder");
+        link(&directory.path().join("secret"), "link-out");
+        link(&directory.path().join("outside"), "link-folder");
         link(Path::new("loop"), "loop");
         let content = content();
         for (name, bytes) in &content {
             std::fs::write(inside.join(name), bytes).unwrap();
         }
-        Site { folder, files: content.into_values().collect() }
+        Site { directory, files: content.into_values().collect() }
     }
 
     pub fn root(&self) -> std::path::PathBuf {
-        self.folder.path().join("inside")
+        self.directory.path().join("inside")
     }
 }
 
@@ -102,10 +102,10 @@ fn replies_from(output: &[u8], at: usize, site: &Site, heads: bool) -> Result<us
         check_content(&reply, body, site)?;
         after(output, end, &reply, site, heads)
     };
-    let found = with_body();
-    match found {
+    let checked = with_body();
+    match checked {
         Err(_) if heads => after(output, reply.body_at, &reply, site, heads),
-        found => found,
+        checked => checked,
     }
 }
 
@@ -141,7 +141,8 @@ fn head(output: &[u8], at: usize) -> Result<Reply<'_>, String> {
         }
         fields.push((name.to_ascii_lowercase(), value));
     }
-    let get = |name: &str| fields.iter().find(|(found, _)| found == name).map(|(_, value)| *value);
+    let get =
+        |name: &str| fields.iter().find(|(checked, _)| checked == name).map(|(_, value)| *value);
     if status >= 200 && get("date").is_none() {
         return Err(format!("no date: {text:?}"));
     }
@@ -157,8 +158,9 @@ fn head(output: &[u8], at: usize) -> Result<Reply<'_>, String> {
 
 /// A file's bytes are those of one of the files, or of its parts that the reply names.
 fn check_content(reply: &Reply<'_>, body: &[u8], site: &Site) -> Result<(), String> {
-    let get =
-        |name: &str| reply.fields.iter().find(|(found, _)| found == name).map(|(_, value)| *value);
+    let get = |name: &str| {
+        reply.fields.iter().find(|(checked, _)| checked == name).map(|(_, value)| *value)
+    };
     let right = match (reply.status, get("content-range")) {
         (200, _) => site.files.iter().any(|file| file == body),
         (206, Some(range)) => is_part(range, body, site),

@@ -208,26 +208,26 @@ fn damage() -> impl Strategy<Value = Damage> {
 }
 
 fn apply(bytes: &mut Vec<u8>, damage: Damage) {
-    let place = |at: u16| at as usize % (bytes.len() + 1);
+    let position = |at: u16| at as usize % (bytes.len() + 1);
     match damage {
-        Damage::Insert(at, byte) => bytes.insert(place(at), byte),
-        Damage::Cut(at) => bytes.truncate(place(at)),
+        Damage::Insert(at, byte) => bytes.insert(position(at), byte),
+        Damage::Cut(at) => bytes.truncate(position(at)),
         Damage::Remove(at, count) => {
-            let at = place(at);
+            let at = position(at);
             bytes.drain(at..(at + count as usize).min(bytes.len()));
         }
         Damage::Repeat(at, count) => {
-            let at = place(at);
+            let at = position(at);
             let again = bytes[at..(at + count as usize).min(bytes.len())].to_vec();
             bytes.splice(at..at, again);
         }
-        Damage::Replace(at, _) | Damage::Flip(at, _) if place(at) == bytes.len() => {}
+        Damage::Replace(at, _) | Damage::Flip(at, _) if position(at) == bytes.len() => {}
         Damage::Replace(at, byte) => {
-            let at = place(at);
+            let at = position(at);
             bytes[at] = byte;
         }
         Damage::Flip(at, bit) => {
-            let at = place(at);
+            let at = position(at);
             bytes[at] ^= 1 << bit;
         }
     }

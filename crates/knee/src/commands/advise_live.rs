@@ -188,12 +188,12 @@ fn name_of(waiter: &Waiter) -> String {
 }
 
 fn watched(watched: Option<Watched>) -> String {
-    let Some(Watched { least, most, exact, .. }) = watched else { return "–".into() };
+    let Some(Watched { min, max, exact, .. }) = watched else { return "–".into() };
     let bound = if exact { "" } else { "at most " };
-    if least == most {
-        format!("{bound}{}", count(most))
+    if min == max {
+        format!("{bound}{}", count(max))
     } else {
-        format!("{bound}{} to {}", count(least), count(most))
+        format!("{bound}{} to {}", count(min), count(max))
     }
 }
 
@@ -237,7 +237,7 @@ fn of_waiter(waiter: &Waiter) -> Value {
         "epoll_descriptor": waiter.epoll,
         "threads": waiter.threads,
         "watched": waiter.watched.map(|w| json!({
-            "least": w.least, "median": w.median, "most": w.most, "exact": w.exact,
+            "least": w.min, "median": w.median, "most": w.max, "exact": w.exact,
         })),
         "waits": waiter.waits,
         "waits_empty": waiter.empty,

@@ -20,7 +20,7 @@ pub static ALGORITHM: Algorithm = Algorithm {
 };
 
 /// No node: nobody is in line, or nobody behind.
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The lock. Its nodes are its own, and known by their numbers.
 pub struct Mcs {
@@ -42,9 +42,9 @@ impl Lock for Mcs {
     type Seat = Place;
 
     fn new(setup: &Setup) -> Mcs {
-        let node = || Node { next: AtomicU32::new(NOBODY), waiting: AtomicBool::new(false) };
+        let node = || Node { next: AtomicU32::new(NO_NODE), waiting: AtomicBool::new(false) };
         Mcs {
-            tail: Line(AtomicU32::new(NOBODY)),
+            tail: Line(AtomicU32::new(NO_NODE)),
             nodes: (0..setup.seats).map(|_| Line(node())).collect(),
             seats: Seats::new(setup.seats),
         }
@@ -66,11 +66,11 @@ impl Mcs {
     fn lock(&self, mine: u32) -> Held<'_> {
         let node = &*self.nodes[mine as usize];
         // Relaxed: the exchange below hands the node over.
-        node.next.store(NOBODY, Ordering::Relaxed);
+        node.next.store(NO_NODE, Ordering::Relaxed);
         // Release: whoever finds us there finds our node made ready. Acquire: what the last holder
         // wrote is seen, or the node of the one before us is ready to be written to.
         let before = self.tail.swap(mine, Ordering::AcqRel);
-        if before != NOBODY {
+        if before != NO_NODE {
             self.wait(node, mine, before);
         }
         Held { lock: self, node, mine }
@@ -92,7 +92,7 @@ impl Mcs {
     fn wait_for_next(node: &Node) -> u32 {
         loop {
             let next = node.next.load(Ordering::Acquire);
-            if next != NOBODY {
+            if next != NO_NODE {
                 return next;
             }
             spin_loop();
@@ -103,10 +103,10 @@ impl Mcs {
     fn unlock(&self, node: &Node, mine: u32) {
         // Acquire: its flag was raised before its number was written; only then may we clear it.
         let mut next = node.next.load(Ordering::Acquire);
-        if next == NOBODY {
+        if next == NO_NODE {
             // Release: what was written inside is seen by whoever comes to an empty queue.
             let (released, relaxed) = (Ordering::Release, Ordering::Relaxed);
-            if self.tail.compare_exchange(mine, NOBODY, released, relaxed).is_ok() {
+            if self.tail.compare_exchange(mine, NO_NODE, released, relaxed).is_ok() {
                 return;
             }
             next = Mcs::wait_for_next(node);

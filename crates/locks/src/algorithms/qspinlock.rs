@@ -34,7 +34,7 @@ const TAIL: u32 = u32::MAX << TAIL_SHIFT;
 const HEAD: u32 = (1 << TAIL_SHIFT) - 1;
 
 /// No node: nobody behind.
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The lock. Its nodes are its own, where those of Linux belong to the CPUs.
 pub struct Qspinlock {
@@ -59,7 +59,7 @@ impl Lock for Qspinlock {
     fn new(setup: &Setup) -> Qspinlock {
         let seats = setup.seats;
         assert!(seats <= TAIL >> TAIL_SHIFT, "a qspinlock has at most 65,535 seats, not {seats}");
-        let node = || Node { next: AtomicU32::new(NOBODY), first: AtomicBool::new(false) };
+        let node = || Node { next: AtomicU32::new(NO_NODE), first: AtomicBool::new(false) };
         Qspinlock {
             word: Line(AtomicU32::new(0)),
             nodes: (0..seats).map(|_| Line(node())).collect(),
@@ -122,7 +122,7 @@ impl Qspinlock {
     fn wait_in_queue(&self, mine: u32) {
         let node = &*self.nodes[mine as usize];
         // Relaxed: the exchange of the tail hands the node over.
-        node.next.store(NOBODY, Ordering::Relaxed);
+        node.next.store(NO_NODE, Ordering::Relaxed);
         node.first.store(false, Ordering::Relaxed);
         let tail = (mine + 1) << TAIL_SHIFT;
         if let Some(before) = self.queue_up(tail) {
@@ -169,7 +169,7 @@ impl Qspinlock {
         loop {
             // Acquire: its node was made ready before it told us.
             let next = node.next.load(Ordering::Acquire);
-            if next != NOBODY {
+            if next != NO_NODE {
                 self.nodes[next as usize].first.store(true, Ordering::Release);
                 return;
             }

@@ -22,7 +22,7 @@ impl Visitor for Waits {
         let fate = thread::scope(|scope| {
             lock.hold(&mut seat, || {
                 scope.spawn(move || {
-                    asker.asks();
+                    asker.announce();
                     lock.hold(&mut other, || asker.comes_in());
                 });
                 asker.fate()

@@ -26,7 +26,7 @@ impl Visitor for Ends {
             let stay = || {
                 for (asker, mut seat) in askers.iter().zip(seats) {
                     scope.spawn(move || {
-                        asker.asks();
+                        asker.announce();
                         lock.hold(&mut seat, || asker.comes_in());
                     });
                     fates.push(asker.fate());

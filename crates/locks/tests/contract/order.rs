@@ -22,12 +22,12 @@ impl Visitor for Serves {
             lock.hold(&mut seat, || {
                 let line = askers.iter().zip(seats).enumerate();
                 let fates: Vec<Fate> = line
-                    .map(|(place, (asker, mut seat))| {
+                    .map(|(position, (asker, mut seat))| {
                         scope.spawn(move || {
-                            asker.asks();
+                            asker.announce();
                             lock.hold(&mut seat, || {
                                 asker.comes_in();
-                                served.lock().unwrap().push(place);
+                                served.lock().unwrap().push(position);
                             });
                         });
                         asker.fate()

@@ -32,7 +32,7 @@ impl Asker {
     }
 
     /// Called by the thread itself, right before it asks for the lock.
-    pub fn asks(&self) {
+    pub fn announce(&self) {
         self.tid.store(rustix::thread::gettid().as_raw_nonzero().get(), Ordering::SeqCst);
     }
 

@@ -49,7 +49,7 @@ use std::collections::BTreeSet;
 use std::panic;
 use std::sync::{Arc, Once};
 use std::thread::Builder as Thread;
-use sync::{Mistake, Place};
+use sync::{Mistake, Site};
 
 /// A lock and what it guards.
 struct Guarded<L> {
@@ -93,7 +93,7 @@ const TWICE: Size = Size { holds: 2, preemptions: Some(3), ..ONCE };
 const THREE: Size = Size { threads: 3, preemptions: Some(1), ..ONCE };
 
 /// The places at which something ordered; or what loom found.
-type Found = Result<BTreeSet<Place>, String>;
+type Found = Result<BTreeSet<Site>, String>;
 
 /// What loom runs, with a mistake in it.
 type Model = Box<dyn Fn(Mistake) -> Found>;
@@ -181,14 +181,14 @@ fn together<L: Lock + Send + 'static>(
 
 /// Every model holds; and for every ordering there is one that fails without it.
 fn hold_to_every_ordering(models: &[Model]) {
-    let mut places = BTreeSet::new();
+    let mut sites = BTreeSet::new();
     for model in models {
-        places.extend(model(Mistake::None).expect("loom finds nothing"));
+        sites.extend(model(Mistake::None).expect("loom finds nothing"));
     }
-    assert!(places.len() >= 2, "who comes sees what who left has done: {places:?}");
-    let idle: Vec<&Place> = places
+    assert!(sites.len() >= 2, "who comes sees what who left has done: {sites:?}");
+    let idle: Vec<&Site> = sites
         .iter()
-        .filter(|place| models.iter().all(|model| model(Mistake::Unordered(**place)).is_ok()))
+        .filter(|site| models.iter().all(|model| model(Mistake::Unordered(**site)).is_ok()))
         .collect();
     assert!(idle.is_empty(), "nothing fails without the orderings at {idle:?}");
 }

@@ -12,7 +12,7 @@ pub use loom::hint::spin_loop;
 pub use std::sync::atomic::Ordering;
 
 /// A place in an algorithm, by line and column.
-pub type Place = (&'static str, u32, u32);
+pub type Site = (&'static str, u32, u32);
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -20,7 +20,7 @@ pub enum Mistake {
     #[default]
     None,
     /// At this place, whatever orders does not.
-    Unordered(Place),
+    Unordered(Site),
     /// Nobody is woken.
     NoWakes,
 }
@@ -28,7 +28,7 @@ pub enum Mistake {
 thread_local! {
     // A model's threads all run on the thread that checks it.
     static MISTAKE: Cell<Mistake> = const { Cell::new(Mistake::None) };
-    static ORDERED: RefCell<BTreeSet<Place>> = const { RefCell::new(BTreeSet::new()) };
+    static ORDERED: RefCell<BTreeSet<Site>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 /// Builds a mistake into all that this thread checks from now on.
@@ -37,7 +37,7 @@ pub fn mistake(mistake: Mistake) {
 }
 
 /// The places that this thread has come by at which something orders.
-pub fn ordered() -> BTreeSet<Place> {
+pub fn ordered() -> BTreeSet<Site> {
     ORDERED.take()
 }
 
@@ -48,9 +48,9 @@ fn order(order: Ordering) -> Ordering {
         return order;
     }
     let caller = Location::caller();
-    let place = (caller.file(), caller.line(), caller.column());
-    ORDERED.with_borrow_mut(|places| places.insert(place));
-    if MISTAKE.get() == Mistake::Unordered(place) { Ordering::Relaxed } else { order }
+    let site = (caller.file(), caller.line(), caller.column());
+    ORDERED.with_borrow_mut(|sites| sites.insert(site));
+    if MISTAKE.get() == Mistake::Unordered(site) { Ordering::Relaxed } else { order }
 }
 
 #[track_caller]

@@ -95,7 +95,7 @@ fn run<L: Lock + Send + 'static>(spins: u32, scheduler: impl Scheduler + 'static
 fn found<L: Lock + Send + 'static>(wakes: bool) -> String {
     let check = move || {
         if !wakes {
-            sync::wake_nobody();
+            sync::wake_none();
         }
         count::<L>(0);
     };

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// From now on nobody is woken.
-pub fn wake_nobody() {
+pub fn wake_none() {
     NO_WAKES.set(true);
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 const OTHERS: &str = "OBSERVE_PID";
 
 /// Runs the test program's ignored test as nobody. `None` if we are not root, or may not.
-fn as_nobody(test: &str, pid: u32) -> Option<()> {
+fn unprivileged(test: &str, pid: u32) -> Option<()> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can become somebody else");
         return None;
@@ -22,9 +22,9 @@ fn as_nobody(test: &str, pid: u32) -> Option<()> {
         return None;
     }
     // The binary has to be where nobody may read it.
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-    let binary = folder.path().join("live");
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
+    let binary = directory.path().join("live");
     // By another program: a copy that this one holds open for writing can't be executed, and a child
     // that some other test starts just now would hold it open too.
     let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(&binary).status();
@@ -38,16 +38,16 @@ fn as_nobody(test: &str, pid: u32) -> Option<()> {
         .current_dir("/")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let erred = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{erred}");
+    assert!(output.status.success() && text.contains("1 passed"), "{text}{erred}");
     Some(())
 }
 
 #[test]
 fn another_users_process_is_named_with_its_owner() {
     let server = Server::start("idle");
-    as_nobody("permission::nobody_watches_root", server.pid());
+    unprivileged("permission::nobody_watches_root", server.pid());
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn nobody_watches_root() {
 
 #[test]
 fn without_tracepoints_the_remedy_is_named() {
-    as_nobody("permission::nobody_watches_an_own_process", 0);
+    unprivileged("permission::nobody_watches_an_own_process", 0);
 }
 
 #[test]

@@ -33,13 +33,13 @@ fn selector(name: &str, calls: &[Call]) {
     }
     let mut command = Command::new("python3");
     command.args(["-c", PROGRAM, name]);
-    let server = Server::of(command);
+    let server = Server::total(command);
     let Some(seen) = watch(server.pid(), PATIENCE, &server.done(3)) else { return };
     let seen = seen.unwrap();
     let waiter = only(&seen);
     assert!(calls.contains(&waiter.call), "{waiter:?}");
     let watched = waiter.watched.unwrap();
-    assert!(watched.exact && watched.least == 10 && watched.most == 10, "{waiter:?}");
+    assert!(watched.exact && watched.min == 10 && watched.max == 10, "{waiter:?}");
     assert!((waiter.ratio.unwrap().value - 0.2).abs() < 1e-9, "{waiter:?}");
     assert!(waiter.empty > 0 && waiter.waits > waiter.empty, "{waiter:?}");
 }

@@ -29,11 +29,11 @@ impl Server {
         command
             .args(["--exact", "server::serves", "--ignored", "--nocapture", "--test-threads=1"])
             .env(MODE, mode);
-        Self::of(command)
+        Self::total(command)
     }
 
     /// Any program that prints lines, of which the first one means that it is ready.
-    pub fn of(mut command: Command) -> Self {
+    pub fn total(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = lines.by_ref().map_while(Result::ok).find(|line| line.ends_with("READY"));
@@ -54,13 +54,13 @@ impl Server {
 
     /// A condition to stop at: it has done so many hundred rounds more.
     pub fn done(&self, hundreds: usize) -> impl Fn() -> bool {
-        let (words, until) = (Arc::clone(&self.words), self.said() + hundreds);
+        let (words, until) = (Arc::clone(&self.words), self.text() + hundreds);
         move || words.load(Ordering::Relaxed) >= until
     }
 
     /// A condition to stop at, for a server that changes when it is told to: it is told once it has
     /// been looked at for a while, and has then done so many hundred rounds more.
-    pub fn told_then_done(&self, hundreds: usize) -> impl Fn() -> bool {
+    pub fn report_then_end(&self, hundreds: usize) -> impl Fn() -> bool {
         let words = Arc::clone(&self.words);
         let stdin = self.child.stdin.as_ref().unwrap();
         let (asked, until) = (Cell::new(0), Cell::new(usize::MAX));
@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    fn said(&self) -> usize {
+    fn text(&self) -> usize {
         self.words.load(Ordering::Relaxed)
     }
 
@@ -291,16 +291,18 @@ fn grows() {
         sys::epoll::add(epoll.as_fd(), reader.as_fd(), libc::EPOLLIN as u32, 0).unwrap();
     };
     pipes.0[..5].iter().for_each(|(reader, _)| add(reader));
-    let told = AtomicBool::new(false);
+    let reported = AtomicBool::new(false);
     let (mut events, mut total) = (no_events(1), 5);
     println!("READY");
     std::thread::scope(|scope| {
         scope.spawn(|| {
             assert_eq!(std::io::stdin().read(&mut [0]).unwrap(), 1);
-            told.store(true, Ordering::Relaxed);
+            reported.store(true, Ordering::Relaxed);
         });
         for round in 1.. {
-            if let (true, Some((reader, _))) = (told.load(Ordering::Relaxed), pipes.0.get(total)) {
+            if let (true, Some((reader, _))) =
+                (reported.load(Ordering::Relaxed), pipes.0.get(total))
+            {
                 add(reader);
                 total += 1;
             }

@@ -13,7 +13,7 @@ fn seen_of(mode: &str, hundreds: usize) -> Option<Observation> {
 }
 
 fn exactly(count: u64) -> Watched {
-    Watched { least: count, median: count, most: count, exact: true }
+    Watched { min: count, median: count, max: count, exact: true }
 }
 
 fn assert_is(estimate: Option<Estimate>, expected: f64) {
@@ -104,7 +104,7 @@ fn a_server_that_does_nothing_but_wait() {
 #[test]
 fn threads_each_with_a_set_of_their_own() {
     let server = Server::start("threads");
-    let Some(seen) = watch(server.pid(), PATIENCE, &server.told_then_done(8)) else { return };
+    let Some(seen) = watch(server.pid(), PATIENCE, &server.report_then_end(8)) else { return };
     let seen = seen.unwrap();
     assert_eq!(seen.waiters.len(), 3, "{seen:#?}");
     assert!(seen.threads >= 3, "{seen:?}");
@@ -130,13 +130,13 @@ fn a_set_that_several_threads_wait_on_is_one() {
 #[test]
 fn a_set_that_grows() {
     let server = Server::start("grows");
-    let Some(seen) = watch(server.pid(), PATIENCE, &server.told_then_done(3)) else { return };
+    let Some(seen) = watch(server.pid(), PATIENCE, &server.report_then_end(3)) else { return };
     let seen = seen.unwrap();
     let waiter = only(&seen);
-    let Some(Watched { least, most: 105, exact: true, .. }) = waiter.watched else {
+    let Some(Watched { min, max: 105, exact: true, .. }) = waiter.watched else {
         panic!("{waiter:?}")
     };
-    assert_eq!(least, 5, "{waiter:?}");
+    assert_eq!(min, 5, "{waiter:?}");
     // Every wait with an event had room for no more.
     assert_eq!(waiter.full, waiter.waits - waiter.empty - waiter.failed);
     let ratio = waiter.ratio.unwrap();
@@ -165,7 +165,7 @@ fn waits_that_never_return_are_found_all_the_same() {
 fn more_threads_than_are_watched() {
     let mut limit = getrlimit(Resource::Nofile);
     // The other tests run beside this one, and need some as well.
-    if limit.maximum.is_some_and(|most| most < 4096) {
+    if limit.maximum.is_some_and(|max| max < 4096) {
         eprintln!("SKIPPED: it takes 4096 descriptors to watch so many threads");
         return;
     }
@@ -174,10 +174,11 @@ fn more_threads_than_are_watched() {
     let server = Server::start("many");
     let Some(seen) = watch(server.pid(), Duration::from_millis(300), &|| false) else { return };
     let seen = seen.unwrap();
-    let [Remark::ThreadsLeftOut { watched, of, out_of_descriptors: false }] = *seen.remarks else {
+    let [Remark::ThreadsLeftOut { watched, total, out_of_descriptors: false }] = *seen.remarks
+    else {
         panic!("{:?}", seen.remarks)
     };
-    assert!(watched == THREADS_MAX && of > THREADS_MAX, "{watched} of {of}");
+    assert!(watched == THREADS_MAX && total > THREADS_MAX, "{watched} of {total}");
     assert_eq!(seen.threads, THREADS_MAX);
     let waiter = only(&seen);
     assert_eq!(waiter.watched, Some(exactly(4)));
@@ -189,7 +190,7 @@ fn more_threads_than_are_watched() {
 fn a_server_that_ends_meanwhile() {
     let server = Server::start("short");
     // It makes two hundred rounds once it is looked at, and ends.
-    let never = server.told_then_done(1_000);
+    let never = server.report_then_end(1_000);
     let Some(seen) = watch(server.pid(), PATIENCE, &never) else { return };
     let seen = seen.unwrap();
     assert!(matches!(seen.remarks.as_slice(), [Remark::Ended { .. }]), "{seen:?}");

@@ -12,7 +12,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "io_submit(2) with IOCB_CMD_POLL, io_getevents(2)",
     trigger: Trigger::Oneshot,
     queued: true,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &[
         "watches no more descriptors than the capacity it is opened with: add refuses the next",
         "the sum of all capacities on the machine is bounded by the sysctl fs.aio-max-nr",
@@ -83,11 +83,11 @@ mod here {
         if KNOWN.get().is_some() {
             return Ok(());
         }
-        let known = try_it();
-        if known.is_ok() {
+        let registered = try_it();
+        if registered.is_ok() {
             KNOWN.get_or_init(|| ());
         }
-        known
+        registered
     }
 
     fn try_it() -> Result<(), Why> {
@@ -188,7 +188,7 @@ mod here {
                     if self.stale == 0 {
                         return Err(error);
                     }
-                    self.make_room()?;
+                    self.free_capacity()?;
                 } else if error.kind() != ErrorKind::Interrupted {
                     outcome = Err(self.refused(&error));
                 }
@@ -207,7 +207,7 @@ mod here {
         }
 
         /// Waits for requests that were taken back to complete: each holds a place in the queue.
-        fn make_room(&mut self) -> io::Result<()> {
+        fn free_capacity(&mut self) -> io::Result<()> {
             let taken = deadline::wait(None, |left| self.polls.wait(&mut self.done, left))?;
             for completion in &self.done[..taken] {
                 if current(&mut self.watches, completion.data).is_some() {
@@ -238,7 +238,7 @@ mod here {
 
     /// Turns completions into events; returns how many were stale.
     #[inline]
-    fn tell(
+    fn report(
         watches: &mut Slots<Watch>,
         completions: &[Completion],
         ready: &mut Vec<Event>,
@@ -268,7 +268,7 @@ mod here {
                     format!("opened with a capacity of {capacity} descriptors, all are taken"),
                 ));
             }
-            let asked = bits::of(interest);
+            let asked = bits::from_interest(interest);
             self.watches.insert(fd, Watch { token, asked, request: 0, state: State::Silent })?;
             self.watched += 1;
             self.arm(fd)
@@ -284,7 +284,7 @@ mod here {
             self.disarm(fd)?;
             let watch = self.watches.get_mut(fd)?;
             watch.token = token;
-            watch.asked = bits::of(interest);
+            watch.asked = bits::from_interest(interest);
             self.arm(fd)
         }
 
@@ -304,7 +304,7 @@ mod here {
             ready.clear();
             self.flush()?;
             if !self.early.is_empty() {
-                let stale = tell(&mut self.watches, &self.early, ready);
+                let stale = report(&mut self.watches, &self.early, ready);
                 self.early.clear();
                 self.stale = self.stale.saturating_sub(stale);
             }
@@ -312,7 +312,7 @@ mod here {
             deadline::wait(timeout, |left| {
                 loop {
                     let taken = self.polls.wait(&mut self.done, left)?;
-                    let stale = tell(&mut self.watches, &self.done[..taken], ready);
+                    let stale = report(&mut self.watches, &self.done[..taken], ready);
                     self.stale = self.stale.saturating_sub(stale);
                     // Stale ones may hide others that there is no time to wait for.
                     let hidden = taken == self.done.len() && left == Some(Duration::ZERO);

@@ -11,7 +11,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "/dev/poll: the set is written once, DP_POLL returns the ready ones",
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &[],
     available,
     open,
@@ -46,10 +46,10 @@ mod here {
     }
 
     pub(super) fn open(capacity: usize) -> io::Result<Box<dyn Readiness>> {
-        let room = capacity.clamp(16, EVENTS_MAX).min(devpoll::events_max());
+        let capacity = capacity.clamp(16, EVENTS_MAX).min(devpoll::events_max());
         Ok(Box::new(DevPoll {
             set: devpoll::open()?,
-            events: vec![entry(-1, 0); room],
+            events: vec![entry(-1, 0); capacity],
             tokens: Slots::new(capacity),
         }))
     }
@@ -62,7 +62,7 @@ mod here {
         fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
             let fd = fd.as_raw_fd();
             self.tokens.vacant(fd)?;
-            devpoll::change(self.set.as_fd(), &[entry(fd, bits::of(interest))])?;
+            devpoll::change(self.set.as_fd(), &[entry(fd, bits::from_interest(interest))])?;
             self.tokens.insert(fd, token)
         }
 
@@ -73,11 +73,11 @@ mod here {
             interest: Interest,
         ) -> io::Result<()> {
             let fd = fd.as_raw_fd();
-            let known = self.tokens.get_mut(fd)?;
+            let registered = self.tokens.get_mut(fd)?;
             // Taken out first, because what is written is added to what is there.
-            let changes = [entry(fd, POLLREMOVE), entry(fd, bits::of(interest))];
+            let changes = [entry(fd, POLLREMOVE), entry(fd, bits::from_interest(interest))];
             devpoll::change(self.set.as_fd(), &changes)?;
-            *known = token;
+            *registered = token;
             Ok(())
         }
 

@@ -8,7 +8,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "epoll(7), edge-triggered (EPOLLET)",
     trigger: Trigger::Edge,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: epoll::LIMITS,
     available: epoll::available,
     open: |capacity| epoll::open(capacity, Trigger::Edge),

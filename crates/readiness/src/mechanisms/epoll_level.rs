@@ -8,7 +8,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "epoll(7), level-triggered",
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: epoll::LIMITS,
     available: epoll::available,
     open: |capacity| epoll::open(capacity, Trigger::Level),

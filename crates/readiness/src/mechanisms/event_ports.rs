@@ -11,7 +11,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "event ports: port_associate for one event, port_getn takes many",
     trigger: Trigger::Oneshot,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &[],
     available,
     open,
@@ -55,7 +55,7 @@ mod here {
     impl Readiness for Port {
         fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
             self.tokens.vacant(fd.as_raw_fd())?;
-            port::associate(self.instance.as_fd(), fd, bits::of(interest))?;
+            port::associate(self.instance.as_fd(), fd, bits::from_interest(interest))?;
             self.tokens.insert(fd.as_raw_fd(), token)
         }
 
@@ -65,9 +65,9 @@ mod here {
             token: Token,
             interest: Interest,
         ) -> io::Result<()> {
-            let known = self.tokens.get_mut(fd.as_raw_fd())?;
-            port::associate(self.instance.as_fd(), fd, bits::of(interest))?;
-            *known = token;
+            let registered = self.tokens.get_mut(fd.as_raw_fd())?;
+            port::associate(self.instance.as_fd(), fd, bits::from_interest(interest))?;
+            *registered = token;
             Ok(())
         }
 

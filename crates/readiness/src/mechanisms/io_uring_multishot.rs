@@ -8,7 +8,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "IORING_OP_POLL_ADD, multishot",
     trigger: Trigger::Edge,
     queued: true,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: LIMITS,
     available,
     open,

@@ -25,7 +25,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     },
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: if EMULATED { &["an emulation: says nothing about kqueue's own speed"] } else { &[] },
     available,
     open,

@@ -16,7 +16,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "the crate mio, edge-triggered, over this system's best mechanism",
     trigger: Trigger::Edge,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &["a library's figures, not a mechanism's"],
     available: || Ok(()),
     open: |capacity| {
@@ -51,13 +51,13 @@ fn asked(interest: Interest) -> ::mio::Interest {
     }
 }
 
-fn event(token: Token, told: &::mio::event::Event) -> Event {
-    let (read_end, write_end) = (told.is_read_closed(), told.is_write_closed());
-    let error = told.is_error();
+fn event(token: Token, reported: &::mio::event::Event) -> Event {
+    let (read_end, write_end) = (reported.is_read_closed(), reported.is_write_closed());
+    let error = reported.is_error();
     Event {
         token,
-        readable: told.is_readable() || read_end || error,
-        writable: told.is_writable() || write_end || error,
+        readable: reported.is_readable() || read_end || error,
+        writable: reported.is_writable() || write_end || error,
         hangup: read_end || write_end || error,
     }
 }
@@ -72,9 +72,9 @@ impl Readiness for Mio {
 
     fn modify(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
         let fd = fd.as_raw_fd();
-        let known = self.tokens.get_mut(fd)?;
+        let registered = self.tokens.get_mut(fd)?;
         self.poll.registry().reregister(&mut SourceFd(&fd), key(fd), asked(interest))?;
-        *known = token;
+        *registered = token;
         Ok(())
     }
 
@@ -90,9 +90,9 @@ impl Readiness for Mio {
             self.poll.poll(&mut self.events, left)?;
             Ok(usize::from(!self.events.is_empty()))
         })?;
-        for told in &self.events {
-            if let Some(&token) = self.tokens.at(told.token().0) {
-                ready.push(event(token, told));
+        for reported in &self.events {
+            if let Some(&token) = self.tokens.at(reported.token().0) {
+                ready.push(event(token, reported));
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "poll(2) over a dense array",
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &["looks through all watched descriptors at every wait"],
     available: || Ok(()),
     open: |capacity| Ok(pollset::open(capacity, sys::poll::poll)),

@@ -18,7 +18,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Oneshot,
     queued: false,
     // Its other backends leave the flag unset.
-    tells_hangup: cfg!(any(target_os = "linux", target_os = "android")),
+    reports_hangup: cfg!(any(target_os = "linux", target_os = "android")),
     limits: &[
         "a library's figures, not a mechanism's",
         "a peer that stops sending and goes on reading is just readable, not a hang-up",
@@ -61,9 +61,9 @@ impl Readiness for Polling {
     }
 
     fn modify(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
-        let known = self.tokens.get_mut(fd.as_raw_fd())?;
+        let registered = self.tokens.get_mut(fd.as_raw_fd())?;
         self.poller.modify(fd, asked(fd.as_raw_fd(), interest))?;
-        *known = token;
+        *registered = token;
         Ok(())
     }
 
@@ -78,13 +78,13 @@ impl Readiness for Polling {
             self.events.clear();
             self.poller.wait(&mut self.events, left)
         })?;
-        for told in self.events.iter() {
-            if let Some(&token) = self.tokens.at(told.key) {
+        for reported in self.events.iter() {
+            if let Some(&token) = self.tokens.at(reported.key) {
                 ready.push(Event {
                     token,
-                    readable: told.readable,
-                    writable: told.writable,
-                    hangup: told.is_interrupt() || told.is_err().unwrap_or(false),
+                    readable: reported.readable,
+                    writable: reported.writable,
+                    hangup: reported.is_interrupt() || reported.is_err().unwrap_or(false),
                 });
             }
         }

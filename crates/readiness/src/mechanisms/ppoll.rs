@@ -10,7 +10,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "ppoll(2) over a dense array, without a signal mask",
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: true,
+    reports_hangup: true,
     limits: &["looks through all watched descriptors at every wait"],
     available,
     open,

@@ -22,7 +22,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     },
     trigger: Trigger::Level,
     queued: false,
-    tells_hangup: false,
+    reports_hangup: false,
     limits: if SELECT_LIMIT.is_none() {
         &[SCANS, BLIND, "sets past FD_SETSIZE (1,024) are this kernel's kindness, not POSIX"]
     } else {

@@ -8,7 +8,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     summary: "a queued real-time signal (F_SETSIG), signalfd(2)",
     trigger: Trigger::Edge,
     queued: true,
-    tells_hangup: false,
+    reports_hangup: false,
     limits: LIMITS,
     available,
     open,

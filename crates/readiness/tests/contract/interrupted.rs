@@ -21,19 +21,19 @@ fn a_stopped_process_goes_on_waiting() {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut child = started(&mut command);
-    let told = converse(&mut child);
+    let output = converse(&mut child);
     let status = child.wait().unwrap();
-    assert!(status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
-    let waited = told.lines().filter(|line| line.starts_with("waiting: ")).count();
-    assert_eq!(waited, rows().count(), "{told}");
+    assert!(status.success(), "{output}");
+    assert!(output.contains("1 passed"), "{output}");
+    let waited = output.lines().filter(|line| line.starts_with("waiting: ")).count();
+    assert_eq!(waited, rows().count(), "{output}");
 }
 
 /// Stops and continues the child whenever it says that it is about to wait, then sends it a byte.
 fn converse(child: &mut Child) -> String {
     let pid = Pid::from_child(child);
     let mut input = child.stdin.take().unwrap();
-    let mut told = String::new();
+    let mut output = String::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         if line.starts_with("waiting: ") {
@@ -44,10 +44,10 @@ fn converse(child: &mut Child) -> String {
             }
             input.write_all(b"!").unwrap();
         }
-        told.push_str(&line);
-        told.push('\n');
+        output.push_str(&line);
+        output.push('\n');
     }
-    told
+    output
 }
 
 fn wait_until_stopped(pid: Pid) {

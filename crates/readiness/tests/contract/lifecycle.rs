@@ -108,7 +108,7 @@ fn a_peer_that_hangs_up_makes_a_reader_readable() {
         for &kind in Kind::WITH_PEER {
             for (bytes_left, before_add) in [(0, false), (3, false), (0, true), (3, true)] {
                 let name = row.name;
-                let must_tell = row.tells_hangup && !(kind == Kind::Tcp && half_deaf);
+                let must_report = row.reports_hangup && !(kind == Kind::Tcp && half_deaf);
                 let mut object = Object::new(kind);
                 let mut watcher = Watcher::open(row, 16);
                 if !before_add {
@@ -123,15 +123,15 @@ fn a_peer_that_hangs_up_makes_a_reader_readable() {
                     watcher.add(&object, 6, Interest::Readable);
                 }
                 // Data and hang-up may be told one after the other.
-                let (mut told, mut got, mut waits) = (false, 0, 0);
-                while !told {
+                let (mut reported, mut got, mut waits) = (false, 0, 0);
+                while !reported {
                     waits += 1;
                     assert!(waits < 10, "{name} {kind:?}: never told as a hang-up");
                     for event in watcher.next("a hang-up") {
                         assert!(event.readable, "{name} {kind:?}: {event:?}");
                         assert_eq!(event.token, Token(6), "{name} {kind:?}");
                         got += object.drain();
-                        told |= event.hangup || !must_tell;
+                        reported |= event.hangup || !must_report;
                         watcher.rearm(&object, 6, Interest::Readable);
                     }
                 }
@@ -165,8 +165,8 @@ fn a_file_goes_away_when_it_is_removed_and_closed() {
                     tv_sec: PATIENCE.as_secs().cast_signed(),
                     tv_nsec: 0,
                 };
-                let told = poll(&mut state, Some(&limit)).unwrap();
-                assert_eq!(told, 1, "{} {kind:?}: the peer sees no hang-up", row.name);
+                let reported = poll(&mut state, Some(&limit)).unwrap();
+                assert_eq!(reported, 1, "{} {kind:?}: the peer sees no hang-up", row.name);
             }
         }
     }

@@ -17,11 +17,11 @@ pub struct Watch {
     /// Arrivals that may still be told.
     arrivals: u32,
     /// Whether data came, or a hang-up, that has not been told.
-    data_untold: bool,
+    unreported_data: bool,
     /// Whether room came, or a hang-up, that has not been told.
-    room_untold: bool,
+    unreported_writable: bool,
     /// Whether the row need not notice room, since the socket was full when it was added.
-    deaf_to_room: bool,
+    misses_writable: bool,
 }
 
 impl Watch {
@@ -33,51 +33,51 @@ impl Watch {
         readable: bool,
         writable: bool,
     ) -> Self {
-        let data_untold = readable && interest.is_readable();
-        let room_untold = writable && interest.is_writable();
+        let unreported_data = readable && interest.is_readable();
+        let unreported_writable = writable && interest.is_writable();
         Watch {
             token,
             interest,
             trigger: row.trigger,
             queued: row.queued,
             armed: true,
-            arrivals: u32::from(data_untold || room_untold),
-            data_untold,
-            room_untold,
-            deaf_to_room: !writable
+            arrivals: u32::from(unreported_data || unreported_writable),
+            unreported_data,
+            unreported_writable,
+            misses_writable: !writable
                 && row.limits.iter().any(|limit| limit.contains("full when it is added")),
         }
     }
 
     /// What a modified one keeps: nothing that was on its way comes under the new token.
     pub fn inherit(&mut self, before: &Watch) {
-        self.deaf_to_room &= before.deaf_to_room;
+        self.misses_writable &= before.misses_writable;
     }
 
     pub fn data_came(&mut self) {
         if self.interest.is_readable() {
             self.arrivals += 1;
-            self.data_untold = true;
+            self.unreported_data = true;
         }
     }
 
-    pub fn room_came(&mut self) {
+    pub fn became_writable(&mut self) {
         if self.interest.is_writable() {
             self.arrivals += MANY;
-            self.room_untold = !self.deaf_to_room;
+            self.unreported_writable = !self.misses_writable;
         }
     }
 
     /// A write has failed for lack of room.
     pub fn filled(&mut self) {
-        self.deaf_to_room = false;
+        self.misses_writable = false;
     }
 
     /// A hang-up is told in one event or in two: the socket's, and that of the data it lost.
     pub fn hung_up(&mut self) {
         self.arrivals += 2;
-        self.data_untold |= self.interest.is_readable();
-        self.room_untold |= self.interest.is_writable();
+        self.unreported_data |= self.interest.is_readable();
+        self.unreported_writable |= self.interest.is_writable();
     }
 
     /// The queue was seen empty: what has not been told by now was told together with others.
@@ -90,10 +90,12 @@ impl Watch {
     /// Whether an event has to come.
     pub fn owes(&self, readable: bool, writable: bool) -> bool {
         let data = readable && self.interest.is_readable();
-        let room = writable && self.interest.is_writable();
+        let has_space = writable && self.interest.is_writable();
         match self.trigger {
-            Trigger::Level | Trigger::Edge => data && self.data_untold || room && self.room_untold,
-            Trigger::Oneshot => self.armed && (data || room),
+            Trigger::Level | Trigger::Edge => {
+                data && self.unreported_data || has_space && self.unreported_writable
+            }
+            Trigger::Oneshot => self.armed && (data || has_space),
         }
     }
 
@@ -106,13 +108,13 @@ impl Watch {
         hung_up: bool,
     ) -> Result<(), &'static str> {
         let data = event.readable && self.interest.is_readable();
-        let room = event.writable && self.interest.is_writable();
-        if !(data || room || event.hangup) {
+        let has_space = event.writable && self.interest.is_writable();
+        if !(data || has_space || event.hangup) {
             return Err("tells nothing that was asked for");
         }
         if !self.queued {
             let stray = event.readable && !readable || event.writable && !writable;
-            if stray || !(data && readable || room && writable || hung_up) {
+            if stray || !(data && readable || has_space && writable || hung_up) {
                 return Err("is not ready");
             }
         }
@@ -130,17 +132,17 @@ impl Watch {
             Trigger::Oneshot if self.arrivals == 0 => return Err("nothing has come"),
             Trigger::Oneshot => self.armed = false,
         }
-        self.data_untold &= !event.readable;
-        self.room_untold &= !event.writable;
+        self.unreported_data &= !event.readable;
+        self.unreported_writable &= !event.writable;
         Ok(())
     }
 
-    /// Level: a wait has told `told`, which has to have all that is ready now, and will again.
-    pub fn level_told(&mut self, told: &[Event], readable: bool, writable: bool) {
-        let mine = || told.iter().filter(|event| event.token == self.token);
+    /// Level: a wait has reported `reported`, which has to have all that is ready now, and will again.
+    pub fn level_reported(&mut self, reported: &[Event], readable: bool, writable: bool) {
+        let mine = || reported.iter().filter(|event| event.token == self.token);
         let data = mine().any(|event| event.readable);
-        let room = mine().any(|event| event.writable);
-        self.data_untold = readable && !data;
-        self.room_untold = writable && !room;
+        let has_space = mine().any(|event| event.writable);
+        self.unreported_data = readable && !data;
+        self.unreported_writable = writable && !has_space;
     }
 }

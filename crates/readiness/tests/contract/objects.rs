@@ -148,13 +148,13 @@ fn drain(fd: BorrowedFd<'_>) -> usize {
 
 fn socketpair() -> (OwnedFd, OwnedFd) {
     use rustix::net::sockopt::set_socket_send_buffer_size;
-    let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
-    for end in [&near, &far] {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    for end in [&ours, &theirs] {
         end.set_nonblocking(true).unwrap();
         // Small, so that filling it is quick.
         set_socket_send_buffer_size(end, 8_192).unwrap();
     }
-    (near.into(), far.into())
+    (ours.into(), theirs.into())
 }
 
 fn pipe() -> (OwnedFd, OwnedFd) {
@@ -168,11 +168,11 @@ fn pipe() -> (OwnedFd, OwnedFd) {
 
 fn tcp() -> (OwnedFd, OwnedFd) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let (far, _) = listener.accept().unwrap();
-    for end in [&near, &far] {
+    let ours = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (theirs, _) = listener.accept().unwrap();
+    for end in [&ours, &theirs] {
         end.set_nonblocking(true).unwrap();
         end.set_nodelay(true).unwrap();
     }
-    (near.into(), far.into())
+    (ours.into(), theirs.into())
 }

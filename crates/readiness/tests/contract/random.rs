@@ -16,7 +16,7 @@ use crate::watcher::PATIENCE;
 use crate::{rows, shared};
 
 /// Things that are watched at a time.
-const PLACES: usize = 8;
+const OBJECTS: usize = 8;
 
 /// Operations of one sequence at most, and sequences.
 const LENGTH_MAX: usize = 800;
@@ -43,8 +43,8 @@ impl Operation {
     /// The operation that a random number stands for: one number is quicker to draw and to shrink
     /// than a tree of choices.
     fn drawn(number: u32) -> Self {
-        let [kind, place, interest, bytes] = number.to_le_bytes();
-        let at = usize::from(place) % PLACES;
+        let [kind, watched, interest, bytes] = number.to_le_bytes();
+        let at = usize::from(watched) % OBJECTS;
         let interest = match interest % 5 {
             0..=2 => Interest::Readable,
             3 => Interest::Writable,
@@ -95,7 +95,7 @@ fn no_event_is_lost_spurious_or_doubled_over_ten_thousand_operations() {
 }
 
 /// One thing, and what is known of it.
-struct Place {
+struct Watched {
     object: Object,
     bytes: usize,
     full: bool,
@@ -103,9 +103,9 @@ struct Place {
     watch: Option<Watch>,
 }
 
-impl Place {
+impl Watched {
     fn new(kind: Kind) -> Self {
-        Place { object: Object::new(kind), bytes: 0, full: false, hung_up: false, watch: None }
+        Watched { object: Object::new(kind), bytes: 0, full: false, hung_up: false, watch: None }
     }
 
     fn readable(&self) -> bool {
@@ -125,7 +125,7 @@ impl Place {
 struct World {
     row: &'static Mechanism,
     watcher: Box<dyn readiness::Readiness>,
-    places: Vec<Place>,
+    watched_objects: Vec<Watched>,
     next_token: u64,
 }
 
@@ -138,12 +138,12 @@ fn fail<T>(reason: String) -> Outcome<T> {
 impl World {
     fn new(row: &'static Mechanism) -> Self {
         let kinds: Vec<_> = Kind::of(row).filter(|&kind| kind != Kind::Tcp).collect();
-        let sockets = (0..PLACES / 2).map(|_| Place::new(Kind::Socketpair));
-        let others = (0..PLACES / 2).map(|at| Place::new(kinds[1 + at % (kinds.len() - 1)]));
+        let sockets = (0..OBJECTS / 2).map(|_| Watched::new(Kind::Socketpair));
+        let others = (0..OBJECTS / 2).map(|at| Watched::new(kinds[1 + at % (kinds.len() - 1)]));
         World {
             row,
-            watcher: (row.open)(PLACES).expect("opens"),
-            places: sockets.chain(others).collect(),
+            watcher: (row.open)(OBJECTS).expect("opens"),
+            watched_objects: sockets.chain(others).collect(),
             next_token: 0,
         }
     }
@@ -167,18 +167,18 @@ impl World {
     fn token(&mut self, at: usize) -> Token {
         self.next_token += 1;
         // The place can be told from the token, and an old token from a new one.
-        Token(self.next_token * PLACES as u64 + at as u64)
+        Token(self.next_token * OBJECTS as u64 + at as u64)
     }
 
     fn add(&mut self, at: usize, interest: Interest) -> Outcome<bool> {
         let token = self.token(at);
-        let place = &mut self.places[at];
-        let interest = place.interest(interest);
-        let added = self.watcher.add(place.object.fd(), token, interest);
-        match (&place.watch, added) {
+        let watched = &mut self.watched_objects[at];
+        let interest = watched.interest(interest);
+        let added = self.watcher.add(watched.object.fd(), token, interest);
+        match (&watched.watch, added) {
             (None, Ok(())) => {
-                let (readable, writable) = (place.readable(), place.writable());
-                place.watch = Some(Watch::new(self.row, token, interest, readable, writable));
+                let (readable, writable) = (watched.readable(), watched.writable());
+                watched.watch = Some(Watch::new(self.row, token, interest, readable, writable));
             }
             (Some(_), Err(error)) if error.kind() == ErrorKind::AlreadyExists => {}
             (_, outcome) => return fail(format!("add: {outcome:?}")),
@@ -188,18 +188,18 @@ impl World {
 
     fn modify(&mut self, at: usize, interest: Interest) -> Outcome<bool> {
         let token = self.token(at);
-        let place = &mut self.places[at];
-        let interest = place.interest(interest);
-        let modified = self.watcher.modify(place.object.fd(), token, interest);
-        match (&place.watch, modified) {
+        let watched = &mut self.watched_objects[at];
+        let interest = watched.interest(interest);
+        let modified = self.watcher.modify(watched.object.fd(), token, interest);
+        match (&watched.watch, modified) {
             (Some(_), Ok(())) => {
-                let (readable, writable) = (place.readable(), place.writable());
-                let before = place.watch.take();
+                let (readable, writable) = (watched.readable(), watched.writable());
+                let before = watched.watch.take();
                 let mut watch = Watch::new(self.row, token, interest, readable, writable);
                 if let Some(before) = before {
                     watch.inherit(&before);
                 }
-                place.watch = Some(watch);
+                watched.watch = Some(watch);
             }
             (None, Err(error)) if error.kind() == ErrorKind::NotFound => {}
             (_, outcome) => return fail(format!("modify: {outcome:?}")),
@@ -208,8 +208,8 @@ impl World {
     }
 
     fn remove(&mut self, at: usize) -> Outcome<()> {
-        let place = &mut self.places[at];
-        match (place.watch.take(), self.watcher.remove(place.object.fd())) {
+        let watched = &mut self.watched_objects[at];
+        match (watched.watch.take(), self.watcher.remove(watched.object.fd())) {
             (Some(_), Ok(())) => Ok(()),
             (None, Err(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
             (_, outcome) => fail(format!("remove: {outcome:?}")),
@@ -217,101 +217,104 @@ impl World {
     }
 
     fn send(&mut self, at: usize, bytes: usize) -> bool {
-        let place = &mut self.places[at];
+        let watched = &mut self.watched_objects[at];
         // Few enough for the smallest buffer.
-        if place.hung_up || place.bytes > 1_000 {
+        if watched.hung_up || watched.bytes > 1_000 {
             return false;
         }
-        place.object.send(bytes);
-        place.bytes += bytes;
-        if let Some(watch) = &mut place.watch {
+        watched.object.send(bytes);
+        watched.bytes += bytes;
+        if let Some(watch) = &mut watched.watch {
             watch.data_came();
         }
         true
     }
 
     fn drain(&mut self, at: usize) -> Outcome<bool> {
-        let place = &mut self.places[at];
-        let (expected, got) = (std::mem::take(&mut place.bytes), place.object.drain());
-        if got != expected && !place.hung_up {
+        let watched = &mut self.watched_objects[at];
+        let (expected, got) = (std::mem::take(&mut watched.bytes), watched.object.drain());
+        if got != expected && !watched.hung_up {
             return fail(format!("the test read {got} bytes instead of {expected}"));
         }
         Ok(expected > 0)
     }
 
     fn fill(&mut self, at: usize) -> bool {
-        let place = &mut self.places[at];
-        if place.object.kind != Kind::Socketpair || place.hung_up || place.full {
+        let watched = &mut self.watched_objects[at];
+        if watched.object.kind != Kind::Socketpair || watched.hung_up || watched.full {
             return false;
         }
-        place.object.fill();
-        place.full = true;
-        if let Some(watch) = &mut place.watch {
+        watched.object.fill();
+        watched.full = true;
+        if let Some(watch) = &mut watched.watch {
             watch.filled();
         }
         true
     }
 
     fn relieve(&mut self, at: usize) -> bool {
-        let place = &mut self.places[at];
-        if !place.full || place.hung_up {
+        let watched = &mut self.watched_objects[at];
+        if !watched.full || watched.hung_up {
             return false;
         }
-        place.object.relieve();
-        place.full = false;
-        if let Some(watch) = &mut place.watch {
-            watch.room_came();
+        watched.object.relieve();
+        watched.full = false;
+        if let Some(watch) = &mut watched.watch {
+            watch.became_writable();
         }
         true
     }
 
     fn hang_up(&mut self, at: usize) -> bool {
-        let place = &mut self.places[at];
-        if place.hung_up || place.object.kind.is_eventfd() {
+        let watched = &mut self.watched_objects[at];
+        if watched.hung_up || watched.object.kind.is_eventfd() {
             return false;
         }
-        place.object.hang_up();
-        place.hung_up = true;
-        if let Some(watch) = &mut place.watch {
+        watched.object.hang_up();
+        watched.hung_up = true;
+        if let Some(watch) = &mut watched.watch {
             watch.hung_up();
         }
         true
     }
 
     fn reopen(&mut self, at: usize) -> Outcome<()> {
-        if self.places[at].watch.is_some() {
+        if self.watched_objects[at].watch.is_some() {
             self.remove(at)?;
         }
-        let kind = self.places[at].object.kind;
+        let kind = self.watched_objects[at].object.kind;
         // Closed first, so that the number is given again.
-        let spare = Place::new(kind);
-        drop(std::mem::replace(&mut self.places[at], spare));
-        self.places[at] = Place::new(kind);
+        let spare = Watched::new(kind);
+        drop(std::mem::replace(&mut self.watched_objects[at], spare));
+        self.watched_objects[at] = Watched::new(kind);
         Ok(())
     }
 
     /// Takes all that is there, judges it, and sees that nothing is missing.
     fn wait(&mut self) -> Outcome<()> {
         loop {
-            let told = self.take(Duration::ZERO)?;
-            self.judge(&told)?;
-            if self.row.trigger == Trigger::Level || told.is_empty() {
+            let reported = self.take(Duration::ZERO)?;
+            self.judge(&reported)?;
+            if self.row.trigger == Trigger::Level || reported.is_empty() {
                 break;
             }
         }
         // Some kernels finish in a thread of their own what others do at once; the row says so.
         let late = self.row.limits.iter().any(|limit| limit.contains("moments"));
         while let Some(at) = self.owing() {
-            let told = if late { self.take(PATIENCE)? } else { Vec::new() };
-            if told.is_empty() {
-                let place = &self.places[at];
-                return fail(format!("lost: place {at}, {:?}", place.watch));
+            let reported = if late { self.take(PATIENCE)? } else { Vec::new() };
+            if reported.is_empty() {
+                let watched = &self.watched_objects[at];
+                return fail(format!("lost: place {at}, {:?}", watched.watch));
             }
-            self.judge(&told)?;
+            self.judge(&reported)?;
         }
         if !late {
             // An empty queue owes nothing more for what has come.
-            self.places.iter_mut().filter_map(|place| place.watch.as_mut()).for_each(Watch::settle);
+            self.watched_objects
+                .iter_mut()
+                .filter_map(|watched| watched.watch.as_mut())
+                .for_each(Watch::settle);
         }
         Ok(())
     }
@@ -324,30 +327,30 @@ impl World {
         }
     }
 
-    fn judge(&mut self, told: &[Event]) -> Outcome<()> {
-        for (nth, event) in told.iter().enumerate() {
-            let at = (event.token.0 % PLACES as u64) as usize;
-            let place = &mut self.places[at];
-            let (readable, writable) = (place.readable(), place.writable());
-            let Some(watch) = place.watch.as_mut().filter(|watch| watch.token == event.token)
+    fn judge(&mut self, reported: &[Event]) -> Outcome<()> {
+        for (nth, event) in reported.iter().enumerate() {
+            let at = (event.token.0 % OBJECTS as u64) as usize;
+            let watched = &mut self.watched_objects[at];
+            let (readable, writable) = (watched.readable(), watched.writable());
+            let Some(watch) = watched.watch.as_mut().filter(|watch| watch.token == event.token)
             else {
                 return fail(format!("told of one that is not watched: place {at}, {event:?}"));
             };
-            if told[..nth].contains(event) && self.row.trigger == Trigger::Level {
+            if reported[..nth].contains(event) && self.row.trigger == Trigger::Level {
                 return fail(format!("told twice: place {at}, {event:?}"));
             }
-            if event.hangup && !place.hung_up {
+            if event.hangup && !watched.hung_up {
                 return fail(format!("no hang-up: place {at}, {event:?}"));
             }
-            if let Err(reason) = watch.judge(event, readable, writable, place.hung_up) {
+            if let Err(reason) = watch.judge(event, readable, writable, watched.hung_up) {
                 return fail(format!("{reason}: place {at}, {event:?}, {watch:?}"));
             }
         }
         if self.row.trigger == Trigger::Level {
-            for place in &mut self.places {
-                let (readable, writable) = (place.readable(), place.writable());
-                if let Some(watch) = &mut place.watch {
-                    watch.level_told(told, readable, writable);
+            for watched in &mut self.watched_objects {
+                let (readable, writable) = (watched.readable(), watched.writable());
+                if let Some(watch) = &mut watched.watch {
+                    watch.level_reported(reported, readable, writable);
                 }
             }
         }
@@ -356,22 +359,22 @@ impl World {
 
     /// A place with an event that has to come and has not.
     fn owing(&self) -> Option<usize> {
-        self.places.iter().position(|place| {
-            let owes = |watch: &Watch| watch.owes(place.readable(), place.writable());
-            place.watch.as_ref().is_some_and(owes)
+        self.watched_objects.iter().position(|watched| {
+            let owes = |watch: &Watch| watch.owes(watched.readable(), watched.writable());
+            watched.watch.as_ref().is_some_and(owes)
         })
     }
 
     fn end(mut self) -> Outcome<()> {
         self.wait()?;
-        for at in 0..PLACES {
-            if self.places[at].watch.is_some() {
+        for at in 0..OBJECTS {
+            if self.watched_objects[at].watch.is_some() {
                 self.remove(at)?;
             }
         }
         match self.take(Duration::ZERO)?.as_slice() {
             [] => Ok(()),
-            told => fail(format!("none is watched: {told:?}")),
+            reported => fail(format!("none is watched: {reported:?}")),
         }
     }
 }

@@ -110,15 +110,15 @@ fn a_queue_that_is_too_short_loses_nothing() {
 
 /// Adds all, or as many as a row takes whose limits name its capacity; returns how many.
 fn add_while_it_takes_them(row: &Mechanism, watcher: &mut Watcher, objects: &[Object]) -> usize {
-    for (place, object) in objects.iter().enumerate() {
-        let added = watcher.inner.add(object.fd(), Token(place as u64), Interest::Readable);
+    for (position, object) in objects.iter().enumerate() {
+        let added = watcher.inner.add(object.fd(), Token(position as u64), Interest::Readable);
         let Err(error) = added else { continue };
         let name = row.name;
-        assert_eq!(error.kind(), ErrorKind::QuotaExceeded, "{name}: add {place}: {error}");
+        assert_eq!(error.kind(), ErrorKind::QuotaExceeded, "{name}: add {position}: {error}");
         assert!(error.to_string().contains("capacity"), "{name}: {error}");
         assert!(row.limits.iter().any(|limit| limit.contains("capacity")), "{name}");
-        assert!(place >= 16, "{name}: took only {place}");
-        return place;
+        assert!(position >= 16, "{name}: took only {position}");
+        return position;
     }
     objects.len()
 }

@@ -29,10 +29,10 @@ fn a_full_queue_of_signals_loses_nothing() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let child = started(&mut command).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&child.stdout);
+    let reported = String::from_utf8_lossy(&child.stdout);
     let errors = String::from_utf8_lossy(&child.stderr);
-    assert!(child.status.success(), "{told}\n{errors}");
-    assert!(told.contains("1 passed"), "{told}");
+    assert!(child.status.success(), "{reported}\n{errors}");
+    assert!(reported.contains("1 passed"), "{reported}");
 }
 
 #[test]

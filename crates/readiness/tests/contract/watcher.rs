@@ -103,29 +103,29 @@ impl Watcher {
     /// Takes events until there is one of each of `expected` (tokens that are places in `objects`),
     /// drains each object, arms it again, and returns how often each was told.
     pub fn gather(&mut self, objects: &[Object], expected: &[u64]) -> BTreeMap<u64, u32> {
-        let mut told: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut reported: BTreeMap<u64, u32> = BTreeMap::new();
         let mut missing: std::collections::BTreeSet<u64> = expected.iter().copied().collect();
         while !missing.is_empty() {
             let what = format!("{} of {}", missing.len(), expected.len());
             for event in self.next(&what) {
                 let token = event.token.0;
                 assert!(event.readable, "{}: {event:?}", self.row.name);
-                *told.entry(token).or_default() += 1;
+                *reported.entry(token).or_default() += 1;
                 missing.remove(&token);
                 objects[token as usize].drain();
                 self.rearm(&objects[token as usize], token, Interest::Readable);
             }
         }
-        told
+        reported
     }
 
     /// As [`Watcher::gather`], and each has to be told once, and nothing else.
     pub fn gather_once(&mut self, objects: &[Object], expected: &[u64]) {
-        let told = self.gather(objects, expected);
+        let reported = self.gather(objects, expected);
         let name = self.row.name;
-        let not_once: Vec<_> = told.iter().filter(|(_, count)| **count != 1).take(5).collect();
+        let not_once: Vec<_> = reported.iter().filter(|(_, count)| **count != 1).take(5).collect();
         assert!(not_once.is_empty(), "{name}: told more than once: {not_once:?}");
-        assert_eq!(told.len(), expected.len(), "{name}: told what nobody caused");
+        assert_eq!(reported.len(), expected.len(), "{name}: told what nobody caused");
         self.quiet("all was told and drained");
     }
 }

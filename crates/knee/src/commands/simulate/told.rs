@@ -175,7 +175,7 @@ fn metrics(model: &Model, figures: &Figures) -> Vec<Metric> {
         metric("preemptions", 1e3 * each(figures.involuntary), figures.acquisitions),
         spread("waiting", waiting),
         metric("p99", waiting.p99_ns, waiting.count),
-        metric("longest", waiting.longest_ns, waiting.count),
+        metric("longest", waiting.max_ns, waiting.count),
         metric("held", model.work.held_ns as f64, 1),
         metric("outside", model.work.outside_ns as f64, 1),
     ];

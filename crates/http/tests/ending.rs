@@ -258,7 +258,7 @@ fn what_can_not_be_started_says_why() {
         (start(&|config| config.workers = 0), "one worker"),
         (start(&|config| config.root = "/nowhere/at/all".into()), "/nowhere/at/all"),
         (start(&|config| config.pin = vec![1_000]), "no such CPU"),
-        (start(&|config| config.pin = vec![1 << 20]), "no such CPU"),
+        (start(&|config| config.pin = vec![1 << 20]), "there is no CPU"),
         (start(&|config| config.log = Some("/nowhere/log".into())), "/nowhere/log"),
     ];
     for (text, part) in text {

@@ -1,6 +1,6 @@
 //! The CPUs: whether a moment is as fast as the next, and what each system call pays.
 
-use super::{ALL, Check, Found, Group, Machine, Remedy, Setting, Unknown};
+use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -11,7 +11,7 @@ pub static GROUP: Group = Group {
             looks_at: "who chooses the CPUs' frequency (cpufreq)",
             why: "a frequency that follows the load makes short work look slow: the first points most",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: governor,
         },
         Check {
@@ -19,7 +19,7 @@ pub static GROUP: Group = Group {
             looks_at: "whether CPUs go beyond their rated frequency (turbo, boost)",
             why: "how far they go depends on heat and on what else runs, so rounds differ",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: turbo,
         },
         Check {
@@ -27,7 +27,7 @@ pub static GROUP: Group = Group {
             looks_at: "whether CPUs share a core (SMT)",
             why: "what runs on the other half of a core takes its caches and its time",
             workloads: ALL,
-            by_name: Some("it takes half of the CPUs from everything that runs"),
+            fix_risk: Some("it takes half of the CPUs from everything that runs"),
             look: smt,
         },
         Check {
@@ -35,7 +35,7 @@ pub static GROUP: Group = Group {
             looks_at: "what the kernel does against faults of the CPU",
             why: "each system call pays for them: compare machines only where they are the same",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: mitigations,
         },
         Check {
@@ -43,7 +43,7 @@ pub static GROUP: Group = Group {
             looks_at: "whether this is a virtual machine",
             why: "page faults and waking up cost more there, and a neighbour may take the CPU",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: hypervisor,
         },
         Check {
@@ -52,7 +52,7 @@ pub static GROUP: Group = Group {
             why: "any but the TSC costs many times as much to read, which shows where each call is \
                   timed",
             workloads: ALL,
-            by_name: Some("the kernel chose another clock, perhaps because the TSC is not steady"),
+            fix_risk: Some("the kernel chose another clock, perhaps because the TSC is not steady"),
             look: clock_source,
         },
     ],
@@ -60,13 +60,13 @@ pub static GROUP: Group = Group {
 
 const CPUFREQ: &str = "/sys/devices/system/cpu/cpufreq";
 
-fn governor(machine: &Machine) -> Result<Found, Unknown> {
+fn governor(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let names = machine.names(CPUFREQ);
     let policies: Vec<String> = names
         .iter()
         .filter(|name| name.starts_with("policy"))
         .map(|name| format!("{CPUFREQ}/{name}"))
-        .filter(|folder| machine.has(&format!("{folder}/scaling_governor")))
+        .filter(|directory| machine.has(&format!("{directory}/scaling_governor")))
         .collect();
     if policies.is_empty() {
         let why = "the kernel controls no frequency here: firmware or a hypervisor does";
@@ -74,8 +74,8 @@ fn governor(machine: &Machine) -> Result<Found, Unknown> {
     }
     let mut others = Vec::new();
     let mut settings = Vec::new();
-    for folder in policies {
-        let file = format!("{folder}/scaling_governor");
+    for directory in policies {
+        let file = format!("{directory}/scaling_governor");
         let now = machine.read(&file)?;
         if now != "performance" {
             others.push(now);
@@ -85,21 +85,21 @@ fn governor(machine: &Machine) -> Result<Found, Unknown> {
     others.sort();
     others.dedup();
     if others.is_empty() {
-        return Ok(Found::ok("performance"));
+        return Ok(Diagnosis::ok("performance"));
     }
     let can = settings.iter().all(|setting| {
         let list = setting.file.replace("scaling_governor", "scaling_available_governors");
         machine.read(&list).is_ok_and(|list| list.split_whitespace().any(|g| g == "performance"))
     });
     let remedy = if can {
-        Remedy::Set(settings)
+        Remedy::Settings(settings)
     } else {
-        Remedy::type_in(format!("{}modprobe cpufreq_performance", machine.sudo()))
+        Remedy::command(format!("{}modprobe cpufreq_performance", machine.sudo()))
     };
-    Ok(Found::mind(others.join(", "), "the frequency follows the load", remedy))
+    Ok(Diagnosis::mind(others.join(", "), "the frequency follows the load", remedy))
 }
 
-fn turbo(machine: &Machine) -> Result<Found, Unknown> {
+fn turbo(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let switches = [
         ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"),
         ("/sys/devices/system/cpu/cpufreq/boost", "1", "0"),
@@ -109,17 +109,21 @@ fn turbo(machine: &Machine) -> Result<Found, Unknown> {
         return Err(Unknown(why.into()));
     };
     if machine.read(file)? == on {
-        return Ok(Found::mind("on", "the frequency follows the heat", Remedy::set(file, off)));
+        return Ok(Diagnosis::mind(
+            "on",
+            "the frequency follows the heat",
+            Remedy::setting(file, off),
+        ));
     }
-    Ok(Found::ok("off"))
+    Ok(Diagnosis::ok("off"))
 }
 
-fn smt(machine: &Machine) -> Result<Found, Unknown> {
+fn smt(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/sys/devices/system/cpu/smt/control";
     match machine.read(file)?.as_str() {
-        "on" => Ok(Found::mind("on", "CPUs share cores", Remedy::set(file, "off"))),
-        "off" | "forceoff" => Ok(Found::ok("off")),
-        "notsupported" | "notimplemented" => Ok(Found::ok("none")),
+        "on" => Ok(Diagnosis::mind("on", "CPUs share cores", Remedy::setting(file, "off"))),
+        "off" | "forceoff" => Ok(Diagnosis::ok("off")),
+        "notsupported" | "notimplemented" => Ok(Diagnosis::ok("none")),
         other => Err(Unknown(format!("{file} says `{other}`, which is not known"))),
     }
 }
@@ -135,15 +139,15 @@ const COSTLY: &[(&str, &str)] = &[
     ("IBPB", "IBPB"),
 ];
 
-fn mitigations(machine: &Machine) -> Result<Found, Unknown> {
-    let folder = "/sys/devices/system/cpu/vulnerabilities";
-    let faults = machine.names(folder);
+fn mitigations(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let directory = "/sys/devices/system/cpu/vulnerabilities";
+    let faults = machine.names(directory);
     if faults.is_empty() {
-        return Err(Unknown(format!("there is nothing in {folder}")));
+        return Err(Unknown(format!("there is nothing in {directory}")));
     }
     let mut paid: Vec<&str> = Vec::new();
     for fault in &faults {
-        let text = machine.read(&format!("{folder}/{fault}"))?;
+        let text = machine.read(&format!("{directory}/{fault}"))?;
         for &(word, name) in COSTLY {
             // What comes first is what is done; `; IBPB: disabled` behind it is not.
             let does = text.split([';', ',']).map(str::trim).any(|part| {
@@ -158,46 +162,46 @@ fn mitigations(machine: &Machine) -> Result<Found, Unknown> {
         }
     }
     if paid.is_empty() {
-        return Ok(Found::ok("none that each system call pays for"));
+        return Ok(Diagnosis::ok("none that each system call pays for"));
     }
-    let remedy = Remedy::to_do("boot with mitigations=off, where every program is trusted");
-    Ok(Found::mind(paid.join(", "), "", remedy))
+    let remedy = Remedy::advice("boot with mitigations=off, where every program is trusted");
+    Ok(Diagnosis::mind(paid.join(", "), "", remedy))
 }
 
-fn hypervisor(machine: &Machine) -> Result<Found, Unknown> {
+fn hypervisor(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/cpuinfo")?;
     let flags = info.lines().find(|line| line.starts_with("flags"));
     let says = flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
     match says {
-        Some(false) => Ok(Found::ok("no")),
+        Some(false) => Ok(Diagnosis::ok("no")),
         Some(true) => {
             let vendor = machine.read("/sys/class/dmi/id/sys_vendor");
             let vendor =
                 vendor.map_or_else(|_| "yes".to_owned(), |vendor| format!("yes, {vendor}"));
-            Ok(Found::mind(
+            Ok(Diagnosis::mind(
                 vendor,
                 "measure on the bare machine what is to be compared",
-                Remedy::Nothing,
+                Remedy::None,
             ))
         }
         None => Err(Unknown("/proc/cpuinfo has no flags that would say so".into())),
     }
 }
 
-fn clock_source(machine: &Machine) -> Result<Found, Unknown> {
-    let folder = "/sys/devices/system/clocksource/clocksource0";
-    let file = format!("{folder}/current_clocksource");
+fn clock_source(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let directory = "/sys/devices/system/clocksource/clocksource0";
+    let file = format!("{directory}/current_clocksource");
     let now = machine.read(&file)?;
     if now == "tsc" {
-        return Ok(Found::ok(now));
+        return Ok(Diagnosis::ok(now));
     }
-    let others = machine.read(&format!("{folder}/available_clocksource"))?;
+    let others = machine.read(&format!("{directory}/available_clocksource"))?;
     let remedy = if others.split_whitespace().any(|other| other == "tsc") {
-        Remedy::set(file, "tsc")
+        Remedy::setting(file, "tsc")
     } else {
-        Remedy::to_do("boot with clocksource=tsc, where the TSC can be trusted")
+        Remedy::advice("boot with clocksource=tsc, where the TSC can be trusted")
     };
-    Ok(Found::mind(now, "reading it is slow", remedy))
+    Ok(Diagnosis::mind(now, "reading it is slow", remedy))
 }
 
 #[cfg(test)]
@@ -209,9 +213,9 @@ mod tests {
     fn policies(governors: &[&str]) -> Fake {
         let fake = Fake::new();
         for (number, governor) in governors.iter().enumerate() {
-            let folder = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
-            fake.set(&format!("{folder}/scaling_governor"), governor);
-            fake.set(&format!("{folder}/scaling_available_governors"), "performance powersave");
+            let directory = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
+            fake.set(&format!("{directory}/scaling_governor"), governor);
+            fake.set(&format!("{directory}/scaling_available_governors"), "performance powersave");
         }
         fake
     }
@@ -261,17 +265,20 @@ mod tests {
 
     #[test]
     fn only_mitigations_that_are_on_and_cost_are_named() {
-        let folder = "/sys/devices/system/cpu/vulnerabilities";
+        let directory = "/sys/devices/system/cpu/vulnerabilities";
         let fake = Fake::new()
-            .with(&format!("{folder}/meltdown"), "Not affected")
+            .with(&format!("{directory}/meltdown"), "Not affected")
             .with(
-                &format!("{folder}/spectre_v2"),
+                &format!("{directory}/spectre_v2"),
                 "Mitigation: Enhanced / Automatic IBRS; IBPB: disabled; PBRSB-eIBRS: Not affected",
             )
-            .with(&format!("{folder}/spectre_v1"), "Mitigation: usercopy/swapgs barriers");
+            .with(&format!("{directory}/spectre_v1"), "Mitigation: usercopy/swapgs barriers");
         assert_eq!(fake.finds("mitigations").0, State::Ok);
-        fake.set(&format!("{folder}/meltdown"), "Mitigation: PTI");
-        fake.set(&format!("{folder}/spec_rstack_overflow"), "Vulnerable: Safe RET, no microcode");
+        fake.set(&format!("{directory}/meltdown"), "Mitigation: PTI");
+        fake.set(
+            &format!("{directory}/spec_rstack_overflow"),
+            "Vulnerable: Safe RET, no microcode",
+        );
         let (state, said, _) = fake.finds("mitigations");
         assert_eq!(state, State::Mind);
         assert!(said.starts_with("page-table isolation, safe returns"), "{said}");
@@ -285,23 +292,23 @@ mod tests {
         fake.set("/sys/class/dmi/id/sys_vendor", "QEMU\n");
         let (state, said, command) = fake.finds("hypervisor");
         assert!(state == State::Mind && said.starts_with("yes, QEMU"), "{said}");
-        assert_eq!(command, "", "nothing mends it");
+        assert_eq!(command, "", "nothing fixes it");
         fake.set("/proc/cpuinfo", "Features : fp asimd\n");
         assert_eq!(fake.finds("hypervisor").0, State::Unknown);
     }
 
     #[test]
     fn the_tsc_is_taken_where_it_can_be_had() {
-        let folder = "/sys/devices/system/clocksource/clocksource0";
+        let directory = "/sys/devices/system/clocksource/clocksource0";
         let fake = Fake::new()
-            .with(&format!("{folder}/current_clocksource"), "tsc\n")
-            .with(&format!("{folder}/available_clocksource"), "tsc hpet acpi_pm\n");
+            .with(&format!("{directory}/current_clocksource"), "tsc\n")
+            .with(&format!("{directory}/available_clocksource"), "tsc hpet acpi_pm\n");
         assert_eq!(fake.finds("clock-source").0, State::Ok);
-        fake.set(&format!("{folder}/current_clocksource"), "hpet\n");
+        fake.set(&format!("{directory}/current_clocksource"), "hpet\n");
         let (state, _, command) = fake.finds("clock-source");
         assert_eq!(state, State::Mind);
-        assert_eq!(command, format!("echo tsc | tee {folder}/current_clocksource"));
-        fake.set(&format!("{folder}/available_clocksource"), "hpet acpi_pm\n");
+        assert_eq!(command, format!("echo tsc | tee {directory}/current_clocksource"));
+        fake.set(&format!("{directory}/available_clocksource"), "hpet acpi_pm\n");
         assert!(fake.finds("clock-source").2.starts_with("boot with"));
     }
 }

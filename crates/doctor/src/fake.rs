@@ -1,4 +1,4 @@
-//! A machine of files in a temporary folder, for tests: both states of each check can be had there.
+//! A machine of files in a temporary directory, for tests: both states of each check can be had there.
 
 use super::{Examined, Machine, State, examine};
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use tempfile::TempDir;
 
 /// A machine that has only what a test gives it.
 pub struct Fake {
-    pub folder: TempDir,
+    pub directory: TempDir,
 }
 
 impl Fake {
     pub fn new() -> Fake {
-        Fake { folder: tempfile::tempdir().unwrap() }
+        Fake { directory: tempfile::tempdir().unwrap() }
     }
 
     /// With a file of this text.
@@ -31,16 +31,17 @@ impl Fake {
     }
 
     fn path(&self, file: &str) -> PathBuf {
-        self.folder.path().join(file.trim_start_matches('/'))
+        self.directory.path().join(file.trim_start_matches('/'))
     }
 
     /// Where this machine's record would be.
     pub fn record(&self) -> PathBuf {
-        self.folder.path().join("data/knee/knee.db")
+        self.directory.path().join("data/knee/knee.db")
     }
 
     pub fn machine(&self) -> Machine {
-        let mut machine = Machine::below(self.folder.path(), self.folder.path(), &self.record());
+        let mut machine =
+            Machine::below(self.directory.path(), self.directory.path(), &self.record());
         machine.is_root = true;
         machine
     }
@@ -54,8 +55,8 @@ impl Fake {
 /// What the check of that name finds on a machine.
 pub fn finds(machine: &Machine, name: &str) -> (State, String, String) {
     let all = examine(machine);
-    let Examined { found, .. } = all.into_iter().find(|one| one.check.name == name).unwrap();
-    let command = found.remedy.spelled(machine);
-    let said = [found.value, found.says].join(": ");
-    (found.state, said, command)
+    let Examined { diagnosis, .. } = all.into_iter().find(|one| one.check.name == name).unwrap();
+    let command = diagnosis.remedy.text(machine);
+    let said = [diagnosis.value, diagnosis.message].join(": ");
+    (diagnosis.state, said, command)
 }

@@ -1,26 +1,26 @@
 //! `--fix` and `--undo`: changing settings, and putting back what was.
 
-use super::saved::{Change, Claim, Kept};
+use super::saved::{Change, Claim, SavedSettings};
 use super::{Examined, Machine, Remedy, Setting, State, Unknown, setting};
 use crate::Error;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::path::Path;
 
-/// What became of one check that was to be mended.
+/// The result of `--fix` for one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct FixResult {
     /// The check's name.
     pub check: &'static str,
-    /// What became of it.
+    /// What `--fix` did.
     pub outcome: Outcome,
 }
 
-/// What became of it.
+/// What `--fix` did for a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// These files hold something else now.
     Changed(Vec<Changed>),
-    /// There was nothing to mend.
+    /// There was nothing to fix.
     Fine,
     /// knee can't do it, and why; a person can.
     Left {
@@ -51,89 +51,93 @@ impl Changed {
     }
 }
 
-impl Mended {
-    fn left(machine: &Machine, one: &Examined, why: impl Into<String>) -> Mended {
-        let Examined { check, found, .. } = one;
-        let remedy = found.remedy.spelled(machine);
-        let is_command = !matches!(found.remedy, Remedy::Do(_));
-        Mended { check: check.name, outcome: Outcome::Left { why: why.into(), remedy, is_command } }
+impl FixResult {
+    fn left(machine: &Machine, examined: &Examined, why: impl Into<String>) -> FixResult {
+        let Examined { check, diagnosis, .. } = examined;
+        let remedy = diagnosis.remedy.text(machine);
+        let is_command = !matches!(diagnosis.remedy, Remedy::Advice(_));
+        FixResult {
+            check: check.name,
+            outcome: Outcome::Left { why: why.into(), remedy, is_command },
+        }
     }
 }
 
-/// A check that can be mended, and what each of its files holds now.
+/// A check that can be fixed, and what each of its files holds now.
 struct Plan<'a> {
     one: &'a Examined,
     settings: &'a [Setting],
     was: Vec<String>,
 }
 
-/// Mends what may be mended without harm, or what `names` names; what was is kept in `file` first.
+/// Fixes what may be fixed without harm, or what `names` names; the old settings are saved in `file` first.
 pub fn fix(
     machine: &Machine,
     examined: &[Examined],
     names: &[String],
     file: &Path,
-) -> Result<Vec<Mended>, Error> {
+) -> Result<Vec<FixResult>, Error> {
     let chosen = |one: &&Examined| {
         let named = names.iter().any(|name| name == one.check.name);
-        let troubled = matches!(one.found.state, State::Bad | State::Mind);
-        let may = matches!(one.found.remedy, Remedy::Set(_)) && one.check.by_name.is_none();
+        let troubled = matches!(one.diagnosis.state, State::Bad | State::Mind);
+        let may =
+            matches!(one.diagnosis.remedy, Remedy::Settings(_)) && one.check.fix_risk.is_none();
         named || (names.is_empty() && troubled && may)
     };
-    let mut mended = Vec::new();
+    let mut results = Vec::new();
     let mut plans = Vec::new();
     for one in examined.iter().filter(chosen) {
         match plan(machine, one) {
             Ok(plan) => plans.push(plan),
-            Err(why_not) => mended.push(why_not),
+            Err(why_not) => results.push(why_not),
         }
     }
     if plans.is_empty() {
-        return Ok(mended);
+        return Ok(results);
     }
-    let _claim = Claim::of(file)?;
-    let mut kept = match Kept::load(file)? {
-        Some(kept) if !kept.is_of_another_boot(machine) => kept,
-        _ => Kept::new(machine),
+    let _claim = Claim::new(file)?;
+    let mut saved = match SavedSettings::load(file)? {
+        Some(saved) if !saved.is_of_another_boot(machine) => saved,
+        _ => SavedSettings::new(machine),
     };
     for plan in &plans {
-        keep(machine, &mut kept, plan);
+        save(machine, &mut saved, plan);
     }
-    kept.save(file).map_err(|error| Error::NotSaved { file: file.into(), error })?;
+    saved.save(file).map_err(|error| Error::NotSaved { file: file.into(), error })?;
     for plan in &plans {
-        mended.push(carry_out(machine, plan));
+        results.push(carry_out(machine, plan));
         for Setting { file, .. } in plan.settings {
             if let Ok(made) = setting::current(machine, file) {
-                kept.note(file, &made);
+                saved.note(file, &made);
             }
         }
     }
     // What could not be changed after all needs no putting back.
-    kept.changes.retain(|change| !is_as_it_was(machine, change));
-    kept.save_rest(file)?;
-    Ok(mended)
+    saved.changes.retain(|change| !is_as_it_was(machine, change));
+    saved.save_rest(file)?;
+    Ok(results)
 }
 
 /// What is to be written for a check, or why nothing is.
-fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, Mended> {
-    let (check, found) = (one.check, &one.found);
-    if found.state == State::Ok {
-        return Err(Mended { check: check.name, outcome: Outcome::Fine });
+fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, FixResult> {
+    let (check, diagnosis) = (one.check, &one.diagnosis);
+    if diagnosis.state == State::Ok {
+        return Err(FixResult { check: check.name, outcome: Outcome::Fine });
     }
-    let settings = match &found.remedy {
-        Remedy::Set(settings) => settings.as_slice(),
-        Remedy::Type(_) | Remedy::Do(_) => {
-            return Err(Mended::left(machine, one, "knee can't do that for you"));
+    let settings = match &diagnosis.remedy {
+        Remedy::Settings(settings) => settings.as_slice(),
+        Remedy::Command(_) | Remedy::Advice(_) => {
+            return Err(FixResult::left(machine, one, "knee can't do that for you"));
         }
-        Remedy::Nothing if found.state == State::Unknown => {
-            return Err(Mended::left(machine, one, &found.says));
+        Remedy::None if diagnosis.state == State::Unknown => {
+            return Err(FixResult::left(machine, one, &diagnosis.message));
         }
-        Remedy::Nothing => return Err(Mended::left(machine, one, "nothing mends it from here")),
+        Remedy::None => return Err(FixResult::left(machine, one, "nothing fixes it from here")),
     };
     let mut was = Vec::new();
     for Setting { file, .. } in settings {
         let now = setting::current(machine, file);
-        was.push(now.map_err(|Unknown(why)| Mended::left(machine, one, why))?);
+        was.push(now.map_err(|Unknown(why)| FixResult::left(machine, one, why))?);
         let path = machine.path(file);
         if let Err(error) = accessat(CWD, &path, Access::WRITE_OK, AtFlags::EACCESS) {
             let why = if machine.is_root {
@@ -141,15 +145,15 @@ fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, Mended> {
             } else {
                 "only root may".to_owned()
             };
-            return Err(Mended::left(machine, one, why));
+            return Err(FixResult::left(machine, one, why));
         }
     }
     Ok(Plan { one, settings, was })
 }
 
-fn keep(machine: &Machine, kept: &mut Kept, plan: &Plan) {
+fn save(machine: &Machine, saved: &mut SavedSettings, plan: &Plan) {
     for (setting, was) in plan.settings.iter().zip(&plan.was) {
-        kept.add(Change {
+        saved.add(Change {
             check: plan.one.check.name.into(),
             file: setting.file.clone(),
             was: was.clone(),
@@ -159,16 +163,16 @@ fn keep(machine: &Machine, kept: &mut Kept, plan: &Plan) {
     }
 }
 
-fn carry_out(machine: &Machine, plan: &Plan) -> Mended {
+fn carry_out(machine: &Machine, plan: &Plan) -> FixResult {
     let mut changed = Vec::new();
     for (setting, was) in plan.settings.iter().zip(&plan.was) {
         let Setting { file, value } = setting;
         if let Err(error) = put(machine, file, value) {
-            return Mended::left(machine, plan.one, error);
+            return FixResult::left(machine, plan.one, error);
         }
         changed.push(Changed { file: file.clone(), was: was.clone(), now: value.clone() });
     }
-    Mended { check: plan.one.check.name, outcome: Outcome::Changed(changed) }
+    FixResult { check: plan.one.check.name, outcome: Outcome::Changed(changed) }
 }
 
 /// Writes, and looks whether the kernel took it.
@@ -191,18 +195,18 @@ fn is_as_it_was(machine: &Machine, change: &Change) -> bool {
         && setting::current(machine, &change.file).is_ok_and(|now| now == change.was)
 }
 
-/// What became of all that was to be put back.
+/// What `--undo` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undoing {
+pub struct UndoReport {
     /// Whether the machine was started anew since, and its settings with it.
     pub restarted: bool,
     /// Each setting, in the order in which they were put back.
-    pub settings: Vec<Undone>,
+    pub settings: Vec<UndoResult>,
 }
 
-/// What became of one setting that was to be put back.
+/// What `--undo` did for one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoResult {
     /// The check's name.
     pub check: String,
     /// The kernel's file.
@@ -215,34 +219,34 @@ pub struct Undone {
     pub left: Option<String>,
 }
 
-/// Puts back what is kept in `file`, the latest change first. What somebody else changed since is
-/// left alone unless `force` is set, and stays kept.
-pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<Undoing, Error> {
-    if Kept::load(file)?.is_none() {
-        return Ok(Undoing::default());
+/// Puts back what is kept in `file`, the latest change first. What was changed by others since is
+/// left alone unless `force` is set, and stays saved.
+pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<UndoReport, Error> {
+    if SavedSettings::load(file)?.is_none() {
+        return Ok(UndoReport::default());
     }
-    let _claim = Claim::of(file)?;
-    let Some(mut kept) = Kept::load(file)? else { return Ok(Undoing::default()) };
-    if kept.is_of_another_boot(machine) {
-        kept.changes.clear();
-        kept.save_rest(file)?;
-        return Ok(Undoing { restarted: true, settings: Vec::new() });
+    let _claim = Claim::new(file)?;
+    let Some(mut saved) = SavedSettings::load(file)? else { return Ok(UndoReport::default()) };
+    if saved.is_of_another_boot(machine) {
+        saved.changes.clear();
+        saved.save_rest(file)?;
+        return Ok(UndoReport { restarted: true, settings: Vec::new() });
     }
     let mut undone = Vec::new();
     let mut rest = Vec::new();
-    for change in kept.changes.iter().rev() {
+    for change in saved.changes.iter().rev() {
         let one = put_back(machine, change, force);
         if one.left.is_some() {
             rest.insert(0, change.clone());
         }
         undone.push(one);
     }
-    kept.changes = rest;
-    kept.save_rest(file)?;
-    Ok(Undoing { restarted: false, settings: undone })
+    saved.changes = rest;
+    saved.save_rest(file)?;
+    Ok(UndoReport { restarted: false, settings: undone })
 }
 
-fn put_back(machine: &Machine, change: &Change, force: bool) -> Undone {
+fn put_back(machine: &Machine, change: &Change, force: bool) -> UndoResult {
     let Change { check, file, was, set, .. } = change;
     let now = setting::current(machine, file);
     let left = match &now {
@@ -253,11 +257,11 @@ fn put_back(machine: &Machine, change: &Change, force: bool) -> Undone {
         Err(Unknown(why)) => Some(why.clone()),
         Ok(now) if now == was => None,
         Ok(now) if !force && !set.contains(now) => {
-            Some(format!("somebody else made it {now} since; --force puts {was} back"))
+            Some(format!("it was changed to {now} since; --force puts {was} back"))
         }
         Ok(_) => put(machine, file, was).err(),
     };
-    Undone { check: check.clone(), file: file.clone(), was: was.clone(), now: now.ok(), left }
+    UndoResult { check: check.clone(), file: file.clone(), was: was.clone(), now: now.ok(), left }
 }
 
 #[cfg(test)]
@@ -265,7 +269,7 @@ mod tests {
     use super::*;
     use crate::examine;
     use crate::fake::Fake;
-    use crate::saved::file_beside;
+    use crate::saved::state_file;
 
     const QUEUE: &str = "/proc/sys/net/core/somaxconn";
     const PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
@@ -273,7 +277,7 @@ mod tests {
     const SMT: &str = "/sys/devices/system/cpu/smt/control";
     const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-    /// A machine with four things to mend, one of them only by name.
+    /// A machine with four things to fix, one of them only by name.
     fn sick() -> Fake {
         Fake::new()
             .with(BOOT, "first\n")
@@ -283,18 +287,18 @@ mod tests {
             .with(SMT, "on\n")
     }
 
-    fn mend(fake: &Fake, names: &[&str]) -> Vec<Mended> {
+    fn fixed(fake: &Fake, names: &[&str]) -> Vec<FixResult> {
         let machine = fake.machine();
         let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
-        fix(&machine, &examine(&machine), &names, &file_beside(&fake.record())).unwrap()
+        fix(&machine, &examine(&machine), &names, &state_file(&fake.record())).unwrap()
     }
 
-    fn put_all_back(fake: &Fake, force: bool) -> Undoing {
-        undo(&fake.machine(), &file_beside(&fake.record()), force).unwrap()
+    fn put_all_back(fake: &Fake, force: bool) -> UndoReport {
+        undo(&fake.machine(), &state_file(&fake.record()), force).unwrap()
     }
 
-    fn kept(fake: &Fake) -> Option<Kept> {
-        Kept::load(&file_beside(&fake.record())).unwrap()
+    fn kept(fake: &Fake) -> Option<SavedSettings> {
+        SavedSettings::load(&state_file(&fake.record())).unwrap()
     }
 
     fn values(fake: &Fake) -> [String; 4] {
@@ -307,36 +311,36 @@ mod tests {
     #[test]
     fn what_is_mended_is_put_back_the_latest_first() {
         let fake = sick();
-        let mended = mend(&fake, &[]);
-        let names: Vec<&str> = mended.iter().map(|one| one.check).collect();
+        let fixed = fixed(&fake, &[]);
+        let names: Vec<&str> = fixed.iter().map(|one| one.check).collect();
         assert_eq!(names, ["ports", "somaxconn", "thp"], "in the tables' order, and not smt");
         assert_eq!(values(&fake), WELL);
-        let undoing = put_all_back(&fake, false);
-        let names: Vec<&str> = undoing.settings.iter().map(|one| one.check.as_str()).collect();
+        let report = put_all_back(&fake, false);
+        let names: Vec<&str> = report.settings.iter().map(|one| one.check.as_str()).collect();
         assert_eq!(names, ["thp", "somaxconn", "ports"]);
         assert_eq!(values(&fake), SICK);
         assert!(kept(&fake).is_none(), "nothing is left to put back");
-        assert_eq!(put_all_back(&fake, false), Undoing::default());
+        assert_eq!(put_all_back(&fake, false), UndoReport::default());
     }
 
     #[test]
     fn only_what_is_named_is_mended() {
         let fake = sick();
-        mend(&fake, &["smt"]);
+        fixed(&fake, &["smt"]);
         assert_eq!(values(&fake), ["40000 45000", "128", "always", "off"]);
-        let mended = mend(&fake, &["smt", "descriptors", "hypervisor"]);
-        let outcome = |name: &str| &mended.iter().find(|one| one.check == name).unwrap().outcome;
+        let fixed = fixed(&fake, &["smt", "descriptors", "hypervisor"]);
+        let outcome = |name: &str| &fixed.iter().find(|one| one.check == name).unwrap().outcome;
         assert_eq!(*outcome("smt"), Outcome::Fine);
-        assert!(matches!(outcome("descriptors"), Outcome::Left { .. }), "{mended:?}");
-        assert!(matches!(outcome("hypervisor"), Outcome::Left { .. }), "{mended:?}");
+        assert!(matches!(outcome("descriptors"), Outcome::Left { .. }), "{fixed:?}");
+        assert!(matches!(outcome("hypervisor"), Outcome::Left { .. }), "{fixed:?}");
     }
 
     #[test]
     fn after_two_fixes_the_first_state_is_what_was() {
         let fake = sick();
-        mend(&fake, &["somaxconn"]);
+        fixed(&fake, &["somaxconn"]);
         fake.set(QUEUE, "64");
-        mend(&fake, &[]);
+        fixed(&fake, &[]);
         assert_eq!(values(&fake), WELL);
         put_all_back(&fake, false);
         assert_eq!(values(&fake), SICK);
@@ -347,7 +351,7 @@ mod tests {
         // A crash after so many of the three changes: the others hold what they held.
         for done in 0..=3 {
             let fake = sick();
-            mend(&fake, &[]);
+            fixed(&fake, &[]);
             for (file, was) in
                 [(PORTS, SICK[0]), (QUEUE, SICK[1]), (THP, SICK[2])].iter().skip(done)
             {
@@ -361,8 +365,8 @@ mod tests {
     #[test]
     fn a_crash_while_putting_back_is_gone_on_with() {
         let fake = sick();
-        mend(&fake, &[]);
-        let file = file_beside(&fake.record());
+        fixed(&fake, &[]);
+        let file = state_file(&fake.record());
         let state = std::fs::read(&file).unwrap();
         put_all_back(&fake, false);
         // The state file goes last: it is still there after a crash, whatever was put back.
@@ -375,24 +379,25 @@ mod tests {
     #[test]
     fn the_state_is_on_the_disk_before_the_first_change() {
         let fake = sick();
-        let (machine, file) = (fake.machine(), file_beside(&fake.record()));
-        // Nothing can be kept where a file stands in the place of the folder.
+        let (machine, file) = (fake.machine(), state_file(&fake.record()));
+        // Nothing can be saved where a file stands in the place of the directory.
         fake.set("data/knee", "");
         assert!(fix(&machine, &examine(&machine), &[], &file).is_err());
         assert_eq!(values(&fake), SICK, "and so nothing was changed");
     }
 
     #[test]
-    fn what_somebody_else_changed_since_is_left_unless_it_is_forced() {
+    fn what_was_changed_since_is_left_unless_it_is_forced() {
         let fake = sick();
-        mend(&fake, &[]);
+        fixed(&fake, &[]);
         fake.set(QUEUE, "999");
-        let undoing = put_all_back(&fake, false);
-        let left: Vec<&Undone> = undoing.settings.iter().filter(|one| one.left.is_some()).collect();
-        assert_eq!(left.len(), 1, "{undoing:?}");
-        assert!(left[0].left.as_ref().unwrap().contains("somebody else made it 999"), "{left:?}");
+        let report = put_all_back(&fake, false);
+        let left: Vec<&UndoResult> =
+            report.settings.iter().filter(|one| one.left.is_some()).collect();
+        assert_eq!(left.len(), 1, "{report:?}");
+        assert!(left[0].left.as_ref().unwrap().contains("it was changed to 999"), "{left:?}");
         assert_eq!(values(&fake), ["40000 45000", "999", "always", "on"]);
-        assert_eq!(kept(&fake).unwrap().changes.len(), 1, "it stays kept");
+        assert_eq!(kept(&fake).unwrap().changes.len(), 1, "it stays saved");
         put_all_back(&fake, true);
         assert_eq!(values(&fake), SICK);
         assert!(kept(&fake).is_none());
@@ -401,7 +406,7 @@ mod tests {
     #[test]
     fn after_a_reboot_nothing_is_put_back() {
         let fake = sick();
-        mend(&fake, &[]);
+        fixed(&fake, &[]);
         fake.set(BOOT, "second\n");
         assert!(put_all_back(&fake, false).restarted);
         assert_eq!(values(&fake), WELL);
@@ -411,9 +416,9 @@ mod tests {
     #[test]
     fn a_state_file_cannot_make_it_write_anything_but_settings() {
         let fake = sick();
-        mend(&fake, &["somaxconn"]);
+        fixed(&fake, &["somaxconn"]);
         fake.set("/etc/passwd", "4096");
-        let file = file_beside(&fake.record());
+        let file = state_file(&fake.record());
         let state = std::fs::read_to_string(&file).unwrap().replace(QUEUE, "/etc/passwd");
         std::fs::write(&file, state).unwrap();
         assert!(put_all_back(&fake, true).settings[0].left.is_some());
@@ -423,10 +428,10 @@ mod tests {
     #[test]
     fn another_network_namespace_is_left_alone() {
         let fake = sick();
-        let link = fake.folder.path().join("proc/self/ns/net");
+        let link = fake.directory.path().join("proc/self/ns/net");
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink("net:[1]", &link).unwrap();
-        mend(&fake, &["somaxconn", "thp"]);
+        fixed(&fake, &["somaxconn", "thp"]);
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink("net:[2]", &link).unwrap();
         put_all_back(&fake, true);

@@ -1,9 +1,9 @@
-//! The machine under a doctor's eye: what keeps workloads from running here, or figures from being
-//! repeatable, and the command that mends each.
+//! Checks of the machine: what keeps workloads from running here, or figures from being repeatable, and the
+//! command that fixes it.
 //!
-//! One file, one row: a family of checks is one file beside these with a table, and one line in
-//! [`GROUPS`]. Help, documents and `--fix` derive from the tables. A check reads below the folder that
-//! the [`Machine`] was given, and what it can't read is unknown, never a guess.
+//! A family of checks is one file with a table, and one line in [`GROUPS`]; help, documents and `--fix` derive
+//! from the tables. A check reads files below the directory of its [`Machine`]. A file that it can't read makes
+//! the check unknown; it never guesses.
 #![forbid(unsafe_code)]
 
 mod cpu;
@@ -12,6 +12,8 @@ mod error;
 #[cfg(test)]
 mod fake;
 mod fix;
+mod help;
+mod json;
 mod limits;
 mod machine;
 mod memory;
@@ -21,18 +23,18 @@ mod saved;
 mod setting;
 mod sysctls;
 pub mod terminal;
-mod words;
 
 pub use error::Error;
-pub use fix::{Mended, Outcome, Undoing, Undone, fix, undo};
+pub use fix::{FixResult, Outcome, UndoReport, UndoResult, fix, undo};
+pub use help::checks_by_group;
+pub use json::json;
 pub use machine::Machine;
-pub use saved::file_beside;
+pub use saved::state_file;
 pub use setting::Setting;
-pub use words::{checks_by_group, json};
 
 use std::fmt::Display;
 
-/// Every family of checks, in the order in which they are told.
+/// Every family of checks, in the order of the output.
 pub static GROUPS: &[&Group] = &[
     &limits::GROUP,
     &sysctls::GROUP,
@@ -50,7 +52,7 @@ mod needs {
     pub const SOCKETS: u64 = 10_000;
     /// Maps of one process.
     pub const MAPS: u64 = 25_000;
-    /// Files in the folder of a cell.
+    /// Files in the directory of a cell.
     pub const FILES: u64 = 10_000;
     /// Children that live at the same time; so many threads as well.
     pub const PROCESSES: u64 = 5_000;
@@ -61,7 +63,7 @@ mod needs {
     pub const OWN: u64 = 400;
 }
 
-/// In the place of workloads: whatever is measured.
+/// In place of a list of workloads: all of them.
 const ALL: &[&str] = &["all"];
 
 /// A family of checks.
@@ -73,7 +75,7 @@ pub struct Group {
     pub checks: &'static [Check],
 }
 
-/// One row: what is looked at, and why anybody should care.
+/// One row: what is checked, and why it matters.
 #[derive(Debug)]
 pub struct Check {
     /// Its name, which `--fix` takes.
@@ -84,18 +86,18 @@ pub struct Check {
     pub why: &'static str,
     /// For which workloads; none where it is for another command, which `why` names.
     pub workloads: &'static [&'static str],
-    /// Why `--fix` changes it only where it is named; absent where that does no harm.
-    pub by_name: Option<&'static str>,
-    /// Looks.
-    look: fn(&Machine) -> Result<Found, Unknown>,
+    /// What harm the fix may do. `--fix` then changes it only where the user names the check.
+    pub fix_risk: Option<&'static str>,
+    /// Makes the check.
+    look: fn(&Machine) -> Result<Diagnosis, Unknown>,
 }
 
-/// How it is about something.
+/// How good or bad the machine is in one respect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// A workload can't do here what it does by default, or its figures are worth nothing.
     Bad,
-    /// Figures will be read better by somebody who knows it.
+    /// A reader of the figures should know it.
     Mind,
     /// It can't be read, and why.
     Unknown,
@@ -120,84 +122,84 @@ impl State {
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Diagnosis {
     /// How it is.
     pub state: State,
-    /// What is there now.
+    /// The value now.
     pub value: String,
     /// What is wrong with it; empty where nothing is.
-    pub says: String,
-    /// What mends it.
+    pub message: String,
+    /// What fixes it.
     pub remedy: Remedy,
 }
 
-/// What mends something.
+/// What fixes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Nothing, or nothing that knee could name.
-    Nothing,
+    None,
     /// What a person has to do.
-    Do(String),
+    Advice(String),
     /// What a person has to type.
-    Type(String),
+    Command(String),
     /// Files of the kernel and what to write into them: what `--fix` does.
-    Set(Vec<Setting>),
+    Settings(Vec<Setting>),
 }
 
 /// Why something can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown(pub String);
 
-impl Found {
-    fn ok(value: impl Into<String>) -> Found {
-        Found::new(State::Ok, value, "", Remedy::Nothing)
+impl Diagnosis {
+    fn ok(value: impl Into<String>) -> Diagnosis {
+        Diagnosis::new(State::Ok, value, "", Remedy::None)
     }
 
-    fn mind(value: impl Into<String>, says: impl Into<String>, remedy: Remedy) -> Found {
-        Found::new(State::Mind, value, says, remedy)
+    fn mind(value: impl Into<String>, message: impl Into<String>, remedy: Remedy) -> Diagnosis {
+        Diagnosis::new(State::Mind, value, message, remedy)
     }
 
-    fn bad(value: impl Into<String>, says: impl Into<String>, remedy: Remedy) -> Found {
-        Found::new(State::Bad, value, says, remedy)
+    fn bad(value: impl Into<String>, message: impl Into<String>, remedy: Remedy) -> Diagnosis {
+        Diagnosis::new(State::Bad, value, message, remedy)
     }
 
     fn new(
         state: State,
         value: impl Into<String>,
-        says: impl Into<String>,
+        message: impl Into<String>,
         remedy: Remedy,
-    ) -> Found {
-        Found { state, value: value.into(), says: says.into(), remedy }
+    ) -> Diagnosis {
+        Diagnosis { state, value: value.into(), message: message.into(), remedy }
     }
 }
 
-impl From<Result<Found, Unknown>> for Found {
-    fn from(looked: Result<Found, Unknown>) -> Found {
+impl From<Result<Diagnosis, Unknown>> for Diagnosis {
+    fn from(looked: Result<Diagnosis, Unknown>) -> Diagnosis {
         looked.unwrap_or_else(|Unknown(why)| {
-            Found::new(State::Unknown, "unknown", why, Remedy::Nothing)
+            Diagnosis::new(State::Unknown, "unknown", why, Remedy::None)
         })
     }
 }
 
 impl Remedy {
-    fn to_do(advice: impl Into<String>) -> Remedy {
-        Remedy::Do(advice.into())
+    fn advice(advice: impl Into<String>) -> Remedy {
+        Remedy::Advice(advice.into())
     }
 
-    fn type_in(command: impl Into<String>) -> Remedy {
-        Remedy::Type(command.into())
+    fn command(command: impl Into<String>) -> Remedy {
+        Remedy::Command(command.into())
     }
 
-    fn set(file: impl Into<String>, value: impl Display) -> Remedy {
-        Remedy::Set(vec![Setting { file: file.into(), value: format!("{value}") }])
+    fn setting(file: impl Into<String>, value: impl Display) -> Remedy {
+        Remedy::Settings(vec![Setting { file: file.into(), value: format!("{value}") }])
     }
 
-    /// What a person is to type or to do; empty where there is nothing.
-    pub fn spelled(&self, machine: &Machine) -> String {
+    /// What to type or to do; empty where there is nothing.
+    pub fn text(&self, machine: &Machine) -> String {
         match self {
-            Remedy::Nothing => String::new(),
-            Remedy::Do(text) | Remedy::Type(text) => text.clone(),
-            Remedy::Set(settings) => setting::command(settings, machine.is_root),
+            Remedy::None => String::new(),
+            Remedy::Advice(text) | Remedy::Command(text) => text.clone(),
+            Remedy::Settings(settings) => setting::command(settings, machine.is_root),
         }
     }
 }
@@ -210,7 +212,7 @@ pub struct Examined {
     /// The row.
     pub check: &'static Check,
     /// What it found.
-    pub found: Found,
+    pub diagnosis: Diagnosis,
 }
 
 /// Makes every check, in the order of the tables.
@@ -219,7 +221,7 @@ pub fn examine(machine: &Machine) -> Vec<Examined> {
     all.map(|(group, check)| Examined {
         group: group.name,
         check,
-        found: (check.look)(machine).into(),
+        diagnosis: (check.look)(machine).into(),
     })
     .collect()
 }
@@ -244,7 +246,7 @@ mod tests {
                 "{check:?}"
             );
             assert!(!check.looks_at.is_empty() && !check.why.is_empty(), "{check:?}");
-            for text in [check.looks_at, check.why].into_iter().chain(check.by_name) {
+            for text in [check.looks_at, check.why].into_iter().chain(check.fix_risk) {
                 assert!(!text.ends_with('.') && !text.contains('|'), "{text}");
             }
         }
@@ -291,12 +293,12 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_unknown_with_the_reason_and_never_a_guess() {
         let empty = fake::Fake::new();
-        for Examined { check, found, .. } in examine(&empty.machine()) {
-            // Room on a disk is asked of the kernel, and not of files below the folder.
+        for Examined { check, diagnosis, .. } in examine(&empty.machine()) {
+            // Disk space comes from a system call, not from files below the directory.
             if !["temporary-files", "record"].contains(&check.name) {
-                assert_eq!(found.state, State::Unknown, "{}: {found:?}", check.name);
-                assert!(found.says.len() > 10, "{}: {found:?}", check.name);
-                assert_eq!(found.remedy, Remedy::Nothing, "{}", check.name);
+                assert_eq!(diagnosis.state, State::Unknown, "{}: {diagnosis:?}", check.name);
+                assert!(diagnosis.message.len() > 10, "{}: {diagnosis:?}", check.name);
+                assert_eq!(diagnosis.remedy, Remedy::None, "{}", check.name);
             }
         }
     }
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn the_document_has_every_check() {
         let document = include_str!("../../../docs/doctor.md");
-        let wanted = words::markdown();
+        let wanted = help::markdown();
         assert!(document.contains(&wanted), "docs/doctor.md is to hold this:\n\n{wanted}");
     }
 }

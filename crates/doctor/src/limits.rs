@@ -1,7 +1,7 @@
 //! What one process, one user or one group of processes may have of something.
 
 use super::needs::{MAPS, OWN, PROCESSES, SOCKETS};
-use super::{Check, Found, Group, Machine, Remedy, Unknown};
+use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
 use findings::format::count;
 
 /// The family.
@@ -22,7 +22,7 @@ pub static GROUP: Group = Group {
                 "open",
                 "manyfiles",
             ],
-            by_name: None,
+            fix_risk: None,
             look: descriptors,
         },
         Check {
@@ -30,15 +30,15 @@ pub static GROUP: Group = Group {
             looks_at: "processes and threads that a user may have (RLIMIT_NPROC)",
             why: "all children live at the same time",
             workloads: &["fork", "reap", "thread"],
-            by_name: None,
-            look: |machine| own(machine, &NPROC),
+            fix_risk: None,
+            look: |machine| inherited(machine, &NPROC),
         },
         Check {
             name: "pids-cgroup",
             looks_at: "processes and threads that the cgroup may have (pids.max)",
             why: "all children live at the same time, in the cgroup of the shell or container",
             workloads: &["fork", "reap", "thread"],
-            by_name: Some("somebody gave that limit to all that runs in the cgroup"),
+            fix_risk: Some("an administrator or a container set that limit for the cgroup"),
             look: cgroup,
         },
         Check {
@@ -46,7 +46,7 @@ pub static GROUP: Group = Group {
             looks_at: "the largest process id (kernel.pid_max)",
             why: "each process and thread on the machine has an id of its own",
             workloads: &["fork", "reap", "thread"],
-            by_name: None,
+            fix_risk: None,
             look: |machine| tasks(machine, "/proc/sys/kernel/pid_max", 32_768),
         },
         Check {
@@ -54,7 +54,7 @@ pub static GROUP: Group = Group {
             looks_at: "threads of the whole machine (kernel.threads-max)",
             why: "each process is at least a thread",
             workloads: &["fork", "reap", "thread"],
-            by_name: None,
+            fix_risk: None,
             look: |machine| tasks(machine, "/proc/sys/kernel/threads-max", 32_768),
         },
         Check {
@@ -62,7 +62,7 @@ pub static GROUP: Group = Group {
             looks_at: "maps that a process may have (vm.max_map_count)",
             why: "no two of the maps lie side by side, so each counts; a thread's stack is one too",
             workloads: &["mmap", "touch", "munmap", "manyfiles", "thread"],
-            by_name: None,
+            fix_risk: None,
             look: maps,
         },
         Check {
@@ -70,8 +70,8 @@ pub static GROUP: Group = Group {
             looks_at: "memory that a process may lock (RLIMIT_MEMLOCK)",
             why: "kernels before 5.12 count io_uring's rings as locked",
             workloads: &["poll", "pipetest"],
-            by_name: None,
-            look: |machine| own(machine, &MEMLOCK),
+            fix_risk: None,
+            look: |machine| inherited(machine, &MEMLOCK),
         },
         Check {
             name: "pending-signals",
@@ -79,72 +79,72 @@ pub static GROUP: Group = Group {
             why: "sigio and signalfd queue one for each active descriptor; what overflows voids the \
                   cell",
             workloads: &["poll", "pipetest"],
-            by_name: None,
-            look: |machine| own(machine, &SIGPENDING),
+            fix_risk: None,
+            look: |machine| inherited(machine, &SIGPENDING),
         },
     ],
 };
 
 /// A limit that each process inherits, and that knee takes as it is.
-struct Own {
+struct ProcessLimit {
     /// Its name in `/proc/self/limits`.
     line: &'static str,
     /// The letter of `ulimit`, and what that counts in.
     flag: char,
     flag_unit: u64,
-    /// How a number of it is said.
-    spell: fn(u64) -> String,
+    /// Writes a number of it.
+    format: fn(u64) -> String,
     /// The option of `prlimit`.
     option: &'static str,
     /// What is wanted, and below what no default can be measured.
     wanted: u64,
-    least: u64,
+    required: u64,
     what: &'static str,
     /// Whether the kernel lets root have more.
     spares_root: bool,
 }
 
-const NOFILE: Own = Own {
+const NOFILE: ProcessLimit = ProcessLimit {
     line: "Max open files",
     flag: 'n',
     flag_unit: 1,
-    spell: count,
+    format: count,
     option: "nofile",
     wanted: SOCKETS + OWN,
-    least: SOCKETS + OWN,
+    required: SOCKETS + OWN,
     what: "10,000 sockets",
     spares_root: false,
 };
-const NPROC: Own = Own {
+const NPROC: ProcessLimit = ProcessLimit {
     line: "Max processes",
     flag: 'u',
     flag_unit: 1,
-    spell: count,
+    format: count,
     option: "nproc",
     wanted: PROCESSES + OWN,
-    least: PROCESSES + OWN,
+    required: PROCESSES + OWN,
     what: "5,000 children",
     spares_root: true,
 };
-const MEMLOCK: Own = Own {
+const MEMLOCK: ProcessLimit = ProcessLimit {
     line: "Max locked memory",
     flag: 'l',
     flag_unit: 1024,
-    spell: super::memory::bytes,
+    format: super::memory::bytes,
     option: "memlock",
     wanted: 1 << 20,
-    least: 0,
+    required: 0,
     what: "io_uring on an old kernel",
     spares_root: true,
 };
-const SIGPENDING: Own = Own {
+const SIGPENDING: ProcessLimit = ProcessLimit {
     line: "Max pending signals",
     flag: 'i',
     flag_unit: 1,
-    spell: count,
+    format: count,
     option: "sigpending",
     wanted: SOCKETS,
-    least: 1,
+    required: 1,
     what: "10,000 active descriptors",
     spares_root: false,
 };
@@ -165,40 +165,40 @@ fn pair(machine: &Machine, line: &str) -> Result<Pair, Unknown> {
         .ok_or_else(|| Unknown(format!("/proc/self/limits has no line `{line}` that can be read")))
 }
 
-fn spelled(limit: &Own, number: Option<u64>) -> String {
-    number.map_or_else(|| "unlimited".to_owned(), limit.spell)
+fn text(limit: &ProcessLimit, number: Option<u64>) -> String {
+    number.map_or_else(|| "unlimited".to_owned(), limit.format)
 }
 
 /// knee raises the soft limit itself, so the hard one decides.
-fn descriptors(machine: &Machine) -> Result<Found, Unknown> {
+fn descriptors(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let (soft, hard) = pair(machine, NOFILE.line)?;
     let value = if soft == hard {
-        spelled(&NOFILE, hard)
+        text(&NOFILE, hard)
     } else {
-        format!("{}, which knee raises to {}", spelled(&NOFILE, soft), spelled(&NOFILE, hard))
+        format!("{}, which knee raises to {}", text(&NOFILE, soft), text(&NOFILE, hard))
     };
-    Ok(judged(machine, &NOFILE, value, hard, hard))
+    Ok(diagnose(machine, &NOFILE, value, hard, hard))
 }
 
-fn own(machine: &Machine, limit: &Own) -> Result<Found, Unknown> {
+fn inherited(machine: &Machine, limit: &ProcessLimit) -> Result<Diagnosis, Unknown> {
     let (soft, hard) = pair(machine, limit.line)?;
     if limit.spares_root && machine.is_root {
-        return Ok(Found::ok(format!("{}, which does not bind root", spelled(limit, soft))));
+        return Ok(Diagnosis::ok(format!("{}, which does not bind root", text(limit, soft))));
     }
-    Ok(judged(machine, limit, spelled(limit, soft), soft, hard))
+    Ok(diagnose(machine, limit, text(limit, soft), soft, hard))
 }
 
-fn judged(
+fn diagnose(
     machine: &Machine,
-    limit: &Own,
+    limit: &ProcessLimit,
     value: String,
     counts: Option<u64>,
     hard: Option<u64>,
-) -> Found {
+) -> Diagnosis {
     let Some(number) = counts.filter(|&number| number < limit.wanted) else {
-        return Found::ok(value);
+        return Diagnosis::ok(value);
     };
-    let Own { wanted, flag, option, what, .. } = *limit;
+    let ProcessLimit { wanted, flag, option, what, .. } = *limit;
     // A process's own limits can't be changed from a child of it: the shell has to.
     let by_shell = machine.is_root || hard.is_none_or(|hard| hard >= wanted);
     let command = if by_shell {
@@ -206,39 +206,39 @@ fn judged(
     } else {
         format!("sudo prlimit --pid $$ --{option}={wanted}:{wanted}")
     };
-    let says = format!("{what} need {}; in the shell that starts knee", (limit.spell)(wanted));
-    let remedy = Remedy::type_in(command);
-    if number < limit.least {
-        Found::bad(value, says, remedy)
+    let says = format!("{what} need {}; in the shell that starts knee", (limit.format)(wanted));
+    let remedy = Remedy::command(command);
+    if number < limit.required {
+        Diagnosis::bad(value, says, remedy)
     } else {
-        Found::mind(value, says, remedy)
+        Diagnosis::mind(value, says, remedy)
     }
 }
 
 /// A limit of the whole machine on processes and threads, of which some are taken.
-fn tasks(machine: &Machine, file: &str, usual: u64) -> Result<Found, Unknown> {
-    let (most, taken) = (machine.number(file)?, machine.tasks()?);
-    let value = format!("{}, of which {} are taken", count(most), count(taken));
+fn tasks(machine: &Machine, file: &str, usual: u64) -> Result<Diagnosis, Unknown> {
+    let (max, taken) = (machine.number(file)?, machine.tasks()?);
+    let value = format!("{}, of which {} are taken", count(max), count(taken));
     let wanted = PROCESSES + OWN + taken;
-    if most >= wanted {
-        return Ok(Found::ok(value));
+    if max >= wanted {
+        return Ok(Diagnosis::ok(value));
     }
     let says = format!("5,000 children need {}", count(wanted));
-    Ok(Found::bad(value, says, Remedy::set(file, wanted.max(usual))))
+    Ok(Diagnosis::bad(value, says, Remedy::setting(file, wanted.max(usual))))
 }
 
-fn maps(machine: &Machine) -> Result<Found, Unknown> {
+fn maps(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/vm/max_map_count";
-    let most = machine.number(file)?;
-    if most >= MAPS + OWN {
-        return Ok(Found::ok(count(most)));
+    let max = machine.number(file)?;
+    if max >= MAPS + OWN {
+        return Ok(Diagnosis::ok(count(max)));
     }
     let says = format!("25,000 maps need {}", count(MAPS + OWN));
-    Ok(Found::bad(count(most), says, Remedy::set(file, 65_530)))
+    Ok(Diagnosis::bad(count(max), says, Remedy::setting(file, 65_530)))
 }
 
 /// The tightest limit of the cgroups that this process is in.
-fn cgroup(machine: &Machine) -> Result<Found, Unknown> {
+fn cgroup(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let groups = machine.read("/proc/self/cgroup")?;
     if !machine.has("/sys/fs/cgroup") {
         return Err(Unknown(
@@ -246,28 +246,28 @@ fn cgroup(machine: &Machine) -> Result<Found, Unknown> {
         ));
     }
     let mut tightest: Option<(u64, u64, String)> = None;
-    for folder in folders(&groups) {
-        let Ok(most) = machine.number(&format!("{folder}/pids.max")) else { continue };
-        let taken = machine.number(&format!("{folder}/pids.current")).unwrap_or(0);
-        let room = |&(most, taken, _): &(u64, u64, String)| most.saturating_sub(taken);
-        let this = (most, taken, folder);
-        if tightest.as_ref().is_none_or(|old| room(&this) < room(old)) {
+    for directory in directories(&groups) {
+        let Ok(max) = machine.number(&format!("{directory}/pids.max")) else { continue };
+        let taken = machine.number(&format!("{directory}/pids.current")).unwrap_or(0);
+        let left = |&(max, taken, _): &(u64, u64, String)| max.saturating_sub(taken);
+        let this = (max, taken, directory);
+        if tightest.as_ref().is_none_or(|old| left(&this) < left(old)) {
             tightest = Some(this);
         }
     }
-    let Some((most, taken, folder)) = tightest else { return Ok(Found::ok("no limit")) };
-    let value = format!("{}, of which {} are taken", count(most), count(taken));
+    let Some((max, taken, directory)) = tightest else { return Ok(Diagnosis::ok("no limit")) };
+    let value = format!("{}, of which {} are taken", count(max), count(taken));
     let wanted = PROCESSES + OWN + taken;
-    if most >= wanted {
-        return Ok(Found::ok(value));
+    if max >= wanted {
+        return Ok(Diagnosis::ok(value));
     }
     let says = format!("5,000 children need {}", count(wanted));
-    Ok(Found::bad(value, says, Remedy::set(format!("{folder}/pids.max"), wanted)))
+    Ok(Diagnosis::bad(value, says, Remedy::setting(format!("{directory}/pids.max"), wanted)))
 }
 
-/// The folders of the cgroups in `/proc/self/cgroup` that may limit processes, each with those above
+/// The directories of the cgroups in `/proc/self/cgroup` that may limit processes, each with those above
 /// it.
-fn folders(groups: &str) -> Vec<String> {
+fn directories(groups: &str) -> Vec<String> {
     let mut all = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -1,4 +1,4 @@
-//! The machine that is looked at: files below a folder, which is `/` in the program.
+//! The machine that is looked at: files below a directory, which is `/` in the program.
 
 use super::Unknown;
 use engine::{CpuTicks, cpu_ticks, process_ticks};
@@ -18,7 +18,7 @@ pub struct Machine {
     root: PathBuf,
     /// Where workloads put their files.
     pub temporary: PathBuf,
-    /// The folder of the record.
+    /// The directory of the record.
     pub record: PathBuf,
     /// Whether the user may do everything: commands need no sudo then.
     pub is_root: bool,
@@ -59,18 +59,18 @@ impl Machine {
         Machine { watched, ..Machine::unwatched(record) }
     }
 
-    /// This machine, with nobody having watched it.
+    /// This machine, without watching it.
     pub fn unwatched(record: &Path) -> Machine {
         Machine::below(Path::new("/"), &std::env::temp_dir(), record)
     }
 
-    /// The machine whose `/proc` and `/sys` are below `root`; nobody has watched it yet.
+    /// The machine whose `/proc` and `/sys` are below `root`; it was not watched yet.
     pub fn below(root: &Path, temporary: &Path, record: &Path) -> Machine {
-        let folder = record.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let directory = record.parent().filter(|directory| !directory.as_os_str().is_empty());
         Machine {
             root: root.into(),
             temporary: temporary.into(),
-            record: folder.unwrap_or(Path::new(".")).into(),
+            record: directory.unwrap_or(Path::new(".")).into(),
             is_root: rustix::process::geteuid().is_root(),
             watched: Watched::default(),
         }
@@ -98,9 +98,9 @@ impl Machine {
         text.parse().map_err(|_| Unknown(format!("{file} holds no whole number, but `{text}`")))
     }
 
-    /// The names in a folder, in order.
-    pub fn names(&self, folder: &str) -> Vec<String> {
-        let entries = self.path(folder).read_dir().into_iter().flatten().flatten();
+    /// The names in a directory, in order.
+    pub fn names(&self, directory: &str) -> Vec<String> {
+        let entries = self.path(directory).read_dir().into_iter().flatten().flatten();
         let mut names: Vec<String> =
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();

@@ -1,6 +1,6 @@
 //! Memory: whether there is enough, and in which pages it comes.
 
-use super::{Check, Found, Group, Machine, Remedy, Unknown, setting};
+use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown, setting};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -12,7 +12,7 @@ pub static GROUP: Group = Group {
             why: "5,000 children have a stack and page tables each, and a file of 200 MB is to stay in \
                   the page cache",
             workloads: &["fork", "reap", "thread", "mmap", "touch"],
-            by_name: None,
+            fix_risk: None,
             look: available,
         },
         Check {
@@ -21,7 +21,7 @@ pub static GROUP: Group = Group {
             why: "a fork copies fewer page tables then, and a first touch clears 2 MB: a mode of its \
                   own",
             workloads: &["fork", "thread", "touch"],
-            by_name: None,
+            fix_risk: None,
             look: huge_pages,
         },
         Check {
@@ -29,7 +29,7 @@ pub static GROUP: Group = Group {
             looks_at: "whether pages were moved out to a disk",
             why: "a page that comes back from a disk takes a thousand times as long",
             workloads: &["fork", "mmap", "touch"],
-            by_name: None,
+            fix_risk: None,
             look: swap,
         },
     ],
@@ -46,7 +46,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-fn available(machine: &Machine) -> Result<Found, Unknown> {
+fn available(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/meminfo")?;
     let value = |name: &str| {
         let line = info.lines().find_map(|line| line.strip_prefix(name))?;
@@ -56,27 +56,27 @@ fn available(machine: &Machine) -> Result<Found, Unknown> {
         return Err(Unknown("/proc/meminfo does not say what is available".into()));
     };
     let said = format!("{} of {}", bytes(free), bytes(total));
-    let remedy = Remedy::to_do("end what holds it: ps -eo pid,rss,comm --sort=-rss | head -n 4");
+    let remedy = Remedy::advice("end what holds it: ps -eo pid,rss,comm --sort=-rss | head -n 4");
     Ok(if free < 512 * MIB {
-        Found::bad(said, "512 MiB are needed", remedy)
+        Diagnosis::bad(said, "512 MiB are needed", remedy)
     } else if free < 1024 * MIB {
-        Found::mind(said, "1 GiB is safe", remedy)
+        Diagnosis::mind(said, "1 GiB is safe", remedy)
     } else {
-        Found::ok(said)
+        Diagnosis::ok(said)
     })
 }
 
-fn huge_pages(machine: &Machine) -> Result<Found, Unknown> {
+fn huge_pages(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/sys/kernel/mm/transparent_hugepage/enabled";
     let now = setting::current(machine, file)?;
     Ok(if now == "always" {
-        Found::mind(now, "pages of two sizes mix", Remedy::set(file, "madvise"))
+        Diagnosis::mind(now, "pages of two sizes mix", Remedy::setting(file, "madvise"))
     } else {
-        Found::ok(now)
+        Diagnosis::ok(now)
     })
 }
 
-fn swap(machine: &Machine) -> Result<Found, Unknown> {
+fn swap(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let table = machine.read("/proc/swaps")?;
     let mut used = 0;
     let mut places = 0;
@@ -89,11 +89,11 @@ fn swap(machine: &Machine) -> Result<Found, Unknown> {
         places += 1;
     }
     Ok(match (places, used) {
-        (0, _) => Found::ok("none"),
-        (_, 0) => Found::ok("not in use"),
+        (0, _) => Diagnosis::ok("none"),
+        (_, 0) => Diagnosis::ok("not in use"),
         _ => {
-            let remedy = Remedy::type_in(format!("{0}swapoff -a && {0}swapon -a", machine.sudo()));
-            Found::mind(format!("{} in use", bytes(used)), "pages lie on a disk", remedy)
+            let remedy = Remedy::command(format!("{0}swapoff -a && {0}swapon -a", machine.sudo()));
+            Diagnosis::mind(format!("{} in use", bytes(used)), "pages lie on a disk", remedy)
         }
     })
 }

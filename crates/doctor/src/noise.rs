@@ -1,7 +1,7 @@
 //! Who else uses the machine.
 
 use super::machine::Watched;
-use super::{ALL, Check, Found, Group, Machine, Remedy, Unknown};
+use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -12,7 +12,7 @@ pub static GROUP: Group = Group {
             looks_at: "CPU time that a hypervisor takes away, over a short look",
             why: "a call that is interrupted so looks slow, and nothing else tells why",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: steal,
         },
         Check {
@@ -20,7 +20,7 @@ pub static GROUP: Group = Group {
             looks_at: "processes that run or wait for a CPU (load)",
             why: "knee waits for the CPU with them, and its intervals widen",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: load,
         },
         Check {
@@ -28,7 +28,7 @@ pub static GROUP: Group = Group {
             looks_at: "the processes that use most CPU, over a short look",
             why: "they take CPU time and caches from what is measured",
             workloads: ALL,
-            by_name: None,
+            fix_risk: None,
             look: busiest,
         },
     ],
@@ -41,7 +41,7 @@ const SHARE_MIN: f64 = 0.10;
 /// Ticks in a second, wherever Linux shows them to user space.
 const TICKS_PER_S: f64 = 100.0;
 
-fn steal(machine: &Machine) -> Result<Found, Unknown> {
+fn steal(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let Watched { before, after, .. } = &machine.watched;
     let (Some(before), Some(after)) = (before.cpus, after.cpus) else {
         return Err(Unknown("/proc/stat can't be read, or shows no steal".into()));
@@ -52,15 +52,15 @@ fn steal(machine: &Machine) -> Result<Found, Unknown> {
     }
     let percent = 100.0 * after.steal.saturating_sub(before.steal) as f64 / total as f64;
     let value = format!("{percent:.0} %");
-    let remedy = Remedy::to_do("measure on a host that is not shared, or when it is quiet");
+    let remedy = Remedy::advice("measure on a host that is not shared, or when it is quiet");
     Ok(match percent {
-        much if much > 10.0 => Found::bad(value, "neighbours are busy", remedy),
-        some if some > 1.0 => Found::mind(value, "neighbours are busy", remedy),
-        _ => Found::ok(value),
+        much if much > 10.0 => Diagnosis::bad(value, "neighbours are busy", remedy),
+        some if some > 1.0 => Diagnosis::mind(value, "neighbours are busy", remedy),
+        _ => Diagnosis::ok(value),
     })
 }
 
-fn load(machine: &Machine) -> Result<Found, Unknown> {
+fn load(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let text = machine.read("/proc/loadavg")?;
     let first = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
     let load =
@@ -68,13 +68,13 @@ fn load(machine: &Machine) -> Result<Found, Unknown> {
     let cpus = machine.cpus()?;
     let plural = if cpus == 1 { "" } else { "s" };
     let value = format!("{load:.2} on {cpus} CPU{plural}, over the last minute");
-    let remedy = Remedy::to_do("end what else runs, or measure again later");
+    let remedy = Remedy::advice("end what else runs, or measure again later");
     Ok(if load > 2.0 * cpus as f64 {
-        Found::bad(value, "there is more to do than the CPUs can", remedy)
+        Diagnosis::bad(value, "there is more to do than the CPUs can", remedy)
     } else if load > 0.5 * cpus as f64 {
-        Found::mind(value, "the machine is busy", remedy)
+        Diagnosis::mind(value, "the machine is busy", remedy)
     } else {
-        Found::ok(value)
+        Diagnosis::ok(value)
     })
 }
 
@@ -85,7 +85,7 @@ struct Busy<'a> {
     share: f64,
 }
 
-fn busiest(machine: &Machine) -> Result<Found, Unknown> {
+fn busiest(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let Watched { before, after, took } = &machine.watched;
     if after.processes.is_empty() || took.is_zero() {
         return Err(Unknown("no process can be seen in /proc".into()));
@@ -108,7 +108,7 @@ fn busiest(machine: &Machine) -> Result<Found, Unknown> {
     let Some(first) = busy.first() else {
         // Where the first process of all can't be seen, nor can others' be.
         return if after.processes.contains_key(&1) {
-            Ok(Found::ok("none above 10 % of a CPU"))
+            Ok(Diagnosis::ok("none above 10 % of a CPU"))
         } else {
             Err(Unknown("others' processes are hidden from you (hidepid); sudo shows them".into()))
         };
@@ -117,11 +117,11 @@ fn busiest(machine: &Machine) -> Result<Found, Unknown> {
         .iter()
         .map(|Busy { pid, name, share }| format!("{name} {:.0} % (pid {pid})", 100.0 * share))
         .collect();
-    let remedy = Remedy::to_do(format!(
+    let remedy = Remedy::advice(format!(
         "kill {}, if it may end; else keep off its CPU: knee run --pin CPU",
         first.pid
     ));
-    Ok(Found::mind(named.join(", "), "", remedy))
+    Ok(Diagnosis::mind(named.join(", "), "", remedy))
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     /// What a machine shows that had `before` and then `after` in its files a second later.
     fn watched(before: &[(String, String)], after: &[(String, String)]) -> Machine {
         let fake = Fake::new();
-        let proc = fake.folder.path().join("proc");
+        let proc = fake.directory.path().join("proc");
         let mut moments = Vec::new();
         for files in [before, after] {
             for (file, text) in files {

@@ -1,6 +1,6 @@
 //! What the kernel lets this user do at all.
 
-use super::{Check, Found, Group, Machine, Remedy, Unknown};
+use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -11,7 +11,7 @@ pub static GROUP: Group = Group {
             looks_at: "who may use io_uring (kernel.io_uring_disabled)",
             why: "without it io_uring-oneshot and io_uring-multishot are unavailable",
             workloads: &["poll", "pipetest"],
-            by_name: Some("somebody may have switched io_uring off for safety"),
+            fix_risk: Some("an administrator may have switched io_uring off for safety"),
             look: io_uring,
         },
         Check {
@@ -19,7 +19,7 @@ pub static GROUP: Group = Group {
             looks_at: "who may trace with perf events (kernel.perf_event_paranoid)",
             why: "`knee advise --pid` counts a live process's waits with them",
             workloads: &[],
-            by_name: Some("it would let every user trace every process"),
+            fix_risk: Some("it would let every user trace every process"),
             look: perf_events,
         },
         Check {
@@ -27,49 +27,49 @@ pub static GROUP: Group = Group {
             looks_at: "whether the kernel's tracepoints can be read (tracefs)",
             why: "`knee advise --pid` finds a live process's waits with them",
             workloads: &[],
-            by_name: None,
+            fix_risk: None,
             look: tracepoints,
         },
     ],
 };
 
-fn io_uring(machine: &Machine) -> Result<Found, Unknown> {
+fn io_uring(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/kernel/io_uring_disabled";
-    let remedy = Remedy::set(file, 0);
+    let remedy = Remedy::setting(file, 0);
     match machine.number(file) {
-        Ok(0) => Ok(Found::ok("everybody")),
-        Ok(1) if machine.is_root => Ok(Found::ok("root, and kernel.io_uring_group")),
+        Ok(0) => Ok(Diagnosis::ok("all users")),
+        Ok(1) if machine.is_root => Ok(Diagnosis::ok("root, and kernel.io_uring_group")),
         Ok(1) => {
             let value = "root, and kernel.io_uring_group";
-            Ok(Found::bad(value, "you may be in that group, or not", remedy))
+            Ok(Diagnosis::bad(value, "you may be in that group, or not", remedy))
         }
-        Ok(_) => Ok(Found::bad("nobody", "it is switched off", remedy)),
-        // Kernels before 6.6 had no such switch, and let everybody.
+        Ok(_) => Ok(Diagnosis::bad("no user", "it is switched off", remedy)),
+        // Kernels before 6.6 had no such switch, and let all users.
         Err(_) if machine.has("/proc/sys/kernel/osrelease") && !machine.has(file) => {
-            Ok(Found::ok("everybody, if this kernel has it"))
+            Ok(Diagnosis::ok("all users, if this kernel has it"))
         }
         Err(why) => Err(why),
     }
 }
 
-fn perf_events(machine: &Machine) -> Result<Found, Unknown> {
+fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/kernel/perf_event_paranoid";
     let text = machine.read(file)?;
     let level: i64 =
         text.parse().map_err(|_| Unknown(format!("{file} holds no whole number, but `{text}`")))?;
     if machine.is_root || level < 0 {
-        let who = if level < 0 { "everybody" } else { "root, as you are" };
-        return Ok(Found::ok(format!("{who} ({level})")));
+        let who = if level < 0 { "all users" } else { "root, as you are" };
+        return Ok(Diagnosis::ok(format!("{who} ({level})")));
     }
-    Ok(Found::mind(format!("root ({level})"), "or run it with sudo", Remedy::set(file, -1)))
+    Ok(Diagnosis::mind(format!("root ({level})"), "or run it with sudo", Remedy::setting(file, -1)))
 }
 
-fn tracepoints(machine: &Machine) -> Result<Found, Unknown> {
+fn tracepoints(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let mut denied = None;
     for place in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
         let file = format!("{place}/events/raw_syscalls/sys_enter/id");
         match std::fs::read(machine.path(&file)) {
-            Ok(_) => return Ok(Found::ok(format!("yes, in {place}"))),
+            Ok(_) => return Ok(Diagnosis::ok(format!("yes, in {place}"))),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 denied = Some(place);
             }
@@ -77,19 +77,19 @@ fn tracepoints(machine: &Machine) -> Result<Found, Unknown> {
         }
     }
     if let Some(place) = denied {
-        let remedy = Remedy::type_in("sudo knee advise --pid PID");
-        return Ok(Found::mind("no", format!("only root may look into {place}"), remedy));
+        let remedy = Remedy::command("sudo knee advise --pid PID");
+        return Ok(Diagnosis::mind("no", format!("only root may look into {place}"), remedy));
     }
     let known = machine.read("/proc/filesystems")?;
     if !known.lines().any(|line| line.split_whitespace().last() == Some("tracefs")) {
-        let remedy = Remedy::to_do("boot a kernel with tracepoints (CONFIG_FTRACE)");
-        return Ok(Found::mind("no", "this kernel has no tracefs", remedy));
+        let remedy = Remedy::advice("boot a kernel with tracepoints (CONFIG_FTRACE)");
+        return Ok(Diagnosis::mind("no", "this kernel has no tracefs", remedy));
     }
     if machine.is_root {
-        return Ok(Found::ok("not mounted; `knee advise` opens it for itself"));
+        return Ok(Diagnosis::ok("not mounted; `knee advise` opens it for itself"));
     }
-    let remedy = Remedy::type_in("sudo mount -t tracefs nodev /sys/kernel/tracing");
-    Ok(Found::mind("no", "tracefs is not mounted", remedy))
+    let remedy = Remedy::command("sudo mount -t tracefs nodev /sys/kernel/tracing");
+    Ok(Diagnosis::mind("no", "tracefs is not mounted", remedy))
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
     use crate::fake::{Fake, finds};
 
     #[test]
-    fn io_uring_is_for_everybody_some_or_nobody() {
+    fn io_uring_is_for_all_users_some_or_none() {
         let file = "/proc/sys/kernel/io_uring_disabled";
         let fake = Fake::new().with(file, "0");
         assert_eq!(fake.finds("io_uring").0, State::Ok);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn perf_events_are_for_root_or_for_everybody() {
+    fn perf_events_are_for_root_or_for_all_users() {
         let file = "/proc/sys/kernel/perf_event_paranoid";
         let fake = Fake::new().with(file, "2");
         assert_eq!(fake.finds("perf-events").0, State::Ok);

@@ -14,7 +14,7 @@ const NAME: &str = "knee-doctor.json";
 
 /// Settings that knee changed, in the order of the first change of each.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Kept {
+pub struct SavedSettings {
     schema: u32,
     /// The boot in which they were changed; the next one sets them anew.
     pub boot: String,
@@ -37,46 +37,46 @@ pub struct Change {
     pub net: Option<String>,
 }
 
-/// Where the state is kept: beside the record.
-pub fn file_beside(record: &Path) -> PathBuf {
+/// Where the state is saved: beside the record.
+pub fn state_file(record: &Path) -> PathBuf {
     record.with_file_name(NAME)
 }
 
-impl Kept {
+impl SavedSettings {
     /// Nothing changed yet.
-    pub fn new(machine: &Machine) -> Kept {
-        Kept { schema: SCHEMA, boot: boot(machine), changes: Vec::new() }
+    pub fn new(machine: &Machine) -> SavedSettings {
+        SavedSettings { schema: SCHEMA, boot: boot(machine), changes: Vec::new() }
     }
 
     /// What was kept in `file`; none where nothing was.
-    pub fn load(file: &Path) -> Result<Option<Kept>, Error> {
+    pub fn load(file: &Path) -> Result<Option<SavedSettings>, Error> {
         let text = match std::fs::read(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::Unreadable { file: file.into(), error }),
         };
-        let kept: Kept = serde_json::from_slice(&text)
+        let saved: SavedSettings = serde_json::from_slice(&text)
             .map_err(|error| Error::NotSavedSettings { file: file.into(), error })?;
-        if kept.schema != SCHEMA {
+        if saved.schema != SCHEMA {
             return Err(Error::OtherSchema { file: file.into() });
         }
-        Ok(Some(kept))
+        Ok(Some(saved))
     }
 
     /// Keeps it in `file`, so that it is there after a crash or a power cut, whole or not at all.
     pub fn save(&self, file: &Path) -> io::Result<()> {
-        let beside = file.with_extension(format!("json.{}", std::process::id()));
+        let temporary = file.with_extension(format!("json.{}", std::process::id()));
         let write = || {
-            let mut new = File::create(&beside)?;
+            let mut new = File::create(&temporary)?;
             new.write_all(&serde_json::to_vec_pretty(self)?)?;
             new.sync_all()?;
-            std::fs::rename(&beside, file)?;
-            folder(file)?.sync_all()
+            std::fs::rename(&temporary, file)?;
+            directory(file)?.sync_all()
         };
         let written = write();
         if written.is_err() {
             // It is of no use, and there may be no room even to remove it.
-            let _ = std::fs::remove_file(&beside);
+            let _ = std::fs::remove_file(&temporary);
         }
         written
     }
@@ -84,7 +84,7 @@ impl Kept {
     /// Keeps what is left of it, or no file if nothing is.
     pub fn save_rest(&self, file: &Path) -> Result<(), Error> {
         let done = if self.changes.is_empty() {
-            std::fs::remove_file(file).and_then(|()| folder(file)?.sync_all())
+            std::fs::remove_file(file).and_then(|()| directory(file)?.sync_all())
         } else {
             self.save(file)
         };
@@ -127,25 +127,25 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims the folder of `file`, which is made where it is not there.
-    pub fn of(file: &Path) -> Result<Claim, Error> {
+    /// Claims the directory of `file`, which is made where it is not there.
+    pub fn new(file: &Path) -> Result<Claim, Error> {
         let failed = |error: io::Error| Error::Directory { file: file.into(), error };
-        std::fs::create_dir_all(folder_of(file)).map_err(failed)?;
-        let folder = folder(file).map_err(failed)?;
-        match folder.try_lock() {
-            Ok(()) => Ok(Claim { _folder: folder }),
+        std::fs::create_dir_all(directory_of(file)).map_err(failed)?;
+        let directory = directory(file).map_err(failed)?;
+        match directory.try_lock() {
+            Ok(()) => Ok(Claim { _folder: directory }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
 }
 
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn folder(file: &Path) -> io::Result<File> {
-    File::open(folder_of(file))
+fn directory(file: &Path) -> io::Result<File> {
+    File::open(directory_of(file))
 }
 
 fn boot(machine: &Machine) -> String {
@@ -165,14 +165,14 @@ mod tests {
     #[test]
     fn what_was_first_is_kept() {
         let fake = Fake::new();
-        let mut kept = Kept::new(&fake.machine());
-        kept.add(change("128", "4096"));
-        kept.add(change("300", "8192"));
-        let file = file_beside(&fake.record());
-        let _claim = Claim::of(&file).unwrap();
-        kept.save(&file).unwrap();
-        let kept = Kept::load(&file).unwrap().unwrap();
-        let [only] = kept.changes.as_slice() else { panic!("{kept:?}") };
+        let mut saved = SavedSettings::new(&fake.machine());
+        saved.add(change("128", "4096"));
+        saved.add(change("300", "8192"));
+        let file = state_file(&fake.record());
+        let _claim = Claim::new(&file).unwrap();
+        saved.save(&file).unwrap();
+        let saved = SavedSettings::load(&file).unwrap().unwrap();
+        let [only] = saved.changes.as_slice() else { panic!("{saved:?}") };
         assert_eq!((only.was.as_str(), only.set.join(" ").as_str()), ("128", "4096 8192"));
         let names: Vec<_> = file.parent().unwrap().read_dir().unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "nothing else is left there: {names:?}");
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn only_one_at_a_time_changes_settings() {
         let fake = Fake::new();
-        let file = file_beside(&fake.record());
-        let held = Claim::of(&file).unwrap();
-        assert!(Claim::of(&file).is_err());
+        let file = state_file(&fake.record());
+        let held = Claim::new(&file).unwrap();
+        assert!(Claim::new(&file).is_err());
         drop(held);
-        assert!(Claim::of(&file).is_ok());
+        assert!(Claim::new(&file).is_ok());
     }
 
     #[test]
@@ -193,8 +193,8 @@ mod tests {
         let fake = Fake::new().with("x.json", "[]").with("y.json", "{}");
         fake.set("z.json", r#"{"schema": 2, "boot": "", "changes": []}"#);
         for name in ["x.json", "y.json", "z.json"] {
-            assert!(Kept::load(&fake.folder.path().join(name)).is_err(), "{name}");
+            assert!(SavedSettings::load(&fake.directory.path().join(name)).is_err(), "{name}");
         }
-        assert!(Kept::load(&fake.folder.path().join("none.json")).unwrap().is_none());
+        assert!(SavedSettings::load(&fake.directory.path().join("none.json")).unwrap().is_none());
     }
 }

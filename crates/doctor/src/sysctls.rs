@@ -1,7 +1,7 @@
 //! Settings of the kernel that bound sockets, files and queues of the whole machine.
 
 use super::needs::{OWN, SOCKETS};
-use super::{Check, Found, Group, Machine, Remedy, Unknown};
+use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
 use findings::format::count;
 
 /// Why either queue of a listener matters.
@@ -18,7 +18,7 @@ pub static GROUP: Group = Group {
             why: "each bind to port 0 and each connection takes one; the fuller the range, the \
                   longer the search",
             workloads: &["bind", "accept"],
-            by_name: None,
+            fix_risk: None,
             look: ports,
         },
         Check {
@@ -26,7 +26,7 @@ pub static GROUP: Group = Group {
             looks_at: "the longest queue of connections to accept (net.core.somaxconn)",
             why: QUEUE,
             workloads: &["accept"],
-            by_name: None,
+            fix_risk: None,
             look: |machine| {
                 let row = AtLeast { bad: 1, mind: 4_096, set: 4_096, what: "a burst of connects" };
                 at_least(machine, "/proc/sys/net/core/somaxconn", &row)
@@ -37,7 +37,7 @@ pub static GROUP: Group = Group {
             looks_at: "half-open connections of a listener (net.ipv4.tcp_max_syn_backlog)",
             why: QUEUE,
             workloads: &["accept"],
-            by_name: None,
+            fix_risk: None,
             look: |machine| {
                 let row = AtLeast { bad: 1, mind: 1_024, set: 4_096, what: "a burst of connects" };
                 at_least(machine, "/proc/sys/net/ipv4/tcp_max_syn_backlog", &row)
@@ -57,7 +57,7 @@ pub static GROUP: Group = Group {
                 "open",
                 "manyfiles",
             ],
-            by_name: None,
+            fix_risk: None,
             look: |machine| {
                 let row = AtLeast {
                     bad: 2 * SOCKETS + OWN,
@@ -82,7 +82,7 @@ pub static GROUP: Group = Group {
                 "open",
                 "manyfiles",
             ],
-            by_name: None,
+            fix_risk: None,
             look: |machine| {
                 let need = SOCKETS + OWN;
                 let row = AtLeast { bad: need, mind: need, set: 1_048_576, what: "10,000 sockets" };
@@ -94,7 +94,7 @@ pub static GROUP: Group = Group {
             looks_at: "requests of Linux AIO that are still free (fs.aio-max-nr)",
             why: "aio-poll asks for one for each watched descriptor",
             workloads: &["poll", "pipetest"],
-            by_name: None,
+            fix_risk: None,
             look: aio,
         },
         Check {
@@ -102,7 +102,7 @@ pub static GROUP: Group = Group {
             looks_at: "whether the loopback device speaks IPv6",
             why: "without it the subject ipv6 is unavailable",
             workloads: &["socket", "bind", "accept", "close"],
-            by_name: Some("somebody may have switched IPv6 off for a reason"),
+            fix_risk: Some("an administrator may have switched IPv6 off for a reason"),
             look: ipv6,
         },
     ],
@@ -112,30 +112,30 @@ pub static GROUP: Group = Group {
 struct AtLeast {
     /// Below this no default can be measured.
     bad: u64,
-    /// Below this somebody ought to know.
+    /// Below this the reader should know.
     mind: u64,
-    /// What mends it.
+    /// What fixes it.
     set: u64,
     /// Who needs it.
     what: &'static str,
 }
 
-fn at_least(machine: &Machine, file: &str, row: &AtLeast) -> Result<Found, Unknown> {
+fn at_least(machine: &Machine, file: &str, row: &AtLeast) -> Result<Diagnosis, Unknown> {
     let number = machine.number(file)?;
     let value = count(number);
-    let remedy = Remedy::set(file, row.set);
+    let remedy = Remedy::setting(file, row.set);
     Ok(match number {
         number if number < row.bad => {
-            Found::bad(value, format!("{} needs {}", row.what, count(row.bad)), remedy)
+            Diagnosis::bad(value, format!("{} needs {}", row.what, count(row.bad)), remedy)
         }
         number if number < row.mind => {
-            Found::mind(value, format!("{} is safe from {}", row.what, count(row.mind)), remedy)
+            Diagnosis::mind(value, format!("{} is safe from {}", row.what, count(row.mind)), remedy)
         }
-        _ => Found::ok(value),
+        _ => Diagnosis::ok(value),
     })
 }
 
-fn ports(machine: &Machine) -> Result<Found, Unknown> {
+fn ports(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/net/ipv4/ip_local_port_range";
     let text = machine.read(file)?;
     let ends: Vec<u64> = text.split_whitespace().filter_map(|end| end.parse().ok()).collect();
@@ -144,47 +144,47 @@ fn ports(machine: &Machine) -> Result<Found, Unknown> {
     };
     let ports = (last + 1).saturating_sub(first);
     let value = format!("{} ({first} to {last})", count(ports));
-    let remedy = Remedy::set(file, "1024 65535");
+    let remedy = Remedy::setting(file, "1024 65535");
     Ok(if ports < SOCKETS {
-        Found::bad(value, "10,000 sockets need a port each", remedy)
+        Diagnosis::bad(value, "10,000 sockets need a port each", remedy)
     } else if ports < 2 * SOCKETS {
-        Found::mind(value, "10,000 sockets take more than half of them", remedy)
+        Diagnosis::mind(value, "10,000 sockets take more than half of them", remedy)
     } else {
-        Found::ok(value)
+        Diagnosis::ok(value)
     })
 }
 
-fn aio(machine: &Machine) -> Result<Found, Unknown> {
+fn aio(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/fs/aio-max-nr";
     let (most, taken) = (machine.number(file)?, machine.number("/proc/sys/fs/aio-nr")?);
     let value = format!("{} of {}", count(most.saturating_sub(taken)), count(most));
     // The kernel sets twice as many aside as are asked for.
     let wanted = 2 * SOCKETS + OWN;
     if most.saturating_sub(taken) >= wanted {
-        return Ok(Found::ok(value));
+        return Ok(Diagnosis::ok(value));
     }
     let says = format!("10,000 watched descriptors need {}", count(wanted));
-    Ok(Found::bad(value, says, Remedy::set(file, (wanted + taken).max(65_536))))
+    Ok(Diagnosis::bad(value, says, Remedy::setting(file, (wanted + taken).max(65_536))))
 }
 
-fn ipv6(machine: &Machine) -> Result<Found, Unknown> {
+fn ipv6(machine: &Machine) -> Result<Diagnosis, Unknown> {
     if !machine.has("/proc/sys/net/ipv4") {
         return Err(Unknown("there is no /proc/sys/net here".into()));
     }
     if !machine.has("/proc/sys/net/ipv6") {
-        let remedy = Remedy::to_do("boot a kernel with IPv6, and without ipv6.disable=1");
-        return Ok(Found::mind("no", "this kernel has none", remedy));
+        let remedy = Remedy::advice("boot a kernel with IPv6, and without ipv6.disable=1");
+        return Ok(Diagnosis::mind("no", "this kernel has none", remedy));
     }
     let file = "/proc/sys/net/ipv6/conf/lo/disable_ipv6";
     if machine.number(file)? != 0 {
-        return Ok(Found::mind("no", "it is switched off", Remedy::set(file, 0)));
+        return Ok(Diagnosis::mind("no", "it is switched off", Remedy::setting(file, 0)));
     }
     let addresses = machine.read("/proc/net/if_inet6")?;
     if addresses.lines().any(|line| line.split_whitespace().last() == Some("lo")) {
-        return Ok(Found::ok("yes"));
+        return Ok(Diagnosis::ok("yes"));
     }
-    let remedy = Remedy::type_in(format!("{}ip link set lo up", machine.sudo()));
-    Ok(Found::mind("no", "the loopback device has no address ::1", remedy))
+    let remedy = Remedy::command(format!("{}ip link set lo up", machine.sudo()));
+    Ok(Diagnosis::mind("no", "the loopback device has no address ::1", remedy))
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_aio_are_those_that_nobody_took() {
+    fn requests_of_aio_are_those_that_are_free() {
         let fake =
             Fake::new().with("/proc/sys/fs/aio-max-nr", "65536").with("/proc/sys/fs/aio-nr", "0");
         assert_eq!(fake.finds("aio-max").0, State::Ok);

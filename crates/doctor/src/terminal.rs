@@ -1,9 +1,10 @@
 //! What the doctor says, in a terminal: a line a check, more where something is wrong.
 
 use super::fix::Changed;
-use super::words::workloads;
+use super::help::workloads;
 use super::{
-    Examined, GROUPS, Machine, Mended, Outcome, Remedy, Setting, State, Undoing, Undone, setting,
+    Examined, FixResult, GROUPS, Machine, Outcome, Remedy, Setting, State, UndoReport, UndoResult,
+    setting,
 };
 use anstyle::Style as Paint;
 use findings::format::list;
@@ -34,7 +35,7 @@ pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> Stri
     for group in GROUPS {
         let mut rows: Vec<&Examined> =
             examined.iter().filter(|one| one.group == group.name).collect();
-        rows.sort_by_key(|one| one.found.state);
+        rows.sort_by_key(|one| one.diagnosis.state);
         if !rows.is_empty() {
             page.painted(BOLD, group.name);
         }
@@ -47,13 +48,13 @@ pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> Stri
     page.text
 }
 
-/// What was mended, what was left and why, what is still bad, and how to put it back.
-pub fn mended(mended: &[Mended], after: &[Examined], kept: &Path, style: &Style) -> String {
+/// What was fixed, what was left and why, what is still bad, and how to put it back.
+pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &Style) -> String {
     let mut page = Page::new(style);
     let mut changed = 0;
-    for Mended { check, outcome } in mended {
+    for FixResult { check, outcome } in results {
         match outcome {
-            Outcome::Fine => page.message(State::Ok, "fine", check, "there is nothing to mend"),
+            Outcome::Fine => page.message(State::Ok, "fine", check, "there is nothing to fix"),
             Outcome::Left { why, remedy: command, is_command } => {
                 page.message(State::Bad, "left", check, why);
                 page.remedy(command, *is_command);
@@ -64,32 +65,32 @@ pub fn mended(mended: &[Mended], after: &[Examined], kept: &Path, style: &Style)
                     files.iter().map(|one| format!("{} → {}", one.was, one.now)).collect();
                 from.sort();
                 from.dedup();
-                page.message(State::Ok, "mended", check, &from.join(", "));
+                page.message(State::Ok, "fixed", check, &from.join(", "));
                 let settings: Vec<Setting> = files.iter().map(Changed::setting).collect();
                 page.remedy(&setting::command(&settings, true), true);
             }
         }
     }
-    if mended.is_empty() {
-        page.wrapped("There is nothing that knee could mend without harm.", 0);
+    if results.is_empty() {
+        page.wrapped("There is nothing that knee could fix without harm.", 0);
     }
-    let bad = |one: &&Examined| one.found.state == State::Bad;
+    let bad = |one: &&Examined| one.diagnosis.state == State::Bad;
     let bad: Vec<String> = after.iter().filter(bad).map(|one| one.check.name.into()).collect();
     if !bad.is_empty() {
-        page.wrapped(&format!("Still bad: {}; `knee doctor` says what mends it.", list(&bad)), 0);
+        page.wrapped(&format!("Still bad: {}; `knee doctor` says what fixes it.", list(&bad)), 0);
     }
     if changed > 0 {
-        let kept = kept.display();
-        let text = format!("`knee doctor --undo` puts back what was; it is kept in {kept}.");
+        let saved = saved.display();
+        let text = format!("`knee doctor --undo` puts back what was; it is saved in {saved}.");
         page.wrapped(&text, 0);
     }
     page.text
 }
 
 /// What was put back, and what was not and why.
-pub fn undone(undoing: &Undoing, kept: &Path, is_root: bool, style: &Style) -> String {
+pub fn undone(report: &UndoReport, saved: &Path, is_root: bool, style: &Style) -> String {
     let mut page = Page::new(style);
-    for Undone { check, file, was, now, left } in &undoing.settings {
+    for UndoResult { check, file, was, now, left } in &report.settings {
         let now = now.as_deref().unwrap_or("unknown");
         match left {
             Some(why) => {
@@ -103,16 +104,16 @@ pub fn undone(undoing: &Undoing, kept: &Path, is_root: bool, style: &Style) -> S
             }
         }
     }
-    let whole = std::path::absolute(kept).unwrap_or_else(|_| kept.into());
-    let kept = whole.display();
-    if undoing.restarted {
+    let whole = std::path::absolute(saved).unwrap_or_else(|_| saved.into());
+    let saved = whole.display();
+    if report.restarted {
         page.wrapped("The machine was started anew since: so was each of its settings.", 0);
-    } else if undoing.settings.is_empty() {
-        // Root has a folder of its own.
+    } else if report.settings.is_empty() {
+        // Root has a directory of its own.
         let sudo = if is_root { "" } else { " What was changed with sudo is put back with sudo." };
-        page.wrapped(&format!("Nothing is to be put back: there is no {kept}.{sudo}"), 0);
-    } else if undoing.settings.iter().any(|one| one.left.is_some()) {
-        page.wrapped(&format!("What was left stays kept in {kept}."), 0);
+        page.wrapped(&format!("Nothing is to be put back: there is no {saved}.{sudo}"), 0);
+    } else if report.settings.iter().any(|one| one.left.is_some()) {
+        page.wrapped(&format!("What was left stays saved in {saved}."), 0);
     }
     page.text
 }
@@ -128,21 +129,22 @@ impl Page {
     }
 
     fn check(&mut self, machine: &Machine, one: &Examined, all: bool) {
-        let Examined { check, found, .. } = one;
-        let says = match (found.state, found.says.as_str()) {
+        let Examined { check, diagnosis, .. } = one;
+        let says = match (diagnosis.state, diagnosis.message.as_str()) {
             (State::Unknown, why) => why.to_owned(),
-            (_, "") => found.value.clone(),
-            (_, says) => format!("{}: {says}", found.value),
+            (_, "") => diagnosis.value.clone(),
+            (_, says) => format!("{}: {says}", diagnosis.value),
         };
-        self.message(found.state, found.state.name(), check.name, &says);
-        if all || matches!(found.state, State::Bad | State::Mind) {
-            let whom = workloads(check);
+        self.message(diagnosis.state, diagnosis.state.name(), check.name, &says);
+        if all || matches!(diagnosis.state, State::Bad | State::Mind) {
+            let workloads = workloads(check);
             let why = check.why;
-            let why = if whom.is_empty() { why.to_owned() } else { format!("{whom}: {why}") };
-            self.below(DIM, &why);
+            let why =
+                if workloads.is_empty() { why.to_owned() } else { format!("{workloads}: {why}") };
+            self.detail(DIM, &why);
         }
-        let is_command = !matches!(found.remedy, Remedy::Do(_));
-        self.remedy(&found.remedy.spelled(machine), is_command);
+        let is_command = !matches!(diagnosis.remedy, Remedy::Advice(_));
+        self.remedy(&diagnosis.remedy.text(machine), is_command);
     }
 
     /// A word in the colour of a state, a check's name, and what is said of it beside or below.
@@ -151,12 +153,13 @@ impl Page {
         let gap = " ".repeat(GAP);
         let head = format!("{}{painted}{gap}{name}", " ".repeat(INDENT));
         let used = INDENT + STATE + GAP + name.len();
-        let room = self.pen.width - self.message_column;
-        let lines = wrapped_whole(says, room, 0, 0);
-        // A long path is never cut, and has more room below.
-        if used + GAP > self.message_column || lines.iter().any(|line| display_width(line) > room) {
+        let width = self.pen.width - self.message_column;
+        let lines = wrapped_whole(says, width, 0, 0);
+        // A long path is never cut, and has more width below.
+        if used + GAP > self.message_column || lines.iter().any(|line| display_width(line) > width)
+        {
             self.line(&head);
-            self.below(PLAIN, says);
+            self.detail(PLAIN, says);
             return;
         }
         let mut lines = lines.into_iter();
@@ -168,7 +171,7 @@ impl Page {
         }
     }
 
-    fn below(&mut self, paint: Paint, text: &str) {
+    fn detail(&mut self, paint: Paint, text: &str) {
         for line in wrapped_whole(text, self.pen.width - DETAIL, 0, 0) {
             let painted = self.pen.paint(paint, &line);
             self.line(&format!("{}{painted}", " ".repeat(DETAIL)));
@@ -192,7 +195,7 @@ impl Page {
     }
 
     fn summary(&mut self, examined: &[Examined]) {
-        let number = |state| examined.iter().filter(|one| one.found.state == state).count();
+        let number = |state| examined.iter().filter(|one| one.diagnosis.state == state).count();
         let counts: Vec<String> = State::ALL
             .into_iter()
             .filter(|&state| number(state) > 0)
@@ -204,13 +207,14 @@ impl Page {
         self.wrapped(&format!("{}.", list(&counts)), 0);
         let fixable = |by_name: bool| -> Vec<String> {
             let can = |one: &&Examined| {
-                matches!(one.found.remedy, Remedy::Set(_)) && one.check.by_name.is_some() == by_name
+                matches!(one.diagnosis.remedy, Remedy::Settings(_))
+                    && one.check.fix_risk.is_some() == by_name
             };
             examined.iter().filter(can).map(|one| one.check.name.to_owned()).collect()
         };
         let (free, named) = (fixable(false), fixable(true));
         if !free.is_empty() {
-            let text = format!("`knee doctor --fix` mends {}; --undo puts it back.", list(&free));
+            let text = format!("`knee doctor --fix` fixes {}; --undo puts it back.", list(&free));
             self.wrapped(&text, 0);
         }
         if !named.is_empty() {
@@ -261,9 +265,9 @@ mod tests {
             .with("/sys/devices/system/cpu/smt/control", "on")
             .with("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never");
         for number in 0..16 {
-            let folder = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
-            fake.set(&format!("{folder}/scaling_governor"), "powersave");
-            fake.set(&format!("{folder}/scaling_available_governors"), "performance powersave");
+            let directory = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
+            fake.set(&format!("{directory}/scaling_governor"), "powersave");
+            fake.set(&format!("{directory}/scaling_available_governors"), "performance powersave");
         }
         fake
     }
@@ -313,7 +317,7 @@ mod tests {
         assert!(!text.contains("are somewhere"), "{text}");
         let unknown = text.lines().find(|line| line.contains("max_map_count")).unwrap();
         assert!(unknown.trim_start().starts_with("unknown  map-count"), "{unknown}");
-        assert!(text.contains("`knee doctor --fix` mends ports, governor and thp;"), "{text}");
+        assert!(text.contains("`knee doctor --fix` fixes ports, governor and thp;"), "{text}");
         assert!(text.contains("`knee doctor --fix smt`"), "{text}");
         let (bad, fine) = (text.find("bad ").unwrap(), text.find("unknown ").unwrap());
         assert!(bad < fine, "the worst comes first: {text}");

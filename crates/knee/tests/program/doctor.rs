@@ -1,4 +1,4 @@
-//! The doctor examines, mends and puts back, on a machine that stays as it is: real settings are
+//! The doctor examines, fixes and puts back, on a machine that stays as it is: real settings are
 //! changed only inside a network namespace, whose own they are.
 
 use crate::common::{Came, Knee, came};
@@ -76,16 +76,16 @@ fn what_somebody_else_changed_since_is_left_until_it_is_forced() {
     );
     let Some(came) = in_a_namespace(&knee, &script) else { return };
     assert_eq!(values(&came), ["300 40000 45000", "128 40000 45000"], "{came:?}");
-    assert!(came.out.contains("somebody else made it 300 since"), "{came:?}");
+    assert!(came.out.contains("it was changed to 300 since"), "{came:?}");
     assert!(came.out.contains("exit 1"), "{came:?}");
 }
 
 #[test]
 fn without_permission_it_says_what_to_type_and_changes_nothing() {
     let knee = Knee::new();
-    let folder = knee.folder.path().display();
+    let directory = knee.folder.path().display();
     let script = format!(
-        "{SICK}; chmod 777 {folder}; setpriv --reuid=65534 --clear-groups \"$KNEE\" doctor --fix \
+        "{SICK}; chmod 777 {directory}; setpriv --reuid=65534 --clear-groups \"$KNEE\" doctor --fix \
          somaxconn || echo \"exit $?\"; {VALUES}"
     );
     let Some(came) = in_a_namespace(&knee, &script) else { return };
@@ -96,7 +96,7 @@ fn without_permission_it_says_what_to_type_and_changes_nothing() {
     assert_eq!(values(&came), ["128 40000 45000"], "{came:?}");
     assert!(came.out.contains("→ sudo sysctl -w net.core.somaxconn=4096"), "{came:?}");
     assert!(came.out.contains("exit 1"), "{came:?}");
-    assert_eq!(knee.files(), [] as [String; 0], "nothing changed, nothing kept");
+    assert_eq!(knee.files(), [] as [String; 0], "nothing changed, nothing saved");
 }
 
 #[test]

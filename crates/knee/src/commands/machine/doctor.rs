@@ -1,5 +1,5 @@
 //! `knee doctor`: what keeps workloads from running here or figures from being repeatable, and what
-//! mends it.
+//! fixes it.
 
 use crate::args::Place;
 use crate::commands::place;
@@ -11,12 +11,12 @@ use clap::builder::PossibleValuesParser;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What may be asked of the doctor.
+/// The flags of `knee doctor`.
 #[derive(Args, Debug)]
 #[command(after_help = more())]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Doctor {
-    /// Mend what can be mended without harm and without a reboot; or these checks only, separated by
+    /// Fix what can be fixed without harm and without a reboot; or these checks only, separated by
     /// commas
     #[arg(long, value_name = "CHECKS", num_args = 0.., value_delimiter = ',')]
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
@@ -24,7 +24,7 @@ pub struct Doctor {
     /// Put back what --fix changed, the latest first
     #[arg(long, conflicts_with = "fix")]
     pub undo: bool,
-    /// Put it back even where somebody else has changed it since
+    /// Put it back even where another program or person has changed it since
     #[arg(long, requires = "undo")]
     pub force: bool,
     /// Say of every check why it matters, and for which workloads
@@ -51,72 +51,72 @@ fn more() -> String {
          why.\n\n--fix changes these only where they are named:\n",
     );
     for check in checks::checks() {
-        if let Some(why) = check.by_name {
+        if let Some(why) = check.fix_risk {
             // Writing to a String can't fail.
             let _ = writeln!(text, "  {:<18} {why}", check.name);
         }
     }
     text.push_str(
-        "\nWhat was is kept beside the record (knee-doctor.json) before the first change. A reboot puts \
-         it\nback, too.\n\nExit codes: 0 where nothing is bad; 5 where something is; 1 where a \
+        "\nThe old settings are saved next to the record (knee-doctor.json) before the first change. A \
+         reboot\nputs them back, too.\n\nExit codes: 0 where nothing is bad; 5 where something is; 1 where a \
          setting could not be changed\nor put back.",
     );
     text
 }
 
-/// Examines, mends, or puts back.
-pub fn doctor(ask: &Doctor) -> Result<Exit, Trouble> {
-    let record = place(&ask.place)?;
-    let kept = checks::file_beside(&record);
-    if ask.undo {
-        return undo(ask, &record, &kept);
+/// Examines, fixes, or puts back.
+pub fn doctor(flags: &Doctor) -> Result<Exit, Trouble> {
+    let record = place(&flags.place)?;
+    let saved = checks::state_file(&record);
+    if flags.undo {
+        return undo(flags, &record, &saved);
     }
     let machine = Machine::here(&record);
     let examined = checks::examine(&machine);
-    if let Some(names) = &ask.fix {
-        return fix(ask, &machine, &examined, names, &kept);
+    if let Some(names) = &flags.fix {
+        return fix(flags, &machine, &examined, names, &saved);
     }
-    if ask.json {
+    if flags.json {
         print_json(&checks::json(&machine, &examined, None, None))?;
     } else {
-        print(&terminal::examined(&machine, &examined, &style(ask.all)))?;
+        print(&terminal::examined(&machine, &examined, &style(flags.all)))?;
     }
     Ok(exit(&examined))
 }
 
 fn fix(
-    ask: &Doctor,
+    flags: &Doctor,
     machine: &Machine,
     examined: &[Examined],
     names: &[String],
-    kept: &Path,
+    saved: &Path,
 ) -> Result<Exit, Trouble> {
-    let mended = checks::fix(machine, examined, names, kept)?;
+    let results = checks::fix(machine, examined, names, saved)?;
     let after = checks::examine(machine);
-    if ask.json {
-        print_json(&checks::json(machine, &after, Some(&mended), None))?;
+    if flags.json {
+        print_json(&checks::json(machine, &after, Some(&results), None))?;
     } else {
-        print(&terminal::mended(&mended, &after, kept, &style(false)))?;
+        print(&terminal::fixed(&results, &after, saved, &style(false)))?;
     }
-    let left = mended.iter().any(|one| matches!(one.outcome, Outcome::Left { .. }));
+    let left = results.iter().any(|one| matches!(one.outcome, Outcome::Left { .. }));
     Ok(if left { Exit::Failed } else { exit(&after) })
 }
 
-fn undo(ask: &Doctor, record: &Path, kept: &Path) -> Result<Exit, Trouble> {
-    // Who else uses the machine matters only to those who are told.
-    let machine = if ask.json { Machine::here(record) } else { Machine::unwatched(record) };
-    let undoing = checks::undo(&machine, kept, ask.force)?;
-    if ask.json {
+fn undo(flags: &Doctor, record: &Path, saved: &Path) -> Result<Exit, Trouble> {
+    // Only the JSON says who else uses the machine, and watching takes time.
+    let machine = if flags.json { Machine::here(record) } else { Machine::unwatched(record) };
+    let report = checks::undo(&machine, saved, flags.force)?;
+    if flags.json {
         let examined = checks::examine(&machine);
-        print_json(&checks::json(&machine, &examined, None, Some(&undoing.settings)))?;
+        print_json(&checks::json(&machine, &examined, None, Some(&report.settings)))?;
     } else {
-        print(&terminal::undone(&undoing, kept, machine.is_root, &style(false)))?;
+        print(&terminal::undone(&report, saved, machine.is_root, &style(false)))?;
     }
-    let left = undoing.settings.iter().any(|one| one.left.is_some());
+    let left = report.settings.iter().any(|one| one.left.is_some());
     Ok(if left { Exit::Failed } else { Exit::Done })
 }
 
 fn exit(examined: &[Examined]) -> Exit {
-    let bad = examined.iter().any(|one| one.found.state == State::Bad);
+    let bad = examined.iter().any(|one| one.diagnosis.state == State::Bad);
     if bad { Exit::NotPossibleHere } else { Exit::Done }
 }

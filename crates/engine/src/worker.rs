@@ -23,7 +23,7 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     io::stdin().read_to_string(&mut order)?;
     let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
     die_with_parent(order.parent_pid)?;
-    // A limit to the size of files is told of by the write that meets it.
+    // The write that meets a limit on file sizes reports it.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);
     let bytes = reply.encode().map_err(io::Error::other)?;
@@ -51,14 +51,14 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let (mut metrics, facts) = probe.finish();
     make_rates(workload.about(), &mut metrics);
     if !workload.about().is_trajectory(axis) {
-        // Another parameter grows: the places of its own axis are none of this one's.
+        // Another parameter grows: positions on the workload's own axis have no meaning on this one.
         for metric in &mut metrics {
             metric.positions.clear();
         }
     }
     let mut short = None;
     let failure = match outcome {
-        Err(panic) => Some(FailureReason::Panicked { message: words_of(&*panic) }),
+        Err(panic) => Some(FailureReason::Panicked { message: panic_message(&*panic) }),
         Ok(Err(failure)) => {
             short = cut_short(workload.about(), &metrics, &failure);
             short.is_none().then(|| failure.into())
@@ -66,7 +66,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         Ok(Ok(())) if after > before => {
             Some(FailureReason::DescriptorsLeaked { count: (after - before) as u64 })
         }
-        Ok(Ok(())) => missing(*workload, &metrics),
+        Ok(Ok(())) => check_metrics(*workload, &metrics),
     };
     Reply { metrics, facts, short, failure }
 }
@@ -90,20 +90,20 @@ fn cut_short(about: &About, metrics: &[record::Metric], failure: &Failure) -> Op
     Some(Short { reached, because: failure.to_string(), remedy })
 }
 
-/// A workload that measured nothing, or what it did not declare, is in error itself.
-fn missing(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<FailureReason> {
+/// What is wrong with the metrics of a workload: no headline, one that it does not declare, NaN.
+fn check_metrics(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<FailureReason> {
     let declared = workload.about().metrics;
     let headline = declared.first()?.name;
     if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
         return Some(FailureReason::MetricMissing { metric: headline.into() });
     }
-    let known = |name: &str| declared.iter().any(|metric| metric.name == name);
-    if let Some(stray) = metrics.iter().find(|metric| !known(&metric.name)) {
-        return Some(FailureReason::MetricUndeclared { metric: stray.name.clone() });
+    let is_declared = |name: &str| declared.iter().any(|metric| metric.name == name);
+    if let Some(metric) = metrics.iter().find(|metric| !is_declared(&metric.name)) {
+        return Some(FailureReason::MetricUndeclared { metric: metric.name.clone() });
     }
-    let odd =
-        metrics.iter().find(|metric| !metric.samples.iter().all(|sample| sample.is_finite()))?;
-    Some(FailureReason::SampleNotFinite { metric: odd.name.clone() })
+    let is_finite = |metric: &&record::Metric| metric.samples.iter().all(|ns| ns.is_finite());
+    let metric = metrics.iter().find(|metric| !is_finite(metric))?;
+    Some(FailureReason::SampleNotFinite { metric: metric.name.clone() })
 }
 
 /// How many descriptors are open, the one that counts them included.
@@ -111,7 +111,7 @@ fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

@@ -411,7 +411,7 @@ impl Failure {
     }
 
     /// What was being done when `error` came: `opening a socketpair: Too many open files`.
-    pub fn doing(operation: impl Display, error: impl Display) -> Failure {
+    pub fn call(operation: impl Display, error: impl Display) -> Failure {
         let (operation, error) = (operation.to_string(), error.to_string());
         Failure(FailureReason::CallFailed { operation, error })
     }

@@ -296,7 +296,7 @@ impl Site {
         let named = cell.text(TREE.name)?;
         if named != GENERATED {
             let tree = fs::canonicalize(&*named)
-                .map_err(|error| Failure::doing(format!("the tree {named}"), error))?;
+                .map_err(|error| Failure::call(format!("the tree {named}"), error))?;
             let scratch =
                 Scratch::new(&cell.scratch).map_err(shortage::during("making a folder"))?;
             probe.fact("tree", tree.display());
@@ -318,13 +318,13 @@ impl Site {
     }
 
     fn begin(&self, command: &str) -> Result<Timed, Failure> {
-        let failed = |error| Failure::doing(format!("starting `{command}`"), error);
+        let failed = |error| Failure::call(format!("starting `{command}`"), error);
         Timed::prepare(command, &self.tree, &self.output()).map_err(failed)
     }
 
     /// Runs a command that has to end well, untimed.
     fn done(&self, command: &str) -> Result<(), Failure> {
-        let failed = |error| Failure::doing(format!("running `{command}`"), error);
+        let failed = |error| Failure::call(format!("running `{command}`"), error);
         let mut begun = self.begin(command)?;
         let ended = begun.run().map_err(failed)?;
         begun.end().map_err(failed)?;
@@ -333,7 +333,7 @@ impl Site {
 
     /// Runs the command, with the time that it took in nanoseconds.
     fn timed(&self, command: &str, probe: &mut Probe) -> Result<(Ended, f64), Failure> {
-        let failed = |error| Failure::doing(format!("running `{command}`"), error);
+        let failed = |error| Failure::call(format!("running `{command}`"), error);
         let mut begun = self.begin(command)?;
         let clock = probe.clock();
         let start = clock.now();
@@ -349,7 +349,7 @@ impl Site {
 
     /// Writes out what cleaning left to be written, so that it is none of the build's.
     fn settle(&self) -> Result<(), Failure> {
-        let failed = |error| Failure::doing(format!("syncing {}", self.tree.display()), error);
+        let failed = |error| Failure::call(format!("syncing {}", self.tree.display()), error);
         let folder = fs::File::open(&self.tree).map_err(failed)?;
         rustix::fs::syncfs(&folder).map_err(|error| failed(error.into()))
     }
@@ -387,7 +387,7 @@ impl Site {
         let Some(answer) = &self.answer else { return Ok(()) };
         let program = self.tree.join(tree::PROGRAM);
         let output = Command::new(&program).output().map_err(|error| {
-            Failure::doing("the command ended well, but what it was to build can't be run", error)
+            Failure::call("the command ended well, but what it was to build can't be run", error)
         })?;
         let output = String::from_utf8_lossy(&output.stdout).into_owned();
         if output == *answer {

@@ -95,7 +95,7 @@ fn spin() -> ! {
 }
 
 fn die(signal: Signal) -> Result<(), Failure> {
-    kill_process(getpid(), signal).map_err(|error| Failure::doing("killing itself", error))
+    kill_process(getpid(), signal).map_err(|error| Failure::call("killing itself", error))
 }
 
 /// A handler that takes the first such signal for an overflow of the stack hands on the second.
@@ -103,7 +103,7 @@ fn segfault() -> Result<(), Failure> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     // Nobody wants its memory on the disk.
     setrlimit(Resource::Core, none)
-        .map_err(|error| Failure::doing("forgoing a core file", error))?;
+        .map_err(|error| Failure::call("forgoing a core file", error))?;
     loop {
         die(Signal::SEGV)?;
     }
@@ -112,7 +112,7 @@ fn segfault() -> Result<(), Failure> {
 fn leak_descriptors(_: &mut Probe) -> Result<(), Failure> {
     for _ in 0..3 {
         let null = std::fs::File::open("/dev/null");
-        std::mem::forget(null.map_err(|error| Failure::doing("opening /dev/null", error))?);
+        std::mem::forget(null.map_err(|error| Failure::call("opening /dev/null", error))?);
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ fn print_garbage(_: &mut Probe) -> Result<(), Failure> {
 }
 
 fn print_all(bytes: &[u8]) -> Result<(), Failure> {
-    std::io::stdout().write_all(bytes).map_err(|error| Failure::doing("writing", error))
+    std::io::stdout().write_all(bytes).map_err(|error| Failure::call("writing", error))
 }
 
 fn sleeper() -> Command {
@@ -132,23 +132,23 @@ fn sleeper() -> Command {
 }
 
 fn leave_process(_: &mut Probe) -> Result<(), Failure> {
-    sleeper().spawn().map(drop).map_err(|error| Failure::doing("starting sleep", error))
+    sleeper().spawn().map(drop).map_err(|error| Failure::call("starting sleep", error))
 }
 
 fn leave_orphan(_: &mut Probe) -> Result<(), Failure> {
     let mut command = Command::new("setsid");
     command.args(["--fork", "sleep", "1000"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().map(drop).map_err(|error| Failure::doing("starting setsid", error))
+    command.status().map(drop).map_err(|error| Failure::call("starting setsid", error))
 }
 
 fn hang_parked(_: &mut Probe) -> Result<(), Failure> {
     let mut parking = Parking::new();
     let (left, right) = std::os::unix::net::UnixStream::pair()
-        .map_err(|error| Failure::doing("opening a socketpair", error))?;
+        .map_err(|error| Failure::call("opening a socketpair", error))?;
     parking
         .park(vec![left.into(), right.into()])
-        .map_err(|error| Failure::doing("parking descriptors", error))?;
+        .map_err(|error| Failure::call("parking descriptors", error))?;
     loop {
         std::thread::park();
     }

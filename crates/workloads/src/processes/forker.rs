@@ -167,13 +167,13 @@ const STAMP_BYTES: usize = 16;
 
 impl Forker {
     fn start(row: &Row, count: u64, megabytes: u64, clock: &str) -> Result<Forker, Failure> {
-        let failed = |what| move |error: std::io::Error| Failure::doing(what, error);
+        let failed = |what| move |error: std::io::Error| Failure::call(what, error);
         let stamps_bytes = 2 * count as usize * STAMP_BYTES;
         // Without CLOEXEC: the forker has it under the same number.
         let stamps = memfd_create("stamps", MemfdFlags::empty())
-            .map_err(|error| Failure::doing("memfd_create", error))?;
+            .map_err(|error| Failure::call("memfd_create", error))?;
         ftruncate(&stamps, stamps_bytes as u64)
-            .map_err(|error| Failure::doing("memory for the figures", error))?;
+            .map_err(|error| Failure::call("memory for the figures", error))?;
         let program = in_memory(row.linked.program()).map_err(failed("the forker in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("forker").args([row.how, row.ending]);
@@ -215,7 +215,7 @@ impl Forker {
         if ended != made.to_string() {
             return Err(Failure::new(format!("of {made} processes {ended} were ended")));
         }
-        let status = self.child.wait().map_err(|error| Failure::doing("the forker", error))?;
+        let status = self.child.wait().map_err(|error| Failure::call("the forker", error))?;
         if status.success() {
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Forker {
     fn line(&mut self, word: &str) -> Result<String, Failure> {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line);
-        read.map_err(|error| Failure::doing("listening to the forker", error))?;
+        read.map_err(|error| Failure::call("listening to the forker", error))?;
         let line = line.trim_end();
         if let Some(rest) = line.strip_prefix(word) {
             return Ok(rest.trim_start().to_owned());
@@ -254,7 +254,7 @@ impl Forker {
     fn stamps(&self) -> Result<Vec<(u64, u64)>, Failure> {
         let mut bytes = vec![0; self.stamps_bytes];
         let read = self.stamps.read_exact_at(&mut bytes, 0);
-        read.map_err(|error| Failure::doing("reading the figures", error))?;
+        read.map_err(|error| Failure::call("reading the figures", error))?;
         let (numbers, _) = bytes.as_chunks::<8>();
         let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
         let (pairs, _) = numbers.as_chunks::<2>();

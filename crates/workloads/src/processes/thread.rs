@@ -107,7 +107,7 @@ struct Crowd {
 impl Crowd {
     fn new(wanted: u64, stack_bytes: usize) -> Result<Crowd, Failure> {
         let ends = pipe_with(PipeFlags::CLOEXEC);
-        let (read, write) = ends.map_err(|error| Failure::doing("opening a pipe", error))?;
+        let (read, write) = ends.map_err(|error| Failure::call("opening a pipe", error))?;
         Ok(Crowd {
             sleeping: VecDeque::with_capacity(wanted as usize),
             stack_bytes,
@@ -134,7 +134,7 @@ impl Crowd {
         self.sleeping.push_back(handle.map_err(|error| self.refused(&error))?);
         let mut byte = [0];
         let read = self.read.read_exact(&mut byte);
-        read.map_err(|error| Failure::doing("waiting for a thread", error))?;
+        read.map_err(|error| Failure::call("waiting for a thread", error))?;
         if byte == *b"+" { Ok(()) } else { Err(Failure::new("a thread wrote a wrong byte")) }
     }
 

@@ -132,7 +132,7 @@ impl Objects {
                 None => {}
             }
         }
-        self.parking.park(away).map_err(|error| Failure::doing("parking peers", error))
+        self.parking.park(away).map_err(|error| Failure::call("parking peers", error))
     }
 
     /// The end to write to for the object at `index`.
@@ -166,7 +166,7 @@ impl Objects {
                 close()?;
             }
         }
-        parking.release().map_err(|error| Failure::doing("releasing parked peers", error))
+        parking.release().map_err(|error| Failure::call("releasing parked peers", error))
     }
 }
 
@@ -188,7 +188,7 @@ fn open(object: Object, listener: Option<&Listener>) -> Result<Ends, Failure> {
             ends.map(|(end, peer)| (end, Some(peer))).map_err(io::Error::from)
         }
     };
-    ends.map_err(|error| Failure::doing(format!("opening a {object:?}"), error))
+    ends.map_err(|error| Failure::call(format!("opening a {object:?}"), error))
 }
 
 /// A connection over loopback: the accepted end is watched.

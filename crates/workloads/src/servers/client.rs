@@ -25,7 +25,7 @@ impl Client {
     /// One that asks `address` for `path`, having asked once.
     pub fn new(address: SocketAddr, path: &str, bytes: u64) -> Result<Client, Failure> {
         let request = request(address, path);
-        let failed = |error: io::Error| Failure::doing(format!("asking for {path}"), error);
+        let failed = |error: io::Error| Failure::call(format!("asking for {path}"), error);
         let mut stream = Client::connect(address).map_err(failed)?;
         stream.write_all(&request).map_err(failed)?;
         let (head, body) = head(&mut stream).map_err(failed)?;
@@ -69,14 +69,14 @@ impl Client {
     /// Sends one request.
     #[inline]
     pub fn send(&self, stream: &mut TcpStream) -> Result<(), Failure> {
-        stream.write_all(&self.request).map_err(|error| Failure::doing("sending a request", error))
+        stream.write_all(&self.request).map_err(|error| Failure::call("sending a request", error))
     }
 
     /// Takes one whole reply, as long as the first was and as good.
     #[inline]
     pub fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
         let reply = &mut self.buffer[..self.reply_bytes];
-        stream.read_exact(reply).map_err(|error| Failure::doing("waiting for a reply", error))?;
+        stream.read_exact(reply).map_err(|error| Failure::call("waiting for a reply", error))?;
         if is_good(reply) {
             return Ok(());
         }

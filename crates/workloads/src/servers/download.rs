@@ -201,9 +201,8 @@ impl Workload for Download {
 
 /// Takes the file, and times every MB.
 fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::doing("downloading", error);
-    let cpu_ns =
-        || running.cpu_ns().map_err(|error| Failure::doing("the server's CPU time", error));
+    let failed = |error: std::io::Error| Failure::call("downloading", error);
+    let cpu_ns = || running.cpu_ns().map_err(|error| Failure::call("the server's CPU time", error));
     let mut stream = client::Client::connect(running.address()).map_err(failed)?;
     let before = cpu_ns()?;
     stream.write_all(&client::request(running.address(), "/large")).map_err(failed)?;
@@ -234,7 +233,7 @@ impl Taking {
         while self.taken < end {
             let most = self.buffer.len().min(end - self.taken);
             let read = client::read(&mut self.stream, &mut self.buffer[..most]);
-            let read = read.map_err(|error| Failure::doing("downloading", error))?;
+            let read = read.map_err(|error| Failure::call("downloading", error))?;
             if read == 0 {
                 return Err(Failure::new(format!("the download ended after {} bytes", self.taken)));
             }

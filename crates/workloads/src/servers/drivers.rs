@@ -95,7 +95,7 @@ impl Server {
         self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
-            .map_err(|error| Failure::doing(format!("a folder for {}", self.label), error))?;
+            .map_err(|error| Failure::call(format!("a folder for {}", self.label), error))?;
         let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
         running.wait_until_it_accepts()?;
         Ok(running)
@@ -164,7 +164,7 @@ impl Running {
         match self.guarded.has_ended() {
             Ok(false) => Ok(()),
             Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
-            Err(error) => Err(Failure::doing(self.name, error)),
+            Err(error) => Err(Failure::call(self.name, error)),
         }
     }
 
@@ -188,7 +188,7 @@ impl Running {
     pub fn stop(mut self) -> Result<Option<Counted>, Failure> {
         self.alive()?;
         let name = self.name;
-        let failed = |error: io::Error| Failure::doing(format!("ending {name}"), error);
+        let failed = |error: io::Error| Failure::call(format!("ending {name}"), error);
         if !self.is_ours {
             return self.guarded.end().map(|()| None).map_err(failed);
         }
@@ -203,7 +203,7 @@ impl Running {
             match Client::connect(self.address) {
                 Ok(_) => return self.alive(),
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
-                Err(error) => return Err(Failure::doing(format!("reaching {}", self.name), error)),
+                Err(error) => return Err(Failure::call(format!("reaching {}", self.name), error)),
             }
             std::thread::yield_now();
         }
@@ -271,7 +271,7 @@ impl Foreign<'_> {
     ) -> Result<Running, Failure> {
         let Foreign { server, setup, program } = self;
         let name = server.label;
-        let failed = |error: io::Error| Failure::doing(format!("starting {name}"), error);
+        let failed = |error: io::Error| Failure::call(format!("starting {name}"), error);
         harmless(&setup.root)?;
         harmless(&setup.scratch)?;
         let words = [program.into()].into_iter().chain(arguments.iter().map(OsString::from));

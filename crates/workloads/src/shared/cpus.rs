@@ -22,7 +22,7 @@ pub(crate) const ALL: Parameter = Parameter {
 
 /// The CPUs that this process may use, ascending.
 pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
-    cpus::allowed().map_err(|error| Failure::doing("asking which CPUs there are", error))
+    cpus::allowed().map_err(|error| Failure::call("asking which CPUs there are", error))
 }
 
 /// Takes this thread, and what it starts from now on, to as many CPUs as the cell has: to the last ones,
@@ -43,7 +43,7 @@ pub(crate) fn place(cell: &Cell) -> Result<Vec<usize>, Failure> {
 
 /// Keeps this thread to these CPUs.
 pub(crate) fn stay_on(cpus: &[usize]) -> Result<(), Failure> {
-    cpus::pin(cpus).map_err(|error| Failure::doing("pinning to CPUs", error))
+    cpus::pin(cpus).map_err(|error| Failure::call("pinning to CPUs", error))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io;
 /// Makes the directory of a cell and states its file system. It goes with the value.
 pub(crate) fn make(cell: &Cell, probe: &mut Probe) -> Result<Scratch, Failure> {
     let directory = Scratch::new(&cell.scratch).map_err(|error| not_made(&error))?;
-    let at = statfs(directory.path()).map_err(|error| Failure::doing("statfs", error))?;
+    let at = statfs(directory.path()).map_err(|error| Failure::call("statfs", error))?;
     probe.fact("file system", file_system(&at));
     Ok(directory)
 }

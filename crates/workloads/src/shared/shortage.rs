@@ -41,7 +41,7 @@ pub(crate) fn during(operation: &'static str) -> impl Fn(io::Error) -> Failure +
 pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     let Some((limit, remedy)) = errno.and_then(limit) else {
-        return Failure::doing(what, error);
+        return Failure::call(what, error);
     };
     let limit = if limit.is_empty() { String::new() } else { format!("; {limit}") };
     Failure::ran_out(format!("{what}: {error}{limit}"), remedy)
@@ -143,7 +143,7 @@ mod tests {
         assert!(message(Errno::ADDRINUSE).contains("ports"), "{}", message(Errno::ADDRINUSE));
         assert_eq!(
             message(Errno::INVAL),
-            Failure::doing("a call", io::Error::from(Errno::INVAL)).to_string()
+            Failure::call("a call", io::Error::from(Errno::INVAL)).to_string()
         );
     }
 }

@@ -165,7 +165,7 @@ impl Connections {
             return Ok(());
         }
         let clients = std::mem::take(&mut self.clients);
-        self.parking.park(clients).map_err(|error| Failure::doing("parking clients", error))
+        self.parking.park(clients).map_err(|error| Failure::call("parking clients", error))
     }
 
     /// Closes them, the accepted ends first: what waits for its time then waits at the listener's
@@ -173,6 +173,6 @@ impl Connections {
     pub fn close(self) -> Result<(), Failure> {
         drop(self.accepted);
         drop(self.clients);
-        self.parking.release().map_err(|error| Failure::doing("releasing parked clients", error))
+        self.parking.release().map_err(|error| Failure::call("releasing parked clients", error))
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn read(tree: &Path) -> Result<(), Failure> {
     let mut folders: Vec<PathBuf> = vec![tree.to_owned()];
     while let Some(folder) = folders.pop() {
-        let failed = |error| Failure::doing(format!("reading {}", folder.display()), error);
+        let failed = |error| Failure::call(format!("reading {}", folder.display()), error);
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let kind = entry.file_type().map_err(failed)?;

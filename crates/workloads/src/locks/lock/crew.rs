@@ -168,7 +168,7 @@ impl<'a, L: Lock> Crew<'a, L> {
                     Ok(thread) => crew.push(thread),
                     Err(error) => {
                         gate.open(false);
-                        return Err(Failure::doing(format!("starting thread {me}"), error));
+                        return Err(Failure::call(format!("starting thread {me}"), error));
                     }
                 }
             }

@@ -103,11 +103,11 @@ impl<'a> Game<'a> {
         timeout: Option<Duration>,
     ) -> Result<Game<'a>, Failure> {
         let mut mechanism =
-            (row.open)(rules.pipes).map_err(|error| Failure::doing("opening it", error))?;
+            (row.open)(rules.pipes).map_err(|error| Failure::call("opening it", error))?;
         for (place, end) in pipes.watched.iter().enumerate() {
             mechanism
                 .add(end.as_fd(), Mark(place as u64), Interest::Readable)
-                .map_err(|error| Failure::doing("adding a descriptor", error))?;
+                .map_err(|error| Failure::call("adding a descriptor", error))?;
         }
         let mut peers = vec![None; rules.pipes];
         for place in rules.spread.written(rules.tokens, rules.pipes) {
@@ -176,7 +176,7 @@ impl<'a> Game<'a> {
                 self.pending.push(number);
                 self.held_back += 1;
             }
-            Err(error) => return Err(Failure::doing("writing", error)),
+            Err(error) => return Err(Failure::call("writing", error)),
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<'a> Game<'a> {
     fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Failure> {
         self.waits += 1;
         let waited = self.mechanism.wait(&mut self.events, timeout);
-        waited.map_err(|error| Failure::doing("waiting", error))
+        waited.map_err(|error| Failure::call("waiting", error))
     }
 
     /// The handler of one event: reads the tokens, and does what the trigger obliges to.
@@ -227,7 +227,7 @@ impl<'a> Game<'a> {
                 Ok(count) => count,
                 Err(Errno::AGAIN) if came > 0 || self.queued => break,
                 Err(Errno::AGAIN) => return Err(Failure::new("an event came without its data")),
-                Err(error) => return Err(Failure::doing("reading", error)),
+                Err(error) => return Err(Failure::call("reading", error)),
             };
             came += self.take(place, count, on)?;
             if self.trigger != Trigger::Edge {
@@ -237,7 +237,7 @@ impl<'a> Game<'a> {
         if self.trigger == Trigger::Oneshot {
             self.mechanism
                 .modify(end.as_fd(), event.token, Interest::Readable)
-                .map_err(|error| Failure::doing("arming a descriptor again", error))?;
+                .map_err(|error| Failure::call("arming a descriptor again", error))?;
         }
         Ok(came)
     }

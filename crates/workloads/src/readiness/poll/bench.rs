@@ -39,7 +39,7 @@ impl<'a> Bench<'a> {
         timeout: Option<Duration>,
     ) -> Result<Bench<'a>, Failure> {
         let count = objects.watched.len();
-        let mechanism = (row.open)(count).map_err(|error| Failure::doing("opening it", error))?;
+        let mechanism = (row.open)(count).map_err(|error| Failure::call("opening it", error))?;
         let peers: Result<Vec<_>, _> = active.iter().map(|&place| objects.peer(place)).collect();
         Ok(Bench {
             mechanism,
@@ -68,7 +68,7 @@ impl<'a> Bench<'a> {
                     let token = Token((batch * chunk + k) as u64);
                     mechanism
                         .add(end.as_fd(), token, Interest::Readable)
-                        .map_err(|error| Failure::doing("adding a descriptor", error))?;
+                        .map_err(|error| Failure::call("adding a descriptor", error))?;
                 }
                 Ok(())
             })?;
@@ -106,7 +106,7 @@ impl<'a> Bench<'a> {
                 for end in some {
                     mechanism
                         .remove(end.as_fd())
-                        .map_err(|error| Failure::doing("removing a descriptor", error))?;
+                        .map_err(|error| Failure::call("removing a descriptor", error))?;
                 }
                 Ok(())
             })?;
@@ -125,7 +125,7 @@ impl<'a> Bench<'a> {
             match write(peer, self.message) {
                 Ok(count) if count == self.message.len() => {}
                 Ok(_) => return Err(Failure::new("a write was short")),
-                Err(error) => return Err(Failure::doing("writing", error)),
+                Err(error) => return Err(Failure::call("writing", error)),
             }
         }
         let (mut missing, mut timeout) = (self.active.len(), self.timeout);
@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
             if let Some(watch) = &mut watch {
                 watch.stop();
             }
-            waited.map_err(|error| Failure::doing("waiting", error))?;
+            waited.map_err(|error| Failure::call("waiting", error))?;
             if self.events.is_empty() {
                 timeout = self.patience(timeout, missing)?;
                 continue;
@@ -192,7 +192,7 @@ impl<'a> Bench<'a> {
     fn nothing_left(&mut self) -> Result<(), Failure> {
         self.mechanism
             .wait(&mut self.events, Some(Duration::ZERO))
-            .map_err(|error| Failure::doing("waiting", error))?;
+            .map_err(|error| Failure::call("waiting", error))?;
         match self.events.first() {
             None => Ok(()),
             Some(event) => Err(Failure::new(format!("an event without a cause: {event:?}"))),
@@ -219,17 +219,17 @@ fn handle(
         Ok(count) if count == message.len() => seen[place] += 1,
         Ok(count) => return Err(Failure::new(format!("a read gave {count} bytes"))),
         Err(Errno::AGAIN) => return Err(Failure::new("an event came without its data")),
-        Err(error) => return Err(Failure::doing("reading", error)),
+        Err(error) => return Err(Failure::call("reading", error)),
     }
     match trigger {
         Trigger::Level => Ok(()),
         Trigger::Edge => match read(end, &mut buffer[..message.len()]) {
             Err(Errno::AGAIN) => Ok(()),
             Ok(_) => Err(Failure::new("there was more to read than was written")),
-            Err(error) => Err(Failure::doing("reading", error)),
+            Err(error) => Err(Failure::call("reading", error)),
         },
         Trigger::Oneshot => mechanism
             .modify(end.as_fd(), event.token, Interest::Readable)
-            .map_err(|error| Failure::doing("arming a descriptor again", error)),
+            .map_err(|error| Failure::call("arming a descriptor again", error)),
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Memory {
 
 impl Memory {
     pub fn now(server: &Running) -> Result<Memory, Failure> {
-        let failed = |error: io::Error| Failure::doing("looking at the memory", error);
+        let failed = |error: io::Error| Failure::call("looking at the memory", error);
         let server = server.resident_bytes().map_err(failed)?;
         Ok(Memory { server, kernel: kernel_bytes().map_err(failed)? })
     }

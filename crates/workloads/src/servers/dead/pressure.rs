@@ -36,7 +36,7 @@ pub(super) fn until_idle(server: &Running) -> Result<(), Failure> {
 }
 
 fn cpu_time(error: io::Error) -> Failure {
-    Failure::doing("the server's CPU time", error)
+    Failure::call("the server's CPU time", error)
 }
 
 /// Dead connections, verified at the server's end.
@@ -52,8 +52,7 @@ impl Held {
     pub fn open(target: &Target, count: u64, server: &Running) -> Result<Held, Failure> {
         let others = server.descriptors().map_err(counting)?;
         let dead = (count > 0).then(|| Dead::open(target, count as usize)).transpose();
-        let connections =
-            dead.map_err(|error| Failure::doing("opening dead connections", error))?;
+        let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
         let mut held = Held { connections, count, others };
         held.verify(server)?;
         Ok(held)
@@ -62,7 +61,7 @@ impl Held {
     /// Whether each of them is there, at both ends.
     pub fn verify(&mut self, server: &Running) -> Result<(), Failure> {
         let Some(held) = &mut self.connections else { return Ok(()) };
-        let alive = held.alive().map_err(|error| Failure::doing("dead connections", error))? as u64;
+        let alive = held.alive().map_err(|error| Failure::call("dead connections", error))? as u64;
         let mut seen = server.descriptors().map_err(counting)?.saturating_sub(self.others);
         if seen < self.count {
             // It may have closed other descriptors since. The list of all connections takes longer.
@@ -80,12 +79,12 @@ impl Held {
     /// Closes them.
     pub fn close(self) -> Result<(), Failure> {
         let Some(held) = self.connections else { return Ok(()) };
-        held.close().map(drop).map_err(|error| Failure::doing("closing dead connections", error))
+        held.close().map(drop).map_err(|error| Failure::call("closing dead connections", error))
     }
 }
 
 fn counting(error: io::Error) -> Failure {
-    Failure::doing("counting the server's connections", error)
+    Failure::call("counting the server's connections", error)
 }
 
 /// What is asked of the server.
@@ -120,7 +119,7 @@ impl Pressure {
             let mut cpu: Vec<io::Result<u64>> = Vec::new();
             let mut watch = |_: &Tick| cpu.push(cpu_ns_of(&pids));
             let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
-            let outcome = outcome.map_err(|error| Failure::doing("the load", error))?;
+            let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
             flawless(&outcome)?;
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
             let samples = Samples::new(&outcome.series, &cpu);

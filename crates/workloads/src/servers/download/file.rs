@@ -90,7 +90,7 @@ impl Large {
     pub fn forget(&self) -> Result<(), Failure> {
         let forgotten = forget(&self.file, self.bytes);
         let (cached, pages) =
-            forgotten.map_err(|error| Failure::doing("emptying the page cache", error))?;
+            forgotten.map_err(|error| Failure::call("emptying the page cache", error))?;
         // A page or two may be looked at by whoever writes them.
         if cached * 100 <= pages {
             return Ok(());

@@ -27,7 +27,7 @@ pub(super) struct Slow {
 impl Slow {
     /// Begins: when this returns, the server sends to it.
     pub fn start(address: SocketAddr, path: &str) -> Result<Slow, Failure> {
-        let failed = |error: io::Error| Failure::doing("the slow client", error);
+        let failed = |error: io::Error| Failure::call("the slow client", error);
         let mut stream = client::Client::connect(address).map_err(failed)?;
         rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)
             .map_err(|error| failed(error.into()))?;
@@ -43,7 +43,7 @@ impl Slow {
     pub fn end(self) -> Result<(), Failure> {
         self.stop.store(true, Ordering::Relaxed);
         let ended = self.thread.join().map_err(|_| Failure::new("the slow client panicked"))?;
-        ended.map_err(|error| Failure::doing("the slow client", error))
+        ended.map_err(|error| Failure::call("the slow client", error))
     }
 }
 

@@ -24,7 +24,7 @@ fn over(mechanism: http::Mechanism) -> Server {
 }
 
 fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
-    let failed = |error: io::Error| Failure::doing("starting knee httpd", error);
+    let failed = |error: io::Error| Failure::call("starting knee httpd", error);
     let knee = setup.knee.canonicalize().map_err(failed)?;
     let words = words(server.name, setup);
     let words: Vec<OsString> = [knee.into()].into_iter().chain(words).collect();

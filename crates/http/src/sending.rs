@@ -1,4 +1,4 @@
-//! How the bytes of a file reach a socket. A new way is one file beside these and one line here.
+//! Ways to send the bytes of a file to a socket. A new way is one file in this directory and one line here.
 
 pub(crate) mod outbox;
 

@@ -1,4 +1,4 @@
-//! What a server is started with, and what it says of itself.
+//! The server: its configuration, its counts and its handle.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use crate::workers::{Order, Stopper, Workers};
 use crate::{drivers, listener, sending};
 
-/// What a server is started with.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The folder that is served; nothing outside of it ever is.
+    /// The directory that is served; nothing outside of it ever is.
     pub root: PathBuf,
     /// The address to listen on; none stands for all, of IPv6 and IPv4.
     pub address: Option<IpAddr>,
     /// The port to listen on; 0 lets the kernel choose.
     pub port: u16,
-    /// What tells it which connections are ready: a row of [`readiness::TABLE`], or
+    /// The mechanism that drives it: a row of [`readiness::TABLE`], or
     /// `io_uring-completion`. See [`crate::mechanisms`].
     pub mechanism: String,
     /// How files are sent: `sendfile`, `mmap` or `splice`, see [`crate::SENDING`].
@@ -25,7 +25,7 @@ pub struct Config {
     pub workers: usize,
     /// The CPUs that workers are pinned to, in turn; empty leaves that to the kernel.
     pub pin: Vec<usize>,
-    /// What a connection may take.
+    /// The limits of a connection.
     pub limits: Limits,
     /// Bytes of small files that each worker keeps.
     pub cache_bytes: usize,
@@ -34,7 +34,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// The folder where the program runs, on a port that the kernel chooses, by one worker.
+    /// The directory where the program runs, on a port that the kernel chooses, by one worker.
     fn default() -> Config {
         Config {
             root: PathBuf::from("."),
@@ -51,9 +51,9 @@ impl Default for Config {
     }
 }
 
-/// What a connection may take; beyond it, it is closed.
+/// The limits of a connection; one that exceeds them is closed.
 ///
-/// They are looked after at a quarter of the shortest, from 10 ms to a second; so one may last that
+/// They are checked at a quarter of the shortest, every 10 ms to every second, so a connection may last that
 /// much longer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -84,7 +84,7 @@ impl Default for Limits {
     }
 }
 
-/// What happened so far.
+/// The counts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Connections accepted.
@@ -99,17 +99,17 @@ pub struct Counts {
     pub bytes: u64,
     /// Times that accepting was paused, since descriptors ran out.
     pub pauses: u64,
-    /// Lines of the log that could not be written.
+    /// Lines of the log that were dropped.
     pub unlogged: u64,
 }
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What it was asked for is wrong: a folder, a file, a name.
+    /// The configuration is wrong: a directory, a file, a name.
     #[error("{0}")]
     Invalid(String),
-    /// What it was asked for can't be done now.
+    /// It can't be done now.
     #[error("{0}")]
     Failed(String),
 }
@@ -128,7 +128,7 @@ impl Server {
     /// Starts it: when this returns, connections are accepted.
     ///
     /// # Errors
-    /// Where an address, the folder, the mechanism or the log can't be had, or a setting is out of range:
+    /// Where an address, the directory, the mechanism or the log can't be had, or a setting is out of range:
     /// in one line, with what mends it.
     #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
     pub fn start(config: Config) -> Result<Server, Error> {
@@ -153,18 +153,19 @@ impl Server {
         self.claim.address
     }
 
-    /// What is not as it should be, and how to mend it; usually nothing.
+    /// Warnings, each with its remedy; usually none.
     pub fn remarks(&self) -> &[String] {
         self.workers.remarks()
     }
 
-    /// What happened so far, over all workers.
+    /// The counts so far, over all workers.
     pub fn counts(&self) -> Counts {
         self.workers.counts()
     }
 
-    /// Accepts no more, ends what is under way, and closes. Who waits in the listen queue is served; a
-    /// connection without a request is closed. What takes longer than [`Limits::drain`] is cut off.
+    /// Stops accepting, finishes the replies that have begun, and ends. Connections in the listen queue are
+    /// served; a connection without a request is closed. Whatever takes longer than [`Limits::drain`] is cut
+    /// off.
     pub fn drain(&self) {
         self.workers.order(Order::Drain);
     }
@@ -174,7 +175,7 @@ impl Server {
         self.workers.order(Order::Stop);
     }
 
-    /// What can drain and stop it from elsewhere, such as a thread that waits for signals.
+    /// A handle that drains and stops it from elsewhere, such as a thread that waits for signals.
     pub fn stopper(&self) -> Stopper {
         self.workers.stopper()
     }

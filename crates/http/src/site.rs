@@ -27,7 +27,7 @@ use crate::site::root::{Lookup, Root, Stamp};
 /// How long a file is taken to be what it was at the last look.
 const FRESH_MS: u64 = 10;
 
-/// The file that stands for its folder.
+/// The file that stands for its directory.
 const INDEX: &[u8] = b"index.html";
 
 /// What is to be sent after the head, where it is not in the output already.
@@ -57,7 +57,7 @@ pub(crate) struct Summary {
     pub bytes: u64,
 }
 
-/// A folder that is served by one worker.
+/// A directory that is served by one worker.
 #[derive(Debug)]
 pub(crate) struct Site {
     root: Root,
@@ -78,7 +78,7 @@ enum Look {
 }
 
 impl Site {
-    /// Opens the folder; at most `cache_bytes` of small files are kept. `tick` comes before the first
+    /// Opens the directory; at most `cache_bytes` of small files are kept. `tick` comes before the first
     /// answer.
     pub(crate) fn open(root: &Path, cache_bytes: usize) -> Result<Site, Error> {
         let mut heads = Heads::default();
@@ -184,8 +184,8 @@ impl Site {
         body
     }
 
-    /// Finds what a path leads to, in the cache or in the folder. A path that ends with a slash leads to
-    /// the index of its folder.
+    /// Finds what a path leads to, in the cache or in the directory. A path that ends with a slash leads to
+    /// the index of its directory.
     fn look(&mut self, path: &[u8]) -> Result<Look, Status> {
         let now = self.now;
         if self.cache.get(path).is_some_and(|kept| now.ms.saturating_sub(kept.looked_ms) < FRESH_MS)
@@ -234,7 +234,7 @@ impl Site {
         Look::File(Rc::new(file), facts)
     }
 
-    /// The index of a folder. A folder without one is not shown.
+    /// The index of a directory. A directory without one is not shown.
     fn index(&self, directory: &[u8]) -> Result<Lookup, Status> {
         match self.root.find(&[directory, INDEX].concat()) {
             Ok(Lookup::Directory) => Err(Status::Forbidden),
@@ -293,7 +293,7 @@ fn plain(writer: &mut Writer<'_>, status: Status, lines: &[u8]) -> (Summary, Opt
     (Summary { status, bytes }, None)
 }
 
-/// Where a folder is that was asked for without its slash. The path begins with one slash, so it never
+/// Where a directory is that was asked for without its slash. The path begins with one slash, so it never
 /// names another host.
 fn location(path: &[u8], query: &[u8]) -> Vec<u8> {
     let mut line = b"Location: ".to_vec();

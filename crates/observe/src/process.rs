@@ -149,7 +149,7 @@ impl Process {
 /// So many of a process's descriptors are looked at for an io_uring.
 const LINKS_MAX: usize = 20_000;
 
-/// The numbers that name the entries of a folder, in order.
+/// The numbers that name the entries of a directory, in order.
 fn numbers_in(directory: &str) -> Vec<u32> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut numbers: Vec<u32> =
@@ -234,7 +234,7 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
         // Listing may be permitted where reading is not. One that can be read is enough.
         for entry in entries {
             match fs::read(entry?.path()) {
-                // Closed since the folder was listed.
+                // Closed since the directory was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 read => return read.map(drop),
             }

@@ -68,7 +68,7 @@ mod tests {
             scope.spawn(|| {
                 own_descriptors(&[keeps.as_fd()]).unwrap();
                 let open = std::fs::read_dir("/proc/thread-self/fd").unwrap().count();
-                // Those below 3, the one that was kept, and that of the folder itself.
+                // Those below 3, the one that was kept, and that of the directory itself.
                 assert!(open <= 5, "{open}");
                 (&keeps).write_all(b"x").unwrap();
                 // The number of the other end is free here, and may be given to what comes.

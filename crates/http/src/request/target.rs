@@ -1,13 +1,13 @@
-//! Where the target of a request leads: a path within the folder that is served.
+//! Where the target of a request leads: a path within the directory that is served.
 //!
 //! Escapes are undone first and the path is put in order afterwards, so that a dot, a slash or a
-//! double dot means the same however it is written. What climbs above the folder is refused, not
+//! double dot means the same however it is written. What climbs above the directory is refused, not
 //! clamped. A slash that was escaped parts two names like any other: no file has one in its name.
 
 use crate::response::status::Status;
 
 /// Makes the path that a target names: in order, unescaped, from `/` on, with a slash at the end where
-/// a folder is meant. Returns the query with its question mark, or nothing.
+/// a directory is meant. Returns the query with its question mark, or nothing.
 pub(crate) fn resolve<'a>(target: &'a [u8], path: &mut Vec<u8>) -> Result<&'a [u8], Status> {
     let local = without_authority(target).ok_or(Status::BadRequest)?;
     let local = local.split(|byte| *byte == b'#').next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The folder that is served, and the only way to what is in it.
+//! The directory that is served, and the only way to what is in it.
 //!
 //! A path is opened with `openat2` and `RESOLVE_BENEATH`: the kernel itself refuses whatever leads out
-//! of the folder (a link, an absolute link, a race with somebody who moves things about). Links that
+//! of the directory (a link, an absolute link, a race with somebody who moves things about). Links that
 //! stay inside are followed. Where the kernel has no `openat2`, or a sandbox forbids it, each name of
 //! the path is opened on its own and no link is followed at all.
 //!
@@ -26,7 +26,7 @@ const FILE: OFlags =
 const DIRECTORY: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Tries of a lookup that the kernel gave up because somebody moved a folder meanwhile.
+/// Tries of a lookup that the kernel gave up because somebody moved a directory meanwhile.
 const TRIES: usize = 16;
 
 /// Which state of which file it is. A file whose stamp is the same is taken to be the same.
@@ -67,7 +67,7 @@ enum Way {
     Walk,
 }
 
-/// The folder that is served.
+/// The directory that is served.
 #[derive(Debug)]
 pub(crate) struct Root {
     directory: OwnedFd,
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder `served` with a file, a folder and links in it, and a secret beside it.
+    /// A directory `served` with a file, a directory and links in it, and a secret beside it.
     fn directory() -> (TempDir, Root) {
         let outer = tempfile::tempdir().unwrap();
         let served = outer.path().join("served");

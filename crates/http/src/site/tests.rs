@@ -1,4 +1,4 @@
-//! Requests to a real folder, and what comes back.
+//! Requests to a real directory, and what comes back.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
@@ -18,7 +18,7 @@ const LARGE: usize = SMALL_BYTES as usize + 1000;
 /// Sun, 06 Nov 1994 08:49:37 GMT, which all files here were changed at.
 const MODIFIED: Duration = Duration::from_secs(784_111_777);
 
-/// A site, its folder, and the moment that it takes it to be.
+/// A site, its directory, and the moment that it takes it to be.
 struct Stage {
     directory: TempDir,
     site: Site,
@@ -489,7 +489,7 @@ fn dates_that_http_cannot_tell_are_left_out() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Each reply is checked for its length where it is taken apart; the secret lies beside the folder.
+    /// Each reply is checked for its length where it is taken apart; the secret lies beside the directory.
     #[test]
     fn nothing_outside_is_ever_sent(targets in prop::collection::vec("(/|\\.|\\.\\.|%2[fFeE]|%2e%2e|a|out|up|secret|s){1,8}", 1..20)) {
         let outer = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A folder to serve, servers over every mechanism, and a client that knows little.
+//! A directory to serve, servers over every mechanism, and a client that knows little.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ pub static BIG: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// How long anything may take on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder that is served.
+/// A directory that is served.
 pub struct Site {
     directory: tempfile::TempDir,
 }

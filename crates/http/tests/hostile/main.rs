@@ -1,5 +1,5 @@
 //! A hundred thousand generated and damaged requests: whatever comes, each reply is whole, of the right
-//! length and content, nothing outside of the folder is sent, and nothing is leaked.
+//! length and content, nothing outside of the directory is sent, and nothing is leaked.
 
 mod replies;
 mod requests;

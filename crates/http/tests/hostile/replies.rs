@@ -21,7 +21,7 @@ fn content() -> BTreeMap<&'static str, Vec<u8>> {
     ])
 }
 
-/// A folder that is served, within one that is not.
+/// A directory that is served, within one that is not.
 pub struct Site {
     pub directory: tempfile::TempDir,
     files: Vec<Vec<u8>>,

@@ -43,7 +43,7 @@ mod effects;
 mod judge;
 mod levels;
 mod model;
-mod stand;
+mod series;
 pub mod thresholds;
 
 pub use model::*;
@@ -87,7 +87,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         let of = new.plan.workloads.iter().find(|workload| workload.name == name);
         of.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
-    let changes = changes::changes(&compared, &tables, [&of_base, &of_new], family, &rivals);
+    let changes = changes::changes(&compared, &tables, family, &rivals);
     // That all of it fails now is a change too.
     if tables.is_empty() && changes.is_empty() {
         return Err(nothing(&left_out));
@@ -102,6 +102,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         left_out,
         tables,
         changes,
+        sources: [of_base, of_new],
     })
 }
 
@@ -321,7 +322,7 @@ impl<'a> Beside<'a> {
     fn is_told(&self, subject: &str) -> bool {
         let rows = self.tables.map(|table| table.row(subject));
         let [Some(base), Some(new)] = rows else { return false };
-        !stand::outcomes(subject, self.tables[1], base, new).is_empty()
+        !series::outcomes(base, new).is_empty()
     }
 
     fn judged(&self, family: Family) -> ComparedTable {

@@ -1,8 +1,6 @@
 //! What is left of sentences on comparisons of runs; those on one run are in the crate `findings`.
 
-pub(crate) mod overtakes;
 pub mod reasons;
-pub(crate) mod shape_words;
 pub(crate) mod told;
 pub mod words;
 

@@ -2,5 +2,6 @@
 
 pub(crate) mod contests;
 pub mod crossover;
+pub mod notable;
 pub(crate) mod rankings;
 pub mod thresholds;

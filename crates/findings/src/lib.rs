@@ -17,6 +17,7 @@ mod named_points;
 mod names;
 pub mod reasons;
 mod roles;
+pub mod run_changes;
 mod sentence;
 mod verdict;
 

@@ -30,6 +30,12 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Those of `subjects` in `table`; `qualifier` tells it from others.
+    pub fn of_table(subjects: &'a [String], table: &'a Table, qualifier: String) -> Self {
+        let metric = table.metric.name.as_str();
+        Self { subjects, workload: None, table: Some(table), metric, qualifier }
+    }
+
     /// Those of `subjects` that are labelled as they are named, in `table`.
     #[cfg(test)]
     pub(crate) fn plain(subjects: &'a [String], table: Option<&'a Table>) -> Self {

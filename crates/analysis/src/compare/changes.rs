@@ -1,51 +1,48 @@
-//! What changed from one run to the other, in sentences.
+//! What changed from one run to the other.
 //!
-//! Orders of growth, crossovers and modes are found in each run by itself, and by rules that weigh what
+//! Growth classes, crossovers and modes are found in each run by itself, and by rules that weigh what
 //! one run holds. A run that was disturbed may lie on the other side of such a rule. So a change needs two
 //! witnesses: both runs are decided, and the ratios of the comparison say so as well. A series of another
-//! order of growth is not slower by the same factor at both ends; a crossover that has moved is one of
+//! growth class is not slower by the same factor at both ends; a crossover that has moved is one of
 //! which one series is faster or slower somewhere.
 
 use super::judge::{Family, bends, part};
-use super::{Beside, Change, ChangeKind, ComparedRow, ComparedTable, Direction, Ratio, Verdict};
-use super::{RowBeside, stand};
+use super::{Beside, Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
+use super::{Ratio, RowBeside, Verdict, series};
 use crate::Table;
 use crate::compare::thresholds::POINT_EXCESS_LOG;
-use crate::findings::qualifiers;
-use crate::findings::words;
 
 /// Everything that changed, in the order of the tables.
 pub(super) fn changes(
     compared: &[Beside<'_>],
     tables: &[ComparedTable],
-    of_runs: [&[Table]; 2],
     family: Family,
     rivals: &dyn Fn(&str) -> Vec<(String, String)>,
 ) -> Vec<Change> {
     let mut all = Vec::new();
     for beside in compared {
-        let told = Told { beside, qualifiers: qualifiers(of_runs[1], beside.tables[1]) };
+        let found = TableChanges { beside };
         let table = tables.iter().find(|table| is_of(beside, table));
         for row in table.iter().flat_map(|table| &table.rows) {
-            all.extend(told.figures(table.map_or(&[], |table| &table.points), row));
+            all.extend(found.figures(table.map_or(&[], |table| &table.points), row));
         }
         for row in &beside.rows {
-            all.extend(told.part(row, family));
+            all.extend(found.part(row, family));
         }
         for row in beside.rows.iter().filter(|row| bends(&row.effects, family)) {
-            all.extend(told.growth(row));
+            all.extend(found.growth(row));
         }
         let moved = |subject: &str| {
             let row = table.and_then(|table| table.rows.iter().find(|row| row.subject == subject));
             row.is_some_and(is_another)
         };
-        all.extend(told.crossovers(&rivals(&beside.tables[1].workload), &moved));
+        all.extend(found.crossovers(&rivals(&beside.tables[1].workload), &moved));
         for row in &beside.rows {
-            all.extend(told.modes(row));
+            all.extend(found.modes(row));
         }
         // The other metrics of the same cells failed too.
         if beside.tables[1].headline {
-            all.extend(told.outcomes());
+            all.extend(found.outcomes());
         }
     }
     all
@@ -66,19 +63,14 @@ fn is_another(row: &ComparedRow) -> bool {
         .any(|verdict| matches!(verdict, Verdict::Faster | Verdict::Slower))
 }
 
-/// One table of two runs, with what tells it from others.
-struct Told<'a> {
+/// The changes of one table of two runs.
+struct TableChanges<'a> {
     beside: &'a Beside<'a>,
-    qualifiers: String,
 }
 
-impl Told<'_> {
+impl TableChanges<'_> {
     fn table(&self) -> &Table {
         self.beside.tables[1]
-    }
-
-    fn subject(&self, label: &str) -> String {
-        format!("{label}{}", self.qualifiers)
     }
 
     fn change(
@@ -86,7 +78,7 @@ impl Told<'_> {
         kind: ChangeKind,
         direction: Option<Direction>,
         subjects: &[&str],
-        sentence: String,
+        detail: ChangeDetail,
     ) -> Change {
         let table = self.table();
         Change {
@@ -96,91 +88,49 @@ impl Told<'_> {
             parameters: table.parameters.clone(),
             metric: table.metric.name.clone(),
             subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
-            sentence,
+            detail,
             headline: table.headline,
         }
     }
 
     /// Where a series is slower, and where it is faster.
     fn figures(&self, points: &[u64], row: &ComparedRow) -> Vec<Change> {
-        let mut all = Vec::new();
-        for (verdict, word, direction) in [
-            (Verdict::Slower, "slower", Direction::Worse),
-            (Verdict::Faster, "faster", Direction::Better),
-        ] {
-            if let Some(said) = self.figure(points, row, verdict, word) {
-                let subjects = [row.subject.as_str()];
-                all.push(self.change(ChangeKind::Figure, Some(direction), &subjects, said));
-            }
-        }
-        all
-    }
-
-    fn figure(
-        &self,
-        points: &[u64],
-        row: &ComparedRow,
-        verdict: Verdict,
-        word: &str,
-    ) -> Option<String> {
-        let ratios = points.iter().zip(&row.cells);
-        let ratios = ratios.filter_map(|(point, cell)| Some((*point, &cell.as_ref()?.ratio)));
-        let at: Vec<(u64, &Ratio)> = ratios.filter(|(_, ratio)| ratio.verdict == verdict).collect();
-        let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
-        let most = at.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
-        let subject = self.subject(&row.label);
-        if row.overall.verdict == verdict {
-            // Where all points have it alike, none has it most.
-            let most = most.filter(|most| size(most.1) > size(&row.overall) + POINT_EXCESS_LOG);
-            let most = most.map(|most| format!(", most at {}", self.table().place(most.0)));
-            let most = most.unwrap_or_default();
-            return Some(format!("{subject} is {word}: {}{most}.", told(&row.overall)));
-        }
-        let (_, ratio) = most?;
-        let points: Vec<u64> = at.iter().map(|(point, _)| *point).collect();
-        let up_to = if points.len() == 1 { "" } else { "up to " };
-        let places = self.table().places(&points);
-        Some(format!("{subject} is {word} at {places}: {up_to}{}.", told(ratio)))
+        let verdicts = [(Verdict::Slower, Direction::Worse), (Verdict::Faster, Direction::Better)];
+        let change = |(verdict, direction)| {
+            let detail = figure(points, row, verdict)?;
+            Some(self.change(ChangeKind::Figure, Some(direction), &[&row.subject], detail))
+        };
+        verdicts.into_iter().filter_map(change).collect()
     }
 
     /// That the medians are clear of chance and the best tenth is not.
     fn part(&self, row: &RowBeside<'_>, family: Family) -> Option<Change> {
-        let new = row.rows[1];
         let lower_is_better = self.table().metric.lower_is_better;
         let ratio = part(&row.effects, self.beside.usual, family, lower_is_better)?;
-        let word = if ratio.verdict == Verdict::Slower { "slower" } else { "faster" };
-        let sentence = format!(
-            "{} is {word} by its medians, {}, but not by its best tenth: a part of its operations changed, \
-             or a neighbour disturbed one of the runs; turns tell which (--interleave).",
-            self.subject(&new.label),
-            told(&ratio)
-        );
-        Some(self.change(ChangeKind::Part, None, &[&new.subject], sentence))
+        let detail = ChangeDetail::Medians { ratio };
+        Some(self.change(ChangeKind::Part, None, &[&row.rows[1].subject], detail))
     }
 
-    /// Another order of growth, or another course of a rate.
+    /// Another growth class, or another trend of a rate.
     fn growth(&self, row: &RowBeside<'_>) -> Option<Change> {
         let [base, new] = row.rows;
-        let subject = self.subject(&new.label);
-        let (direction, sentence) = stand::growth(&subject, self.table(), base, new)
-            .or_else(|| stand::course(&subject, base, new))?;
-        Some(self.change(ChangeKind::Growth, Some(direction), &[&new.subject], sentence))
+        let (direction, detail) = series::growth(base, new).or_else(|| series::trend(base, new))?;
+        Some(self.change(ChangeKind::Growth, Some(direction), &[&new.subject], detail))
     }
 
     /// Crossovers that moved, went or came, where a series of the two is another.
     fn crossovers(&self, rivals: &[(String, String)], moved: &dyn Fn(&str) -> bool) -> Vec<Change> {
-        let found = stand::contests(self.beside.tables, rivals, &self.qualifiers);
+        let found = series::comparisons(self.beside.tables, rivals);
         let found = found.into_iter().filter(|(pair, _)| pair.iter().any(|one| moved(one)));
-        let tell = |(pair, sentence): ([&str; 2], String)| {
-            self.change(ChangeKind::Crossover, None, &pair, sentence)
-        };
-        found.map(tell).collect()
+        found
+            .map(|(pair, detail)| self.change(ChangeKind::Crossover, None, &pair, detail))
+            .collect()
     }
 
     fn modes(&self, row: &RowBeside<'_>) -> Option<Change> {
         let [base, new] = row.rows;
-        let sentence = stand::modes(&self.subject(&new.label), self.beside.tables, base, new)?;
-        Some(self.change(ChangeKind::Modes, None, &[&new.subject], sentence))
+        let detail = series::modes(base, new)?;
+        Some(self.change(ChangeKind::Modes, None, &[&new.subject], detail))
     }
 
     fn outcomes(&self) -> Vec<Change> {
@@ -188,18 +138,29 @@ impl Told<'_> {
         let mut all = Vec::new();
         for row in &new.rows {
             let Some(before) = base.row(&row.subject) else { continue };
-            let subject = self.subject(&row.label);
-            for (direction, sentence) in stand::outcomes(&subject, new, before, row) {
+            for (direction, detail) in series::outcomes(before, row) {
                 let subjects = [row.subject.as_str()];
-                all.push(self.change(ChangeKind::Outcome, Some(direction), &subjects, sentence));
+                all.push(self.change(ChangeKind::Outcome, Some(direction), &subjects, detail));
             }
         }
         all
     }
 }
 
-/// `×1.10 (95 % 1.08 to 1.13)`.
-fn told(ratio: &Ratio) -> String {
-    let [low, high] = [ratio.ratio.low, ratio.ratio.high].map(words::significant);
-    format!("{} (95 % {low} to {high})", words::factor(ratio.ratio.value))
+/// How a series is faster or slower, if it is: as a whole, or at points.
+fn figure(points: &[u64], row: &ComparedRow, verdict: Verdict) -> Option<ChangeDetail> {
+    let ratios = points.iter().zip(&row.cells);
+    let ratios = ratios.filter_map(|(point, cell)| Some((*point, &cell.as_ref()?.ratio)));
+    let changed: Vec<(u64, &Ratio)> =
+        ratios.filter(|(_, ratio)| ratio.verdict == verdict).collect();
+    let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
+    let most = changed.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
+    if row.overall.verdict == verdict {
+        // Where all points have it alike, none has it most.
+        let most = most.filter(|most| size(most.1) > size(&row.overall) + POINT_EXCESS_LOG);
+        let most_at = most.map(|(point, _)| *point);
+        return Some(ChangeDetail::Series { ratio: row.overall.clone(), most_at });
+    }
+    let ratio = most?.1.clone();
+    Some(ChangeDetail::Points { points: changed.iter().map(|(point, _)| *point).collect(), ratio })
 }

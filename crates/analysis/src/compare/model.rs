@@ -1,7 +1,7 @@
 //! What a comparison of two runs hands to a report.
 
-use crate::Estimate;
-use record::{MetricInfo, Parameters, RunSummary, Warning};
+use crate::{Contest, Course, CutShort, Estimate, Growth, Modes, Table};
+use record::{FailureReason, MetricInfo, Parameters, RunSummary, Warning};
 use serde::Serialize;
 
 /// How two runs are to be compared.
@@ -42,7 +42,10 @@ pub struct Comparison {
     pub left_out: Vec<Warning>,
     /// One for each table that both have.
     pub tables: Vec<ComparedTable>,
-    /// What changed, in sentences: verdicts, growth, crossovers, modes; the headline metrics' first.
+    /// The tables of base and of new that were compared: labels and units for sentences.
+    #[serde(skip)]
+    pub sources: [Vec<Table>; 2],
+    /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
     pub changes: Vec<Change>,
 }
 
@@ -140,11 +143,100 @@ pub struct Change {
     pub metric: String,
     /// The subjects it is about.
     pub subjects: Vec<String>,
-    /// The sentence: `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), most at 9,000 watched
-    /// descriptors.`
-    pub sentence: String,
+    /// What changed.
+    pub detail: ChangeDetail,
     /// Whether it is about the headline metric.
     pub headline: bool,
+}
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "change")]
+pub enum ChangeDetail {
+    /// A series as a whole is faster or slower.
+    Series {
+        /// New over base.
+        ratio: Ratio,
+        /// The point that changed most, where it changed clearly more than the series.
+        most_at: Option<u64>,
+    },
+    /// A series is faster or slower at some points.
+    Points {
+        /// The points.
+        points: Vec<u64>,
+        /// The largest change among them.
+        ratio: Ratio,
+    },
+    /// The medians of a series changed and its best tenth did not.
+    Medians {
+        /// New over base, of the medians.
+        ratio: Ratio,
+    },
+    /// The growth class changed.
+    Growth {
+        /// The growth in base.
+        base: Growth,
+        /// The growth in new.
+        new: Growth,
+    },
+    /// The trend of a rate changed.
+    Trend {
+        /// The trend in base.
+        base: Course,
+        /// The trend in new.
+        new: Course,
+    },
+    /// The lead of two series changes elsewhere, no longer, or now does.
+    Crossover {
+        /// How they compare in base.
+        base: Contest,
+        /// How they compare in new.
+        new: Contest,
+    },
+    /// A series has several modes in new and one in base.
+    ModesAppeared {
+        /// The modes in new.
+        modes: Modes,
+    },
+    /// A series has one mode in new and several in base.
+    ModesVanished {
+        /// The modes in base.
+        modes: Modes,
+    },
+    /// A subject was measured in base and is unavailable.
+    Unavailable {
+        /// Why.
+        reason: String,
+    },
+    /// A subject is measured and was unavailable in base.
+    Available {
+        /// Why it was not.
+        reason: String,
+    },
+    /// All cells failed at points that base measured.
+    Failed {
+        /// The points.
+        points: Vec<u64>,
+        /// The first reason.
+        reason: FailureReason,
+    },
+    /// Points are measured at which all cells failed in base.
+    Measured {
+        /// The points.
+        points: Vec<u64>,
+        /// The first reason.
+        reason: FailureReason,
+    },
+    /// A trajectory ends before its axis does, and did not in base.
+    CutShort {
+        /// How far it comes.
+        short: CutShort,
+    },
+    /// A trajectory comes to the end of its axis, and did not in base.
+    Completed {
+        /// How far it came in base.
+        short: CutShort,
+    },
 }
 
 /// Sorts of changes.

@@ -4,17 +4,6 @@ use crate::Table;
 use crate::findings::words;
 
 impl Table {
-    /// A point in words: `16 threads per CPU`, or else `100 dead connections`.
-    pub(crate) fn place(&self, point: u64) -> String {
-        match (self.multiple_at(point), &self.shares) {
-            (Some(times), Some(shares)) => {
-                let counted = words::counted(&words::multiple(times), &self.axis);
-                format!("{counted} {}", shares.word)
-            }
-            _ => words::counted(&words::count(point), &self.axis),
-        }
-    }
-
     /// Points in words, with what they are for each of the whole: `8 and 16 threads (4 and 8 per CPU)`.
     pub(crate) fn places(&self, points: &[u64]) -> String {
         let counted = words::counted(&words::points(points), &self.axis);
@@ -27,10 +16,5 @@ impl Table {
             }
             _ => counted,
         }
-    }
-
-    /// The name of `subject` in reports.
-    pub(crate) fn label<'a>(&'a self, subject: &'a str) -> &'a str {
-        self.row(subject).map_or(subject, |row| &row.label)
     }
 }

@@ -1,8 +1,11 @@
 //! What else changes: orders of growth, crossovers, modes, outcomes; trajectories along their places.
 
 use crate::drawn::{cell, terms, workload};
-use analysis::compare::{Change, ChangeKind, Comparison, Direction, Verdict, compare};
+use analysis::compare::{
+    Change, ChangeDetail, ChangeKind, Comparison, Direction, Verdict, compare,
+};
 use analysis::stats::random::{generator, normal};
+use analysis::{Class, Division, Standing};
 use fixtures::{fail, late, short};
 use record::Run;
 
@@ -47,25 +50,25 @@ fn another_order_of_growth_is_told() {
     assert_eq!(growth.len(), 1, "{growth:?}");
     let change = growth[0];
     assert_eq!((change.direction, change.subjects[0].as_str()), (Some(Direction::Worse), "s0"));
-    let said = &change.sentence;
-    assert!(said.starts_with("s0 is linear, ×7"), "{said}");
-    assert!(
-        said.contains("from 10 to 10,000 watched descriptors; in base it is constant"),
-        "{said}"
-    );
+    let ChangeDetail::Growth { base, new } = &change.detail else { panic!("{change:?}") };
+    assert_eq!((base.class, new.class), (Class::Constant, Class::Linear));
+    assert_eq!((new.from, new.to), (10, 10_000));
     let back = compared(&new, &base);
     assert_eq!(of_kind(&back, ChangeKind::Growth)[0].direction, Some(Direction::Better));
 }
 
 #[test]
-fn what_is_slower_where_it_is_so_is_said_in_a_sentence() {
+fn what_is_slower_names_the_point_that_changed_most() {
     let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
     let new = run("new", &[&|_| 2300.0, &|n| if n > 2000.0 { 1500.0 } else { 1000.0 }]);
     let found = compared(&base, &new);
-    let told: Vec<&str> = found.changes.iter().map(|change| change.sentence.as_str()).collect();
-    assert!(told[0].starts_with("s0 is slower: ×1.1") && told[0].contains(" (95 % 1."), "{told:?}");
-    assert!(told[1].starts_with("s1 is slower: ×1.1"), "{told:?}");
-    assert!(told[1].contains("), most at "), "{told:?}");
+    let series = found.changes.iter().filter_map(|change| match &change.detail {
+        ChangeDetail::Series { ratio, most_at } => Some((ratio.ratio.value, most_at.is_some())),
+        _ => None,
+    });
+    let series: Vec<(f64, bool)> = series.collect();
+    assert!((series[0].0 - 1.15).abs() < 0.03 && (series[1].0 - 1.15).abs() < 0.05, "{series:?}");
+    assert!(series[1].1, "{series:?}");
     assert_eq!(found.changes[0].direction, Some(Direction::Worse));
 }
 
@@ -76,14 +79,15 @@ fn a_crossover_that_moved_came_or_went_is_told() {
     let late = run("late", &[flat, &|n| 5.0 * n]);
     let never = run("never", &[flat, &|n| 0.05 * n]);
     let moved = compared(&early, &late);
-    let said = &of_kind(&moved, ChangeKind::Crossover)[0].sentence;
-    assert!(
-        said.starts_with("s0 overtakes s1 at ") && said.contains("In base: s0 overtakes"),
-        "{said}"
-    );
+    let standings = |found: &Comparison| match &of_kind(found, ChangeKind::Crossover)[0].detail {
+        ChangeDetail::Crossover { base, new } => [base.standing.clone(), new.standing.clone()],
+        other => panic!("{other:?}"),
+    };
+    let both = standings(&moved);
+    assert!(both.iter().all(|of| matches!(of, Standing::Crosses { .. })), "{both:?}");
     let gone = compared(&early, &never);
-    let said = &of_kind(&gone, ChangeKind::Crossover)[0].sentence;
-    assert!(said.contains("no crossover in range; s1 is better throughout"), "{said}");
+    let [_, now] = standings(&gone);
+    assert!(matches!(&now, Standing::Throughout { better, .. } if better == "s1"), "{now:?}");
     let came = compared(&never, &early);
     assert_eq!(of_kind(&came, ChangeKind::Crossover).len(), 1);
     let again = run("again", &[flat, &|n| 50.0 * n]);
@@ -139,12 +143,12 @@ fn a_trajectory_is_compared_at_its_places() {
 fn modes_that_came_or_went_are_told() {
     let (one, two) = (trajectory("one", 0.0, 1.0), trajectory("two", 0.3, 1.0));
     let came = compared(&one, &two);
-    let said = &of_kind(&came, ChangeKind::Modes)[0].sentence;
-    assert!(said.starts_with("s0 has two modes from"), "{said}");
-    assert!(said.ends_with("one and the same round lies on both. In base it has one."), "{said}");
+    let detail = &of_kind(&came, ChangeKind::Modes)[0].detail;
+    let ChangeDetail::ModesAppeared { modes } = detail else { panic!("{detail:?}") };
+    assert_eq!((modes.modes.len(), modes.division), (2, Division::WithinRounds));
     let went = compared(&two, &one);
-    let said = &of_kind(&went, ChangeKind::Modes)[0].sentence;
-    assert!(said.starts_with("s0 has one mode. In base: s0 has two modes"), "{said}");
+    let detail = &of_kind(&went, ChangeKind::Modes)[0].detail;
+    assert!(matches!(detail, ChangeDetail::ModesVanished { .. }), "{detail:?}");
     assert_eq!(of_kind(&compared(&two, &trajectory("more", 0.3, 1.0)), ChangeKind::Modes).len(), 0);
 }
 
@@ -158,11 +162,8 @@ fn cells_that_failed_where_they_were_measured_are_told() {
     }
     let worse = compared(&base, &new);
     let change = of_kind(&worse, ChangeKind::Outcome)[0];
-    assert_eq!(
-        change.sentence,
-        "s1 failed at 3,000 and 10,000 watched descriptors: did not finish within 10 s; in base it \
-         was measured."
-    );
+    let ChangeDetail::Failed { points, reason } = &change.detail else { panic!("{change:?}") };
+    assert_eq!((points.as_slice(), reason), ([3_000, 10_000].as_slice(), &late(10_000, "")));
     assert_eq!(change.direction, Some(Direction::Worse));
     let better = compared(&new, &base);
     assert_eq!(of_kind(&better, ChangeKind::Outcome)[0].direction, Some(Direction::Better));
@@ -182,6 +183,7 @@ fn a_way_that_ends_earlier_is_told() {
         cell.metrics[0].positions.truncate(1000);
     }
     let found = compared(&base, &new);
-    let said = &of_kind(&found, ChangeKind::Outcome)[0].sentence;
-    assert!(said.starts_with("s0 reaches 1,000 of 3,000 watched descriptors: socket"), "{said}");
+    let detail = &of_kind(&found, ChangeKind::Outcome)[0].detail;
+    let ChangeDetail::CutShort { short } = detail else { panic!("{detail:?}") };
+    assert_eq!((short.reached, short.of), (1_000, 3_000));
 }

@@ -104,7 +104,8 @@ impl FindingKind for Crossover {
 }
 
 impl Crossover {
-    fn new(table: &Table, contest: &Contest) -> Self {
+    /// The comparison `contest` of `table`.
+    pub fn new(table: &Table, contest: &Contest) -> Self {
         let common = common_points(table, contest);
         let rows = || [&contest.one, &contest.other].into_iter().filter_map(|of| table.row(of));
         let lead_to = common.last().and_then(|&point| {

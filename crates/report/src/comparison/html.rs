@@ -12,6 +12,7 @@ use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
 use findings::Conclusions;
+use findings::run_changes::sentence;
 use maud::{Markup, html};
 use record::Run;
 
@@ -119,12 +120,12 @@ fn changed(of: &Comparison) -> Markup {
         @if changes.is_empty() { p { "Nothing that is clear of chance and larger than the margin." } }
         @for group in changes.chunk_by(|a, b| place_of(a) == place_of(b)) {
             p.group { (place_of(group[0])) }
-            ul.findings { @for change in group { (sentence(change)) } }
+            ul.findings { @for change in group { (item(of, change)) } }
         }
     }
 }
 
-fn sentence(change: &Change) -> Markup {
+fn item(comparison: &Comparison, change: &Change) -> Markup {
     let (sign, word) = tag(change);
     let class = match change.direction {
         Some(Direction::Worse) => class(Verdict::Slower),
@@ -134,7 +135,7 @@ fn sentence(change: &Change) -> Markup {
     html! {
         li {
             span.tags aria-hidden="true" { span class={ "tag " (class) } { (sign) " " (word) } }
-            span.sentence { (change.sentence) }
+            span.sentence { (sentence(comparison, change)) }
         }
     }
 }

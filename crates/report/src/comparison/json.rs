@@ -12,7 +12,7 @@
 //! | `paired` | whether the cells of both runs took turns |
 //! | `verdicts` | how many there are of each, of `series` and of `points`, and of the `headline` metrics alone |
 //! | `differences` | what was not the same when they were measured: `what`, `base`, `new` (null: not known) |
-//! | `changes` | sentences with kind, direction, workload, parameters, metric, subjects, headline |
+//! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
 //! | `left_out` | what is in one of them only, or can't be compared: `what` and `remedy` |
 //!
@@ -20,7 +20,8 @@
 //! `undecided`. A figure that is not finite is `null`.
 
 use super::{Counts, Pair};
-use analysis::compare::ComparedTable;
+use analysis::compare::{Change, ComparedTable, Comparison};
+use findings::run_changes::sentence;
 use serde_json::{Value, json};
 
 /// Raised when a key changes its meaning or goes.
@@ -44,10 +45,20 @@ pub fn value(pair: &Pair) -> Value {
             "headline": counted(headline),
         },
         "differences": of.differences,
-        "changes": of.changes,
+        "changes": changes(of),
         "tables": of.tables,
         "left_out": of.left_out,
     })
+}
+
+/// The data of each change, with its sentence.
+fn changes(comparison: &Comparison) -> Vec<Value> {
+    let value = |change: &Change| {
+        let mut value = json!(change);
+        value["sentence"] = json!(sentence(comparison, change));
+        value
+    };
+    comparison.changes.iter().map(value).collect()
 }
 
 fn counted<'a, I: Iterator<Item = &'a ComparedTable>>(tables: impl Fn() -> I) -> Value {

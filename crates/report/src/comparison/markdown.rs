@@ -13,6 +13,7 @@ use crate::words;
 use analysis::compare::{
     Change, ComparedRow, ComparedTable, Comparison, Difference, Direction, Verdict,
 };
+use findings::run_changes::sentence;
 use std::io::{self, Write};
 
 /// More differing conditions than so many are folded away.
@@ -39,7 +40,7 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let (main, others): (Vec<&Change>, Vec<&Change>) =
         changes(of).into_iter().partition(|change| change.headline);
-    list(out, &main)?;
+    list(out, of, &main)?;
     let open = of.differences.len().min(DIFFERENCES_MAX);
     differences(out, "Conditions that differ", &of.differences[..open])?;
     for table in headline() {
@@ -53,7 +54,7 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     for table in headline() {
         figures(out, pair, table)?;
     }
-    list(out, &others)?;
+    list(out, of, &others)?;
     for table in of.tables.iter().filter(|table| !table.headline) {
         ratios(out, pair, table)?;
         figures(out, pair, table)?;
@@ -101,7 +102,7 @@ fn gist(series: Counts, points: Counts, of: &Comparison) -> &'static str {
     }
 }
 
-fn list(out: &mut dyn Write, changes: &[&Change]) -> io::Result<()> {
+fn list(out: &mut dyn Write, comparison: &Comparison, changes: &[&Change]) -> io::Result<()> {
     let mut under = None;
     for change in changes {
         let place = place_of(change);
@@ -113,7 +114,7 @@ fn list(out: &mut dyn Write, changes: &[&Change]) -> io::Result<()> {
             '•' => String::new(),
             sign => format!("{sign} "),
         };
-        writeln!(out, "- {sign}{}", escaped(&change.sentence))?;
+        writeln!(out, "- {sign}{}", escaped(&sentence(comparison, change)))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::layout::{
 };
 use analysis::compare::{Change, ComparedRow, ComparedTable, Comparison, Difference, Verdict};
 use anstyle::Style as Paint;
+use findings::run_changes::sentence;
 use std::ops::Range;
 
 /// More differing facts than so many are named only, unless everything is asked for.
@@ -136,13 +137,13 @@ impl Pen {
                 self.aside(out, &place);
                 under = Some(place);
             }
-            self.change(out, change);
+            self.change(out, of, change);
         }
     }
 
-    fn change(&self, out: &mut String, change: &Change) {
+    fn change(&self, out: &mut String, comparison: &Comparison, change: &Change) {
         let (sign, _) = tag(change);
-        let text = format!("{sign} {}", change.sentence);
+        let text = format!("{sign} {}", sentence(comparison, change));
         self.paragraph(out, PLAIN, &text, (2 * INDENT, 3 * INDENT));
     }
 

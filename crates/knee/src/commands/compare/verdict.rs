@@ -137,6 +137,7 @@ mod tests {
             left_out: Vec::new(),
             tables: vec![table],
             changes: Vec::new(),
+            sources: Default::default(),
         }
     }
 

@@ -1,42 +1,26 @@
-//! What each of two runs says of a series by itself, where they don't say the same.
+//! Where two runs, each by itself, conclude differently of a series.
 
-use super::Direction;
+use super::{ChangeDetail, Direction};
 use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
-use crate::findings::overtakes;
-use crate::findings::shape_words;
-use crate::findings::words;
 use crate::growth::thresholds::POINTS_MIN;
+use crate::pairs::notable::notable;
 use crate::stats::quantiles::median_of;
 use crate::{
-    Class, Course, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row, Standing, Table,
+    Class, Contest, Course, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
+    Standing, Table,
 };
 use record::FailureReason;
 
-/// `poll is linear, ×36.2 from 10 to 10,000 watched descriptors; in base it is constant, ×1.02.`
-pub(super) fn growth(
-    subject: &str,
-    table: &Table,
-    base: &Row,
-    new: &Row,
-) -> Option<(Direction, String)> {
+/// Another growth class, where both runs are decided.
+pub(super) fn growth(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.growth.as_ref()?, new.growth.as_ref()?);
     let decided = |growth: &Growth| growth.class != Class::Undecided;
-    let same_way = (before.from, before.to) == (after.from, after.to);
-    if !decided(before) || !decided(after) || !same_way || alike(before, after, [base, new]) {
+    let same_range = (before.from, before.to) == (after.from, after.to);
+    if !decided(before) || !decided(after) || !same_range || alike(before, after, [base, new]) {
         return None;
     }
     let direction = if after.class > before.class { Direction::Worse } else { Direction::Better };
-    let told = |growth: &Growth| {
-        format!("{}, {}", words::class(growth.class), words::factor(growth.factor))
-    };
-    let (from, to) = (words::count(after.from), words::count(after.to));
-    let sentence = format!(
-        "{subject} is {} from {from} to {to} {}; in base it is {}.",
-        told(after),
-        table.axis,
-        told(before)
-    );
-    Some((direction, sentence))
+    Some((direction, ChangeDetail::Growth { base: before.clone(), new: after.clone() }))
 }
 
 /// Whether two orders of growth are one, as far as is known: of few points, and where it says so, linear
@@ -50,14 +34,14 @@ fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
     before.class == after.class || (line(before) && line(after) && !sure)
 }
 
-/// `poll collapses; in base it holds.`
-pub(super) fn course(subject: &str, base: &Row, new: &Row) -> Option<(Direction, String)> {
+/// Another trend, where both runs are decided.
+pub(super) fn trend(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.rate.as_ref()?, new.rate.as_ref()?);
     let undecided = [before, after].iter().any(|rate| rate.course == Course::Undecided);
     if undecided || before.course == after.course || before.to != after.to {
         return None;
     }
-    let order = |course| match course {
+    let order = |trend| match trend {
         Course::Rises => 4,
         Course::Holds => 3,
         Course::Peaks => 2,
@@ -66,28 +50,24 @@ pub(super) fn course(subject: &str, base: &Row, new: &Row) -> Option<(Direction,
     };
     let better = order(after.course) > order(before.course);
     let direction = if better { Direction::Better } else { Direction::Worse };
-    let (now, then) = (words::course(after.course), words::course(before.course));
-    Some((direction, format!("{subject} {now}; in base it {then}.")))
+    Some((direction, ChangeDetail::Trend { base: before.course, new: after.course }))
 }
 
-/// The pairs of which another overtakes, or elsewhere, each with its sentence: those that deserve one in
-/// either of the tables.
-pub(super) fn contests<'a>(
+/// The pairs that compare otherwise, of those that are notable in either table.
+pub(super) fn comparisons<'a>(
     tables: [&'a Table; 2],
     rivals: &[(String, String)],
-    qualifiers: &str,
-) -> Vec<([&'a str; 2], String)> {
-    let [told_before, told_after] = tables.map(|table| overtakes::worth_telling(table, rivals));
+) -> Vec<([&'a str; 2], ChangeDetail)> {
+    let [notable_before, notable_after] = tables.map(|table| notable(table, rivals));
     let mut found = Vec::new();
     for after in &tables[1].contests {
         let pair = [after.one.as_str(), after.other.as_str()];
-        let same = |contest: &&crate::Contest| [contest.one.as_str(), &contest.other] == pair;
+        let same = |contest: &&Contest| [contest.one.as_str(), &contest.other] == pair;
         let Some(before) = tables[0].contests.iter().find(same) else { continue };
-        let deserves = told_after.contains(&after) || told_before.contains(&before);
-        if deserves && is_another(&before.standing, &after.standing) {
-            let now = overtakes::sentence(tables[1], after, qualifiers);
-            let then = overtakes::sentence(tables[0], before, "");
-            found.push((pair, format!("{now} In base: {then}")));
+        let is_notable = notable_after.contains(&after) || notable_before.contains(&before);
+        if is_notable && is_another(&before.standing, &after.standing) {
+            let (base, new) = (before.clone(), after.clone());
+            found.push((pair, ChangeDetail::Crossover { base, new }));
         }
     }
     found
@@ -114,8 +94,8 @@ fn is_another(before: &Standing, after: &Standing) -> bool {
     }
 }
 
-/// That a series has several modes in one of the two runs only.
-pub(super) fn modes(subject: &str, tables: [&Table; 2], base: &Row, new: &Row) -> Option<String> {
+/// Several modes in one of the two runs only.
+pub(super) fn modes(base: &Row, new: &Row) -> Option<ChangeDetail> {
     let rounds = [base, new]
         .map(|row| row.cells.iter().flatten().map(|cell| cell.rounds).max().unwrap_or(0));
     if rounds.iter().any(|&rounds| rounds < MODE_ROUNDS_MIN) {
@@ -123,12 +103,10 @@ pub(super) fn modes(subject: &str, tables: [&Table; 2], base: &Row, new: &Row) -
     }
     match (&base.modes, &new.modes) {
         (None, Some(modes)) if is_sure(modes, rounds[1], rounds[0], base) => {
-            let now = shape_words::modes(subject, tables[1], modes);
-            Some(format!("{now} In base it has one."))
+            Some(ChangeDetail::ModesAppeared { modes: modes.clone() })
         }
         (Some(modes), None) if is_sure(modes, rounds[0], rounds[1], new) => {
-            let then = shape_words::modes(subject, tables[0], modes);
-            Some(format!("{subject} has one mode. In base: {then}"))
+            Some(ChangeDetail::ModesVanished { modes: modes.clone() })
         }
         _ => None,
     }
@@ -167,36 +145,34 @@ fn lies_below(modes: &Modes, lowest: &Mode, next: &Mode, row: &Row) -> bool {
 }
 
 /// What was measured and failed, or the other way round, and what came less far.
-pub(super) fn outcomes(
-    subject: &str,
-    table: &Table,
-    base: &Row,
-    new: &Row,
-) -> Vec<(Direction, String)> {
+pub(super) fn outcomes(base: &Row, new: &Row) -> Vec<(Direction, ChangeDetail)> {
     let mut all = Vec::new();
-    let measured = |row: &Row| row.cells.iter().any(Option::is_some);
-    if let Some(reason) = new.unavailable.as_ref().filter(|_| measured(base)) {
-        let said = format!("{subject} is unavailable: {reason}; in base it was measured.");
-        all.push((Direction::Worse, said));
+    if let Some(reason) = new.unavailable.clone().filter(|_| is_measured(base)) {
+        all.push((Direction::Worse, ChangeDetail::Unavailable { reason }));
     }
-    if let Some(reason) = base.unavailable.as_ref().filter(|_| measured(new)) {
-        let said = format!("{subject} is measured; in base it was unavailable: {reason}.");
-        all.push((Direction::Better, said));
+    if let Some(reason) = base.unavailable.clone().filter(|_| is_measured(new)) {
+        all.push((Direction::Better, ChangeDetail::Available { reason }));
     }
     if let Some((points, reason)) = failed_where_measured(base, new) {
-        let places = table.places(&points);
-        let said = format!("{subject} failed at {places}: {reason}; in base it was measured.");
-        all.push((Direction::Worse, said));
+        all.push((Direction::Worse, ChangeDetail::Failed { points, reason: reason.clone() }));
     }
     if let Some((points, reason)) = failed_where_measured(new, base) {
-        let places = table.places(&points);
-        all.push((
-            Direction::Better,
-            format!("{subject} is measured at {places}; in base it failed: {reason}."),
-        ));
+        all.push((Direction::Better, ChangeDetail::Measured { points, reason: reason.clone() }));
     }
-    all.extend(shorter(subject, table, base, new));
+    match (&base.short, &new.short) {
+        (None, Some(short)) if is_measured(base) => {
+            all.push((Direction::Worse, ChangeDetail::CutShort { short: short.clone() }));
+        }
+        (Some(short), None) if is_measured(new) => {
+            all.push((Direction::Better, ChangeDetail::Completed { short: short.clone() }));
+        }
+        _ => {}
+    }
     all
+}
+
+fn is_measured(row: &Row) -> bool {
+    row.cells.iter().any(Option::is_some)
 }
 
 /// The points at which `measured` has figures and all cells of `row` failed, with the first reason.
@@ -210,24 +186,4 @@ fn failed_where_measured<'a>(
     });
     let (points, reasons): (Vec<u64>, Vec<&FailureReason>) = failed.unzip();
     Some((points, *reasons.first()?))
-}
-
-fn shorter(subject: &str, table: &Table, base: &Row, new: &Row) -> Option<(Direction, String)> {
-    let told = |row: &Row| {
-        let short = row.short.as_ref()?;
-        let (reached, of) = (words::count(short.reached), words::count(short.of));
-        Some(format!("{reached} of {of} {}: {}", table.axis, short.because))
-    };
-    let measured = |row: &Row| row.cells.iter().any(Option::is_some);
-    match (told(base), told(new)) {
-        (None, Some(now)) if measured(base) => Some((
-            Direction::Worse,
-            format!("{subject} reaches {now}; in base it came to the end."),
-        )),
-        (Some(then), None) if measured(new) => Some((
-            Direction::Better,
-            format!("{subject} comes to the end; in base it reached {then}."),
-        )),
-        _ => None,
-    }
 }

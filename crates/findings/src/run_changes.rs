@@ -1,0 +1,105 @@
+//! What changed between two runs, in sentences.
+
+use crate::format::{class, count, course, factor, significant};
+use crate::kinds::FindingKind;
+use crate::kinds::crossover::Crossover;
+use crate::names::{Names, qualifier};
+use analysis::compare::{Change, ChangeDetail, Comparison, Ratio, Verdict};
+use analysis::{CutShort, Growth, Table};
+
+/// `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), most at 9,000 watched descriptors.`
+pub fn sentence(comparison: &Comparison, change: &Change) -> String {
+    let is_of = |table: &&Table| {
+        table.workload == change.workload
+            && table.parameters == change.parameters
+            && table.metric.name == change.metric
+    };
+    let [base, new] = comparison.sources.each_ref().map(|tables| tables.iter().find(is_of));
+    let (Some(base), Some(new)) = (base, new) else { return String::new() };
+    let qualifier = qualifier(&comparison.sources[1], new);
+    let names = Names::of_table(&change.subjects, new, qualifier);
+    let of_base = Names::of_table(&change.subjects, base, String::new());
+    let [label, of_table] = names.head();
+    let subject = format!("{label}{of_table}");
+    match &change.detail {
+        ChangeDetail::Series { ratio, most_at } => {
+            let most = most_at.map(|point| format!(", most at {}", names.point(point)));
+            let most = most.unwrap_or_default();
+            format!("{subject} is {}: {}{most}.", verdict(ratio), with_interval(ratio))
+        }
+        ChangeDetail::Points { points, ratio } => {
+            let up_to = if points.len() == 1 { "" } else { "up to " };
+            let (verdict, points) = (verdict(ratio), names.points(points));
+            format!("{subject} is {verdict} at {points}: {up_to}{}.", with_interval(ratio))
+        }
+        ChangeDetail::Medians { ratio } => format!(
+            "{subject} is {} by its medians, {}, but not by its best tenth: a part of its operations \
+             changed, or a neighbour disturbed one of the runs; turns tell which (--interleave).",
+            verdict(ratio),
+            with_interval(ratio)
+        ),
+        ChangeDetail::Growth { base, new } => {
+            let (from, to) = (count(new.from), count(new.to));
+            let axis = names.axis();
+            let (base, new) = (growth(base), growth(new));
+            format!("{subject} is {new} from {from} to {to} {axis}; in base it is {base}.")
+        }
+        ChangeDetail::Trend { base, new } => {
+            format!("{subject} {}; in base it {}.", course(*new), course(*base))
+        }
+        ChangeDetail::Crossover { base: before, new: after } => {
+            let now = Crossover::new(new, after).sentence(&names);
+            let then = Crossover::new(base, before).sentence(&of_base);
+            format!("{now} In base: {then}")
+        }
+        ChangeDetail::ModesAppeared { modes } => {
+            format!("{} In base it has one.", modes.sentence(&names))
+        }
+        ChangeDetail::ModesVanished { modes } => {
+            let of_base = Names::of_table(&change.subjects, base, names.qualifier().to_owned());
+            format!("{subject} has one mode. In base: {}", modes.sentence(&of_base))
+        }
+        ChangeDetail::Unavailable { reason } => {
+            format!("{subject} is unavailable: {reason}; in base it was measured.")
+        }
+        ChangeDetail::Available { reason } => {
+            format!("{subject} is measured; in base it was unavailable: {reason}.")
+        }
+        ChangeDetail::Failed { points, reason } => {
+            let points = names.points(points);
+            format!("{subject} failed at {points}: {reason}; in base it was measured.")
+        }
+        ChangeDetail::Measured { points, reason } => {
+            let points = names.points(points);
+            format!("{subject} is measured at {points}; in base it failed: {reason}.")
+        }
+        ChangeDetail::CutShort { short } => {
+            format!("{subject} reaches {}; in base it came to the end.", reached(short, &names))
+        }
+        ChangeDetail::Completed { short } => {
+            format!("{subject} comes to the end; in base it reached {}.", reached(short, &names))
+        }
+    }
+}
+
+/// `slower` or `faster`.
+fn verdict(ratio: &Ratio) -> &'static str {
+    if ratio.verdict == Verdict::Slower { "slower" } else { "faster" }
+}
+
+/// `×1.10 (95 % 1.08 to 1.13)`.
+fn with_interval(ratio: &Ratio) -> String {
+    let [low, high] = [ratio.ratio.low, ratio.ratio.high].map(significant);
+    format!("{} (95 % {low} to {high})", factor(ratio.ratio.value))
+}
+
+/// `linear, ×36.2`.
+fn growth(growth: &Growth) -> String {
+    format!("{}, {}", class(growth.class), factor(growth.factor))
+}
+
+/// `1,000 of 3,000 processes: fork: Resource temporarily unavailable`.
+fn reached(short: &CutShort, names: &Names<'_>) -> String {
+    let (reached, of) = (count(short.reached), count(short.of));
+    format!("{reached} of {of} {}: {}", names.axis(), short.because)
+}

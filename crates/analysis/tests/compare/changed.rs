@@ -50,9 +50,11 @@ fn another_order_of_growth_is_told() {
     assert_eq!(growth.len(), 1, "{growth:?}");
     let change = growth[0];
     assert_eq!((change.direction, change.subjects[0].as_str()), (Some(Direction::Worse), "s0"));
-    let ChangeDetail::Growth { base, new } = &change.detail else { panic!("{change:?}") };
-    assert_eq!((base.class, new.class), (Class::Constant, Class::Linear));
-    assert_eq!((new.from, new.to), (10, 10_000));
+    let ChangeDetail::Growth { base: before, new: after } = &change.detail else {
+        panic!("{change:?}")
+    };
+    assert_eq!((before.class, after.class), (Class::Constant, Class::Linear));
+    assert_eq!((after.from, after.to), (10, 10_000));
     let back = compared(&new, &base);
     assert_eq!(of_kind(&back, ChangeKind::Growth)[0].direction, Some(Direction::Better));
 }

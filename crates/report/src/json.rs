@@ -75,6 +75,7 @@ pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
 /// A finding as data, with its sentence.
 fn finding(run: &Run, conclusions: &Conclusions, finding: &Finding) -> Value {
     let mut value = json!(finding);
+    tables::explain_finding(&mut value["data"], &finding.data);
     value["sentence"] = json!(finding.sentence(run, &conclusions.analysis).to_string());
     value["stake"] = json!(finding.rank());
     value

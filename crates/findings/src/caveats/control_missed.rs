@@ -14,7 +14,6 @@ pub struct ControlMissed {
     /// The subject's label.
     pub label: String,
     /// How its cells ended.
-    #[serde(flatten)]
     pub cells: Control,
 }
 

@@ -23,6 +23,7 @@ pub struct FailedCells {
     /// Their points, ascending.
     pub points: BTreeSet<u64>,
     /// What tells their parameters from others of the workload, or nothing.
+    #[serde(skip)]
     qualifier: String,
 }
 

@@ -33,6 +33,7 @@ pub struct ShortTrajectories {
     /// The remedy; may be empty.
     pub remedy: String,
     /// What tells their parameters from others of the workload, or nothing.
+    #[serde(skip)]
     qualifier: String,
 }
 

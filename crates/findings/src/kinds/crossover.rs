@@ -21,7 +21,6 @@ const ALL_PAIRS_MAX: usize = 4;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crossover {
     /// The pair, and how the comparison ends.
-    #[serde(flatten)]
     pub contest: Contest,
     /// The first and the last point that both have a figure at.
     pub range: Option<(u64, u64)>,

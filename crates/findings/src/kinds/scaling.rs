@@ -17,7 +17,6 @@ const PEAK_CI_RATIO_MAX: f64 = 3.0;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scaling {
     /// The fit.
-    #[serde(flatten)]
     pub law: analysis::Scaling,
     /// The last point that it was fitted to.
     pub to: u64,

@@ -1,7 +1,7 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
-use analysis::{Contest, Growth, Row, Standing, Table};
-use findings::reasons;
+use analysis::{Contest, Growth, Modes, Rate, Row, Scaling, Standing, Table};
+use findings::{Data, reasons};
 use serde_json::{Value, json};
 
 /// One value for each table.
@@ -19,24 +19,50 @@ fn table(table: &Table) -> Value {
 fn row(row: &Row) -> Value {
     let mut value = json!(row);
     if let Some(growth) = &row.growth {
-        explain(&mut value["growth"], growth);
+        explain_growth(&mut value["growth"], growth);
     }
-    for (index, mode) in row.modes.iter().flat_map(|modes| &modes.modes).enumerate() {
-        if let Some(growth) = &mode.growth {
-            explain(&mut value["modes"]["modes"][index]["growth"], growth);
-        }
+    if let Some(modes) = &row.modes {
+        explain_modes(&mut value["modes"], modes);
     }
     if let Some(rate) = &row.rate {
-        value["rate"]["because"] = because(rate.reason.as_ref().map(reasons::trend));
+        explain_rate(&mut value["rate"], rate);
     }
     if let Some(scaling) = &row.scaling {
-        value["scaling"]["because"] = because(scaling.reason.as_ref().map(reasons::scaling));
+        explain_scaling(&mut value["scaling"], scaling);
     }
     value
 }
 
-fn explain(value: &mut Value, growth: &Growth) {
+/// Adds to the data of a finding the sentences of its reasons.
+pub(super) fn explain_finding(value: &mut Value, data: &Data) {
+    match data {
+        Data::Growth(growth) => explain_growth(value, growth),
+        Data::Trend(rate) => explain_rate(value, rate),
+        Data::Scaling(scaling) => explain_scaling(&mut value["law"], &scaling.law),
+        Data::Modes(modes) => explain_modes(value, modes),
+        Data::Crossover(crossover) => value["contest"] = comparison(&crossover.contest),
+        _ => {}
+    }
+}
+
+fn explain_growth(value: &mut Value, growth: &Growth) {
     value["because"] = because(growth.reason.as_ref().map(reasons::growth));
+}
+
+fn explain_modes(value: &mut Value, modes: &Modes) {
+    for (index, mode) in modes.modes.iter().enumerate() {
+        if let Some(growth) = &mode.growth {
+            explain_growth(&mut value["modes"][index]["growth"], growth);
+        }
+    }
+}
+
+fn explain_rate(value: &mut Value, rate: &Rate) {
+    value["because"] = because(rate.reason.as_ref().map(reasons::trend));
+}
+
+fn explain_scaling(value: &mut Value, scaling: &Scaling) {
+    value["because"] = because(scaling.reason.as_ref().map(reasons::scaling));
 }
 
 fn comparison(comparison: &Contest) -> Value {

@@ -51,7 +51,8 @@ impl From<Exit> for ExitCode {
 /// Says a line on standard error, without orders to the terminal that a file may hold. When nobody hears it,
 /// there is nobody to tell that either.
 pub fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", clean(line, false));
+    let line = record::without_user_info(line);
+    let _ = writeln!(io::stderr(), "{}", clean(&line, false));
 }
 
 /// Why a command could not do what it was asked: one line for a person, and the exit code.
@@ -140,6 +141,8 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::AmbiguousRun { .. }
             | Error::BadRunRef { .. }
             | Error::NotAFile { .. }
+            | Error::UnknownScheme { .. }
+            | Error::CannotCreate { .. }
             | Error::NotSqlite { .. }
             | Error::NotKnee { .. }
             | Error::NewerSchema { .. }

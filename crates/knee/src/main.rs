@@ -26,7 +26,9 @@ fn main() -> ExitCode {
     if let Some(code) = internal(&words) {
         return code;
     }
-    match args::parse(&typed).and_then(|command| obey(command, words)) {
+    // What is recorded and printed of the command line has no password in it.
+    let recorded = words.iter().map(|word| record::without_user_info(word).into_owned()).collect();
+    match args::parse(&typed).and_then(|command| obey(command, recorded)) {
         Ok(exit) => exit.into(),
         Err(trouble) => {
             trouble.say();

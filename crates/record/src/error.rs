@@ -58,6 +58,23 @@ pub enum Error {
         /// What it is: `a folder`.
         what: &'static str,
     },
+    /// It is a URL.
+    #[error(
+        "a record is a file, and {scheme}:// is no place that this knee can keep one in; name a file \
+         with --record"
+    )]
+    UnknownScheme {
+        /// Its scheme; the rest may have a password in it.
+        scheme: String,
+    },
+    /// No file can be made there.
+    #[error("{path} can't be made ({cause}); name another file with --record")]
+    CannotCreate {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's answer.
+        cause: io::Error,
+    },
     /// It is a file of another format.
     #[error(
         "{path} is not a record (not a SQLite database) and was left alone; name another file \
@@ -307,6 +324,8 @@ fn is_contradiction(cause: &rusqlite::Error) -> bool {
 fn has_room(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match rustix::fs::statvfs(folder.unwrap_or(Path::new("."))) {
+        // A file system without blocks, such as proc, has no room and needs none.
+        Ok(disk) if disk.f_blocks == 0 => true,
         Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM_MIN,
         Err(_) => true,
     }

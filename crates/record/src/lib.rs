@@ -13,6 +13,7 @@ mod rows;
 mod schema;
 mod seal;
 mod sqlite;
+mod url;
 
 pub use archive::*;
 pub use error::Error;
@@ -23,3 +24,4 @@ pub use quantities::Value;
 pub use reason::{FailureReason, ReplyFault, deadline_text};
 pub use reference::RunRef;
 pub use sqlite::SqliteArchive;
+pub use url::without_user_info;

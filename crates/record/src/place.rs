@@ -1,6 +1,6 @@
 //! Where a record lies, and whether what lies there may be touched at all.
 
-use crate::{Error, schema};
+use crate::{Error, schema, url};
 use etcetera::BaseStrategy;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::Access;
@@ -36,7 +36,12 @@ pub(crate) enum Found {
 
 /// Looks without opening: a descriptor that is closed again would drop the locks that SQLite holds
 /// for another connection of this process on the same file.
+///
+/// A URL is refused: it would become a directory, with its password in the name.
 pub(crate) fn survey(path: &Path) -> Result<Found, Error> {
+    if let Some(scheme) = path.to_str().and_then(url::scheme) {
+        return Err(Error::UnknownScheme { scheme: scheme.into() });
+    }
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => {
@@ -90,6 +95,13 @@ pub(crate) fn check_writable(path: &Path, found: Found) -> Result<(), Error> {
         return Err(Error::ReadOnlyFolder { path: folder.into() });
     }
     Ok(())
+}
+
+/// Why no file can be made at the real path `path`; `None` where one can, or only the disk is full.
+pub(crate) fn why_not_created(path: &Path, shown: &Path) -> Option<Error> {
+    let made = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    let cause = made.err().filter(|cause| cause.kind() != ErrorKind::StorageFull)?;
+    Some(Error::CannotCreate { path: shown.into(), cause })
 }
 
 /// Makes sure that the file at the real path `path` is a record that this knee knows, and whole,

@@ -4,7 +4,7 @@ use crate::error::At;
 use crate::place::{self, Found, Journal};
 use crate::{
     Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
-    schema, seal,
+    schema, seal, url,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -93,7 +93,11 @@ impl SqliteArchive {
         if found == Found::File {
             place::probe(&real, path)?;
         }
-        Self::open_to_write(&real, path)
+        Self::open_to_write(&real, path).map_err(|error| match found {
+            // SQLite says only that it can't open a file, and not why.
+            Found::Missing => place::why_not_created(&real, path).unwrap_or(error),
+            Found::Empty | Found::File => error,
+        })
     }
 
     /// Opens the record at `path` to read it. Where file or folder can't be written, as on a
@@ -541,13 +545,19 @@ fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         started: row.get("started").at(path)?,
         ended: row.get("ended").at(path)?,
         state: rows::state(row, path)?,
-        command: rows::from_json(row, "command", path)?,
+        command: command(row, path)?,
         version: row.get("version").at(path)?,
         cells_ended: row.get("cells_ended").at(path)?,
         cells_planned: row.get("cells_planned").at(path)?,
         labels: rows::from_json(row, "labels", path)?,
         origin: row.get("origin").at(path)?,
     })
+}
+
+/// The command line. An older knee kept passwords in URLs.
+fn command(row: &Row<'_>, path: &Path) -> Result<Vec<String>, Error> {
+    let words: Vec<String> = rows::from_json(row, "command", path)?;
+    Ok(words.iter().map(|word| url::without_user_info(word).into_owned()).collect())
 }
 
 /// The summary of a run of which some columns can't be read: without them.
@@ -558,7 +568,7 @@ fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         started: row.get("started").unwrap_or_default(),
         ended: row.get("ended").unwrap_or_default(),
         state: rows::state(row, path).unwrap_or(RunState::Interrupted),
-        command: rows::from_json(row, "command", path).unwrap_or_default(),
+        command: command(row, path).unwrap_or_default(),
         version: row.get("version").unwrap_or_default(),
         cells_ended: row.get("cells_ended").unwrap_or_default(),
         cells_planned: row.get("cells_planned").unwrap_or_default(),

@@ -101,7 +101,8 @@ fn begun(
 pub fn labels(typed: &[(String, String)]) -> Result<BTreeMap<String, String>, Trouble> {
     let mut labels = BTreeMap::new();
     for (key, value) in typed {
-        if labels.insert(key.clone(), value.clone()).is_some() {
+        let value = record::without_user_info(value).into_owned();
+        if labels.insert(key.clone(), value).is_some() {
             let what = format!("--label {key} is said twice, and a run has each label once");
             return Err(Trouble::usage(what));
         }

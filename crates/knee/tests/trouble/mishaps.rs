@@ -138,3 +138,38 @@ fn where_nothing_was_measured_it_is_not_done() {
     assert_eq!(came.code, Some(2), "{came:?}");
     assert!(came.err.contains("110000 cells"), "{came:?}");
 }
+
+#[test]
+fn a_record_that_is_a_url_is_refused_and_its_password_shown_nowhere() {
+    let knee = Knee::new();
+    for command in ["run null --points 1", "record list", "show", "report"] {
+        let script = format!(
+            "cd \"$XDG_DATA_HOME\" && \"$KNEE\" {command} --record postgres://me:secret@host/db"
+        );
+        let came = came(&mut knee.shell(&script));
+        assert_eq!(came.code, Some(2), "{command}: {came:?}");
+        assert!(came.err.contains("postgres://"), "{command}: {came:?}");
+        assert!(!format!("{came:?}").contains("secret"), "{command}: {came:?}");
+        assert_eq!(knee.files(), [] as [String; 0], "{command}: nothing is made");
+    }
+}
+
+#[test]
+fn a_password_in_a_url_is_not_recorded() {
+    let knee = Knee::new();
+    let script = format!("\"$KNEE\" {SHORT} --label origin=http://me:secret@host/x --json");
+    let came = came(&mut knee.shell(&script));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(!format!("{came:?}").contains("secret"), "{came:?}");
+    let run = knee.last_run();
+    assert_eq!(run.summary.labels["origin"], "http://***@host/x");
+    assert!(run.summary.command.iter().any(|word| word == "origin=http://***@host/x"));
+}
+
+#[test]
+fn a_record_that_can_not_be_made_is_refused_for_its_true_reason_before_anything_is_measured() {
+    let knee = Knee::new();
+    let came = came(&mut knee.shell(&format!("\"$KNEE\" {SHORT} --record /proc/x.db")));
+    assert_eq!((came.code, came.out.as_str()), (Some(2), ""), "{came:?}");
+    assert!(came.err.starts_with("knee: /proc/x.db can't be made"), "{came:?}");
+}

@@ -58,7 +58,7 @@ use crate::{Row, Table};
 use effects::{Effects, Made, effects};
 use judge::{Family, Usual, ratios};
 use levels::Levels;
-use record::{Run, RunState, Warning};
+use record::{HOST_NAME, Run, RunState, Warning};
 use std::collections::BTreeMap;
 
 /// What of `new` is faster, slower or the same as in `base`, and what else changed; or why they can't be
@@ -66,6 +66,7 @@ use std::collections::BTreeMap;
 pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refused> {
     let common = comparable::common(base, new, terms)?;
     let mut left_out = unended(base, new);
+    left_out.extend(two_machines(base, new));
     left_out.extend(common.left_out);
     let wanted = |name: &str, place: usize| {
         let both = common.workloads.iter().any(|(one, _)| one.name == name);
@@ -118,6 +119,19 @@ fn family(compared: &[Beside<'_>], terms: &Terms, made: Made) -> Family {
         witness: apart,
         margin: terms.margin,
     }
+}
+
+/// That the hardware is equal and the machines are two.
+fn two_machines(base: &Run, new: &Run) -> Option<Warning> {
+    let hosts = [base, new].map(|run| &run.host_before);
+    if hosts[0].is_same_machine(hosts[1]) != Some(false) {
+        return None;
+    }
+    let [first, second] = hosts.map(|host| host.fact(HOST_NAME).unwrap_or("a host without a name"));
+    Some(Warning {
+        what: format!("base and new are of two machines: {first} and {second}"),
+        remedy: "measure both on one machine".to_owned(),
+    })
 }
 
 /// A line for each run that was not measured to its end.

@@ -16,7 +16,9 @@ use crate::{Starter, Stop};
 use budget::{Judge, Spender};
 use host::{host, now};
 use keeper::Keeper;
-use record::{Archive, Cell, CellKey, Ending, Outcome, Plan, Run, RunState, RunSummary, Warning};
+use record::{
+    Archive, Cell, CellKey, Ending, HOST_NAME, Outcome, Plan, Run, RunState, RunSummary, Warning,
+};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -161,7 +163,11 @@ pub(crate) fn measured(
 
 /// Closes a run with a last look at the machine.
 pub(crate) fn close(run: &mut Run, stopped: bool) -> Ending {
-    let host_after = host();
+    let mut host_after = host();
+    // The user may have named it.
+    if let Some(name) = run.host_before.facts.get(HOST_NAME) {
+        host_after.facts.insert(HOST_NAME.to_owned(), name.clone());
+    }
     let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
     for warning in disturbed {
         if !run.warnings.contains(&warning) {

@@ -161,6 +161,9 @@ pub struct Run {
     /// Keep this with the run, to tell it from others: commit=3701d31; may be repeated
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = usage::label, conflicts_with = "resume")]
     pub labels: Vec<(String, String)>,
+    /// Call this machine NAME in the record and in reports [default: its host name]
+    #[arg(long, value_name = "NAME", conflicts_with = "resume", hide_short_help = true)]
+    pub host_name: Option<String>,
     /// Write the HTML report to this file [default: beside the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,

@@ -3,6 +3,7 @@
 
 mod archive;
 mod error;
+mod host;
 mod merge;
 mod model;
 mod old;
@@ -17,6 +18,7 @@ mod url;
 
 pub use archive::*;
 pub use error::Error;
+pub use host::{HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
 pub use merge::{Merged, merge};
 pub use model::*;
 pub use place::default_path;

@@ -2,11 +2,7 @@
 
 use super::{Refused, Terms};
 use crate::is_predicted;
-use record::{Run, Warning, WorkloadInfo};
-
-/// Facts that make a machine another one when they differ.
-const MACHINE: [&str; 5] =
-    ["cpu.model", "cpu.count", "hypervisor.present", "hypervisor.vendor", "kernel.name"];
+use record::{HostDifference, HostRole, Run, Warning, WorkloadInfo};
 
 /// The workloads that both have and that measure the same, and a line for each that does not.
 pub(super) struct Common<'a> {
@@ -77,17 +73,13 @@ fn whole(base: &Run, new: &Run, terms: &Terms) -> Vec<String> {
     if terms.across {
         return because;
     }
-    for key in MACHINE {
-        let facts = [base, new].map(|run| run.host_before.facts.get(key));
-        if let [Some(then), Some(now)] = facts
-            && then != now
-        {
-            because.push(format!(
-                "they are of two machines: {key} is {then} in base and {now} in new (--across \
-                 compares them nevertheless)"
-            ));
-        }
-    }
+    let differing = base.host_before.differing(&new.host_before, HostRole::Hardware);
+    because.extend(differing.iter().map(|HostDifference { key, first, second }| {
+        format!(
+            "they are of two machines: {key} is {first} in base and {second} in new (--across \
+             compares them nevertheless)"
+        )
+    }));
     because
 }
 

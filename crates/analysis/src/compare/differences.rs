@@ -2,36 +2,8 @@
 
 use super::Difference;
 use crate::compare::thresholds::BUSY_LOAD;
-use record::{Run, RunState};
+use record::{HOST_FACTS, HostFact, HostRole, Run, RunState};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Beginnings of facts' keys, the weightiest first: what is not named comes after all of them.
-const WEIGHTY: [&str; 22] = [
-    "kernel.release",
-    "kernel.version",
-    "vulnerability.",
-    "cpu.governor",
-    "cpu.driver",
-    "cpu.turbo.",
-    "cpu.smt",
-    "cpu.model",
-    "cpu.count",
-    "cpu.microcode",
-    "cpu.",
-    "hypervisor.",
-    "container.",
-    "machine",
-    "memory.thp",
-    "memory.total",
-    "limit.",
-    "sysctl.",
-    "knee",
-    "clock.",
-    "simulated",
-    "label.",
-];
-/// Facts that are never twice the same: disturbances are told by [`busy`].
-const FLEETING: [&str; 5] = ["load.", "cpu.ticks.", "busiest.", "memory.available", "uptime"];
 
 /// All that differs.
 pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
@@ -50,15 +22,15 @@ pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
 }
 
 fn weight(key: &str) -> usize {
-    WEIGHTY.iter().position(|head| key.starts_with(head)).unwrap_or(WEIGHTY.len())
+    let fact = HostFact::find(key).map(|(place, _)| place);
+    fact.unwrap_or(HOST_FACTS.len() + usize::from(!key.starts_with("knee")))
 }
 
 /// What a run was measured under.
 fn parameters(run: &Run) -> BTreeMap<String, String> {
-    let lasting = |key: &&String| !FLEETING.iter().any(|head| key.starts_with(head));
     let facts = run.host_before.facts.iter();
     let mut all: BTreeMap<String, String> = facts
-        .filter(|(key, _)| lasting(key))
+        .filter(|(key, _)| !HostFact::has_role(key, HostRole::Fleeting))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     let plan = &run.plan;

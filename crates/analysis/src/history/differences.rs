@@ -3,24 +3,8 @@
 use super::Measured;
 use super::measured::{OWN, WORKERS};
 use crate::compare::Difference;
-use record::RunSummary;
+use record::{HOST_FACTS, HostRole, RunSummary};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Facts of a machine that bear on figures, and what they are called; the weightiest first. A key that ends
-/// in a dot stands for all that begin so.
-const FACTS: &[(&str, &str)] = &[
-    ("kernel.release", "kernel"),
-    ("kernel.version", "kernel build"),
-    ("cpu.governor", "governor"),
-    ("cpu.driver", "frequency driver"),
-    ("cpu.turbo.", "turbo"),
-    ("cpu.smt", "SMT"),
-    ("cpu.microcode", "microcode"),
-    ("vulnerability.", "mitigation"),
-    ("memory.thp", "huge pages"),
-    ("hypervisor.", "hypervisor"),
-    ("sysctl.", ""),
-];
 
 /// The differences: labels, kernel, knee and what else bears on figures; only
 /// the `label` where one is asked for.
@@ -56,21 +40,19 @@ fn label_value<'a>(run: &'a RunSummary, key: &str) -> Option<&'a String> {
 
 fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Difference> {
     let mut all = Vec::new();
-    for (known, name) in FACTS {
+    for fact in HOST_FACTS.iter().filter(|fact| fact.roles.contains(&HostRole::Cause)) {
         // The kernel's build says nothing new where its release differs.
-        if *known == "kernel.version" && !all.is_empty() {
+        if fact.key == "kernel.version" && !all.is_empty() {
             continue;
         }
-        let group = known.ends_with('.');
-        for key in keys(before, after) {
+        for key in keys(before, after).into_iter().filter(|key| fact.covers(key)) {
             // What one of them does not hold is not known to differ.
             let (Some(old), Some(new)) = (before.get(key), after.get(key)) else { continue };
-            if group && key.starts_with(known) {
-                let name = format!("{name} {}", key.strip_prefix(known).unwrap_or(key));
-                all.extend(difference(name.trim(), Some(old), Some(new)));
-            } else if key == *known {
-                all.extend(difference(name, Some(old), Some(new)));
-            }
+            let name = match fact.key.ends_with('.') {
+                true => format!("{} {}", fact.label, key.strip_prefix(fact.key).unwrap_or(key)),
+                false => fact.label.to_owned(),
+            };
+            all.extend(difference(name.trim(), Some(old), Some(new)));
         }
     }
     all

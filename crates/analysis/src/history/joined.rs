@@ -2,7 +2,7 @@
 
 use super::{Line, Measured, Place};
 use crate::findings::words;
-use record::{MetricInfo, RunState, Warning, WorkloadInfo};
+use record::{HOST_ID, HOST_NAME, MetricInfo, RunState, Warning, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which says what is comparable. Of two runs that took turns only the one by workers of the
@@ -61,8 +61,18 @@ fn differs(run: &Measured, newest: &Measured) -> Option<String> {
     if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
         return Some(format!("other axes ({}, and not {})", old.axis, new.axis));
     }
+    let [old_id, new_id] = [run, newest].map(|run| run.machine.get(HOST_ID));
+    let is_another = old_id.zip(new_id).is_some_and(|(old, new)| old != new);
     let (old, new) = (machine(run), machine(newest));
-    (old != new).then(|| format!("another machine ({old}, and not {new})"))
+    (old != new || is_another).then(|| {
+        let [old, new] = [(run, old), (newest, new)].map(|(run, machine)| named(run, machine));
+        format!("another machine ({old}, and not {new})")
+    })
+}
+
+/// A machine with its name, where it has one.
+fn named(run: &Measured, machine: String) -> String {
+    run.machine.get(HOST_NAME).map_or(machine.clone(), |name| format!("{name}: {machine}"))
 }
 
 /// The machine, as far as figures are comparable on it.

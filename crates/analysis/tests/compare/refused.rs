@@ -261,3 +261,22 @@ fn a_run_that_was_cut_short_is_compared_as_far_as_it_came() {
         assert!(!matches!(row.overall.verdict, Verdict::Faster | Verdict::Slower), "{row:?}");
     }
 }
+
+/// Equal hardware is no machine.
+#[test]
+fn two_machines_of_equal_hardware_are_compared_with_a_warning() {
+    let [mut base, mut new] = two();
+    let name = |run: &mut Run, name: &str, id: &str| {
+        run.host_before.facts.insert(record::HOST_NAME.into(), name.into());
+        run.host_before.facts.insert(record::HOST_ID.into(), id.into());
+    };
+    name(&mut base, "alpha", "1");
+    name(&mut new, "alpha", "1");
+    assert_eq!(left_out(&compared(&base, &new).unwrap()), [] as [&str; 0]);
+    name(&mut new, "beta", "2");
+    let found = compared(&base, &new).unwrap();
+    assert_eq!(left_out(&found), ["base and new are of two machines: alpha and beta"]);
+    // A record of an older knee does not say which machine it was.
+    base.host_before.facts.remove(record::HOST_ID);
+    assert_eq!(left_out(&compared(&base, &new).unwrap()), [] as [&str; 0]);
+}

@@ -2,7 +2,7 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use record::Host;
+use record::{HOST_ID, HOST_NAME, Host};
 use rustix::process::{Resource, getrlimit};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -15,6 +15,8 @@ const FILES: &[(&str, &str)] = &[
     ("kernel.release", "/proc/sys/kernel/osrelease"),
     ("kernel.version", "/proc/sys/kernel/version"),
     ("kernel.name", "/proc/sys/kernel/ostype"),
+    (HOST_NAME, "/proc/sys/kernel/hostname"),
+    ("host.boot", "/proc/sys/kernel/random/boot_id"),
     ("clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ("cpu.smt", "/sys/devices/system/cpu/smt/control"),
     ("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -45,6 +47,7 @@ pub fn host() -> Host {
             facts.insert((*key).to_owned(), text.trim().to_owned());
         }
     }
+    identity(&mut facts);
     cpu(&mut facts);
     vulnerabilities(&mut facts);
     memory(&mut facts);
@@ -61,6 +64,26 @@ pub(crate) fn now() -> String {
         |_| jiff::Timestamp::now().to_string(),
         |now| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
     )
+}
+
+/// Which machine it is, among equal ones, and since which boot.
+fn identity(facts: &mut BTreeMap<String, String>) {
+    if let Ok(id) =
+        read_to_string("/etc/machine-id").or_else(|_| read_to_string("/var/lib/dbus/machine-id"))
+        && !id.trim().is_empty()
+    {
+        facts.insert(HOST_ID.into(), hashed(id.trim()));
+    }
+}
+
+/// A machine's id is confidential (machine-id(5)): 64 bits of FNV-1a tell machines apart, and do not say
+/// what the 128 bits were.
+fn hashed(id: &str) -> String {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = b"knee host ".iter().chain(id.as_bytes());
+    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
+    format!("{hash:016x}")
 }
 
 fn cpu(facts: &mut BTreeMap<String, String>) {
@@ -198,6 +221,13 @@ mod tests {
             assert!(host.facts.contains_key(key), "no {key} in {:?}", host.facts);
         }
         assert!(host.facts.values().all(|value| value.trim() == value));
+    }
+
+    #[test]
+    fn a_machine_id_is_hashed_the_same_each_time() {
+        assert_eq!(hashed("a"), hashed("a"));
+        assert_ne!(hashed("a"), hashed("b"));
+        assert_eq!(hashed("b08dfa6083e7567a1921a715000001fb").len(), 16);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether the machine was quiet: disturbances as warnings, each with its remedy.
 
 use crate::plan::warning;
-use record::{Host, Warning};
+use record::{Host, HostDifference, HostRole, Warning};
 
 /// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {
@@ -65,13 +65,9 @@ pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
             ));
         }
     }
-    for key in ["kernel.release", "cpu.model", "cpu.governor", "cpu.smt"] {
-        if let (Some(then), Some(now)) = (before.facts.get(key), after.facts.get(key))
-            && then != now
-        {
-            let what = format!("The machine changed during the run: {key} was {then}, is {now}.");
-            warnings.push(warning(what, "measure it all again on one machine"));
-        }
+    for HostDifference { key, first, second } in before.differing(after, HostRole::Constant) {
+        let what = format!("The machine changed during the run: {key} was {first}, is {second}.");
+        warnings.push(warning(what, "measure it all again on one machine"));
     }
     warnings
 }

@@ -4,7 +4,7 @@ use crate::args::{Advise, Run as Asked};
 use crate::commands::{place, run};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_json, style};
-use ::record::{Archive, Run, RunState, SqliteArchive, Value};
+use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
 use report::advice::{Said, Source};
 use std::path::Path;
@@ -81,8 +81,9 @@ fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<Said>, Troub
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
         let run = archive.load(summary.number)?;
         let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
-        let same = |key: &&str| here.facts.get(*key) == run.host_before.facts.get(*key);
-        if !has_ratio || !run::MACHINE.iter().all(same) {
+        let is_known = !run.host_before.facts.is_empty();
+        let is_here = is_known && here.differing(&run.host_before, HostRole::Resume).is_empty();
+        if !has_ratio || !is_here {
             continue;
         }
         let Some(advice) = best(&run, spot, &wanted(ask)) else { continue };

@@ -11,7 +11,9 @@ use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::like;
 use crate::output::{print, print_json, style};
 use crate::progress::Progress;
-use ::record::{Archive, Outcome, Run, RunState, RunSummary, SqliteArchive};
+use ::record::{
+    Archive, HOST_NAME, HostDifference, HostRole, Outcome, Run, RunState, RunSummary, SqliteArchive,
+};
 use ::report::json::Samples;
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::Conclusions;
@@ -82,6 +84,9 @@ fn begun(
     }
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
     run.summary.labels = labels;
+    if let Some(name) = &asked.host_name {
+        run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
+    }
     let claim = Claim::of(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
@@ -161,9 +166,6 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
     }
 }
 
-/// Facts that make a machine another one when they change.
-pub const MACHINE: [&str; 3] = ["kernel.release", "cpu.model", "cpu.count"];
-
 /// A run goes on only where it began and its first part was measured, and with workloads that measure the same.
 fn same_conditions(run: &Run) -> Result<(), Trouble> {
     let number = run.summary.number;
@@ -187,15 +189,12 @@ fn same_conditions(run: &Run) -> Result<(), Trouble> {
         }
     }
     let host = engine::host();
-    for key in MACHINE {
-        let (then, now) = (run.host_before.facts.get(key), host.facts.get(key));
-        if let (Some(then), Some(now)) = (then, now)
-            && then != now
-        {
-            return refused(format!("{key} was {then} and is {now}"));
+    match run.host_before.differing(&host, HostRole::Resume).first() {
+        Some(HostDifference { key, first, second }) => {
+            refused(format!("{key} was {first} and is {second}"))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Writes the page, prints tables and findings, and says what was lost. What is printed comes last:

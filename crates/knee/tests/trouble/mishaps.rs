@@ -142,7 +142,7 @@ fn where_nothing_was_measured_it_is_not_done() {
 #[test]
 fn a_record_that_is_a_url_is_refused_and_its_password_shown_nowhere() {
     let knee = Knee::new();
-    for command in ["run null --points 1", "record list", "show", "report"] {
+    for command in ["run null --points 1", "record list", "show", "export --format csv"] {
         let script = format!(
             "cd \"$XDG_DATA_HOME\" && \"$KNEE\" {command} --record postgres://me:secret@host/db"
         );

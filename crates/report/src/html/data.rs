@@ -7,12 +7,12 @@
 //! bytes at most, and places at equal distances cost nothing.
 
 use super::table::{metric_name, short};
-use super::{Analysed, machine, marked, marks};
+use super::{Analysed, marked, marks};
 use crate::words;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use record::{Cell, Metric, Parameters, Run, WorkloadInfo};
+use record::{Cell, HOST_NAME, Metric, Parameters, Run, WorkloadInfo};
 use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.
@@ -90,19 +90,17 @@ pub(super) fn subjects(views: &[View]) -> Vec<String> {
     labels
 }
 
-/// What tells runs apart that may have been made before and after something: their kernels, where
-/// they differ.
+/// What tells runs apart: their kernels, where they differ, else the names of their machines.
 fn apart(runs: &[Analysed]) -> Vec<&str> {
-    let kernels: Vec<&str> = runs
-        .iter()
-        .map(|(run, _)| machine::fact(&run.host_before, &["kernel.release"]).unwrap_or_default())
-        .collect();
+    let values = |key: &str| -> Vec<&str> {
+        runs.iter().map(|(run, _)| run.host_before.fact(key).unwrap_or_default()).collect()
+    };
+    let differ = |values: &Vec<&str>| values.windows(2).any(|pair| pair[0] != pair[1]);
+    let by_key = ["kernel.release", HOST_NAME].map(values);
     // A model has no kernel, and its name says what it is.
     let predicted = runs.iter().any(|(run, _)| analysis::is_predicted(run));
-    if predicted || kernels.windows(2).all(|pair| pair[0] == pair[1]) {
-        return vec![""; runs.len()];
-    }
-    kernels
+    let known = by_key.into_iter().find(|values| !predicted && differ(values));
+    known.unwrap_or_else(|| vec![""; runs.len()])
 }
 
 fn of_view(runs: &[Analysed], view: &View) -> Value {

@@ -1,0 +1,174 @@
+//! What the facts of a host are for: one table of their keys, with the roles that each plays.
+//!
+//! Whoever asks *is this the same machine*, *may a run go on here*, *what may have caused a change* asks this
+//! table. A new fact is one row.
+
+use crate::Host;
+use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume};
+
+/// What a fact of a host is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostRole {
+    /// It says which machine it is, among equal ones.
+    Identity,
+    /// Runs are compared only where it is the same.
+    Hardware,
+    /// An interrupted run goes on only where it is the same.
+    Resume,
+    /// It should not change during a run.
+    Constant,
+    /// A change of it may explain a change of figures.
+    Cause,
+    /// It is never the same twice, and so no condition of measuring.
+    Fleeting,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostFact {
+    /// The key; one that ends in a dot stands for all keys that begin so.
+    pub key: &'static str,
+    /// What a sentence calls it; where it is empty, its key.
+    pub label: &'static str,
+    /// Its roles.
+    pub roles: &'static [HostRole],
+}
+
+/// The key of the host's name: as the kernel knows it, or as `--host-name` gave it.
+pub const HOST_NAME: &str = "host.name";
+/// The key of a hash of the machine's id, which is the same after each boot.
+pub const HOST_ID: &str = "host.id";
+
+/// Every fact that has a role, those first that weigh most when two runs differ.
+pub const HOST_FACTS: &[HostFact] = &[
+    fact(HOST_NAME, "host", &[Identity]),
+    fact(HOST_ID, "machine id", &[Identity, Resume]),
+    fact("kernel.release", "kernel", &[Resume, Constant, Cause]),
+    fact("kernel.version", "kernel build", &[Cause]),
+    fact("kernel.name", "", &[Hardware]),
+    fact("vulnerability.", "mitigation", &[Cause]),
+    fact("cpu.governor", "governor", &[Constant, Cause]),
+    fact("cpu.driver", "frequency driver", &[Cause]),
+    fact("cpu.turbo.", "turbo", &[Cause]),
+    fact("cpu.smt", "SMT", &[Constant, Cause]),
+    fact("cpu.model", "", &[Hardware, Resume, Constant]),
+    fact("cpu.count", "", &[Hardware, Resume]),
+    fact("cpu.microcode", "microcode", &[Cause]),
+    fact("cpu.ticks.", "", &[Fleeting]),
+    fact("cpu.", "", &[]),
+    fact("hypervisor.present", "hypervisor present", &[Hardware, Cause]),
+    fact("hypervisor.vendor", "hypervisor vendor", &[Hardware, Cause]),
+    fact("hypervisor.", "hypervisor", &[Cause]),
+    fact("container.", "", &[]),
+    fact("machine", "", &[]),
+    fact("memory.thp", "huge pages", &[Cause]),
+    fact("memory.total", "", &[]),
+    fact("memory.available", "", &[Fleeting]),
+    fact("limit.", "", &[]),
+    fact("sysctl.", "", &[Cause]),
+    fact("clock.", "", &[]),
+    fact("simulated", "", &[]),
+    fact("host.boot", "", &[Fleeting]),
+    fact("load.", "", &[Fleeting]),
+    fact("busiest.", "", &[Fleeting]),
+    fact("uptime", "", &[Fleeting]),
+];
+
+const fn fact(key: &'static str, label: &'static str, roles: &'static [HostRole]) -> HostFact {
+    HostFact { key, label, roles }
+}
+
+impl HostFact {
+    /// The row of `key`, and its place in the table; `None` for a fact without a role.
+    pub fn find(key: &str) -> Option<(usize, &'static HostFact)> {
+        HOST_FACTS.iter().enumerate().find(|(_, fact)| fact.covers(key))
+    }
+
+    /// Whether it is the row of `key`.
+    pub fn covers(&self, key: &str) -> bool {
+        if self.key.ends_with('.') { key.starts_with(self.key) } else { key == self.key }
+    }
+
+    /// Whether the fact of `key` plays `role`.
+    pub fn has_role(key: &str, role: HostRole) -> bool {
+        HostFact::find(key).is_some_and(|(_, fact)| fact.roles.contains(&role))
+    }
+}
+
+/// A fact in which two hosts differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostDifference<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// Its value on the first host.
+    pub first: &'a str,
+    /// Its value on the second.
+    pub second: &'a str,
+}
+
+impl Host {
+    /// A fact by its key.
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        self.facts.get(key).map(String::as_str)
+    }
+
+    /// The facts of `role` in which this host differs from `second`, in the order of the table. A fact
+    /// that one of them lacks is not known to differ: records of knee before 0.1 have no identity.
+    pub fn differing<'a>(&'a self, second: &'a Host, role: HostRole) -> Vec<HostDifference<'a>> {
+        let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
+        for (key, first) in &self.facts {
+            let Some((place, fact)) = HostFact::find(key) else { continue };
+            let Some(second) = second.facts.get(key) else { continue };
+            if fact.roles.contains(&role) && first != second {
+                all.push((place, HostDifference { key, first, second }));
+            }
+        }
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, difference)| difference).collect()
+    }
+
+    /// Whether it is the machine that `second` is; `None` where one of them does not say which it is.
+    pub fn is_same_machine(&self, second: &Host) -> Option<bool> {
+        Some(self.fact(HOST_ID)? == second.fact(HOST_ID)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(facts: &[(&str, &str)]) -> Host {
+        let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
+        Host { taken: String::new(), facts }
+    }
+
+    #[test]
+    fn every_row_can_be_reached() {
+        for (place, fact) in HOST_FACTS.iter().enumerate() {
+            let key =
+                if fact.key.ends_with('.') { format!("{}x", fact.key) } else { fact.key.into() };
+            assert_eq!(HostFact::find(&key).unwrap().0, place, "{key}");
+        }
+        assert_eq!(HostFact::find("loads"), None);
+    }
+
+    #[test]
+    fn what_one_host_lacks_is_not_known_to_differ() {
+        let old = host(&[("cpu.model", "A"), ("kernel.release", "6.1"), ("load.1m", "1")]);
+        let new = host(&[
+            ("cpu.model", "B"),
+            ("kernel.release", "6.2"),
+            ("load.1m", "2"),
+            (HOST_ID, "7"),
+        ]);
+        let keys = |role| -> Vec<&str> {
+            old.differing(&new, role).into_iter().map(|difference| difference.key).collect()
+        };
+        assert_eq!(keys(Resume), ["kernel.release", "cpu.model"]);
+        assert_eq!(keys(Hardware), ["cpu.model"]);
+        assert_eq!(keys(Identity), [] as [&str; 0]);
+        assert_eq!(old.is_same_machine(&new), None);
+        assert_eq!(new.is_same_machine(&new), Some(true));
+        assert_eq!(new.is_same_machine(&host(&[(HOST_ID, "8")])), Some(false));
+    }
+}

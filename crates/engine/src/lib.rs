@@ -1,7 +1,7 @@
 //! The instrument: it plans cells, runs each in a worker process of its own, and keeps what it
 //! measured.
 //!
-//! The way through it is one: an [`Ask`] becomes a [`record::Plan`] ([`plan`]), the plan becomes
+//! The way through it is one: an [`RunRequest`] becomes a [`record::Plan`] ([`plan`]), the plan becomes
 //! cells ([`run`]), and each cell goes to the record as it ends. A workload sees nothing of that:
 //! it is given a cell and a [`Probe`], the only thing that reads a clock.
 #![forbid(unsafe_code)]
@@ -24,7 +24,7 @@ pub use helper::guarded::Guarded;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
 pub use helper::scratch::{JANITOR_COMMAND, Scratch, janitor_main};
 pub use helper::timed::{Ended, Timed};
-pub use plan::{Ask, AskError, Own, ROUNDS_MAX, nearest, pinnable, plan};
+pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, nearest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
 pub use run::alternate::{Side, Starter, alternate, try_out};

@@ -1,61 +1,17 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
+mod request;
+
+pub use request::{Overrides, ROUNDS_MAX, RunRequest};
+
 use crate::workload::info;
 use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
-use record::{Budget, CellKey, Parameters, Plan, Unavailable, Value, Warning};
-use std::collections::{BTreeMap, HashSet};
-
-/// What was asked for.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    /// Names of workloads; empty for the suite and its controls.
-    pub workloads: Vec<String>,
-    /// Names of subjects; empty for all that are available.
-    pub subjects: Vec<String>,
-    /// The parameter that is the axis; each workload's own where nobody says.
-    pub axis: Option<String>,
-    /// Values on the axis; empty for the workload's own.
-    pub points: Vec<Value>,
-    /// Values of parameters; the ones not named keep their default.
-    pub parameters: BTreeMap<String, Vec<Value>>,
-    /// Passes over all cells; those that are usual for each workload where nobody says.
-    pub rounds: Option<u32>,
-    /// Whether the workload's short lists of points and parameters are meant.
-    pub quick: bool,
-    /// Time that one metric of one cell may spend measuring, in milliseconds.
-    pub measure_ms: u64,
-    /// A worker that has not ended by then is killed, in milliseconds; where nobody says, what is
-    /// ample for the longest cell.
-    pub deadline_ms: Option<u64>,
-    /// The CPUs that workers are pinned to.
-    pub pinned_cpus: Vec<usize>,
-    /// Shuffles the order.
-    pub seed: u64,
-    /// What is meant otherwise for a workload of that name.
-    pub own: BTreeMap<String, Own>,
-    /// What ends the rounds before all of them are done; then `rounds` is the most that there may be.
-    pub budget: Option<Budget>,
-}
-
-/// What is meant for one workload of several: each that is not empty stands in the place of what is meant
-/// for all of them, but parameters are joined one by one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
-    /// Names of subjects.
-    pub subjects: Vec<String>,
-    /// The parameter that is the axis.
-    pub axis: Option<String>,
-    /// Values on the axis.
-    pub points: Vec<Value>,
-    /// Values of parameters.
-    pub parameters: BTreeMap<String, Vec<Value>>,
-    /// Passes over its cells.
-    pub rounds: Option<u32>,
-}
+use record::{CellKey, Parameters, Plan, Unavailable, Value, Warning};
+use std::collections::HashSet;
 
 /// Why what was asked for can't be planned: one line for a person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
+pub enum RequestError {
     /// The words are off.
     #[error("{0}")]
     Usage(String),
@@ -64,43 +20,50 @@ pub enum AskError {
     NotPossibleHere(String),
 }
 
-/// Plans what was asked for out of the `table` of workloads.
-pub fn plan(ask: &Ask, table: &[&'static dyn Workload]) -> Result<Plan, AskError> {
-    let workloads = chosen(ask, table)?;
-    pinnable(&ask.pinned_cpus)?;
-    known_subjects(ask, &workloads)?;
-    known_parameters(ask, &workloads)?;
+/// Plans what was asked for out of the `table` of workloads. With a budget the plan holds every round that
+/// there may be.
+pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Plan, RequestError> {
+    let workloads = chosen(request, table)?;
+    pinnable(&request.pinned_cpus)?;
+    known_subjects(request, &workloads)?;
+    known_parameters(request, &workloads)?;
+    let request = &request.without_left_out(&workloads)?;
     let mut plan = Plan {
-        seed: ask.seed,
-        rounds: workloads.iter().map(|row| ask.rounds_of(*row)).max().unwrap_or(1),
-        measure_ms: ask.measure_ms,
-        deadline_ms: ask.deadline_ms.unwrap_or(0),
-        pinned_cpus: ask.pinned_cpus.clone(),
-        budget: ask.budget,
+        seed: request.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
+        measure_ms: request.measure_ms(&workloads),
+        pinned_cpus: request.pinned_cpus.clone(),
+        budget: request.early_end(),
         ..Plan::default()
     };
-    let mut keys = Vec::new();
-    known_axis(ask, &workloads)?;
+    known_axis(request, &workloads)?;
+    let mut keys_by_workload = Vec::new();
     for workload in &workloads {
-        let ask = &ask.of(workload.about().name);
-        let sweep = Swept::of(ask, *workload)?;
+        let request = &request.of(workload.about().name);
+        let sweep = Swept::of(request, *workload)?;
         plan.workloads.push(info(*workload, sweep.axis));
-        let rounds = ask.rounds_of(*workload);
-        keys.extend(sweep.keys(&mut plan)?.into_iter().map(|key| (key, rounds)));
+        keys_by_workload.push((workload.about(), sweep.keys(&mut plan)?));
     }
-    if keys.is_empty() {
-        return Err(AskError::NotPossibleHere(nothing_left(&plan)));
+    let places = keys_by_workload.iter().map(|(_, keys)| keys.len()).sum();
+    if places == 0 {
+        return Err(RequestError::NotPossibleHere(nothing_left(&plan)));
+    }
+    let mut keys = Vec::with_capacity(places);
+    for (about, keys_of_one) in keys_by_workload {
+        let rounds = request.rounds_of(about, places);
+        plan.rounds = plan.rounds.max(rounds);
+        keys.extend(keys_of_one.into_iter().map(|key| (key, rounds)));
     }
     let cells: u64 = keys.iter().map(|(_, rounds)| u64::from(*rounds)).sum();
     if cells > CELLS_MAX {
-        return Err(AskError::Usage(format!(
-            "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
+        return Err(RequestError::Usage(format!(
+            "that is {cells} cells, and {CELLS_MAX} are the most; request for fewer points or rounds"
         )));
     }
-    if ask.deadline_ms.is_none() {
-        plan.deadline_ms = ample_ms(&plan, &keys, &workloads);
-    }
-    plan.cells = in_order(&keys, ask.seed);
+    plan.deadline_ms = match request.deadline {
+        Some(deadline) => deadline.as_millis() as u64,
+        None => ample_ms(&plan, &keys, &workloads),
+    };
+    plan.cells = in_order(&keys, plan.seed);
     Ok(plan)
 }
 
@@ -131,7 +94,7 @@ const CELLS_MAX: u64 = 100_000;
 ///
 /// # Errors
 /// With the first that it may not run on.
-pub fn pinnable(cpus: &[usize]) -> Result<(), AskError> {
+pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
     let allowed = rustix::thread::sched_getaffinity(None);
     let usable = |cpu: usize| match &allowed {
         Ok(allowed) => cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu),
@@ -140,7 +103,7 @@ pub fn pinnable(cpus: &[usize]) -> Result<(), AskError> {
     };
     match cpus.iter().find(|&&cpu| !usable(cpu)) {
         None => Ok(()),
-        Some(cpu) => Err(AskError::NotPossibleHere(format!(
+        Some(cpu) => Err(RequestError::NotPossibleHere(format!(
             "--pin: CPU {cpu} is not among those that this process may use (see `taskset -p $$`)"
         ))),
     }
@@ -158,15 +121,15 @@ fn nothing_left(plan: &Plan) -> String {
 
 /// The workloads that were named, or the suite with its controls.
 fn chosen(
-    ask: &Ask,
+    request: &RunRequest,
     table: &[&'static dyn Workload],
-) -> Result<Vec<&'static dyn Workload>, AskError> {
-    if ask.workloads.is_empty() {
+) -> Result<Vec<&'static dyn Workload>, RequestError> {
+    if request.workloads.is_empty() {
         return Ok(table.iter().copied().filter(|row| in_suite(*row)).collect());
     }
     let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
     let mut chosen: Vec<&'static dyn Workload> = Vec::new();
-    for name in &ask.workloads {
+    for name in &request.workloads {
         let found = table.iter().find(|row| row.about().name == name);
         let found = *found.ok_or_else(|| unknown("workload", name, &names, "knee list"))?;
         if !chosen.iter().any(|row| row.about().name == name) {
@@ -182,10 +145,13 @@ fn in_suite(workload: &dyn Workload) -> bool {
 }
 
 /// Every subject that was named belongs to one of the workloads at least.
-fn known_subjects(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
+fn known_subjects(
+    request: &RunRequest,
+    workloads: &[&'static dyn Workload],
+) -> Result<(), RequestError> {
     let names: Vec<&str> =
         workloads.iter().flat_map(|row| row.subjects()).map(|subject| subject.name).collect();
-    for name in &ask.subjects {
+    for name in &request.subjects {
         if !names.contains(&name.as_str()) {
             return Err(unknown("subject", name, &names, "knee list"));
         }
@@ -193,21 +159,27 @@ fn known_subjects(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), 
     Ok(())
 }
 
-fn known_parameters(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
-    for name in ask.parameters.keys() {
+fn known_parameters(
+    request: &RunRequest,
+    workloads: &[&'static dyn Workload],
+) -> Result<(), RequestError> {
+    for name in request.parameters.keys() {
         let has = |row: &&dyn Workload| row.about().parameters.iter().any(|c| c.name == name);
         if !workloads.iter().any(has) {
             let names: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
             let names = names.join(", ");
-            return Err(AskError::Usage(format!("--{name} is no parameter of {names}")));
+            return Err(RequestError::Usage(format!("--{name} is no parameter of {names}")));
         }
     }
     Ok(())
 }
 
 /// Some workload can be swept over the axis that was named.
-fn known_axis(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskError> {
-    let Some(axis) = &ask.axis else { return Ok(()) };
+fn known_axis(
+    request: &RunRequest,
+    workloads: &[&'static dyn Workload],
+) -> Result<(), RequestError> {
+    let Some(axis) = &request.axis else { return Ok(()) };
     let mut all = workloads.iter().flat_map(|row| row.about().axes());
     if all.any(|parameter| parameter.name == axis) {
         return Ok(());
@@ -217,36 +189,36 @@ fn known_axis(ask: &Ask, workloads: &[&'static dyn Workload]) -> Result<(), AskE
         format!("{} over {}", row.about().name, axes.join(" or "))
     };
     let can: Vec<String> = workloads.iter().map(can).collect();
-    Err(AskError::Usage(format!("--axis {axis}: {} can grow", can.join("; "))))
+    Err(RequestError::Usage(format!("--axis {axis}: {} can grow", can.join("; "))))
 }
 
 /// One workload with the axis that was chosen for it.
 struct Swept<'a> {
-    ask: &'a Ask,
+    request: &'a RunRequest,
     workload: &'a dyn Workload,
     axis: &'static Parameter,
 }
 
 impl<'a> Swept<'a> {
-    fn of(ask: &'a Ask, workload: &'a dyn Workload) -> Result<Swept<'a>, AskError> {
+    fn of(request: &'a RunRequest, workload: &'a dyn Workload) -> Result<Swept<'a>, RequestError> {
         let about = workload.about();
-        let wanted = |parameter: &&Parameter| Some(parameter.name) == ask.axis.as_deref();
+        let wanted = |parameter: &&Parameter| Some(parameter.name) == request.axis.as_deref();
         let own = |parameter: &&Parameter| parameter.name == about.axis;
         let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
         let axis = axis.ok_or_else(|| {
-            AskError::Usage(format!("{}: its axis {} has no sweep", about.name, about.axis))
+            RequestError::Usage(format!("{}: its axis {} has no sweep", about.name, about.axis))
         })?;
-        Ok(Swept { ask, workload, axis })
+        Ok(Swept { request, workload, axis })
     }
 
     /// The keys of one round, clamped and thinned to what can be measured here.
-    fn keys(&self, plan: &mut Plan) -> Result<Vec<CellKey>, AskError> {
+    fn keys(&self, plan: &mut Plan) -> Result<Vec<CellKey>, RequestError> {
         let name = self.workload.about().name;
         let (series, points) = (self.combinations()?, self.far_end(self.points()?, plan));
         let (mut keys, mut seen) = (Vec::new(), HashSet::new());
         for subject in self.workload.subjects() {
-            let named = self.ask.subjects.iter().any(|name| name == subject.name);
-            if !self.ask.subjects.is_empty() && !named {
+            let named = self.request.subjects.iter().any(|name| name == subject.name);
+            if !self.request.subjects.is_empty() && !named {
                 continue;
             }
             if let Err(reason) = subject.available {
@@ -279,21 +251,24 @@ impl<'a> Swept<'a> {
 
     /// The points, checked: those that were asked for by `--points` or by the axis's own flag, else
     /// the workload's own.
-    fn points(&self) -> Result<Vec<Value>, AskError> {
-        let (axis, ask) = (self.axis, self.ask);
-        let own = ask.parameters.get(axis.name).filter(|values| !values.is_empty());
+    fn points(&self) -> Result<Vec<Value>, RequestError> {
+        let (axis, request) = (self.axis, self.request);
+        let own = request.parameters.get(axis.name).filter(|values| !values.is_empty());
         let (values, flag) = match own {
-            Some(_) if !ask.points.is_empty() => {
+            Some(_) if !request.points.is_empty() => {
                 let name = axis.name;
                 let what = format!("--points and --{name} name the same: {name} is the axis");
-                return Err(AskError::Usage(what));
+                return Err(RequestError::Usage(what));
             }
             Some(own) => (own.clone(), axis.name),
-            None if ask.points.is_empty() => {
+            None if request.points.is_empty() => {
                 let sweep = axis.sweep.as_ref().map_or(&axis.default, |sweep| &sweep.points);
-                (sweep.of(ask.quick).iter().map(|point| axis.read(point)).collect(), "points")
+                (
+                    sweep.of(request.is_quick()).iter().map(|point| axis.read(point)).collect(),
+                    "points",
+                )
             }
-            None => (ask.points.clone(), "points"),
+            None => (request.points.clone(), "points"),
         };
         self.checked(axis, &values, flag)
     }
@@ -316,13 +291,13 @@ impl<'a> Swept<'a> {
     }
 
     /// Every combination of the values of all parameters but the axis.
-    fn combinations(&self) -> Result<Vec<Parameters>, AskError> {
+    fn combinations(&self) -> Result<Vec<Parameters>, RequestError> {
         let mut all = vec![Parameters::new()];
         let parameters = self.workload.about().parameters;
         for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
-            let asked = self.ask.parameters.get(parameter.name).cloned();
+            let asked = self.request.parameters.get(parameter.name).cloned();
             let defaults = || {
-                let typed = parameter.default.of(self.ask.quick).iter();
+                let typed = parameter.default.of(self.request.is_quick()).iter();
                 typed.map(|typed| parameter.read(typed)).collect()
             };
             let values =
@@ -378,12 +353,12 @@ impl<'a> Swept<'a> {
         parameter: &Parameter,
         values: &[Value],
         flag: &str,
-    ) -> Result<Vec<Value>, AskError> {
+    ) -> Result<Vec<Value>, RequestError> {
         let mut checked = Vec::new();
         for value in values {
-            let mut value = parameter.check(value, flag).map_err(AskError::Usage)?;
+            let mut value = parameter.check(value, flag).map_err(RequestError::Usage)?;
             if matches!(parameter.values, Values::Cpus) {
-                value = self.ask.cpus_within(&value, flag)?;
+                value = self.request.cpus_within(&value, flag)?;
             }
             if !checked.contains(&value) {
                 checked.push(value);
@@ -416,56 +391,32 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
 }
 
 /// One line for a name that nobody knows, with the nearest ones.
-fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> AskError {
+fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> RequestError {
     let near = nearest(name, known);
     let hint = if near.is_empty() {
         format!("`{list}` shows them all")
     } else {
         format!("did you mean {}?", near.join(" or "))
     };
-    AskError::Usage(format!("no {what} is called `{name}`; {hint}"))
+    RequestError::Usage(format!("no {what} is called `{name}`; {hint}"))
 }
 
-/// The names most like `name`, at most three, the nearest first: for the `did you mean …?` of a
+/// The names most like `name`, at most three, the nearest first; only those that begin with it, where some do: for the `did you mean …?` of a
 /// message. Capitals make a difference.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let begins = |other: &str| !name.is_empty() && other.starts_with(name);
+    let any_begins = known.iter().any(|other| begins(other));
     let mut near: Vec<(f64, &str)> = known
         .iter()
         .map(|&other| (strsim::jaro_winkler(name, other), other))
-        .filter(|&(likeness, _)| likeness > 0.75)
+        .filter(|&(likeness, other)| if any_begins { begins(other) } else { likeness > 0.75 })
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.dedup();
     near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
-/// The most rounds of a run: more are a slip of the finger.
-pub const ROUNDS_MAX: u64 = 10_000;
-
-impl Ask {
-    /// How often each cell of a workload is measured.
-    fn rounds_of(&self, workload: &dyn Workload) -> u32 {
-        let about = workload.about();
-        let own = self.own.get(about.name).and_then(|own| own.rounds);
-        let usual = if self.quick { about.usual.rounds_quick } else { about.usual.rounds };
-        own.or(self.rounds).unwrap_or(usual)
-    }
-
-    /// What is meant for the workload of that name.
-    fn of(&self, workload: &str) -> Ask {
-        let mut ask = self.clone();
-        let Some(own) = self.own.get(workload) else { return ask };
-        if !own.subjects.is_empty() {
-            ask.subjects.clone_from(&own.subjects);
-        }
-        if !own.points.is_empty() {
-            ask.points.clone_from(&own.points);
-        }
-        ask.axis = own.axis.clone().or(ask.axis);
-        ask.parameters.extend(own.parameters.clone());
-        ask
-    }
-
+impl RunRequest {
     /// How many CPUs a run has: those that it is pinned to, or all that this process may use.
     fn cpus(&self) -> usize {
         if !self.pinned_cpus.is_empty() {
@@ -476,25 +427,14 @@ impl Ask {
     }
 
     /// A number of CPUs, checked: `all` is as many as a run has.
-    fn cpus_within(&self, value: &Value, flag: &str) -> Result<Value, AskError> {
+    fn cpus_within(&self, value: &Value, flag: &str) -> Result<Value, RequestError> {
         let max = self.cpus() as u64;
         match value.number() {
             None => Ok(Value::Number(max)),
             Some(cpus) if cpus <= max => Ok(Value::Number(cpus)),
-            Some(cpus) => Err(AskError::NotPossibleHere(format!(
+            Some(cpus) => Err(RequestError::NotPossibleHere(format!(
                 "--{flag}: {cpus} CPUs, and this run has {max} (see `taskset -p $$`, and --pin)"
             ))),
-        }
-    }
-
-    /// Reads a number of rounds: 1 to 10,000.
-    pub fn read_rounds(typed: &str) -> Result<u32, AskError> {
-        match quantities::count(typed) {
-            Ok(rounds @ 1..=ROUNDS_MAX) => Ok(rounds as u32),
-            Ok(rounds) => {
-                Err(AskError::Usage(format!("--rounds is 1 to {ROUNDS_MAX}, not {rounds}")))
-            }
-            Err(why) => Err(AskError::Usage(format!("--rounds: {why}"))),
         }
     }
 }

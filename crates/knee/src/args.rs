@@ -16,7 +16,7 @@ use crate::exit::{CODES, Trouble};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use engine::{Parameter, Values};
+use engine::{Parameter, RunRequest, Values};
 use record::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -108,7 +108,8 @@ pub struct Run {
     pub axis: Option<String>,
     /// Passes over all cells [default: what is usual for each workload, 5 to 9; --full 10]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub rounds: Option<String>,
+    #[arg(value_parser = quantities::count_within::<u32>(1..=engine::ROUNDS_MAX))]
+    pub rounds: Option<u32>,
     /// Time for all of it: rounds go where intervals are still wide, until it is spent; --rounds is then the
     /// most of them
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with = "resume")]
@@ -182,6 +183,31 @@ pub struct Run {
     /// Values of parameters by name, from the flags that the table of workloads gave.
     #[arg(skip)]
     pub parameters: BTreeMap<String, Vec<Value>>,
+}
+
+impl Run {
+    /// What the flags ask of a run.
+    pub fn request(&self) -> RunRequest {
+        let maximal = self.no_max.then(|| "maximal".to_owned());
+        RunRequest {
+            workloads: self.workloads.clone(),
+            subjects: self.subjects.clone(),
+            without: self.without.iter().cloned().chain(maximal).collect(),
+            axis: self.axis.clone(),
+            points: self.points.clone(),
+            parameters: self.parameters.clone(),
+            rounds: self.rounds,
+            quick: self.quick,
+            full: self.full,
+            time: self.time,
+            deadline: self.deadline,
+            budget: self.budget,
+            precision: self.precision,
+            pinned_cpus: self.pin.clone(),
+            seed: self.seed,
+            overrides: BTreeMap::new(),
+        }
+    }
 }
 
 #[derive(Args, Debug)]

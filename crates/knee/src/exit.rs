@@ -93,11 +93,11 @@ impl Trouble {
     }
 }
 
-impl From<engine::AskError> for Trouble {
-    fn from(error: engine::AskError) -> Trouble {
+impl From<engine::RequestError> for Trouble {
+    fn from(error: engine::RequestError) -> Trouble {
         let exit = match error {
-            engine::AskError::Usage(_) => Exit::Usage,
-            engine::AskError::NotPossibleHere(_) => Exit::NotPossibleHere,
+            engine::RequestError::Usage(_) => Exit::Usage,
+            engine::RequestError::NotPossibleHere(_) => Exit::NotPossibleHere,
         };
         Trouble { exit, line: error.to_string() }
     }

@@ -4,10 +4,9 @@ mod averages;
 mod calls;
 mod reply_rates;
 
-use crate::args::Run as Asked;
 use ::record::{Run, Value};
 use analysis::{Analysis, Row, Table};
-use engine::{About, Like, Print};
+use engine::{About, Like, Print, RunRequest};
 use findings::Conclusions;
 use std::fmt::Write;
 
@@ -21,26 +20,29 @@ fn named(name: &str) -> Option<(&'static About, &'static Like)> {
     all().find(|(_, like)| like.name == name)
 }
 
-/// What was asked for, with the program's parameters where nobody named others.
-pub fn filled(asked: &Asked) -> Asked {
-    let mut filled = asked.clone();
-    let Some((about, like)) = asked.like.as_deref().and_then(named) else { return filled };
+/// What the flags ask, with the settings of the original of that name where no flag says otherwise.
+pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
+    let Some((about, like)) = name.and_then(named) else { return flags };
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    filled.workloads = owned(&like.workloads(about));
-    if filled.subjects.is_empty() {
-        filled.subjects = owned(like.subjects);
+    let mut request = RunRequest { workloads: owned(&like.workloads(about)), ..flags };
+    if request.subjects.is_empty() {
+        request.subjects = owned(like.subjects);
     }
-    if filled.points.is_empty() && !filled.parameters.contains_key(about.axis) {
-        filled.points = like.points.iter().map(|point| Value::typed(point)).collect();
+    let read = |name: &str, text: &str| match about.parameter(name) {
+        Some(parameter) => parameter.read(text),
+        None => Value::typed(text),
+    };
+    if request.points.is_empty() && !request.parameters.contains_key(about.axis) {
+        request.points = like.points.iter().map(|point| read(about.axis, point)).collect();
     }
-    for (name, value) in like.parameters {
-        let value = || vec![Value::typed(value)];
-        filled.parameters.entry((*name).to_owned()).or_insert_with(value);
+    for (name, text) in like.parameters {
+        let values = request.parameters.entry((*name).to_owned());
+        values.or_insert_with(|| vec![read(name, text)]);
     }
-    if filled.rounds.is_none() && !filled.quick && !filled.full {
-        filled.rounds = like.rounds.map(|rounds| rounds.to_string());
+    if request.rounds.is_none() && !request.quick && !request.full {
+        request.rounds = like.rounds;
     }
-    filled
+    request
 }
 
 /// The same as one types it without `--like`.
@@ -243,13 +245,13 @@ mod tests {
 
     #[test]
     fn rounds_are_the_originals_where_nobody_names_others() {
-        let asked = Asked { like: Some("bindbench".into()), ..Asked::default() };
-        let same = filled(&asked);
+        let with = |flags| with_original(Some("bindbench"), flags);
+        let same = with(RunRequest::default());
         assert_eq!(same.workloads, ["socket", "bind"]);
-        assert_eq!((same.rounds.as_deref(), &same.points[..]), (Some("5"), &[10_000.into()][..]));
-        let named = filled(&Asked { rounds: Some("2".into()), ..asked.clone() });
-        assert_eq!(named.rounds.as_deref(), Some("2"));
-        let quick = filled(&Asked { quick: true, ..asked });
+        assert_eq!((same.rounds, &same.points[..]), (Some(5), &[10_000.into()][..]));
+        let named = with(RunRequest { rounds: Some(2), ..RunRequest::default() });
+        assert_eq!(named.rounds, Some(2));
+        let quick = with(RunRequest { quick: true, ..RunRequest::default() });
         assert_eq!(quick.rounds, None);
     }
 }

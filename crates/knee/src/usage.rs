@@ -53,7 +53,16 @@ fn one_line(error: &Error, command: &str) -> String {
             format!("there is no command `{name}`{}", hint(&near, &help))
         }
         ErrorKind::InvalidValue if !value.is_empty() => {
-            let near = word(ContextKind::SuggestedValue);
+            // The parser's own suggestion for `epol` is devpoll.
+            let near = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(names)) => {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    let near = engine::nearest(&value, &names);
+                    let begin = near.iter().filter(|name| name.starts_with(&value)).count();
+                    near[..begin.max(1).min(near.len())].join(" or ")
+                }
+                _ => word(ContextKind::SuggestedValue),
+            };
             match flag.as_str() {
                 "[WORKLOAD]..." => {
                     format!("no workload is called `{value}`{}", hint(&near, "knee list workloads"))

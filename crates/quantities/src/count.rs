@@ -15,8 +15,8 @@ pub fn count(text: &str) -> Result<u64, Error> {
     let (number, factor) = number(typed).ok_or_else(|| not_a_count(typed))?;
     match number.scaled(factor) {
         Some(count) if count <= COUNT_MAX => Ok(count),
-        Some(_) => Err(Error::new(format!("`{typed}` is too large: the maximum is 1,000,000M"))),
-        None => Err(not_a_count(typed)),
+        None if number.value() * factor as f64 <= COUNT_MAX as f64 => Err(not_a_count(typed)),
+        _ => Err(Error::new(format!("`{typed}` is too large: the maximum is 1,000,000M"))),
     }
 }
 
@@ -86,6 +86,7 @@ mod tests {
         for text in wrong {
             assert!(count(text).is_err(), "{text}");
         }
+        assert!(count("99999999999999999k").unwrap_err().to_string().contains("too large"));
     }
 
     #[test]

@@ -1,28 +1,30 @@
 //! What the table of workloads knows of a suite: names, subjects, parameters and points.
 
 use crate::walk::Node;
-use crate::{Chosen, Placed, Wrong};
-use engine::{Ask, Own, Parameter, Workload, nearest};
+use crate::{Placed, Wrong};
+use engine::{Overrides, Parameter, ROUNDS_MAX, Workload, nearest};
 use quantities::Value;
 
 /// The workloads of a suite: names, or tables with a name and options.
-pub fn workloads(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Vec<Chosen>, Wrong> {
-    let mut all: Vec<Chosen> = Vec::new();
+pub fn workloads(
+    node: &Node<'_>,
+    table: &[&'static dyn Workload],
+) -> Result<Vec<(String, Overrides)>, Wrong> {
+    let mut all: Vec<(String, Overrides)> = Vec::new();
     for member in node.members() {
-        let (name, chosen) = if member.is_table() {
+        let (name, overrides) = if member.is_table() {
             with_options(&member, table)?
         } else {
             let name = member.text()?;
             known(&name, table)?;
-            let chosen = Chosen { name: name.typed.clone(), own: Own::default() };
-            (name, chosen)
+            (name, Overrides::default())
         };
-        if all.iter().any(|other| other.name == chosen.name) {
+        if all.iter().any(|(known, _)| *known == name.typed) {
             let what =
-                format!("{} is in this suite already; a run has a workload once", chosen.name);
+                format!("{} is in this suite already; a run has a workload once", name.typed);
             return Err(Wrong { place: name.place, what });
         }
-        all.push(chosen);
+        all.push((name.typed, overrides));
     }
     Ok(all)
 }
@@ -50,7 +52,7 @@ const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "round
 fn with_options(
     node: &Node<'_>,
     table: &[&'static dyn Workload],
-) -> Result<(Placed, Chosen), Wrong> {
+) -> Result<(Placed, Overrides), Wrong> {
     let all = node.any_entries("a workload")?;
     let name = all.iter().find(|(key, _)| key.typed == "name");
     let Some((_, name)) = name else {
@@ -61,26 +63,26 @@ fn with_options(
     let about = workload.about();
     let parameters = about.parameters.iter().map(|parameter| parameter.name);
     let keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
-    let mut own = Own::default();
+    let mut overrides = Overrides::default();
     let mut without = Vec::new();
     let mut points = Vec::new();
     for (key, value) in node.entries(about.name, &keys)? {
         match key.typed.as_str() {
             "name" => {}
-            "subjects" => own.subjects = subjects(&value, workload)?,
+            "subjects" => overrides.subjects = subjects(&value, workload)?,
             "without" => without = subjects(&value, workload)?,
-            "axis" => own.axis = Some(axis(&value, workload)?),
+            "axis" => overrides.axis = Some(axis(&value, workload)?),
             "points" => points = value.several()?,
-            "rounds" => own.rounds = Some(rounds(&value)?),
+            "rounds" => overrides.rounds = Some(rounds(&value)?),
             _ => {
                 if let Some(parameter) = about.parameter(&key.typed) {
                     let values = values_of(parameter, &value.several()?, &key.typed)?;
-                    own.parameters.insert(key.typed, values);
+                    overrides.parameters.insert(key.typed, values);
                 }
             }
         }
     }
-    let axis = about.parameter(own.axis.as_deref().unwrap_or(about.axis));
+    let axis = about.parameter(overrides.axis.as_deref().unwrap_or(about.axis));
     if let Some(axis) = axis {
         let same = all.iter().find(|(key, _)| key.typed == axis.name);
         if let (Some((key, _)), false) = (same, points.is_empty()) {
@@ -89,12 +91,12 @@ fn with_options(
                 format!("points and {name} name the same: {name} is the axis; leave one out");
             return Err(Wrong { place: key.place, what });
         }
-        own.points = values_of(axis, &points, "points")?;
+        overrides.points = values_of(axis, &points, "points")?;
     }
     if !without.is_empty() {
-        own.subjects = left(node, workload, &own.subjects, &without)?;
+        overrides.subjects = left(node, workload, &overrides.subjects, &without)?;
     }
-    Ok((name.clone(), Chosen { name: name.typed, own }))
+    Ok((name, overrides))
 }
 
 fn typed(values: Vec<Placed>) -> Vec<String> {
@@ -160,10 +162,11 @@ fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
 /// Passes over all cells.
 pub fn rounds(node: &Node<'_>) -> Result<u32, Wrong> {
     let typed = node.word()?;
-    Ask::read_rounds(&typed.typed).map_err(|error| {
-        let what = error.to_string();
-        node.wrong(what.strip_prefix("--").unwrap_or(&what))
-    })
+    match quantities::count(&typed.typed) {
+        Ok(rounds @ 1..=ROUNDS_MAX) => Ok(rounds as u32),
+        Ok(rounds) => Err(node.wrong(format!("rounds is 1 to {ROUNDS_MAX}, not {rounds}"))),
+        Err(why) => Err(node.wrong(format!("rounds: {why}"))),
+    }
 }
 
 /// A whole number, as `--seed` takes it.

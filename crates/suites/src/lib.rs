@@ -1,14 +1,13 @@
 //! Reads `knee.toml`: suites, which are named lists of workloads with options.
 //!
 //! Pure: text and the table of workloads in, suites or the first thing that is wrong out, with its line and
-//! its column. Everything that the table knows is checked here (workloads, subjects, parameters, points);
-//! lengths of time and percentages are handed on with their [`Place`], since they are read as on the
-//! command line.
+//! its column. Everything is checked here: quantities, and what the table knows (workloads, subjects, parameters,
+//! points).
 //!
 //! ```
 //! let text = "[suite.pr]\nworkloads = ['socket', { name = 'poll', points = [10, '1k'] }]";
 //! let suites = suites::read(text, workloads::TABLE).unwrap();
-//! assert_eq!(suites["pr"].workloads[1].own.points, ["10", "1k"]);
+//! assert_eq!(suites["pr"].request.overrides["poll"].points, ["10", "1000"]);
 //!
 //! let wrong = suites::read("[suite.pr]\nworklods = ['poll']", workloads::TABLE).unwrap_err();
 //! assert_eq!(wrong.to_string(), "line 2, column 1: a suite has no `worklods`; did you mean workloads?");
@@ -18,7 +17,8 @@
 mod checks;
 mod walk;
 
-use engine::{Own, Workload};
+use engine::{RunRequest, Workload};
+use quantities::{count_within, percentage, time_from_ms};
 use std::collections::BTreeMap;
 use walk::Node;
 
@@ -27,35 +27,9 @@ use walk::Node;
 pub struct Suite {
     /// What it is for; may be empty.
     pub about: String,
-    /// What it measures, each once, in order.
-    pub workloads: Vec<Chosen>,
-    /// As `--quick`.
-    pub quick: bool,
-    /// As `--full`.
-    pub full: bool,
-    /// As `--rounds`.
-    pub rounds: Option<u32>,
-    /// As `--time`.
-    pub time: Option<Placed>,
-    /// As `--deadline`.
-    pub deadline: Option<Placed>,
-    /// As `--budget`.
-    pub budget: Option<Placed>,
-    /// As `--precision`.
-    pub precision: Option<Placed>,
-    /// As `--pin`.
-    pub pin: Vec<Placed>,
-    /// As `--seed`.
-    pub seed: Option<u64>,
-}
-
-/// A workload of a suite, with what is meant for it alone.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen {
-    /// Its name.
-    pub name: String,
-    /// Its options, checked.
-    pub own: Own,
+    /// What it asks of a run. Each workload stands there once, in order, and has an entry of its own among
+    /// the overrides.
+    pub request: RunRequest,
 }
 
 /// A value as it was typed, and where.
@@ -132,26 +106,47 @@ const KEYS: [&str; 11] = [
 
 fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, Wrong> {
     let mut suite = Suite::default();
+    let request = &mut suite.request;
     for (key, value) in node.entries("a suite", &KEYS)? {
         match key.typed.as_str() {
             "about" => suite.about = value.text()?.typed.replace(char::is_control, " "),
-            "workloads" => suite.workloads = checks::workloads(&value, table)?,
-            "quick" => suite.quick = value.yes_or_no()?,
-            "full" => suite.full = value.yes_or_no()?,
-            "rounds" => suite.rounds = Some(checks::rounds(&value)?),
-            "time" => suite.time = Some(value.text()?),
-            "deadline" => suite.deadline = Some(value.text()?),
-            "budget" => suite.budget = Some(value.text()?),
-            "precision" => suite.precision = Some(value.text()?),
-            "pin" => suite.pin = value.several()?,
-            _ => suite.seed = Some(checks::seed(&value)?),
+            "workloads" => {
+                for (name, overrides) in checks::workloads(&value, table)? {
+                    request.workloads.push(name.clone());
+                    request.overrides.insert(name, overrides);
+                }
+            }
+            "quick" => request.quick = value.yes_or_no()?,
+            "full" => request.full = value.yes_or_no()?,
+            "rounds" => request.rounds = Some(checks::rounds(&value)?),
+            "time" => request.time = Some(quantity(&value.text()?, time_from_ms)?),
+            "deadline" => request.deadline = Some(quantity(&value.text()?, time_from_ms)?),
+            "budget" => request.budget = Some(quantity(&value.text()?, time_from_ms)?),
+            "precision" => request.precision = Some(quantity(&value.text()?, percentage)?),
+            "pin" => {
+                let cpus = value.several()?;
+                let cpu = |text: &Placed| quantity(text, count_within(0..=CPU_MAX));
+                request.pinned_cpus = cpus.iter().map(cpu).collect::<Result<_, _>>()?;
+            }
+            _ => request.seed = Some(checks::seed(&value)?),
         }
     }
-    if suite.workloads.is_empty() {
+    if request.workloads.is_empty() {
         return Err(node.wrong("a suite says which workloads: workloads = [\"poll\"]"));
     }
-    if suite.quick && suite.full {
+    if request.quick && request.full {
         return Err(node.wrong("a suite is quick or full, not both"));
     }
     Ok(suite)
+}
+
+/// No machine has a CPU of a higher number.
+const CPU_MAX: u64 = u16::MAX as u64;
+
+/// A quantity as the command line reads it.
+fn quantity<T>(
+    text: &Placed,
+    read: impl Fn(&str) -> Result<T, quantities::Error>,
+) -> Result<T, Wrong> {
+    read(&text.typed).map_err(|why| Wrong { place: text.place, what: why.to_string() })
 }

@@ -1,6 +1,7 @@
 //! What a knee.toml may say, and what is said of one that is wrong.
 
-use suites::{Suite, read};
+use std::time::Duration;
+use suites::read;
 
 fn wrong(text: &str) -> String {
     read(text, workloads::TABLE).unwrap_err().to_string()
@@ -32,19 +33,19 @@ fn a_suite_holds_workloads_with_options_of_their_own() {
         without = "vfork"
     "#;
     let suites = read(text, workloads::TABLE).unwrap();
-    let nightly = &suites["nightly"];
-    let names: Vec<&str> = nightly.workloads.iter().map(|of| of.name.as_str()).collect();
-    assert_eq!(names, ["socket", "bind"]);
+    let nightly = &suites["nightly"].request;
+    assert_eq!(nightly.workloads, ["socket", "bind"]);
     assert_eq!((nightly.rounds, nightly.seed, nightly.quick), (Some(9), Some(7), false));
-    assert_eq!(nightly.budget.as_ref().map(|of| of.typed.as_str()), Some("10m"));
-    assert_eq!(nightly.pin[0].typed, "0");
-    let Suite { workloads, .. } = &suites["two"];
-    assert_eq!(workloads[0].own.points, ["10", "1k"]);
-    assert_eq!(workloads[0].own.parameters["active"], ["1", "10%"]);
-    assert_eq!(workloads[0].own.rounds, Some(3));
-    assert_eq!(workloads[1].own.axis.as_deref(), Some("parent"));
-    assert!(!workloads[1].own.subjects.contains(&"vfork".to_owned()));
-    assert!(workloads[1].own.subjects.contains(&"dynamic".to_owned()));
+    assert_eq!(nightly.budget, Some(Duration::from_secs(600)));
+    assert_eq!(nightly.pinned_cpus, [0]);
+    let overrides = &suites["two"].request.overrides;
+    let (poll, fork) = (&overrides["poll"], &overrides["fork"]);
+    assert_eq!(poll.points, ["10", "1000"]);
+    assert_eq!(poll.parameters["active"], ["1", "10%"]);
+    assert_eq!(poll.rounds, Some(3));
+    assert_eq!(fork.axis.as_deref(), Some("parent"));
+    assert!(!fork.subjects.contains(&"vfork".to_owned()));
+    assert!(fork.subjects.contains(&"dynamic".to_owned()));
 }
 
 #[test]

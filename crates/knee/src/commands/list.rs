@@ -161,7 +161,7 @@ fn describe_suites(text: &mut String) {
         Ok(Some((file, suites))) => {
             let _ = writeln!(text, "  of {}", file.display());
             for (name, suite) in suites {
-                let names: Vec<&str> = suite.workloads.iter().map(|of| of.name.as_str()).collect();
+                let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
                 let _ = writeln!(text, "  {name:<12} {}", names.join(", "));
                 if !suite.about.is_empty() {
                     let _ = writeln!(text, "  {:<12} {}", "", suite.about);
@@ -178,7 +178,7 @@ fn of_suites() -> Value {
         Ok(Some(found)) => found,
     };
     let of = |(name, suite): (&String, &suites::Suite)| {
-        let names: Vec<&str> = suite.workloads.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
         json!({ "name": name, "about": suite.about, "workloads": names })
     };
     json!({ "file": file.display().to_string(), "suites": suites.iter().map(of).collect::<Vec<_>>() })

@@ -31,7 +31,6 @@ pub struct Sitting {
 
 /// Measures what was asked for, or completes what was interrupted, and reports it.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
-    let asked = &like::filled(asked);
     if asked.plan {
         return outline::print(asked, &place(&asked.place)?);
     }

@@ -3,12 +3,12 @@
 use crate::commands::run::lost;
 use crate::exit::Trouble;
 use crate::output;
-use engine::{Ask, Calibrated, RunProgress, Scratch, Settings, Side, Starter, Stop, Watch};
+use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive, Value};
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Duration;
 
 /// The instrument, with what the controls measure by it.
 pub struct Bench {
@@ -57,7 +57,7 @@ impl Bench {
     }
 
     /// Measures, keeps in the record, and reads back from it.
-    pub fn measured(&mut self, ask: &Ask) -> Result<Run, Trouble> {
+    pub fn measured(&mut self, ask: &RunRequest) -> Result<Run, Trouble> {
         let mut run = self.begun(ask)?;
         let [archive, _] = &mut self.archives;
         run.summary.number = archive.begin(&run)?;
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
-    pub fn in_turns(&mut self, ask: &Ask, new: Starter) -> Result<[Run; 2], Trouble> {
+    pub fn in_turns(&mut self, ask: &RunRequest, new: Starter) -> Result<[Run; 2], Trouble> {
         let mut runs = [self.begun(ask)?, self.begun(ask)?];
         runs[0].plan.beside.clone_from(&runs[1].summary.id);
         runs[1].plan.beside.clone_from(&runs[0].summary.id);
@@ -84,7 +84,7 @@ impl Bench {
         Ok([base, self.read_back(&runs[1], second.as_ref())?])
     }
 
-    fn begun(&self, ask: &Ask) -> Result<Run, Trouble> {
+    fn begun(&self, ask: &RunRequest) -> Result<Run, Trouble> {
         let plan = engine::plan(ask, workloads::TABLE)?;
         let command = vec!["knee".to_owned(), "selftest".to_owned()];
         Ok(engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &self.settings.clock))
@@ -103,22 +103,22 @@ impl Bench {
 }
 
 /// What to measure: workloads, subjects, points, passes, and milliseconds for each figure.
-pub fn ask(workloads: &[&str], subjects: &[&str], points: &[&str], rounds: u32, ms: u64) -> Ask {
+pub fn ask(
+    workloads: &[&str],
+    subjects: &[&str],
+    points: &[&str],
+    rounds: u32,
+    ms: u64,
+) -> RunRequest {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    Ask {
+    RunRequest {
         workloads: words(workloads),
         subjects: words(subjects),
-        axis: None,
         points: points.iter().map(|point| Value::typed(point)).collect(),
-        parameters: BTreeMap::new(),
         rounds: Some(rounds),
         quick: true,
-        measure_ms: ms,
-        deadline_ms: None,
-        pinned_cpus: Vec::new(),
-        seed: fastrand::u64(..1 << 32),
-        own: BTreeMap::new(),
-        budget: None,
+        time: Some(Duration::from_millis(ms)),
+        ..RunRequest::default()
     }
 }
 

@@ -3,10 +3,11 @@
 use super::bench::ask;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
-use engine::Ask;
+use engine::RunRequest;
 use record::{FailureReason, Outcome, Run};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 pub const CONTROL: Control = Control {
     name: "dying-workers",
@@ -32,8 +33,10 @@ const DEADLINE_MS: u64 = 1_000;
 
 fn prove(bench: &mut Bench, rounds: u32) -> Result<Proof, Trouble> {
     let subjects = faults().map(|(name, _)| name);
-    let ask =
-        Ask { deadline_ms: Some(DEADLINE_MS), ..ask(&["fault"], &subjects, &["1"], rounds, 1) };
+    let ask = RunRequest {
+        deadline: Some(Duration::from_millis(DEADLINE_MS)),
+        ..ask(&["fault"], &subjects, &["1"], rounds, 1)
+    };
     let before = Around::now();
     let run = bench.measured(&ask)?;
     Ok(judged(&run, &before, &Around::now()))

@@ -3,7 +3,7 @@
 use super::bench::ask;
 use super::{Control, Proof, State, twice};
 use analysis::compare::{Comparison, Terms, Verdict, compare};
-use engine::{Ask, Starter};
+use engine::{RunRequest, Starter};
 use record::Run;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub const ONE_AFTER_THE_OTHER: Control = Control {
 const TERMS: Terms = Terms { margin: 0.05, across: false, all: false };
 
 /// A loop without system calls, one with them, and a trajectory.
-fn three(rounds: u32) -> Ask {
+fn three(rounds: u32) -> RunRequest {
     let subjects = ["empty", "poll", "epoll-level", "ipv4"];
     ask(&["null", "poll", "socket"], &subjects, &["10", "100", "1000"], rounds, 6)
 }

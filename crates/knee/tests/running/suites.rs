@@ -73,6 +73,24 @@ fn the_plan_measures_and_records_nothing() {
 }
 
 #[test]
+fn only_a_regular_file_of_some_size_holds_suites() {
+    let knee = Knee::new();
+    let folder = knee.folder.path();
+    let fifo = folder.join("fifo");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
+    let large = folder.join("large.toml");
+    std::fs::write(&large, "#".repeat(1 << 21)).unwrap();
+    let cases =
+        [("/dev/zero".as_ref(), "not a regular file"), (fifo.as_path(), "not a regular file")];
+    for (file, expected) in cases.into_iter().chain([(large.as_path(), "larger than 1 MiB")]) {
+        let file = file.to_str().unwrap();
+        let came = knee.run(&["run", "--suite", "small", "--config", file]);
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(came.err.contains(expected), "{}", came.err);
+    }
+}
+
+#[test]
 fn what_is_wrong_with_the_file_is_one_line_with_its_place() {
     let knee = Knee::new();
     let run = ["run", "--suite", "small"];

@@ -1,0 +1,150 @@
+//! What is asked of a run: the same type for the command line, for knee.toml and for the settings of an
+//! original program.
+
+use super::RequestError;
+use crate::budget::rounds_most;
+use crate::{About, Workload};
+use record::{Budget, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The most rounds of a run: more are a slip of the finger.
+pub const ROUNDS_MAX: u64 = 10_000;
+
+/// What is asked of a run. What is empty or absent has a default, which [`crate::plan`] fills in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunRequest {
+    /// Names of workloads; empty for the suite and its controls.
+    pub workloads: Vec<String>,
+    /// Names of subjects; empty for all that are available.
+    pub subjects: Vec<String>,
+    /// Names of subjects that are left out.
+    pub without: Vec<String>,
+    /// The parameter that is the axis; each workload's own where it is absent.
+    pub axis: Option<String>,
+    /// Values on the axis; empty for the workload's own.
+    pub points: Vec<Value>,
+    /// Values of parameters; the ones not named keep their default.
+    pub parameters: BTreeMap<String, Vec<Value>>,
+    /// Passes over all cells; those that are usual for each workload where it is absent. With a budget,
+    /// the most of them.
+    pub rounds: Option<u32>,
+    /// The short lists of points and parameters, and little time for each cell.
+    pub quick: bool,
+    /// All points, more rounds, and more time for each cell.
+    pub full: bool,
+    /// Time that one metric of one cell is measured for.
+    pub time: Option<Duration>,
+    /// A worker that runs longer is killed; where it is absent, what is ample for the longest cell.
+    pub deadline: Option<Duration>,
+    /// Time for all of it: it ends the rounds early.
+    pub budget: Option<Duration>,
+    /// How narrow an interval ends the rounds, as a share of the median to either side.
+    pub precision: Option<f64>,
+    /// The CPUs that workers are pinned to.
+    pub pinned_cpus: Vec<usize>,
+    /// Shuffles the order; drawn where it is absent.
+    pub seed: Option<u64>,
+    /// What is asked otherwise of a workload of that name.
+    pub overrides: BTreeMap<String, Overrides>,
+}
+
+/// What is asked of one workload of several: each field that is not empty replaces that of the request, but
+/// parameters are joined one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Names of subjects.
+    pub subjects: Vec<String>,
+    /// The parameter that is the axis.
+    pub axis: Option<String>,
+    /// Values on the axis.
+    pub points: Vec<Value>,
+    /// Values of parameters.
+    pub parameters: BTreeMap<String, Vec<Value>>,
+    /// Passes over its cells.
+    pub rounds: Option<u32>,
+}
+
+impl RunRequest {
+    /// Whether the short lists of points and parameters are meant: they are usual for the suite.
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick || (self.workloads.is_empty() && !self.full)
+    }
+
+    /// What ends the rounds early, where something does.
+    pub(super) fn early_end(&self) -> Option<Budget> {
+        (self.budget.is_some() || self.precision.is_some()).then(|| Budget {
+            time_ms: self.budget.map_or(0, |time| time.as_millis() as u64),
+            precision: self.precision.unwrap_or(0.0),
+        })
+    }
+
+    /// How often each cell of a workload is measured, where a round of all of them has `places` cells.
+    pub(super) fn rounds_of(&self, about: &About, places: usize) -> u32 {
+        let overridden = self.overrides.get(about.name).and_then(|overrides| overrides.rounds);
+        let by_budget = || self.early_end().map(|budget| rounds_most(places, budget));
+        let (usual, quick) = (about.usual, self.is_quick());
+        let by_extent = || (self.full && !quick).then_some(ROUNDS_FULL);
+        let usual = if quick { usual.rounds_quick } else { usual.rounds };
+        overridden.or(self.rounds).or_else(by_budget).or_else(by_extent).unwrap_or(usual)
+    }
+
+    /// Time that one metric of one cell is measured for: of several workloads, the longest that is usual.
+    pub(super) fn measure_ms(&self, workloads: &[&'static dyn Workload]) -> u64 {
+        let usual = workloads.iter().map(|row| row.about().usual.measure_ms).max();
+        match self.time {
+            Some(time) => time.as_millis() as u64,
+            None if self.is_quick() => MEASURE_QUICK_MS,
+            None if self.full => MEASURE_FULL_MS,
+            None => usual.unwrap_or(0),
+        }
+    }
+
+    /// What is asked of the workload of that name.
+    pub(super) fn of(&self, workload: &str) -> RunRequest {
+        let mut request = self.clone();
+        let Some(overrides) = self.overrides.get(workload) else { return request };
+        if !overrides.subjects.is_empty() {
+            request.subjects.clone_from(&overrides.subjects);
+        }
+        if !overrides.points.is_empty() {
+            request.points.clone_from(&overrides.points);
+        }
+        request.axis = overrides.axis.clone().or(request.axis);
+        request.parameters.extend(overrides.parameters.clone());
+        request
+    }
+
+    /// The same with the subjects that are left out taken off those that are named, or off all.
+    pub(super) fn without_left_out(
+        &self,
+        workloads: &[&'static dyn Workload],
+    ) -> Result<RunRequest, RequestError> {
+        if self.without.is_empty() {
+            return Ok(self.clone());
+        }
+        let all = workloads.iter().flat_map(|row| row.subjects());
+        let known: Vec<&str> = all.map(|subject| subject.name).collect();
+        if let Some(stray) = self.without.iter().find(|name| !known.contains(&name.as_str())) {
+            let workloads = self.workloads.join(" and ");
+            let what = format!("{stray} is no subject of {workloads}; see `knee list`");
+            return Err(RequestError::Usage(what));
+        }
+        let is_named =
+            |name: &str| self.subjects.is_empty() || self.subjects.iter().any(|it| it == name);
+        let kept = |name: &&str| is_named(name) && !self.without.iter().any(|it| it == name);
+        let subjects: Vec<String> = known.into_iter().filter(kept).map(ToOwned::to_owned).collect();
+        if subjects.is_empty() {
+            let what = "nothing is left to compare; leave fewer out";
+            return Err(RequestError::Usage(what.to_owned()));
+        }
+        Ok(RunRequest { subjects, ..self.clone() })
+    }
+}
+
+/// Rounds with `--full`.
+const ROUNDS_FULL: u32 = 10;
+/// Time for one metric of one cell with `--quick`, and in the suite, in milliseconds.
+const MEASURE_QUICK_MS: u64 = 30;
+/// The same with `--full`.
+const MEASURE_FULL_MS: u64 = 250;

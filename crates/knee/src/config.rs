@@ -70,25 +70,7 @@ pub fn with_suite(asked: &Asked, flags: RunRequest) -> Result<RunRequest, Troubl
     let overrides = overrides
         .map(|(name, of)| Ok((name.clone(), unless_typed(name, of.clone(), &flags)?)))
         .collect::<Result<_, Trouble>>()?;
-    let named = flags.quick || flags.full;
-    Ok(RunRequest {
-        workloads,
-        overrides,
-        quick: if named { flags.quick } else { suite.quick },
-        full: if named { flags.full } else { suite.full },
-        rounds: flags.rounds.or(suite.rounds),
-        time: flags.time.or(suite.time),
-        deadline: flags.deadline.or(suite.deadline),
-        budget: flags.budget.or(suite.budget),
-        precision: flags.precision.or(suite.precision),
-        seed: flags.seed.or(suite.seed),
-        pinned_cpus: if flags.pinned_cpus.is_empty() {
-            suite.pinned_cpus
-        } else {
-            flags.pinned_cpus.clone()
-        },
-        ..flags
-    })
+    Ok(RunRequest { workloads, overrides, ..flags.or(&suite) })
 }
 
 fn no_such(name: &str, file: &Path, all: &BTreeMap<String, Suite>) -> Trouble {

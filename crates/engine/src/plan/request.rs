@@ -66,6 +66,23 @@ pub struct Overrides {
 }
 
 impl RunRequest {
+    /// The same, with the options of the whole run that it leaves open taken from `base`.
+    pub fn or(mut self, base: &RunRequest) -> RunRequest {
+        if !self.quick && !self.full {
+            (self.quick, self.full) = (base.quick, base.full);
+        }
+        self.rounds = self.rounds.or(base.rounds);
+        self.time = self.time.or(base.time);
+        self.deadline = self.deadline.or(base.deadline);
+        self.budget = self.budget.or(base.budget);
+        self.precision = self.precision.or(base.precision);
+        self.seed = self.seed.or(base.seed);
+        if self.pinned_cpus.is_empty() {
+            self.pinned_cpus.clone_from(&base.pinned_cpus);
+        }
+        self
+    }
+
     /// Whether the short lists of points and parameters are meant: they are usual for the suite.
     pub(super) fn is_quick(&self) -> bool {
         self.quick || (self.workloads.is_empty() && !self.full)

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
 
-/// What executing a plan needs besides the plan.
+/// What the execution of a plan needs besides the plan.
 #[derive(Debug)]
 pub struct Settings {
     /// The clock, calibrated in this process.
@@ -35,7 +35,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What the workers of this process are known by, and those of no other.
+    /// The mark of the workers of this process, and of no other's.
     pub(crate) fn mark(&self) -> &str {
         &self.mark
     }
@@ -141,8 +141,8 @@ pub fn run_by(
     keeper.finish(&close(run, stopped))
 }
 
-/// Orphans of a worker come to this process, which ends them. Without it they would be cleaned up after
-/// less surely, not measured otherwise.
+/// Makes this process the parent of a worker's orphans, so that it can kill them. Where that fails, cleaning up
+/// is less sure, and figures are the same.
 pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
@@ -174,6 +174,7 @@ pub(crate) fn close(run: &mut Run, stopped: bool) -> Ending {
             run.warnings.push(warning);
         }
     }
+    debug_assert!(run.cells.len() <= run.plan.cells.len(), "a cell of the plan ends once");
     let state = if stopped { RunState::Interrupted } else { RunState::Complete };
     let ended = now();
     run.summary.state = state;
@@ -209,7 +210,7 @@ fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated, scratch: PathBuf) 
     }
 }
 
-/// The same for all subjects of a point and a round, so that they draw the same.
+/// The seed of a cell: the same for all subjects of a point and a round, so that their draws are the same.
 fn cell_seed(seed: u64, key: &CellKey) -> u64 {
     let place = key.point.rotate_left(32) ^ u64::from(key.round);
     fastrand::Rng::with_seed(seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
@@ -236,7 +237,7 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
     })
 }
 
-/// What the rest will take: every cell costs what the others of its workload and point did.
+/// Estimates the time left: a cell takes what the others of its workload and point took.
 pub(crate) struct Pace {
     total: u64,
     done: u64,
@@ -278,7 +279,7 @@ impl Pace {
             let each = self.took.get(place).copied().map_or_else(|| mean((cells, spent)), mean);
             each.mul_f64(count as f64)
         });
-        // The first cells tell little; a forecast from them would only be taken back.
+        // An estimate from the first cells would be wrong most of the time.
         let known = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
         let left = (known && cells > 0).then(|| rest.sum());
         RunProgress { done: self.done, total: self.total, left }

@@ -67,6 +67,7 @@ impl Parking {
             }
             let Some(holder) = self.holders.last_mut() else { continue };
             let count = rest.len().min(holder.capacity).min(Parking::chunk());
+            debug_assert!(count > 0, "each message takes some, or this would not end");
             holder.take(&rest[..count])?;
             rest = &rest[count..];
             self.parked += count;

@@ -67,6 +67,7 @@ pub fn place(key: &CellKey) -> CellKey {
 
 /// How narrow the intervals of the next round's places have to be: wider ones are measured.
 pub fn goal(candidates: &[Candidate], precision: f64, left: Option<Duration>) -> f64 {
+    debug_assert!(precision >= 0.0, "a precision is a share of a median");
     let Some(left) = left else { return precision };
     let left_ns = left.as_nanos() as f64;
     let fits = || candidates.iter().filter(|one| one.fits(Some(left)));

@@ -83,6 +83,7 @@ impl Files {
 
     /// The path of the n-th, counted from 1.
     pub fn nth(&self, n: u64) -> &Path {
+        debug_assert!((1..=self.count()).contains(&n), "file {n} was made");
         &self.paths[n as usize - 1]
     }
 

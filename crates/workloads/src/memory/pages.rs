@@ -108,6 +108,7 @@ impl Pages {
     /// The n-th map, counted from 1.
     #[inline]
     pub fn map(&self, n: u64) -> io::Result<Map> {
+        debug_assert!((1..=self.count).contains(&n), "there are pages for map {n}");
         let offset = 2 * (n - 1) * self.page_bytes as u64;
         let behind = match (&self.file, self.kind) {
             (Some(file), Mapped::Populated) => Behind::Populated(file, offset),

@@ -139,6 +139,7 @@ pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTi
     cpus::place(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
     let (made, errno, words) = forker.made()?;
+    debug_assert!(made <= wanted, "the forker makes no more than it was asked for");
     forker.state(probe);
     // While all of them live, it can be seen which limit they meet.
     let shortage = (errno != 0).then(|| limits::met(row.how, errno, &words, wanted));

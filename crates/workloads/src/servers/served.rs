@@ -161,6 +161,11 @@ impl CpuSplit {
             _ if workers < most => allowed.split_at(workers),
             _ => (allowed, &allowed[most - 1..]),
         };
+        debug_assert_eq!(
+            server.is_empty(),
+            clients.is_empty(),
+            "both sides have a CPU, or neither"
+        );
         CpuSplit { server: server.into(), clients: clients.into() }
     }
 

@@ -1,0 +1,182 @@
+//! How a workload describes itself: its row in help, `list`, docs and reports.
+
+use super::original::Like;
+use super::parameter::Parameter;
+use record::MetricRole;
+
+/// What a workload is, for people.
+#[derive(Debug)]
+pub struct About {
+    /// Its name: `poll`.
+    pub name: &'static str,
+    /// Raised when what is measured changes, so that figures are not compared across.
+    pub version: u32,
+    /// Whether it runs without being named.
+    pub kind: Kind,
+    /// The question it answers.
+    pub question: &'static str,
+    /// What one operation is.
+    pub operation: &'static str,
+    /// What it does not measure.
+    pub not_measured: &'static [&'static str],
+    /// What can be varied, the axis included.
+    pub parameters: &'static [Parameter],
+    /// The parameter that grows by default: it has a sweep.
+    pub axis: &'static str,
+    /// The ratio that its figures are read by, where there is one.
+    pub ratio: Option<RatioAbout>,
+    /// Whether one cell goes all the way along the workload's own axis ([`Probe::trajectory`]), so that
+    /// its point is the far end. Along any other axis its samples are all at the point.
+    pub trajectory: bool,
+    /// Whether its tables have the points down and the subjects across.
+    pub points_down: bool,
+    /// Pairs of subjects whose comparison is always reported.
+    pub compared_pairs: &'static [(&'static str, &'static str)],
+    /// How much is measured by default.
+    pub usual: Usual,
+    /// Classic benchmarks whose settings and output format it has (`--like`).
+    pub likes: &'static [Like],
+    /// Metrics besides the headline whose growth is reported with it.
+    pub also_growth: &'static [&'static str],
+    /// Whether its tables show means with their standard deviations, metrics down.
+    pub averages: bool,
+    /// What it measures; the first one is the headline.
+    pub metrics: &'static [MetricAbout],
+}
+
+/// How much is measured by default.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual {
+    /// Passes over all cells.
+    pub rounds: u32,
+    /// The same with `--quick`, and in the suite.
+    pub rounds_quick: u32,
+    /// Time that one metric of one cell is measured for, in milliseconds.
+    pub measure_ms: u64,
+    /// What one call of a trajectory takes at the very most, in milliseconds: by this its deadline is
+    /// set where nobody sets one.
+    pub call_ms_max: u64,
+    /// What a cell takes at the very most besides, in milliseconds: opening and closing what it measures
+    /// on, or all that is not measured for a set time.
+    pub cell_ms_max: u64,
+}
+
+impl Usual {
+    /// Of a trajectory: each of its rounds has every point of the axis, so fewer do.
+    pub const TRAJECTORY: Usual = Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual };
+}
+
+impl About {
+    /// A control's or a simple workload's: no ratio, no compared pairs, points across. For use with `..`.
+    pub const PLAIN: About = About {
+        name: "",
+        version: 1,
+        kind: Kind::Suite,
+        question: "",
+        operation: "",
+        not_measured: &[],
+        parameters: &[],
+        axis: "",
+        ratio: None,
+        trajectory: false,
+        points_down: false,
+        compared_pairs: &[],
+        usual: Usual {
+            rounds: 7,
+            rounds_quick: 9,
+            measure_ms: 100,
+            call_ms_max: 1,
+            cell_ms_max: 30_000,
+        },
+        likes: &[],
+        also_growth: &[],
+        averages: false,
+        metrics: &[],
+    };
+
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether one cell goes all the way along `axis`.
+    pub(crate) fn is_trajectory(&self, axis: &str) -> bool {
+        self.trajectory && axis == self.axis
+    }
+
+    /// The parameters that can be the axis.
+    pub fn axes(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.sweep.is_some())
+    }
+}
+
+/// One parameter as a share of another: active of watched descriptors.
+#[derive(Debug)]
+pub struct RatioAbout {
+    /// The parameter that is a part: `active`.
+    pub part: &'static str,
+    /// The parameter that it is a part of: `watched`.
+    pub whole: &'static str,
+    /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
+    pub word: &'static str,
+    /// Whether reports write it as a multiple (`4 per CPU`), and not as a percentage.
+    pub multiple: bool,
+}
+
+/// Whether a workload runs without being named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Part of `knee run` without arguments.
+    Suite,
+    /// Proves the instrument, and runs along with the suite.
+    Control,
+    /// Takes longer than the whole suite: only by name.
+    Named,
+    /// Proves the instrument by misbehaving: only by name.
+    Fault,
+}
+
+/// One figure that a workload measures.
+#[derive(Debug)]
+pub struct MetricAbout {
+    /// Short name: `loop`.
+    pub name: &'static str,
+    /// What is inside the timed region: `write + wait + dispatch`.
+    pub about: &'static str,
+    /// What its samples say.
+    pub says: Says,
+    /// What findings read in it besides its growth.
+    pub role: MetricRole,
+}
+
+/// What the samples of a metric say. The probe counts nanoseconds an operation; the worker makes
+/// rates of them where that is what the field speaks of, and leaves amounts as they were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// Nanoseconds an operation: less is better.
+    Time,
+    /// Operations a second, in this unit (`tokens/s`): more is better.
+    Rate(&'static str),
+    /// So much of this unit (`B`) for each of what there is, [given](Probe::given): less is better.
+    Amount(&'static str),
+    /// A degree, [given](Probe::given) in this unit (`%`), which may be empty: more is better.
+    Degree(&'static str),
+}
+
+impl MetricAbout {
+    /// One that says nanoseconds an operation.
+    pub const fn time(name: &'static str, about: &'static str) -> MetricAbout {
+        MetricAbout::new(name, about, Says::Time)
+    }
+
+    /// One of no special role.
+    pub const fn new(name: &'static str, about: &'static str, says: Says) -> MetricAbout {
+        MetricAbout { name, about, says, role: MetricRole::Plain }
+    }
+
+    /// The same in this role.
+    #[must_use]
+    pub const fn with_role(self, role: MetricRole) -> MetricAbout {
+        MetricAbout { role, ..self }
+    }
+}

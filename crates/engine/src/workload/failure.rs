@@ -1,0 +1,61 @@
+//! Why a workload's cell failed.
+
+use record::FailureReason;
+use std::fmt::{self, Display};
+
+/// Why a cell failed; or, where it [ran out](Failure::ran_out) of something, why there are no more of its
+/// figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(FailureReason);
+
+impl std::error::Error for Failure {}
+
+/// The reason in one line, without the remedy.
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            FailureReason::ResourceExhausted { message, .. } => f.write_str(message),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl From<FailureReason> for Failure {
+    fn from(reason: FailureReason) -> Failure {
+        Failure(reason)
+    }
+}
+
+impl From<Failure> for FailureReason {
+    fn from(failure: Failure) -> FailureReason {
+        failure.0
+    }
+}
+
+impl Failure {
+    /// The workload's own check failed: with what it found, in one line.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure(FailureReason::CheckFailed { message: message.into() })
+    }
+
+    /// What was being done when `error` came: `opening a socketpair: Too many open files`.
+    pub fn call(operation: impl Display, error: impl Display) -> Failure {
+        let (operation, error) = (operation.to_string(), error.to_string());
+        Failure(FailureReason::CallFailed { operation, error })
+    }
+
+    /// The machine has no more of something to give: descriptors, processes, ports, room. What a
+    /// trajectory measured up to there counts; `remedy` is what gives it more, and may be empty.
+    pub fn ran_out(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        let (message, remedy) = (message.into(), remedy.into());
+        Failure(FailureReason::ResourceExhausted { message, remedy })
+    }
+
+    /// What gives more of what there was no more of; none where it is another failure.
+    pub(crate) fn remedy(&self) -> Option<&str> {
+        match &self.0 {
+            FailureReason::ResourceExhausted { remedy, .. } => Some(remedy),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a workload compares, and whether a cell of it can be measured here.
+
+use record::Warning;
+
+/// What is compared within a workload.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The name in reports.
+    pub label: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What a reader has to know to read its figures rightly; may be empty.
+    pub note: String,
+    /// Whether it can be measured here, or why not.
+    pub available: Result<(), String>,
+    /// Whether it is wrong on purpose: a control, each cell of which has to fail. It is measured at
+    /// the far end of the axis only, where it has the most chances to be caught.
+    pub control: bool,
+}
+
+impl Subject {
+    /// One that there is everywhere, and of which the name says what a reader has to know.
+    pub const fn plain(name: &'static str, summary: &'static str) -> Subject {
+        Subject {
+            name,
+            label: name,
+            summary,
+            note: String::new(),
+            available: Ok(()),
+            control: false,
+        }
+    }
+}
+
+/// Whether a cell can be measured here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// As it is.
+    Measure,
+    /// Only with that parameter at most this: it is clamped if it is the axis, and else the cell is
+    /// left out.
+    AtMost {
+        /// The parameter: `watched`.
+        parameter: &'static str,
+        /// The most that it can be here.
+        most: u64,
+        /// Why, as the end of a sentence: `a process may have 20,000 descriptors`.
+        because: String,
+        /// What mends it; may be empty.
+        remedy: String,
+    },
+    /// Not at all, and why.
+    Leave(Warning),
+}

@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_check_voids() {
+    fn a_failed_check_fails_the_cell() {
         let lost = |(): &mut (), _| Err(Failure::new("lost an event"));
         let failure = probe().steady("loop", &mut (), |()| Ok(()), lost).unwrap_err();
         assert_eq!(failure.to_string(), "lost an event");

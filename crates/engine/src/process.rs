@@ -1,4 +1,4 @@
-//! Processes of this run: how they are known, who started them, and how they end.
+//! Processes of this run: their mark, their parent and their end.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{

@@ -148,7 +148,7 @@ fn threads_that_spin_are_named_by_function_and_threads_that_wait_by_call() {
 }
 
 #[test]
-fn where_sampling_is_denied_the_reason_is_told_and_calls_are_named_all_the_same() {
+fn where_sampling_is_denied_the_reason_is_given_and_calls_are_named() {
     let (child, _out) = start_child();
     let denied = |_, _| Err(io::Error::from(rustix::io::Errno::ACCESS));
     let sample = until(
@@ -177,7 +177,7 @@ fn a_limit_on_descriptors_ends_sampling_and_nothing_else() {
 }
 
 #[test]
-fn what_another_program_waits_in_is_told_by_its_name() {
+fn another_program_is_named_with_its_call() {
     let (child, _out) = start(Command::new("sh").args(["-c", "sleep 1000; true"]));
     let wanted = ["sleep (waits in clock_nanosleep)", "sleep (waits in nanosleep)"];
     // The shell's own turn ends with the start of the other, whose own ends with its sleep.
@@ -201,7 +201,7 @@ fn processes_that_come_and_go_are_no_trouble() {
 }
 
 #[test]
-fn what_has_gone_is_told_to_be_ending() {
+fn a_process_that_has_gone_is_ending() {
     let mut child = Command::new("true").spawn().unwrap();
     let pid = Pid::from_child(&child);
     child.wait().unwrap();
@@ -232,9 +232,9 @@ fn program(name: &str, threads: &[(ThreadState, usize)], found: &[(&str, u64)]) 
     }
 }
 
-fn made_up(asked: Program, others: Vec<Program>) -> StackSample {
-    let asked = Program { is_target: true, ..asked };
-    let programs: Vec<Program> = std::iter::once(asked).chain(others).collect();
+fn made_up(target: Program, others: Vec<Program>) -> StackSample {
+    let target = Program { is_target: true, ..target };
+    let programs: Vec<Program> = std::iter::once(target).chain(others).collect();
     let samples = programs.iter().map(|program| program.samples).sum();
     StackSample { programs, samples, duration: LONG, limitations: Vec::new() }
 }
@@ -263,7 +263,7 @@ fn one_clear_function_stands_alone_and_else_the_three_largest() {
 }
 
 #[test]
-fn where_next_to_nothing_ran_it_is_told_where_threads_wait() {
+fn with_few_samples_the_waits_are_named() {
     let one = made_up(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
     assert_eq!(one.summary().to_string(), "it waits in futex");
     let helper = Program { is_helper: true, ..program("knee park", &[(waits("read"), 1)], &[]) };
@@ -282,7 +282,7 @@ fn where_next_to_nothing_ran_it_is_told_where_threads_wait() {
 }
 
 #[test]
-fn of_a_build_the_programs_are_told() {
+fn a_build_is_summed_up_by_its_programs() {
     let make = program("make", &[(waits("wait4"), 1)], &[]);
     let compiler = program("cc1", &[(ThreadState::Running, 4)], &[("a", 300)]);
     let compiler = Program { processes: 4, ..compiler };

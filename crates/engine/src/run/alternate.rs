@@ -90,7 +90,7 @@ pub fn try_out(
                 format!("{reason} (it said: {last})")
             })
         }
-        // Without a cell nobody waits for the answer any more.
+        // Without a cell the run was stopped, and needs no answer.
         Some(Outcome::Measured) | None => Ok(()),
     }
 }
@@ -198,7 +198,7 @@ mod tests {
     use sys::process::THIS_PROGRAM;
 
     #[test]
-    fn each_comes_first_as_often_and_the_seed_says_when() {
+    fn each_comes_first_as_often_by_the_seed() {
         let drawn = |seed| first_sides(seed).take(1_000).collect::<Vec<usize>>();
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));

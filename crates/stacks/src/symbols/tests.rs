@@ -42,22 +42,22 @@ fn an_own_function_is_found_by_its_address() {
 }
 
 #[test]
-fn a_stripped_file_has_no_symbol_and_a_library_tells_what_it_offers() {
-    let folder = std::env::temp_dir().join(format!("knee-stripped-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+fn a_stripped_file_has_no_symbol_and_a_library_has_its_dynamic_symbols() {
+    let directory = std::env::temp_dir().join(format!("knee-stripped-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
     let [source, program, library] =
-        ["a.c", "a.out", "a.so"].map(|name| folder.join(name).display().to_string());
+        ["a.c", "a.out", "a.so"].map(|name| directory.join(name).display().to_string());
     fs::write(&source, "int offered(void) { return 7; }\nint main(void) { return offered(); }\n")
         .unwrap();
     let compile = |words: &[&str]| Command::new("cc").args(words).status();
     let made = compile(&["-s", "-o", &program, &source])
         .and_then(|_| compile(&["-s", "-shared", "-fPIC", "-o", &library, &source]));
     if !made.is_ok_and(|status| status.success()) {
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
         return eprintln!("SKIPPED: there is no C compiler here");
     }
     let [program, library] = [program, library].map(|path| fs::read(path).unwrap());
-    fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&directory).unwrap();
 
     let entry = |bytes: &[u8], name: &str| {
         let file = File::parse(bytes).unwrap();

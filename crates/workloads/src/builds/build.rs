@@ -204,8 +204,8 @@ impl Workload for Build {
         let missing = if tree == GENERATED {
             tools::missing(&command)
         } else {
-            let is_folder = Path::new(&*tree).is_dir();
-            (!is_folder).then(|| format!("--tree: {tree} is no folder"))
+            let is_directory = Path::new(&*tree).is_dir();
+            (!is_directory).then(|| format!("--tree: {tree} is no folder"))
         };
         if let Some(what) = missing {
             return Fit::Leave(Warning { what, remedy: String::new() });
@@ -268,11 +268,11 @@ fn too_much(cell: &Cell) -> Option<Warning> {
     if !unbounded || cell.text(TREE.name).ok()? != GENERATED {
         return None;
     }
-    without_room(cell.number(FILES.name).ok()?, shortage::available_kib())
+    without_memory(cell.number(FILES.name).ok()?, shortage::available_kib())
 }
 
 /// That so many compilers at once have no room.
-fn without_room(files: u64, available_kib: u64) -> Option<Warning> {
+fn without_memory(files: u64, available_kib: u64) -> Option<Warning> {
     let most = available_kib / COMPILER_KIB;
     (files > most).then(|| Warning {
         what: format!(
@@ -350,8 +350,8 @@ impl Site {
     /// Writes out what cleaning left to be written, so that it is none of the build's.
     fn settle(&self) -> Result<(), Failure> {
         let failed = |error| Failure::call(format!("syncing {}", self.tree.display()), error);
-        let folder = fs::File::open(&self.tree).map_err(failed)?;
-        rustix::fs::syncfs(&folder).map_err(|error| failed(error.into()))
+        let directory = fs::File::open(&self.tree).map_err(failed)?;
+        rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))
     }
 
     /// Whether the command ended well; if not, with its last lines.
@@ -413,11 +413,11 @@ mod tests {
     use super::*;
 
     /// An empty folder for a test's files.
-    pub(super) fn folder(name: &str) -> PathBuf {
+    pub(super) fn directory(name: &str) -> PathBuf {
         let name = format!("knee-test-{name}-{:016x}", fastrand::u64(..));
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir_all(&folder).unwrap();
-        folder
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(&directory).unwrap();
+        directory
     }
 
     #[test]
@@ -432,8 +432,8 @@ mod tests {
 
     #[test]
     fn all_files_at_once_need_memory_for_all() {
-        assert_eq!(without_room(96, 96 * COMPILER_KIB), None);
-        let warning = without_room(97, 96 * COMPILER_KIB).unwrap();
+        assert_eq!(without_memory(96, 96 * COMPILER_KIB), None);
+        let warning = without_memory(97, 96 * COMPILER_KIB).unwrap();
         assert!(warning.what.contains("97 files") && warning.what.ends_with("enough for 96."));
         assert_eq!(warning.remedy, "--files 96");
     }

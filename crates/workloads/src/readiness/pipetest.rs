@@ -182,13 +182,13 @@ impl Workload for Pipetest {
 /// The most pipes that can be watched here: all read ends, and the write ends of those that are ever
 /// written to, are this process's own; the other write ends are parked, a chunk at a time.
 fn pipes_max(rules: &Rules) -> usize {
-    let room = descriptors_max().saturating_sub(OWN_DESCRIPTORS);
+    let capacity = descriptors_max().saturating_sub(OWN_DESCRIPTORS);
     match rules.spread {
         Spread::Tail => {
-            let parked = room.saturating_sub(rules.tokens + Parking::chunk());
-            parked.max(room / 2)
+            let parked = capacity.saturating_sub(rules.tokens + Parking::chunk());
+            parked.max(capacity / 2)
         }
-        Spread::Original | Spread::Random => room / 2,
+        Spread::Original | Spread::Random => capacity / 2,
     }
 }
 

@@ -86,7 +86,7 @@ impl Client {
 
     /// Sends one request and takes its reply.
     #[inline]
-    pub fn ask(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+    pub fn exchange(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
         self.send(stream)?;
         self.receive(stream)
     }
@@ -189,10 +189,10 @@ mod tests {
         let mut client = Client::new(address, "/x", 2).unwrap();
         let mut stream = client.socket().unwrap();
         client.connect_it(&stream).unwrap();
-        client.ask(&mut stream).unwrap();
-        client.ask(&mut stream).unwrap();
-        let message = client.ask(&mut stream).unwrap_err().to_string();
+        client.exchange(&mut stream).unwrap();
+        client.exchange(&mut stream).unwrap();
+        let message = client.exchange(&mut stream).unwrap_err().to_string();
         assert_eq!(message, "the server replied \"HTTP/1.1 503 No\"");
-        assert!(client.ask(&mut stream).is_err(), "the connection has ended");
+        assert!(client.exchange(&mut stream).is_err(), "the connection has ended");
     }
 }

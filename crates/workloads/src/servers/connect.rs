@@ -119,7 +119,7 @@ fn connect(
     probe.trajectory_in_parts(count, &["connect", "answer"], Some("served"), |_, laps| {
         let mut stream = client.socket()?;
         laps.time(0, || client.connect_it(&stream))?;
-        laps.time(1, || client.ask(&mut stream))?;
+        laps.time(1, || client.exchange(&mut stream))?;
         open.push(stream);
         Ok(())
     })

@@ -150,7 +150,7 @@ impl Workload for Download {
     fn fit(&self, cell: &Cell) -> Fit {
         let is = |name, value| cell.text(name).is_ok_and(|held| held == value);
         if is(LAID.name, "fragmented")
-            && let Err(why) = file::tells_pieces()
+            && let Err(why) = file::reports_pieces()
         {
             return Fit::Leave(why);
         }
@@ -159,7 +159,7 @@ impl Workload for Download {
         {
             return Fit::Leave(why);
         }
-        file::room(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
+        file::fit(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_kept_for_who_asks_for_it_and_refuses_until_then() {
+    fn a_reserved_port_refuses_until_a_server_binds_it() {
         let (kept, port) = reserved_port().unwrap();
         let connect = || std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port));
         assert_eq!(connect().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);

@@ -82,7 +82,7 @@ impl Workload for Request {
             probe.trajectory_at(&positions, &["request"], None, |position, laps| {
                 up_to(position, open, &mut client)?;
                 let drawn = random.usize(..open.len());
-                laps.time(0, || client.ask(&mut open[drawn]))
+                laps.time(0, || client.exchange(&mut open[drawn]))
             })
         })
     }

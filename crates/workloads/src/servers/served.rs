@@ -37,19 +37,19 @@ pub(crate) fn server(subject: &str) -> Result<Server, Failure> {
 /// Whether this process and one worker of the server can hold so many connections between them.
 pub(crate) fn connections_fit(cell: &Cell, parameter: &'static str) -> Fit {
     let Ok(server) = server(&cell.subject) else { return Fit::Measure };
-    let asked = cell.number(parameter).unwrap_or(0);
-    fit(&server, parameter, asked, server.capacity().saturating_sub(16) as u64)
+    let requested = cell.number(parameter).unwrap_or(0);
+    fit(&server, parameter, requested, server.capacity().saturating_sub(16) as u64)
 }
 
 /// Whether this process and `server`, which holds `most` in all, can hold so many connections.
-pub(crate) fn fit(server: &Server, parameter: &'static str, asked: u64, most: u64) -> Fit {
+pub(crate) fn fit(server: &Server, parameter: &'static str, requested: u64, most: u64) -> Fit {
     let here = here();
-    if asked <= most.min(here) {
+    if requested <= most.min(here) {
         Fit::Measure
     } else if most < here {
-        too_many(server, parameter, asked, most)
+        too_many(server, parameter, requested, most)
     } else {
-        at_most(parameter, asked, here)
+        at_most(parameter, requested, here)
     }
 }
 
@@ -60,9 +60,9 @@ fn here() -> u64 {
 
 /// That `server` holds no more than `most`. One that holds fewer than others do is left out: it is no
 /// reason for a point that nobody else has.
-pub(crate) fn too_many(server: &Server, parameter: &'static str, asked: u64, most: u64) -> Fit {
+pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64, most: u64) -> Fit {
     if server.capacity() as u64 > here() / 4 * 3 {
-        return at_most(parameter, asked, most);
+        return at_most(parameter, requested, most);
     }
     let (label, limit) = (server.label, descriptors_max());
     // The same for every point: it is said once.

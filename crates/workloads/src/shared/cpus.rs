@@ -29,11 +29,11 @@ pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
 /// since the first ones serve most interrupts. Says which they are; none where that is all of them, and
 /// the scheduler places as it always does.
 pub(crate) fn place(cell: &Cell) -> Result<Vec<usize>, Failure> {
-    let (asked, mut cpus) = (cell.number(ONE.name)? as usize, allowed()?);
-    if asked > cpus.len() {
-        return Err(Failure::new(format!("{asked} CPUs, and there are {}", cpus.len())));
+    let (wanted, mut cpus) = (cell.number(ONE.name)? as usize, allowed()?);
+    if wanted > cpus.len() {
+        return Err(Failure::new(format!("{wanted} CPUs, and there are {}", cpus.len())));
     }
-    let chosen = cpus.split_off(cpus.len() - asked);
+    let chosen = cpus.split_off(cpus.len() - wanted);
     if cpus.is_empty() {
         return Ok(Vec::new());
     }

@@ -29,7 +29,7 @@ fn missing_of(command: &str, is_there: impl Fn(&str) -> bool) -> Option<String> 
 
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| is_file(&folder.join(program)))
+    std::env::split_paths(&path).any(|directory| is_file(&directory.join(program)))
 }
 
 fn is_file(path: &Path) -> bool {

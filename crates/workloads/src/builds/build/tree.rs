@@ -13,7 +13,7 @@ use std::path::Path;
 /// The program that is built.
 pub(super) const PROGRAM: &str = "program";
 /// Files in a folder of the tree.
-const IN_FOLDER: u64 = 16;
+const FILES_PER_DIRECTORY: u64 = 16;
 /// Functions in a file.
 const STEPS: usize = 24;
 /// What the program begins to reckon with.
@@ -29,17 +29,17 @@ pub(super) struct Tree {
 }
 
 /// Makes the tree in `folder`, which is there and empty.
-pub(super) fn make(folder: &Path, files: u64) -> io::Result<Tree> {
-    fs::create_dir(folder.join("include"))?;
-    fs::write(folder.join("include/entry.h"), ENTRY)?;
-    fs::write(folder.join("include/units.h"), units(files))?;
-    fs::write(folder.join("Makefile"), MAKEFILE)?;
+pub(super) fn make(directory: &Path, files: u64) -> io::Result<Tree> {
+    fs::create_dir(directory.join("include"))?;
+    fs::write(directory.join("include/entry.h"), ENTRY)?;
+    fs::write(directory.join("include/units.h"), units(files))?;
+    fs::write(directory.join("Makefile"), MAKEFILE)?;
     let main = main(files);
-    fs::write(folder.join("main.c"), &main)?;
+    fs::write(directory.join("main.c"), &main)?;
     let (mut answer, mut lines) = (START, main.lines().count());
     for number in 0..files {
-        let part = folder.join(format!("part{:02}", number / IN_FOLDER));
-        if number % IN_FOLDER == 0 {
+        let part = directory.join(format!("part{:02}", number / FILES_PER_DIRECTORY));
+        if number % FILES_PER_DIRECTORY == 0 {
             fs::create_dir(&part)?;
         }
         let steps = steps(number);
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn the_program_gives_the_answer_that_its_twin_gives() {
-        let folder = crate::builds::build::tests::folder("tree");
-        let made = make(&folder, 18).unwrap();
-        let built = Command::new("make").arg("-j2").current_dir(&folder).output();
+        let directory = crate::builds::build::tests::directory("tree");
+        let made = make(&directory, 18).unwrap();
+        let built = Command::new("make").arg("-j2").current_dir(&directory).output();
         match built {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 eprintln!("SKIPPED: make is not installed");
@@ -166,13 +166,13 @@ mod tests {
                 let built = built.unwrap();
                 assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
                 assert!(built.stderr.is_empty(), "{}", String::from_utf8_lossy(&built.stderr));
-                let output = Command::new(folder.join(PROGRAM)).output().unwrap();
+                let output = Command::new(directory.join(PROGRAM)).output().unwrap();
                 assert_eq!(String::from_utf8_lossy(&output.stdout), made.answer);
-                assert!(folder.join("part01/unit017.o").exists());
-                let clean = Command::new("make").arg("clean").current_dir(&folder).output();
-                assert!(clean.unwrap().status.success() && !folder.join(PROGRAM).exists());
+                assert!(directory.join("part01/unit017.o").exists());
+                let clean = Command::new("make").arg("clean").current_dir(&directory).output();
+                assert!(clean.unwrap().status.success() && !directory.join(PROGRAM).exists());
             }
         }
-        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(directory).unwrap();
     }
 }

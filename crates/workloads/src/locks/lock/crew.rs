@@ -110,19 +110,19 @@ impl<'a, L: Lock> Crew<'a, L> {
             let mut waits = Waits::new();
             let ns = |from, to| (clock.ns(from, to) - overhead_ns).max(0.0) as u64;
             self.turns(me, || {
-                let asked = clock.now();
+                let requested_at = clock.now();
                 let (got, last) = self.lock.hold(seat, || {
                     let (got, last) = (clock.now(), self.shared.release());
                     self.shared.inside(me, || self.game.held.work());
-                    self.shared.tell(Release { at: clock.now(), by: me });
+                    self.shared.announce(Release { at: clock.now(), by: me });
                     (got, last)
                 });
                 if !self.counts.load(Relaxed) {
                     return;
                 }
-                waits.waited(ns(asked, got));
-                // Who asked after the release found the lock free.
-                if last.by != 0 && last.by != me && last.at > asked {
+                waits.waited(ns(requested_at, got));
+                // A request after the release found the lock free.
+                if last.by != 0 && last.by != me && last.at > requested_at {
                     waits.handed(ns(last.at, got));
                 }
             });

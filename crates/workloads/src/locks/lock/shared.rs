@@ -49,15 +49,15 @@ impl Shared {
         self.clashes.fetch_add(1, Relaxed);
     }
 
-    /// The last release that was told of.
+    /// The last release that was announced.
     #[inline]
     pub fn release(&self) -> Release {
         Release { at: self.released.load(Relaxed), by: self.releaser.load(Relaxed) }
     }
 
-    /// Tells of a release that is about to come.
+    /// Announces a release that is about to come.
     #[inline]
-    pub fn tell(&self, release: Release) {
+    pub fn announce(&self, release: Release) {
         self.released.store(release.at, Relaxed);
         self.releaser.store(release.by, Relaxed);
     }

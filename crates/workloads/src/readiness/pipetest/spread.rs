@@ -158,8 +158,8 @@ mod tests {
                 let share = tenths(&hits(spread, tokens, 1_000, 40_000 / tokens));
                 for count in share {
                     let even = 4_000.0;
-                    let beside = (count as f64 / even - 1.0).abs();
-                    assert!(beside < off + 0.02, "{spread:?}, {tokens} tokens: {share:?}");
+                    let deviation = (count as f64 / even - 1.0).abs();
+                    assert!(deviation < off + 0.02, "{spread:?}, {tokens} tokens: {share:?}");
                 }
             }
         }

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_memory_holds_is_said() {
+    fn more_than_the_memory_holds_does_not_fit() {
         assert_eq!(fit("dead", 0), Fit::Measure);
         let Fit::AtMost { most, .. } = fit("dead", u64::MAX) else { panic!("all fit") };
         assert_eq!(fit("dead", most), Fit::Measure);

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_voids() {
+    fn an_error_fails_the_cell() {
         let good =
             Outcome { requests: 9, replies: 9, statuses: [0, 9, 0, 0, 0], ..Outcome::default() };
         assert!(flawless(&good).is_ok());

@@ -70,12 +70,12 @@ pub(super) fn byte(n: u64) -> u8 {
 /// Finds room for it. In pieces, each is given room for itself, the last one first: none can follow the
 /// one before it.
 fn lay(file: &File, bytes: u64, layout: Layout) -> io::Result<()> {
-    let room = |at: u64, length: u64| fallocate(file, FallocateFlags::empty(), at, length);
+    let allocate = |at: u64, length: u64| fallocate(file, FallocateFlags::empty(), at, length);
     let given = match layout {
-        Layout::Contiguous => room(0, bytes),
+        Layout::Contiguous => allocate(0, bytes),
         Layout::Fragmented => (0..bytes.div_ceil(PIECE_BYTES)).rev().try_for_each(|n| {
             let at = n * PIECE_BYTES;
-            room(at, PIECE_BYTES.min(bytes - at))
+            allocate(at, PIECE_BYTES.min(bytes - at))
         }),
     };
     match given {
@@ -116,14 +116,15 @@ fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
 }
 
 /// Whether the file system of temporary files tells the pieces of a file.
-pub(super) fn tells_pieces() -> Result<(), Warning> {
-    static TOLD: OnceLock<Result<(), String>> = OnceLock::new();
-    let told = TOLD.get_or_init(|| {
+pub(super) fn reports_pieces() -> Result<(), Warning> {
+    static REPORTED: OnceLock<Result<(), String>> = OnceLock::new();
+    let reported = REPORTED.get_or_init(|| {
         let file = trial().map_err(|error| error.to_string())?;
         sys::fiemap::pieces(&file).map(drop).map_err(|error| error.to_string())
     });
-    told.clone()
-        .map_err(|why| missing("Downloads of a fragmented file", "does not tell its pieces", &why))
+    reported.clone().map_err(|why| {
+        missing("Downloads of a fragmented file", "does not report its pieces", &why)
+    })
 }
 
 /// Whether the file system of temporary files has a disk to read from.
@@ -143,11 +144,11 @@ pub(super) fn forgets() -> Result<(), Warning> {
 }
 
 fn missing(what: &str, lack: &str, why: &str) -> Warning {
-    let folder = std::env::temp_dir();
+    let directory = std::env::temp_dir();
     Warning {
         what: format!(
             "{what} are left out: the file system of {} {lack} ({why}).",
-            folder.display()
+            directory.display()
         ),
         remedy: "TMPDIR=/a/folder/on/a/disk knee run …".into(),
     }
@@ -167,13 +168,13 @@ fn trial() -> io::Result<File> {
 }
 
 /// Whether there is room for it where temporary files are, with some to spare.
-pub(super) fn room(parameter: &'static str, megabytes: u64) -> Fit {
+pub(super) fn fit(parameter: &'static str, megabytes: u64) -> Fit {
     // Looked at once: what is planned for one subject has to hold for the next.
     static FREE_MB: OnceLock<u64> = OnceLock::new();
-    let folder = std::env::temp_dir();
+    let directory = std::env::temp_dir();
     let free_mb = *FREE_MB.get_or_init(|| {
         let free = |at: rustix::fs::StatVfs| at.f_bavail.saturating_mul(at.f_frsize) / MB as u64;
-        statvfs(&folder).map_or(u64::MAX, free)
+        statvfs(&directory).map_or(u64::MAX, free)
     });
     let most = (free_mb / 2).saturating_sub(super::slow::FILE_MB);
     if megabytes <= most {
@@ -182,7 +183,7 @@ pub(super) fn room(parameter: &'static str, megabytes: u64) -> Fit {
     Fit::AtMost {
         parameter,
         most,
-        because: format!("half of what is free in {} is left to others", folder.display()),
+        because: format!("half of what is free in {} is left to others", directory.display()),
         remedy: "TMPDIR=/a/directory/with/space knee run …".into(),
     }
 }
@@ -215,7 +216,7 @@ mod tests {
         let place = Place::new();
         for (name, layout) in [("a", Layout::Contiguous), ("b", Layout::Fragmented)] {
             if layout == Layout::Fragmented
-                && let Err(why) = tells_pieces()
+                && let Err(why) = reports_pieces()
             {
                 eprintln!("SKIPPED: {}", why.what);
                 continue;
@@ -244,9 +245,9 @@ mod tests {
     }
 
     #[test]
-    fn room_is_left_to_others() {
-        assert_eq!(room("megabytes", 0), Fit::Measure);
-        let Fit::AtMost { most, .. } = room("megabytes", u64::MAX) else { panic!("all fit") };
+    fn half_of_the_disk_is_left_free() {
+        assert_eq!(fit("megabytes", 0), Fit::Measure);
+        let Fit::AtMost { most, .. } = fit("megabytes", u64::MAX) else { panic!("all fit") };
         assert!(most < u64::MAX / MB as u64);
     }
 }

@@ -32,10 +32,10 @@ impl Slow {
         rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)
             .map_err(|error| failed(error.into()))?;
         let request = client::request(address, path);
-        let left = ask(&mut stream, &request).map_err(failed)?;
+        let left = send_request(&mut stream, &request).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = stop.clone();
-        let thread = std::thread::spawn(move || take(stream, &request, left, &told));
+        let stop_flag = stop.clone();
+        let thread = std::thread::spawn(move || take(stream, &request, left, &stop_flag));
         Ok(Slow { stop, thread })
     }
 
@@ -48,7 +48,7 @@ impl Slow {
 }
 
 /// Asks for the file: the bytes of it that are still to come.
-fn ask(stream: &mut TcpStream, request: &[u8]) -> io::Result<u64> {
+fn send_request(stream: &mut TcpStream, request: &[u8]) -> io::Result<u64> {
     stream.write_all(request)?;
     let (head, body) = client::head(stream)?;
     match client::length(&head) {
@@ -63,7 +63,7 @@ fn take(mut stream: TcpStream, request: &[u8], mut left: u64, stop: &AtomicBool)
     let mut buffer = vec![0; PIECE_BYTES];
     while !stop.load(Ordering::Relaxed) {
         if left == 0 {
-            left = ask(&mut stream, request)?;
+            left = send_request(&mut stream, request)?;
         }
         let read = client::read(&mut stream, &mut buffer[..PIECE_BYTES.min(left as usize)])?;
         if read == 0 {

@@ -2,6 +2,7 @@
 
 use super::machine::Watched;
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
+use findings::format::quantity;
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -66,8 +67,7 @@ fn load(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let load =
         first.ok_or_else(|| Unknown(format!("/proc/loadavg holds no load, but `{text}`")))?;
     let cpus = machine.cpus()?;
-    let plural = if cpus == 1 { "" } else { "s" };
-    let value = format!("{load:.2} on {cpus} CPU{plural}, over the last minute");
+    let value = format!("{load:.2} on {}, over the last minute", quantity(cpus, "CPU"));
     let remedy = Remedy::advice("end what else runs, or measure again later");
     Ok(if load > 2.0 * cpus as f64 {
         Diagnosis::bad(value, "there is more to do than the CPUs can", remedy)

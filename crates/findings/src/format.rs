@@ -20,3 +20,33 @@ pub fn share(shares: &Shares, ratio: f64) -> String {
     let figure = if shares.multiple { multiple(ratio) } else { percent(ratio) };
     format!("{figure} {}", shares.word)
 }
+
+/// `thread` → `threads`, `address` → `addresses`; a plural stays.
+pub fn plural(noun: &str) -> String {
+    if noun.ends_with("ss") {
+        format!("{noun}es")
+    } else if noun.ends_with('s') {
+        noun.to_owned()
+    } else {
+        format!("{noun}s")
+    }
+}
+
+/// A number of things: `1 thread`, `10,000 threads`.
+pub fn quantity(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{} {}", count(number), plural(noun)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_have_plurals() {
+        let cases = [(1, "thread", "1 thread"), (2, "source address", "2 source addresses")];
+        for (number, noun, text) in cases {
+            assert_eq!(quantity(number, noun), text);
+        }
+        assert_eq!(quantity(10_000, "sockets"), "10,000 sockets");
+    }
+}

@@ -24,8 +24,8 @@ pub fn foreign(
     columns: &Columns,
     rows: Taken,
 ) -> Result<Foreign, Error> {
-    let unit = Unit::of(columns.name(columns.y), request.unit.as_deref());
-    let axis = Axis::of(&rows, source, columns)?;
+    let unit = Unit::new(columns.name(columns.y), request.unit.as_deref());
+    let axis = Axis::new(&rows, source, columns)?;
     check_figures(source, columns, &rows, &unit)?;
     let workload = workload(request, source, columns, &rows, &unit, &axis);
     let warnings = warnings(request, columns, &rows, &unit);
@@ -111,7 +111,7 @@ const PARTS: [[&str; 2]; 10] = [
 const POINT_MAX: u64 = 1 << 53;
 
 impl Axis {
-    fn of(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Error> {
+    fn new(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Error> {
         if !taken.words.is_empty() {
             return Ok(Axis { decimals: 0, name: legend(columns.name(columns.x), &taken.words) });
         }

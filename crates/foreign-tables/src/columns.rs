@@ -1,6 +1,6 @@
 //! Which column is what: the names that were typed, found in the table's first line.
 
-use super::{Request, listed, nearest, numbers, told};
+use super::{Request, listed, nearest, numbers, one_line};
 use crate::Error;
 use record::{Parameters, Value};
 
@@ -112,7 +112,7 @@ fn texts(typed: &[String]) -> Vec<&str> {
 fn names(header: &[String], file: &str) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
     for (place, name) in header.iter().enumerate() {
-        let name = if name.is_empty() { format!("column {}", place + 1) } else { told(name) };
+        let name = if name.is_empty() { format!("column {}", place + 1) } else { one_line(name) };
         if let Some(first) = names.iter().position(|known| *known == name) {
             let (first, second) = (first + 1, place + 1);
             return Err(Error::Refused(format!(
@@ -131,7 +131,7 @@ struct Header<'a> {
 
 impl Header<'_> {
     fn place(&self, name: &str) -> Option<usize> {
-        let name = told(name);
+        let name = one_line(name);
         self.names.iter().position(|known| *known == name)
     }
 
@@ -172,7 +172,7 @@ impl Header<'_> {
 
     fn unknown(&self, flag: &str, name: &str) -> Error {
         let file = self.file;
-        let name = told(name);
+        let name = one_line(name);
         let near = nearest(&name, &self.names);
         let hint = match near.as_slice() {
             [] => format!("its columns are {}", listed(&self.names)),
@@ -205,7 +205,7 @@ impl Header<'_> {
         let mut wheres: Vec<Where> = Vec::new();
         for typed in typed {
             let (column, value) = self.column_and_value(typed)?;
-            let value = told(value);
+            let value = one_line(value);
             match wheres.iter_mut().find(|one| one.column == column) {
                 Some(one) if one.values.contains(&value) => {}
                 Some(one) => one.values.push(value),
@@ -224,7 +224,7 @@ impl Header<'_> {
             (None, Some((name, _))) => Err(self.unknown("--where", name)),
             (None, None) => Err(Error::Refused(format!(
                 "--where: `{}` has no equals sign; write it as COL=VALUE",
-                told(typed)
+                one_line(typed)
             ))),
         }
     }

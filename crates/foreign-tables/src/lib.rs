@@ -39,7 +39,7 @@ pub struct Foreign {
 
 /// The table in `input`, read as was asked. `words` is the command line.
 pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
-    let mut source = Source::of(input)?;
+    let mut source = Source::new(input)?;
     let header = source.header()?;
     let columns = Columns::find(request, &header, &source.name)?;
     let rows = Taken::read(&mut source, &columns)?;
@@ -48,25 +48,25 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
 
 /// `text` as it may stand in a message or a table: on one line, without control characters and others
 /// that are not seen but change how it looks, and not longer than a line.
-fn told(text: &str) -> String {
-    const LONGEST: usize = 120;
+fn one_line(text: &str) -> String {
+    const CHARS_MAX: usize = 120;
     let line = printable::one_line(text);
-    if line.chars().count() <= LONGEST {
+    if line.chars().count() <= CHARS_MAX {
         return line;
     }
-    let head: String = line.chars().take(LONGEST - 1).collect();
+    let head: String = line.chars().take(CHARS_MAX - 1).collect();
     format!("{}…", head.trim_end())
 }
 
 /// `a`, `a and b`, `a, b and c`; of many, the first few and how many more there are.
 fn listed<T: AsRef<str>>(items: &[T]) -> String {
-    const MOST: usize = 8;
+    const ITEMS_MAX: usize = 8;
     let all: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match all.as_slice() {
         [] => String::new(),
         [only] => (*only).to_owned(),
-        [rest @ .., last] if all.len() <= MOST => format!("{} and {last}", rest.join(", ")),
-        _ => format!("{} and {} more", all[..MOST - 1].join(", "), all.len() + 1 - MOST),
+        [rest @ .., last] if all.len() <= ITEMS_MAX => format!("{} and {last}", rest.join(", ")),
+        _ => format!("{} and {} more", all[..ITEMS_MAX - 1].join(", "), all.len() + 1 - ITEMS_MAX),
     }
 }
 
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_stays_on_one_line() {
-        assert_eq!(told("a\n\tb\x1b[31m"), "a b [31m");
-        assert_eq!(told("a\u{202e}b\u{2066}c\u{2028}d \u{200f}\u{feff} e"), "a b c d e");
-        assert_eq!(told(&"x".repeat(500)).chars().count(), 120);
+    fn a_text_stays_on_one_line() {
+        assert_eq!(one_line("a\n\tb\x1b[31m"), "a b [31m");
+        assert_eq!(one_line("a\u{202e}b\u{2066}c\u{2028}d \u{200f}\u{feff} e"), "a b c d e");
+        assert_eq!(one_line(&"x".repeat(500)).chars().count(), 120);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Numbers as people and programs write them into tables.
 
-use super::told;
+use super::one_line;
 
 /// A point on the axis, exact: `digits` over ten to the `decimals`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ const DECIMALS_MAX: u32 = 9;
 
 /// Reads a point: `10000`, `10,000`, `10k`, `0.5`, `10%`. Otherwise says what is wrong with it.
 pub fn point(text: &str, semicolons: bool) -> Result<Point, String> {
-    let wrong = |why: &str| Err(format!("`{}` {why}", told(text)));
+    let wrong = |why: &str| Err(format!("`{}` {why}", one_line(text)));
     let (bare, percent) = match text.strip_suffix('%') {
         Some(bare) => (bare.trim_end(), true),
         None => (text, false),
@@ -77,7 +77,7 @@ const NOT_FINITE: [&str; 4] = ["nan", "inf", "infinity", "∞"];
 pub fn figure(text: &str, semicolons: bool) -> Result<Figure, String> {
     const NOTHING: [&str; 7] = ["", "-", "–", "—", "n/a", "na", "n.a."];
     let lower = text.to_lowercase();
-    let wrong = |why: &str| Err(format!("`{}` {why}", told(text)));
+    let wrong = |why: &str| Err(format!("`{}` {why}", one_line(text)));
     if NOTHING.contains(&lower.as_str()) {
         return Ok(Figure::None);
     }
@@ -90,7 +90,7 @@ pub fn figure(text: &str, semicolons: bool) -> Result<Figure, String> {
     match Number::read(text).map(|number| number.value()) {
         Some(value) if value.is_finite() => Ok(Figure::Of(value)),
         Some(_) => wrong("is too large"),
-        None if text.chars().any(char::is_alphabetic) => Ok(Figure::Words(told(text))),
+        None if text.chars().any(char::is_alphabetic) => Ok(Figure::Words(one_line(text))),
         None => wrong("is not a number (such as 12345, 12,345 or 1.2e6)"),
     }
 }

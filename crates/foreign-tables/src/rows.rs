@@ -3,7 +3,7 @@
 use super::columns::{Columns, Where};
 use super::numbers::{self, Figure, Point};
 use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
-use super::{listed, nearest, told};
+use super::{listed, nearest, one_line};
 use crate::Error;
 use std::collections::HashMap;
 
@@ -56,13 +56,13 @@ impl Taken {
         let mut reader = Reader::new(columns);
         while let Some(line) = source.next(Some(columns.names.len()))? {
             reader.lines += 1;
-            if reader.asked_for(&line) {
+            if reader.is_selected(&line) {
                 reader
                     .take(&line, source.semicolons)
                     .map_err(|what| source.wrong(line.number, &what))?;
             }
         }
-        reader.done(&source.name)
+        reader.finish(&source.name)
     }
 }
 
@@ -136,13 +136,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether every --where is content with the line.
-    fn asked_for(&mut self, line: &Line) -> bool {
-        let mut content = true;
+    /// Whether every --where takes the line.
+    fn is_selected(&mut self, line: &Line) -> bool {
+        let mut selected = true;
         for one in &mut self.wheres {
-            content &= one.matches(&line.fields[one.of.column]);
+            selected &= one.matches(&line.fields[one.of.column]);
         }
-        content
+        selected
     }
 
     /// Takes a line in, or says what is wrong with it.
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
 
     /// The point of a line: a number, or the place of its words among those that came before.
     fn point(&mut self, line: &Line, semicolons: bool) -> Result<Point, String> {
-        let text = told(&line.fields[self.columns.x]);
+        let text = one_line(&line.fields[self.columns.x]);
         let number = numbers::point(&line.fields[self.columns.x], semicolons);
         let is_words = numbers::is_words(&text);
         let (_, first) = self.first_x.get_or_insert_with(|| (line.number, text.clone()));
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         let name = self.columns.name(column);
         match numbers::figure(&line.fields[column], semicolons) {
             Ok(Figure::Of(deviation)) if deviation < 0.0 => {
-                Err(format!("{name}: `{}` is below zero", told(&line.fields[column])))
+                Err(format!("{name}: `{}` is below zero", one_line(&line.fields[column])))
             }
             Ok(Figure::Of(deviation)) => Ok(Some(deviation)),
             Ok(Figure::None | Figure::Words(_)) => Ok(None),
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     fn table(&mut self, line: &Line) -> Result<usize, String> {
         let mut values = Vec::with_capacity(self.columns.parameters.len());
         for &column in &self.columns.parameters {
-            let value = told(&line.fields[column]);
+            let value = one_line(&line.fields[column]);
             values.push(if self.columns.of == Some(column) {
                 whole(&value).map_err(|why| format!("{}: {why}", self.columns.name(column)))?
             } else if value.is_empty() {
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
 
     fn subject(&mut self, line: &Line) -> Result<usize, String> {
         let by = &self.columns.by;
-        let parts: Vec<String> = by.iter().map(|&column| told(&line.fields[column])).collect();
+        let parts: Vec<String> = by.iter().map(|&column| one_line(&line.fields[column])).collect();
         let subject = parts.join(" ").trim().to_owned();
         let names: Vec<&str> = by.iter().map(|&column| self.columns.name(column)).collect();
         if subject.is_empty() {
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
 
     /// Percentages and plain numbers don't share an axis, and neither do percentages and --of.
     fn one_kind(&mut self, line: &Line, point: Point) -> Result<(), String> {
-        let text = || told(&line.fields[self.columns.x]);
+        let text = || one_line(&line.fields[self.columns.x]);
         let name = self.columns.name(self.columns.x);
         if self.columns.of.is_some() && (point.percent || point.decimals > 0) {
             return Err(format!(
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
     /// A part is not more than the whole.
     fn within_whole(&self, line: &Line, part: Point) -> Result<(), String> {
         let Some(of) = self.columns.of else { return Ok(()) };
-        let whole = numbers::point(&told(&line.fields[of]), false)?;
+        let whole = numbers::point(&one_line(&line.fields[of]), false)?;
         if part.digits <= whole.digits {
             return Ok(());
         }
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
 
     /// The round that a line names, by its place among those that came before.
     fn round(&mut self, line: &Line) -> Option<u32> {
-        let named = told(&line.fields[self.columns.round?]);
+        let named = one_line(&line.fields[self.columns.round?]);
         Some(self.rounds.number(named) as u32)
     }
 
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
         group.rows - 1
     }
 
-    fn done(self, file: &str) -> Result<Taken, Error> {
+    fn finish(self, file: &str) -> Result<Taken, Error> {
         if self.lines == 0 {
             let what = format!("{file} has column names, but no rows below them");
             return Err(Error::Refused(what));
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
             return Err(trouble);
         }
         if self.rows.is_empty() {
-            let asked: Vec<String> = self.wheres.iter().map(|one| one.told(self.columns)).collect();
+            let asked: Vec<String> = self.wheres.iter().map(|one| one.text(self.columns)).collect();
             return Err(Error::Refused(format!(
                 "--where: each of {} has rows in {file}, but none has all of them; leave one away",
                 listed(&asked)
@@ -387,8 +387,8 @@ impl<'a> Matched<'a> {
     }
 
     fn matches(&mut self, field: &str) -> bool {
-        let told = told(field);
-        let same = |value: &String| *value == told || same_number(value, field);
+        let value_here = one_line(field);
+        let same = |value: &String| *value == value_here || same_number(value, field);
         let found = self.of.values.iter().position(same);
         if let Some(found) = found {
             self.met[found] = true;
@@ -398,7 +398,7 @@ impl<'a> Matched<'a> {
         found.is_some()
     }
 
-    fn told(&self, columns: &Columns) -> String {
+    fn text(&self, columns: &Columns) -> String {
         format!("{}={}", columns.name(self.of.column), self.of.values.join(" or "))
     }
 
@@ -408,7 +408,7 @@ impl<'a> Matched<'a> {
         let (name, value) = (columns.name(self.of.column), &self.of.values[missing]);
         let met = self.of.values.iter().zip(&self.met).filter(|(_, met)| **met);
         let mut known: Vec<String> = met.map(|(value, _)| value.clone()).collect();
-        known.extend(self.known.iter().map(|value| told(value)));
+        known.extend(self.known.iter().map(|value| one_line(value)));
         let near = nearest(value, &known);
         let hint = match near.first() {
             Some(near) if known.len() > 8 => format!("did you mean {near}?"),

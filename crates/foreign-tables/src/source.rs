@@ -1,8 +1,9 @@
 //! A file of separated values as a stream of rows, with the number of each line.
 
-use super::told;
+use super::one_line;
 use crate::Error;
 use csv::{ByteRecord, ReaderBuilder, Trim};
+use findings::format::quantity;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::{File, metadata};
@@ -50,17 +51,18 @@ impl Input {
     /// Opens `file`, or standard input for `-`.
     pub fn open(file: &Path) -> Result<Input, Error> {
         if file.as_os_str() == "-" {
-            return Ok(Input::of("standard input", Box::new(io::stdin())));
+            return Ok(Input::new("standard input", Box::new(io::stdin())));
         }
-        let name = told(&file.to_string_lossy());
+        let name = one_line(&file.to_string_lossy());
         let opened = open(file).map_err(|why| Error::Refused(format!("{name}: {why}")))?;
-        let stem = file.file_stem().map(|stem| told(&stem.to_string_lossy())).unwrap_or_default();
+        let stem =
+            file.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
         let modified = metadata(file).and_then(|m| m.modified()).ok();
-        Ok(Input { stem, modified, ..Input::of(&name, Box::new(opened)) })
+        Ok(Input { stem, modified, ..Input::new(&name, Box::new(opened)) })
     }
 
     /// What is no file, by the name that messages give it.
-    pub fn of(name: &str, bytes: Box<dyn Read>) -> Input {
+    pub fn new(name: &str, bytes: Box<dyn Read>) -> Input {
         let bytes = BufReader::new(bytes);
         Input { name: name.to_owned(), stem: String::new(), modified: None, bytes }
     }
@@ -71,10 +73,10 @@ impl Input {
         Ok(head.trim_ascii_start().starts_with(b"{"))
     }
 
-    /// All of it, but no more than one byte beyond `most`.
-    pub fn whole(self, most: usize) -> Result<Vec<u8>, Error> {
+    /// All of it, but at most one byte more than `bytes_max`.
+    pub fn read_up_to(self, bytes_max: usize) -> Result<Vec<u8>, Error> {
         let mut all = Vec::new();
-        let mut bytes = self.bytes.take(most as u64 + 1);
+        let mut bytes = self.bytes.take(bytes_max as u64 + 1);
         bytes.read_to_end(&mut all).map_err(|error| unreadable(&self.name, error))?;
         Ok(all)
     }
@@ -82,7 +84,7 @@ impl Input {
 
 impl Source {
     /// A table that is about to be read.
-    pub fn of(input: Input) -> Result<Source, Error> {
+    pub fn new(input: Input) -> Result<Source, Error> {
         let Input { name, stem, modified, mut bytes } = input;
         let stem = match stem.as_str() {
             "-" | "" => "table".to_owned(),
@@ -130,8 +132,8 @@ impl Source {
         }
         let number = self.seen.borrow_mut().line(record.position().map_or(0, csv::Position::byte));
         if let Some(columns) = columns.filter(|&columns| columns != record.len()) {
-            let (has, fields) = (record.len(), if record.len() == 1 { "field" } else { "fields" });
-            let what = format!("{has} {fields} where the first line names {columns} columns");
+            let fields = quantity(record.len() as u64, "field");
+            let what = format!("{fields} where the first line names {columns} columns");
             return Err(self.wrong(number, &what));
         }
         let fields: Result<Vec<String>, _> =
@@ -172,7 +174,7 @@ fn open(file: &Path) -> Result<File, String> {
         _ => error.to_string(),
     })?;
     if opened.metadata().is_ok_and(|found| found.is_dir()) {
-        return Err("that is a folder; name a file in it".into());
+        return Err("that is a directory; name a file in it".into());
     }
     Ok(opened)
 }

@@ -36,7 +36,7 @@ fn short(word: &str) -> &str {
 
 impl Unit {
     /// The unit of the column called `name`; `given` goes before what the name says.
-    pub fn of(name: &str, given: Option<&str>) -> Unit {
+    pub fn new(name: &str, given: Option<&str>) -> Unit {
         let named = Unit::from_name(name);
         let Some(given) = given.map(str::trim).filter(|given| !given.is_empty()) else {
             return named;
@@ -144,16 +144,16 @@ mod tests {
         ];
         for (name, symbol, factor, about, rate) in cases {
             let wanted = Unit { symbol: symbol.into(), factor, about: about.into(), rate };
-            assert_eq!(Unit::of(name, None), wanted, "{name}");
+            assert_eq!(Unit::new(name, None), wanted, "{name}");
         }
     }
 
     #[test]
     fn what_is_given_goes_before_the_name() {
-        assert_eq!(Unit::of("us_per_wait", Some("ms")), Unit::time(1e6, "wait"));
-        assert_eq!(Unit::of("cost", Some("us")), Unit::time(1e3, "operation (cost)"));
-        assert_eq!(Unit::of("score", Some("points")), Unit::plain("points", "score"));
-        assert!(Unit::of("score", Some("pages/s")).rate);
-        assert!(!Unit::of("cost", Some("cycles/op")).rate);
+        assert_eq!(Unit::new("us_per_wait", Some("ms")), Unit::time(1e6, "wait"));
+        assert_eq!(Unit::new("cost", Some("us")), Unit::time(1e3, "operation (cost)"));
+        assert_eq!(Unit::new("score", Some("points")), Unit::plain("points", "score"));
+        assert!(Unit::new("score", Some("pages/s")).rate);
+        assert!(!Unit::new("cost", Some("cycles/op")).rate);
     }
 }

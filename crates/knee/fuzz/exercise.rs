@@ -16,7 +16,7 @@ const BYTES_MAX: usize = 4096;
 pub fn table(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let bytes = Cursor::new(bytes[..bytes.len().min(BYTES_MAX)].to_vec());
-    match read(&request(first), Input::of("standard input", Box::new(bytes)), Vec::new()) {
+    match read(&request(first), Input::new("standard input", Box::new(bytes)), Vec::new()) {
         Ok(foreign) => {
             assert_planned(&foreign.run);
             keep(&foreign.run);

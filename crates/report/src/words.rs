@@ -144,11 +144,7 @@ fn value(held: &Value) -> String {
 
 /// `socketpair` → `socketpairs`; what has a plural already, or more than one word, stays.
 fn plural(object: &str) -> String {
-    if object.ends_with('s') || object.contains(' ') {
-        object.to_owned()
-    } else {
-        format!("{object}s")
-    }
+    if object.contains(' ') { object.to_owned() } else { findings::format::plural(object) }
 }
 
 /// What one figure of the table is: `µs per write + wait + dispatch`, `k tokens/s`.

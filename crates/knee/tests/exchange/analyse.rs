@@ -431,7 +431,7 @@ fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
         b"who,n,us,kernel,pipes\na,1,5,Linux 2.2,10\na,2,6,Linux 2.4,10\nb,1,7,Linux 2.4,20\n";
     assert_refused(&[
         (T, "--csv no.csv --x n --y us --by who", "no.csv: there is no such file"),
-        (T, "--csv . --x n --y us --by who", ".: that is a folder; name a file in it"),
+        (T, "--csv . --x n --y us --by who", ".: that is a directory; name a file in it"),
         (
             T,
             "--csv t.csv --x m --y us --by who",

@@ -83,11 +83,11 @@ struct Read {
 
 /// Imports every file, or none where one has something wrong with it.
 pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
-    let mut room = BYTES_MAX;
+    let mut bytes_left = BYTES_MAX;
     let mut all = Vec::new();
     for file in &ask.files {
         let words = alone(words, file);
-        let mut read = read(ask, Input::open(file)?, words, &mut room)?;
+        let mut read = read(ask, Input::open(file)?, words, &mut bytes_left)?;
         IMPORT.clone_into(&mut read.run.summary.origin);
         all.push(read);
     }
@@ -124,18 +124,18 @@ fn alone(words: &[String], file: &Path) -> Vec<String> {
     alone
 }
 
-/// Reads one file, of which JSON may take no more than `room` bytes.
+/// Reads one file, of which JSON may take no more than `bytes_left` bytes.
 fn read(
     ask: &Import,
     mut input: Input,
     words: Vec<String>,
-    room: &mut usize,
+    bytes_left: &mut usize,
 ) -> Result<Read, Trouble> {
     let name = input.name.clone();
     if input.is_json()? {
-        let bytes = input.whole(*room)?;
-        let run = json(&name, &bytes, *room)?;
-        *room -= bytes.len();
+        let bytes = input.read_up_to(*bytes_left)?;
+        let run = json(&name, &bytes, *bytes_left)?;
+        *bytes_left -= bytes.len();
         return Ok(Read { name, run, is_table: false });
     }
     let request = Request {
@@ -155,10 +155,10 @@ fn read(
 }
 
 /// The run that is in a text, or a line about where it is wrong and what would do.
-fn json(name: &str, bytes: &[u8], room: usize) -> Result<Run, Trouble> {
+fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
     const INSTEAD: &str = "export it again (`knee export --format json`), or bring its record in with \
                            `knee record merge`";
-    if bytes.len() > room {
+    if bytes.len() > bytes_max {
         let most = BYTES_MAX >> 20;
         return Err(Trouble::usage(format!(
             "{name}: more than {most} MiB of JSON; bring its record in with `knee record merge`"

@@ -4,7 +4,7 @@ mod warnings;
 
 use super::url::Url;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
-use findings::format::{count, percent, significant};
+use findings::format::{count, percent, quantity, significant};
 use std::time::Duration;
 
 const INDENT: &str = "  ";
@@ -40,13 +40,13 @@ fn line(label: &str, words: &str) -> String {
 
 fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
     let mut parts = vec![format!("http://{}{}", url.host_header(), url.path), shape(plan)];
-    parts.push(many(plan.connections as u64, "connection"));
+    parts.push(quantity(plan.connections as u64, "connection"));
     if plan.threads > 1 {
-        parts.push(many(plan.threads as u64, "thread"));
+        parts.push(quantity(plan.threads as u64, "thread"));
     }
     match plan.calls {
         _ if !plan.keep_alive => parts.push("one request a connection".into()),
-        Some(calls) => parts.push(format!("{} a connection", many(calls, "call"))),
+        Some(calls) => parts.push(format!("{} a connection", quantity(calls, "call"))),
         None => {}
     }
     if plan.pipeline > 1 {
@@ -56,7 +56,7 @@ fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
         parts.push(format!("{} of thinking", length(plan.think)));
     }
     if !plan.sources.is_empty() {
-        parts.push(many(plan.sources.len() as u64, "source address"));
+        parts.push(quantity(plan.sources.len() as u64, "source address"));
     }
     if !plan.warm_up.is_zero() {
         parts.push(format!("after {} of warming up", length(plan.warm_up)));
@@ -134,7 +134,7 @@ fn rates(plan: &Plan, outcome: &Outcome) -> String {
         significant(rates.avg),
         significant(rates.max),
         significant(rates.stddev),
-        many(rates.samples, "sample"),
+        quantity(rates.samples, "sample"),
         length(plan.interval),
     )
 }
@@ -230,15 +230,6 @@ fn series(outcome: &Outcome) -> String {
         text += &[" ", &cells.map(|cell| format!("{cell:>11}")).concat(), "\n"].concat();
     }
     text + "\n"
-}
-
-/// `1 thread`, `2 threads`, `3 addresses`.
-fn many(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ if what.ends_with('s') => format!("{} {what}es", count(number)),
-        _ => format!("{} {what}s", count(number)),
-    }
 }
 
 /// A time in the unit that suits it.

@@ -1,7 +1,8 @@
 //! What keeps the figures of a load from saying what they seem to, each with what mends it.
 
-use super::{many, time};
+use super::time;
 use ::load::{Outcome, Plan, Shape};
+use findings::format::quantity;
 use findings::format::{count, percent};
 
 /// From this share of its time on, the generator itself is what is measured.
@@ -15,7 +16,7 @@ pub fn warnings(plan: &Plan, outcome: &Outcome) -> Vec<String> {
 
 /// `1 request was`, `2 requests were`.
 fn were(number: u64) -> String {
-    format!("{} {}", many(number, "request"), if number == 1 { "was" } else { "were" })
+    format!("{} {}", quantity(number, "request"), if number == 1 { "was" } else { "were" })
 }
 
 fn busy(_plan: &Plan, outcome: &Outcome) -> Option<String> {
@@ -48,7 +49,7 @@ fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
         Shape::Open(_) => format!(
             "The plan was missed: {unsent} of {} that were due were never sent, since no connection \
              was free. → --connections, or a lower rate: this one may be more than the server can do",
-            many(outcome.requests + outcome.unsent, "request"),
+            quantity(outcome.requests + outcome.unsent, "request"),
         ),
         Shape::Sessions(_) => format!(
             "The plan was missed: {unsent} of the connections that were due never sent a request, since \

@@ -1,6 +1,5 @@
 //! What is left of sentences on comparisons of runs; those on one run are in the crate `findings`.
 
-pub mod reasons;
 pub(crate) mod told;
 pub mod words;
 

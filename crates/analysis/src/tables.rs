@@ -275,7 +275,7 @@ impl Context<'_> {
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
     fn shape(&self, subject: &str) -> Shape {
-        if self.workload.name == "null" {
+        if self.workload.is_control() {
             return Shape::default();
         }
         let mut random = self.random(subject, 0);

@@ -1,3 +1,118 @@
 //! Reasons as parts of sentences: what follows `because`, without a full stop.
 
-pub use analysis::findings::reasons::*;
+use crate::format;
+use analysis::{Class, ComparisonReason, Estimate, GrowthReason, ScalingReason, TrendReason};
+
+/// `two points are too few`.
+pub fn growth(reason: &GrowthReason) -> String {
+    match reason {
+        GrowthReason::NoFigures => "there are no figures".into(),
+        GrowthReason::TooFewPoints { points, above_zero } => {
+            let which = if *above_zero { " above zero" } else { "" };
+            match points {
+                1 => format!("one point{which} is too few"),
+                _ => format!("{} points{which} are too few", format::number_word(*points)),
+            }
+        }
+        GrowthReason::NotPositive => "a figure is not above zero".into(),
+        GrowthReason::RangeTooShort { factor } => {
+            format!("the points span only a factor of {}", format::significant(*factor))
+        }
+        GrowthReason::NoExponent => "its exponent could not be found".into(),
+        GrowthReason::Falls => "it falls".into(),
+        GrowthReason::IntervalTooWide { point } => {
+            format!("the interval at {} is too wide", format::count(*point))
+        }
+        GrowthReason::SeveralClasses { points } => {
+            format!("{} points leave more than one order possible", format::number_word(*points))
+        }
+        GrowthReason::RivalClasses { classes } => rivals(classes),
+        GrowthReason::NoClassFits => "no order of growth comes close to its figures".into(),
+        GrowthReason::FlatExceptStep => "it is flat but for a step, or noise".into(),
+        GrowthReason::BentLineOrLinearithmic => {
+            "n log n is more than its intervals can tell from a bent line".into()
+        }
+        GrowthReason::SinglePointDecides { point } => {
+            format!("the verdict hangs on the figure at {}", format::count(*point))
+        }
+        GrowthReason::LinearithmicPossible { wide_point: None } => {
+            "n log n can't be excluded".into()
+        }
+        GrowthReason::LinearithmicPossible { wide_point: Some(point) } => {
+            let point = format::count(*point);
+            format!("n log n can't be excluded: the interval at {point} is too wide")
+        }
+    }
+}
+
+fn rivals(classes: &[Class]) -> String {
+    match classes {
+        [first, second] => {
+            let [first, second] = [*first, *second].map(format::class);
+            format!("{first} and {second} explain its figures about as well")
+        }
+        _ => "several orders of growth explain its figures about as well".into(),
+    }
+}
+
+/// `it falls ×2.50 to 100 and rises again`.
+pub fn trend(reason: &TrendReason) -> String {
+    match *reason {
+        TrendReason::IntervalTooWide => "its interval is too wide to say whether it holds".into(),
+        TrendReason::NotPositive { point } => {
+            format!("its figure at {} is not above zero", format::count(point))
+        }
+        TrendReason::FallsAndRises { fall, point } => {
+            format!("it falls {} to {} and rises again", format::factor(fall), format::count(point))
+        }
+        TrendReason::BestTenth { from, to, ratio } => {
+            let [from, to] = [from, to].map(format::count);
+            let ratio = format::ratio(ratio);
+            format!("the best tenth of the samples at {to} is ×{ratio} of that at {from}")
+        }
+        TrendReason::LastAgainstFirst { points, ratio: Estimate { value, low, high } } => {
+            let many = format::number_word(points);
+            let [value, low, high] = [value, low, high].map(format::ratio);
+            format!("the last {many} points are ×{value} of the first {many}, 95 % {low} to {high}")
+        }
+        TrendReason::LastTwo { fall: Estimate { value, low, high } } => {
+            let [value, low, high] = [value, low, high].map(format::significant);
+            format!("the last two points together fall ×{value}, 95 % {low} to {high}")
+        }
+    }
+}
+
+/// `it takes four points`.
+pub fn scaling(reason: &ScalingReason) -> String {
+    match *reason {
+        ScalingReason::TooFewPoints { required } => {
+            format!("it takes {} points", format::number_word(required))
+        }
+        ScalingReason::NotPositive => "a figure is not above zero".into(),
+        ScalingReason::TooUncertain { error } => {
+            format!("its medians are sure to {} only: any law would fit", format::factor(error))
+        }
+        ScalingReason::ContentionAboveOne => {
+            "each further one costs more than it brings: its contention would be above 1".into()
+        }
+        ScalingReason::PoorFit { max } => {
+            format!("its figures are up to {} off the law", format::factor(max))
+        }
+    }
+}
+
+/// `they have one point in common`.
+pub fn comparison(reason: &ComparisonReason) -> String {
+    match *reason {
+        ComparisonReason::TooFewCommonPoints { points } => {
+            let count = if points == 0 { "no" } else { "one" };
+            format!("they have {count} point in common")
+        }
+        ComparisonReason::WithinScatter { lead_max, ratio } => {
+            let lead = format::factor(lead_max);
+            let ratio = ratio.map(|ratio| format!(" ({})", format::ratio_with_interval(ratio)));
+            let ratio = ratio.unwrap_or_default();
+            format!("leads of up to {lead} are within the scatter of their figures{ratio}")
+        }
+    }
+}

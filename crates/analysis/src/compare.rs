@@ -75,13 +75,13 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
     let [of_base, of_new] = [base, new].map(|run| tables_where(run, wanted));
     let made = Made::of(base, new);
     let matches = matches(&of_base, &of_new, &mut left_out);
-    let compared: Vec<Beside<'_>> =
-        matches.iter().map(|pair| Beside::of(base, new, *pair, made)).collect();
+    let compared: Vec<TablePair<'_>> =
+        matches.iter().map(|pair| TablePair::of(base, new, *pair, made)).collect();
     for beside in &compared {
         left_out.extend(beside.left_out());
     }
     let family = family(&compared, terms, made);
-    let judged = |beside: &&Beside<'_>| !beside.rows.is_empty();
+    let judged = |beside: &&TablePair<'_>| !beside.rows.is_empty();
     let tables: Vec<ComparedTable> =
         compared.iter().filter(judged).map(|beside| beside.judged(family)).collect();
     let rivals = |name: &str| {
@@ -109,7 +109,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
 
 /// All ratios that are judged at once. Nothing is off by chance in what a model computed, and runs that took
 /// turns share what they are off by.
-fn family(compared: &[Beside<'_>], terms: &Terms, made: Made) -> Family {
+fn family(compared: &[TablePair<'_>], terms: &Terms, made: Made) -> Family {
     let rows = || compared.iter().flat_map(|beside| &beside.rows);
     let apart = made == Made::Apart;
     Family {
@@ -204,26 +204,26 @@ fn same_unit(base: &Table, new: &Table) -> bool {
 }
 
 /// Two tables beside each other.
-struct Beside<'a> {
+struct TablePair<'a> {
     /// Base and new.
     tables: [&'a Table; 2],
     /// The points that both have.
     points: Vec<u64>,
     /// The series that are judged.
-    rows: Vec<RowBeside<'a>>,
+    rows: Vec<RowPair<'a>>,
     /// Labels of series by why and where they have figures and no ratio.
     without: BTreeMap<String, Vec<String>>,
     usual: Usual,
 }
 
 /// Two rows beside each other.
-struct RowBeside<'a> {
+struct RowPair<'a> {
     /// Base and new.
     rows: [&'a Row; 2],
     effects: Effects,
 }
 
-impl RowBeside<'_> {
+impl RowPair<'_> {
     /// Why it has no ratio where both have figures, and where that is.
     fn without(&self, table: &Table, points: &[u64], levels: [&Levels; 2]) -> Vec<String> {
         let [base, new] = self.rows;
@@ -265,7 +265,7 @@ fn offsets(rows: [&Row; 2], points: &[u64], alone: &[bool], clocks: f64) -> Vec<
     points.iter().zip(alone).map(at).collect()
 }
 
-impl<'a> Beside<'a> {
+impl<'a> TablePair<'a> {
     fn of(base: &Run, new: &Run, tables: [&'a Table; 2], made: Made) -> Self {
         let points: Vec<u64> =
             tables[0].points.iter().copied().filter(|p| tables[1].points.contains(p)).collect();
@@ -285,7 +285,7 @@ impl<'a> Beside<'a> {
             let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
             let mut effects = effects(&one, &two, &count, made, &mut random);
             effects.allow(&offsets([row, other], &points, &one.alone, clocks), &count);
-            let row = RowBeside { rows: [row, other], effects };
+            let row = RowPair { rows: [row, other], effects };
             for why in row.without(tables[1], &points, [&one, &two]) {
                 without.entry(why).or_default().push(other.label.clone());
             }
@@ -352,7 +352,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    fn row(&self, row: &RowBeside<'_>, family: Family) -> Option<ComparedRow> {
+    fn row(&self, row: &RowPair<'_>, family: Family) -> Option<ComparedRow> {
         let lower_is_better = self.tables[1].metric.lower_is_better;
         let (overall, points) = ratios(&row.effects, self.usual, family, lower_is_better);
         let [base, new] = row.rows;

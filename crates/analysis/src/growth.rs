@@ -1,13 +1,15 @@
 //! The verdict on how a series grows.
 
 pub mod exponent;
+pub mod model_weights;
 pub mod thresholds;
-pub mod weigh;
 
+use crate::growth::model_weights::{
+    GrowthPoint, Weight, model_weights, model_weights_without_each,
+};
 use crate::growth::thresholds::{
     DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES, FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN,
 };
-use crate::growth::weigh::{GrowthPoint, Weight, weigh, weigh_without_each};
 use crate::stats::quantiles::Pooled;
 use crate::{Basis, Class, Estimate, Growth, GrowthReason};
 
@@ -35,7 +37,7 @@ use crate::{Basis, Class, Estimate, Growth, GrowthReason};
 /// 6. *Too wide to choose*: where only linear and n log n are left, and one median is less certain
 ///    than [`ERROR_MAX`] among others that are not even [`ERROR_OF_MODES`], linear stands for both, and the reason
 ///    says so.
-/// 7. Otherwise the candidate with [`DECISIVE_WEIGHT`] weight (see [`weigh`]), if it explains the medians
+/// 7. Otherwise the candidate with [`DECISIVE_WEIGHT`] weight (see [`model_weights`](model_weights::model_weights)), if it explains the medians
 ///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
@@ -74,7 +76,8 @@ fn lenient(points: &[GrowthPoint]) -> Option<GrowthReason> {
     if sure.iter().any(|p| p.error > ERROR_OF_MODES) || !carry_alone(&sure) {
         return None;
     }
-    let share = |class| weigh(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
+    let share =
+        |class| model_weights(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE_WEIGHT {
         return None;
     }
@@ -116,7 +119,7 @@ pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
     if growth.class != Class::Undecided || points.len() < POINTS_MIN {
         return growth;
     }
-    let weights = weigh(points);
+    let weights = model_weights(points);
     let of = |class| weights.iter().find(|w| w.class == class);
     let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
         return growth;
@@ -245,7 +248,8 @@ fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, G
     if (1.8..=2.2).contains(&exponent.value) && lowest >= 1.65 && steepest <= 2.35 {
         return Ok(Class::Quadratic);
     }
-    let fits_line = weigh(points).iter().any(|w| w.class == Class::Linear && w.misfit < 0.1);
+    let fits_line =
+        model_weights(points).iter().any(|w| w.class == Class::Linear && w.misfit < 0.1);
     if first <= last && last >= 0.6 && steepest <= 1.1 && fits_line {
         return Ok(Class::Linear);
     }
@@ -255,7 +259,7 @@ fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, G
 /// Three points and zero, which says what does not grow: the others can be weighed with it, but as
 /// few as that don't tell n log n from n.
 fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
-    let weights = weigh(points);
+    let weights = model_weights(points);
     let share = |class| weights.iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     let misfit = |class| weights.iter().find(|w| w.class == class).map_or(1.0, |w| w.misfit);
     let line = share(Class::Linear) + share(Class::Linearithmic);
@@ -269,7 +273,7 @@ fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
 }
 
 fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, GrowthReason> {
-    let weights = weigh(points);
+    let weights = model_weights(points);
     let best = heaviest(&weights);
     if is_bent_line(points, &weights, exponent) {
         return Ok(Class::Linear);
@@ -286,7 +290,7 @@ fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, 
     if best.class == Class::Linearithmic && points.iter().any(|p| p.error > ERROR_OF_MODES) {
         return Err(GrowthReason::BentLineOrLinearithmic);
     }
-    for (point, weights) in points.iter().zip(weigh_without_each(points)) {
+    for (point, weights) in points.iter().zip(model_weights_without_each(points)) {
         let other = heaviest(&weights);
         if other.class != best.class && other.share >= DECISIVE_WEIGHT {
             return Err(GrowthReason::SinglePointDecides { point: point.point });

@@ -2,8 +2,8 @@
 
 pub mod drift;
 pub mod modes;
-pub mod parted;
 pub mod peaks;
+pub mod split;
 pub mod steps;
 pub mod thresholds;
 

@@ -11,7 +11,7 @@ use crate::gather::places::{verdicts_from, warm};
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::growth::exponent::exponent;
-use crate::growth::weigh::GrowthPoint;
+use crate::growth::model_weights::GrowthPoint;
 use crate::growth::{classify_by, fastest_tenth, or_linear};
 use crate::pairs::contests::Contests;
 use crate::pairs::crossover::{self, Series};

@@ -5,7 +5,7 @@
 
 use analysis::growth::classify;
 use analysis::growth::exponent::exponent;
-use analysis::growth::weigh::GrowthPoint;
+use analysis::growth::model_weights::GrowthPoint;
 use analysis::{Class, Growth, GrowthReason, words};
 
 /// Kernel, mechanism, microseconds by pipes.

@@ -2,7 +2,7 @@
 //! wrong one, and seldom undecided where the truth is plain.
 
 use analysis::growth::exponent::exponent;
-use analysis::growth::weigh::{GrowthPoint, growth_of};
+use analysis::growth::model_weights::{GrowthPoint, growth_of};
 use analysis::growth::{classify_by, fastest_tenth};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::normal;

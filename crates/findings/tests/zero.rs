@@ -2,7 +2,7 @@
 
 mod common;
 
-use analysis::growth::weigh;
+use analysis::growth::model_weights;
 use analysis::stats::random::{generator, normal};
 use analysis::{Class, Course, GrowthReason, Row, Standing, Table, growth};
 use common::{Analysis, Finding, analyse};
@@ -200,15 +200,15 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
 
 #[test]
 fn too_few_points_above_zero_are_undecided() {
-    let at = |point, median| weigh::GrowthPoint { point, median, error: 0.01 };
-    let reason = |points: &[weigh::GrowthPoint]| growth::classify(points, None).reason;
+    let at = |point, median| model_weights::GrowthPoint { point, median, error: 0.01 };
+    let reason = |points: &[model_weights::GrowthPoint]| growth::classify(points, None).reason;
     let few = |points| Some(GrowthReason::TooFewPoints { points, above_zero: true });
     assert_eq!(reason(&[at(0, 5.0), at(100, 5.0)]), few(1));
     let three = [at(0, 5.0), at(100, 5.0), at(200, 5.0)];
     assert_eq!(reason(&three), few(2));
     // A curve is its intercept at zero, whatever its order.
-    for class in weigh::CANDIDATES {
+    for class in model_weights::CANDIDATES {
         let expected = if class == Class::Constant { 1.0 } else { 0.0 };
-        assert!((weigh::growth_of(class, 0.0) - expected).abs() < 1e-12, "{class:?}");
+        assert!((model_weights::growth_of(class, 0.0) - expected).abs() < 1e-12, "{class:?}");
     }
 }

@@ -7,14 +7,14 @@
 //! which one series is faster or slower somewhere.
 
 use super::judge::{Family, bends, part};
-use super::{Beside, Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
-use super::{Ratio, RowBeside, Verdict, series};
+use super::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction, TablePair};
+use super::{Ratio, RowPair, Verdict, series};
 use crate::Table;
 use crate::compare::thresholds::POINT_EXCESS_LOG;
 
 /// Everything that changed, in the order of the tables.
 pub(super) fn changes(
-    compared: &[Beside<'_>],
+    compared: &[TablePair<'_>],
     tables: &[ComparedTable],
     family: Family,
     rivals: &dyn Fn(&str) -> Vec<(String, String)>,
@@ -48,7 +48,7 @@ pub(super) fn changes(
     all
 }
 
-fn is_of(beside: &Beside<'_>, table: &ComparedTable) -> bool {
+fn is_of(beside: &TablePair<'_>, table: &ComparedTable) -> bool {
     let of = beside.tables[1];
     of.workload == table.workload
         && of.parameters == table.parameters
@@ -65,7 +65,7 @@ fn is_another(row: &ComparedRow) -> bool {
 
 /// The changes of one table of two runs.
 struct TableChanges<'a> {
-    beside: &'a Beside<'a>,
+    beside: &'a TablePair<'a>,
 }
 
 impl TableChanges<'_> {
@@ -104,7 +104,7 @@ impl TableChanges<'_> {
     }
 
     /// That the medians are clear of chance and the best tenth is not.
-    fn part(&self, row: &RowBeside<'_>, family: Family) -> Option<Change> {
+    fn part(&self, row: &RowPair<'_>, family: Family) -> Option<Change> {
         let lower_is_better = self.table().metric.lower_is_better;
         let ratio = part(&row.effects, self.beside.usual, family, lower_is_better)?;
         let detail = ChangeDetail::Medians { ratio };
@@ -112,7 +112,7 @@ impl TableChanges<'_> {
     }
 
     /// Another growth class, or another trend of a rate.
-    fn growth(&self, row: &RowBeside<'_>) -> Option<Change> {
+    fn growth(&self, row: &RowPair<'_>) -> Option<Change> {
         let [base, new] = row.rows;
         let (direction, detail) = series::growth(base, new).or_else(|| series::trend(base, new))?;
         Some(self.change(ChangeKind::Growth, Some(direction), &[&new.subject], detail))
@@ -127,7 +127,7 @@ impl TableChanges<'_> {
             .collect()
     }
 
-    fn modes(&self, row: &RowBeside<'_>) -> Option<Change> {
+    fn modes(&self, row: &RowPair<'_>) -> Option<Change> {
         let [base, new] = row.rows;
         let detail = series::modes(base, new)?;
         Some(self.change(ChangeKind::Modes, None, &[&new.subject], detail))

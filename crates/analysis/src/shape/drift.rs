@@ -2,14 +2,14 @@
 //!
 //! Each round has one displacement from the others, the median over the axis (see
 //! [`crate::gather::cloud::offsets`]). The rules:
-//! 1. *At once.* The rounds part into two levels (see [`crate::shape::parted`]), and all of one level come
+//! 1. *At once.* The rounds part into two levels (see [`crate::shape::split`]), and all of one level come
 //!    before all of the other: the series changed with the first round after.
 //! 2. *Bit by bit.* The displacements rise or fall along a line through the rounds, by a slope that
 //!    chance gives in at most two of a thousand series.
 //! 3. Either way it is at least a factor of [`DRIFT_FACTOR_MIN`], and there are [`ROUNDS_MIN`] rounds. Where
 //!    both rules hold, the one that leaves less unexplained is told.
 
-use crate::shape::parted::part;
+use crate::shape::split::split;
 use crate::shape::thresholds::ROUNDS_MIN;
 use crate::shape::thresholds::{DRIFT_FACTOR_MIN, DRIFT_P_VALUE};
 use crate::stats::moments::{mean, squares_about};
@@ -30,7 +30,7 @@ pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
 /// Rule 1, with the sum of squares that it leaves.
 fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let levels: Vec<f64> = rounds.iter().map(|round| round.1).collect();
-    let since = part(&levels, DRIFT_FACTOR_MIN.ln())?.since()?;
+    let since = split(&levels, DRIFT_FACTOR_MIN.ln())?.since()?;
     let (first, last) = levels.split_at(since);
     let (before, after) = (mean(first), mean(last));
     let left = squares_about(before, first) + squares_about(after, last);

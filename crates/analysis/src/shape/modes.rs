@@ -2,7 +2,7 @@
 //!
 //! The rules, in turn:
 //! 1. *By round.* In each window of the axis the rounds may part into two levels (see
-//!    [`crate::shape::parted`]), at least a factor of [`PEAK_FACTOR_MIN`] apart, and four fifths of each round's
+//!    [`crate::shape::split`]), at least a factor of [`PEAK_FACTOR_MIN`] apart, and four fifths of each round's
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::shape::drift`].
@@ -23,8 +23,8 @@
 
 use crate::Division;
 use crate::gather::cloud::{Cloud, Spot, Window};
-use crate::shape::parted::{Parting, part};
 use crate::shape::peaks::{Peak, peaks};
+use crate::shape::split::{Split, split};
 use crate::shape::thresholds::PEAK_FACTOR_MIN;
 use crate::shape::thresholds::{
     MODE_SHARE_MIN, MODES_MAX, PEAK_SAMPLES_MAX, POINT_LEVELS_FACTOR_MIN, PRESENT_SHARE_MIN,
@@ -134,11 +134,11 @@ pub fn windows(cloud: &Cloud) -> Vec<Window> {
 /// which rounds part, the upper one of several that are as long. `windows` are one for each point,
 /// with how far the rounds are displaced in each.
 pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Found> {
-    let parted: Vec<Option<Parting>> = windows
+    let parted: Vec<Option<Split>> = windows
         .iter()
         .zip(displacements)
         .map(|(window, levels)| {
-            part(levels, POINT_LEVELS_FACTOR_MIN.ln())
+            split(levels, POINT_LEVELS_FACTOR_MIN.ln())
                 .filter(|parting| is_pure(cloud, window, parting))
         })
         .collect();
@@ -150,7 +150,7 @@ pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) 
             longest = start..end + 1;
         }
     }
-    let partings: Vec<&Parting> = parted[longest.clone()].iter().flatten().collect();
+    let partings: Vec<&Split> = parted[longest.clone()].iter().flatten().collect();
     if partings.is_empty() {
         return None;
     }
@@ -164,17 +164,17 @@ pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) 
 
 /// Rule 1.
 fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Found> {
-    let parted: Vec<Option<Parting>> =
-        displacements.iter().map(|levels| part(levels, PEAK_FACTOR_MIN.ln())).collect();
+    let parted: Vec<Option<Split>> =
+        displacements.iter().map(|levels| split(levels, PEAK_FACTOR_MIN.ln())).collect();
     let mut often: BTreeMap<&[bool], usize> = BTreeMap::new();
     for parting in parted.iter().flatten() {
         *often.entry(&parting.upper).or_default() += 1;
     }
     let (upper, _) = often.into_iter().max_by_key(|(_, count)| *count)?;
-    let same = |parting: &Option<Parting>| parting.as_ref().is_some_and(|p| p.upper == upper);
+    let same = |parting: &Option<Split>| parting.as_ref().is_some_and(|p| p.upper == upper);
     let flags: Vec<bool> = parted.iter().map(same).collect();
     let stretch = stretch(&flags, windows, cloud.len().div_ceil(10))?;
-    let parting = Parting { upper: upper.to_vec(), middle: 0.0 };
+    let parting = Split { upper: upper.to_vec(), middle: 0.0 };
     let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &parting)).count();
     if 10 * pure < 7 * stretch.len() || parting.since().is_some() {
         return None;
@@ -185,7 +185,7 @@ fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Op
 
 /// Whether four fifths of each round's samples in `window` are on the round's own side of the
 /// middle between the two groups.
-fn is_pure(cloud: &Cloud, window: &Window, parting: &Parting) -> bool {
+fn is_pure(cloud: &Cloud, window: &Window, parting: &Split) -> bool {
     let logs = |round: usize| {
         let spots = &cloud.rounds[round].spots[window.ranges[round].clone()];
         spots.iter().map(|spot| spot.log).collect::<Vec<f64>>()
@@ -204,7 +204,7 @@ fn is_pure(cloud: &Cloud, window: &Window, parting: &Parting) -> bool {
     })
 }
 
-fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Parting], same: bool) -> Found {
+fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Split], same: bool) -> Found {
     let mut held = [0.0; 2];
     for (window, parting) in windows.iter().zip(partings) {
         for (range, &upper) in window.ranges.iter().zip(&parting.upper) {
@@ -215,7 +215,7 @@ fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Parting], same
         let all = cloud.rounds.iter().zip(&partings[0].upper);
         all.filter(|(_, is_upper)| same && **is_upper == upper).map(|(r, _)| r.number).collect()
     };
-    let divide = |(window, parting): (&Window, &&Parting)| (window.to, parting.upper.clone());
+    let divide = |(window, parting): (&Window, &&Split)| (window.to, parting.upper.clone());
     Found {
         from: windows[0].from,
         to: windows[windows.len() - 1].to,

@@ -78,12 +78,14 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 }
 
 /// Weighs all candidates on `points` (ascending, figures above 0); empty with fewer than two.
-pub fn weigh(points: &[GrowthPoint]) -> Vec<Weight> {
+pub fn model_weights(points: &[GrowthPoint]) -> Vec<Weight> {
     weigh_by(points, &all_curves(points))
 }
 
 /// The same without each of `points` in turn.
-pub(crate) fn weigh_without_each(points: &[GrowthPoint]) -> impl Iterator<Item = Vec<Weight>> {
+pub(crate) fn model_weights_without_each(
+    points: &[GrowthPoint],
+) -> impl Iterator<Item = Vec<Weight>> {
     let all = all_curves(points);
     (0..points.len()).map(move |left_out| {
         let mut rest = points.to_vec();
@@ -438,7 +440,7 @@ mod tests {
     fn evidence_equals_brute_force_integration() {
         let at = |point, median, error| GrowthPoint { point, median, error };
         let points = [at(10, 1.44, 0.03), at(100, 2.4, 0.02), at(1000, 3.3, 0.05)];
-        let weights = weigh(&points);
+        let weights = model_weights(&points);
         for (class, log_evidence) in [
             (Class::Constant, -2.864_486),
             (Class::Logarithmic, 0.997_511),
@@ -463,7 +465,7 @@ mod tests {
             let step = if n >= 3000 { 2.5 } else { 1.0 };
             GrowthPoint { point: n, median: step * n as f64, error: 0.01 }
         });
-        let line = share_of(&weigh(&points), Class::Linear);
+        let line = share_of(&model_weights(&points), Class::Linear);
         assert!(line.share > 0.98 && line.step_share > 0.99 * line.share, "{line:?}");
         assert!(line.misfit < 0.05 && line.deviance > 50.0, "{line:?}");
     }
@@ -472,8 +474,8 @@ mod tests {
     fn one_watched_descriptor_is_a_place_too() {
         let points =
             [1, 10, 100, 1000].map(|n| GrowthPoint { point: n, median: n as f64, error: 0.01 });
-        assert!(weigh(&points).iter().all(|w| w.share.is_finite()));
-        assert!(weigh(&points[..1]).is_empty());
+        assert!(model_weights(&points).iter().all(|w| w.share.is_finite()));
+        assert!(model_weights(&points[..1]).is_empty());
     }
 
     #[test]
@@ -483,10 +485,10 @@ mod tests {
                 let median = 20.0 + n as f64 * if n >= 1000 { 1.6 } else { 1.0 };
                 GrowthPoint { point: n, median, error: 0.02 }
             });
-            for (left_out, weights) in weigh_without_each(&points).enumerate() {
+            for (left_out, weights) in model_weights_without_each(&points).enumerate() {
                 let mut rest = points.to_vec();
                 rest.remove(left_out);
-                for (got, expected) in weights.iter().zip(weigh(&rest)) {
+                for (got, expected) in weights.iter().zip(model_weights(&rest)) {
                     assert!((got.share - expected.share).abs() < 1e-9, "{got:?} {expected:?}");
                     assert!((got.log_evidence - expected.log_evidence).abs() < 1e-9);
                     assert!((got.deviance / expected.deviance - 1.0).abs() < 1e-9);

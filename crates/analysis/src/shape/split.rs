@@ -10,7 +10,7 @@ use crate::shape::thresholds::ROUNDS_MIN;
 
 /// Rounds on two levels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parting {
+pub struct Split {
     /// For each level handed in, whether it is one of the upper ones; levels that are not known are
     /// not.
     pub upper: Vec<bool>,
@@ -18,7 +18,7 @@ pub struct Parting {
     pub middle: f64,
 }
 
-impl Parting {
+impl Split {
     /// Whether the levels changed once, in the order of the rounds: the index of the first round
     /// after the change.
     pub fn since(&self) -> Option<usize> {
@@ -30,7 +30,7 @@ impl Parting {
 
 /// How the `levels` of rounds (logarithms; not a number where one is not known) part by at least
 /// `least`, if they do.
-pub fn part(levels: &[f64], least: f64) -> Option<Parting> {
+pub fn split(levels: &[f64], least: f64) -> Option<Split> {
     let mut known: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     known.sort_unstable_by(f64::total_cmp);
     if known.len() < ROUNDS_MIN {
@@ -45,7 +45,7 @@ pub fn part(levels: &[f64], least: f64) -> Option<Parting> {
     let above = (2..last).find(parts)?;
     let middle = f64::midpoint(known[above - 1], known[above]);
     let upper = levels.iter().map(|level| *level > middle).collect();
-    Some(Parting { upper, middle })
+    Some(Split { upper, middle })
 }
 
 /// How many times wider than the levels on either side the gap has to be.
@@ -67,14 +67,14 @@ mod tests {
 
     #[test]
     fn two_levels_are_told_and_one_slow_round_is_not() {
-        let parted = part(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
+        let parted = split(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
         assert_eq!(parted.upper, [false, true, false, false, true]);
         assert_eq!(parted.since(), None);
-        assert_eq!(part(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap().since(), Some(2));
-        assert_eq!(part(&[0.0, 0.5, 0.02, 0.01, 0.03], 0.1), None);
-        assert_eq!(part(&[0.0, 0.5, 0.02, 0.5], 0.1), None);
-        assert_eq!(part(&[0.0, 0.5, 0.02, 0.5, f64::NAN], 0.1), None);
-        assert_eq!(part(&[0.0, 0.05, 0.002, 0.001, 0.052], 0.1), None);
+        assert_eq!(split(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap().since(), Some(2));
+        assert_eq!(split(&[0.0, 0.5, 0.02, 0.01, 0.03], 0.1), None);
+        assert_eq!(split(&[0.0, 0.5, 0.02, 0.5], 0.1), None);
+        assert_eq!(split(&[0.0, 0.5, 0.02, 0.5, f64::NAN], 0.1), None);
+        assert_eq!(split(&[0.0, 0.05, 0.002, 0.001, 0.052], 0.1), None);
     }
 
     /// Levels that scatter: normally, with heavy tails, and with a long tail to one side.
@@ -92,7 +92,7 @@ mod tests {
                 let parted = (0..drawn)
                     .filter(|_| {
                         let levels: Vec<f64> = (0..rounds).map(|_| draw()).collect();
-                        part(&levels, 0.0).is_some()
+                        split(&levels, 0.0).is_some()
                     })
                     .count();
                 println!("{rounds} rounds, kind {kind}: {parted} of {drawn}");

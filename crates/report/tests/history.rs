@@ -5,7 +5,8 @@ use analysis::compare::Direction;
 use analysis::history::thresholds::MARGIN;
 use analysis::history::{History, JointChange, Measured, Place, Terms, history};
 use analysis::stats::random::{generator, normal};
-use record::{MetricInfo, Parameters, RunState, RunSummary, SubjectInfo, WorkloadInfo};
+use fixtures::workload;
+use record::{Parameters, RunState, RunSummary};
 use report::history::{html, json, terminal};
 use report::layout::{Detail, Style};
 use std::collections::BTreeMap;
@@ -23,26 +24,13 @@ const SUBJECTS: [(&str, f64, i64, f64); 4] = [
 /// So many runs: one subject is faster from run 7 on, one slower at one point from run 12 on, one at all
 /// points from run 18 on. Run 10 is disturbed.
 fn made(count: i64) -> History {
-    let subject = |(name, ..): &(&str, f64, i64, f64)| SubjectInfo {
-        name: (*name).into(),
-        label: (*name).into(),
-        ..SubjectInfo::default()
-    };
-    let workload = WorkloadInfo {
-        name: "poll".into(),
-        question: "How does the cost of finding what is ready grow?".into(),
-        axis: "watched descriptors".into(),
-        axis_parameter: "watched".into(),
-        metrics: vec![MetricInfo {
-            name: "loop".into(),
-            about: "write + wait + dispatch".into(),
-            unit: "ns".into(),
-            lower_is_better: true,
-            role: None,
-        }],
-        subjects: SUBJECTS.iter().map(subject).collect(),
-        ..WorkloadInfo::default()
-    };
+    let workload = workload("poll")
+        .version(0)
+        .question("How does the cost of finding what is ready grow?")
+        .axis("watched descriptors", "watched")
+        .metric("loop", "write + wait + dispatch", "ns")
+        .subjects(SUBJECTS.iter().map(|subject| subject.0))
+        .build();
     let runs = (1..=count).map(|number| Measured {
         summary: summary(number),
         workload: workload.clone(),

@@ -1,12 +1,9 @@
 //! `knee history`: a record of many runs, from end to end.
 
 use crate::common::Knee;
-use record::{
-    Cell, CellKey, Metric, MetricInfo, Outcome, Parameters, Plan, Run, RunState, RunSummary,
-    SubjectInfo, Usage, WorkloadInfo,
-};
+use fixtures::{CellBuilder, cell, host, run, workload};
+use record::{Cell, Run};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 const ROUNDS: [f64; 3] = [0.99, 1.0, 1.02];
 /// How runs differ while nothing changes.
@@ -15,96 +12,35 @@ const WOBBLE: [f64; 7] = [1.0, 1.006, 0.992, 1.003, 0.998, 1.009, 0.995];
 /// Run `number` of the workload `made`: `steady` stays, and `stepped` is slower at 1,000 from run 8 on.
 fn made(number: usize) -> (Run, Vec<Cell>) {
     let mut cells = Vec::new();
-    for (round, noise) in ROUNDS.into_iter().enumerate() {
+    for (round, noise) in (0..).zip(ROUNDS) {
         for (subject, since) in [("steady", usize::MAX), ("stepped", 8)] {
             for point in [10, 1_000] {
                 let slower = if point == 1_000 && number >= since { 1.25 } else { 1.0 };
                 let level = 700.0 * slower * noise * WOBBLE[number % WOBBLE.len()];
-                cells.push(cell(cells.len(), (subject, point, round), level));
+                cells.push(measured((subject, point, round), level));
             }
         }
     }
-    let subject = |name: &str| SubjectInfo {
-        name: name.into(),
-        label: name.into(),
-        ..SubjectInfo::default()
-    };
-    let workload = WorkloadInfo {
-        name: "made".into(),
-        version: 1,
-        question: "Does it stay as it was?".into(),
-        axis: "things".into(),
-        axis_parameter: "things".into(),
-        metrics: vec![MetricInfo {
-            name: "call".into(),
-            about: "call".into(),
-            unit: "ns".into(),
-            lower_is_better: true,
-            role: None,
-        }],
-        subjects: vec![subject("steady"), subject("stepped")],
-        ..WorkloadInfo::default()
-    };
-    let commit = if number < 8 { "3701d31" } else { "9cf01cb" };
-    let host = record::Host {
-        taken: "2026-11-01T12:00:00+00:00".into(),
-        facts: BTreeMap::from([
-            ("cpu.model".into(), if number == 1 { "Another CPU" } else { "A CPU" }.into()),
-            ("cpu.count".into(), "2".into()),
-        ]),
-    };
-    let run = Run {
-        summary: RunSummary {
-            number: 0,
-            id: format!("{number:016x}"),
-            started: format!("2026-11-{number:02}T12:00:00+00:00"),
-            ended: None,
-            state: RunState::Open,
-            command: vec!["knee".into(), "run".into(), "made".into()],
-            version: "0.1.0".into(),
-            cells_ended: 0,
-            cells_planned: cells.len() as u64,
-            labels: BTreeMap::from([("commit".into(), commit.into())]),
-            origin: String::new(),
-        },
-        plan: Plan {
-            seed: number as u64,
-            rounds: ROUNDS.len() as u32,
-            workloads: vec![workload],
-            cells: cells.iter().map(|cell| cell.key.clone()).collect(),
-            ..Plan::default()
-        },
-        clock: record::Clock::default(),
-        host_before: host,
-        host_after: None,
-        warnings: Vec::new(),
-        cells: Vec::new(),
-    };
-    (run, cells)
+    let workload = workload("made")
+        .question("Does it stay as it was?")
+        .axis("things", "things")
+        .time("call")
+        .subjects(["steady", "stepped"]);
+    let cpu = if number == 1 { "Another CPU" } else { "A CPU" };
+    run(workload)
+        .id(&format!("{number:016x}"))
+        .started(&format!("2026-11-{number:02}T12:00:00+00:00"))
+        .command("knee run made")
+        .label("commit", if number < 8 { "3701d31" } else { "9cf01cb" })
+        .seed(number as u64)
+        .host_before(host("2026-11-01T12:00:00+00:00", [("cpu.model", cpu), ("cpu.count", "2")]))
+        .cells(cells)
+        .begun()
 }
 
-fn cell(sequence: usize, (subject, point, round): (&str, u64, usize), level: f64) -> Cell {
-    Cell {
-        key: CellKey {
-            workload: "made".into(),
-            subject: subject.into(),
-            parameters: Parameters::new(),
-            point,
-            round: round as u32,
-        },
-        sequence: sequence as u64,
-        outcome: Outcome::Measured,
-        elapsed_ns: 1,
-        short: None,
-        usage: Usage::default(),
-        metrics: vec![Metric {
-            name: "call".into(),
-            samples: [0.995, 1.0, 1.005].map(|also| level * also).to_vec(),
-            operations: 3,
-            ..Metric::default()
-        }],
-        facts: BTreeMap::new(),
-    }
+fn measured((subject, point, round): (&str, u64, u32), level: f64) -> CellBuilder {
+    let samples = [0.995, 1.0, 1.005].map(|also| level * also).to_vec();
+    cell("made", subject, point, round).samples("call", samples)
 }
 
 /// A knee whose record holds so many of these runs.

@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn capitals_are_not_what_makes_names_differ() {
         let known = ["Threads", "pipes", "Thread"].map(String::from);
-        assert_eq!(nearest("threads", &known), ["Threads", "Thread"]);
+        assert_eq!(nearest("THRED", &known), ["Thread", "Threads"]);
         assert_eq!(nearest("PIPE", &known), ["pipes"]);
         assert_eq!(nearest("xyz", &known), [""; 0]);
     }

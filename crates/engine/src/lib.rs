@@ -36,6 +36,6 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use record::{FailureReason, MetricRole, Warning};
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, Like, MetricAbout, Print, RatioAbout, Says, Subject, Usual,
-    Workload, info,
+    About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, Says, Subject,
+    Usual, Workload, info,
 };

@@ -12,7 +12,7 @@ pub use about::{About, Kind, MetricAbout, RatioAbout, Says, Usual};
 pub use cell::Cell;
 pub use failure::Failure;
 pub use info::info;
-pub use original::{Like, Print};
+pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 
 use crate::Probe;

@@ -114,8 +114,8 @@ pub struct Run {
     /// most of them
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with = "resume")]
     pub budget: Option<Duration>,
-    /// Stop measuring what is known that well: 2% is an interval of 2 % of the median to either side;
-    /// --rounds is then the most rounds [default: 30]
+    /// Stop adding rounds once the 95 % CI is within ±P % of the median; --rounds is then the maximum
+    /// [default: 30]
     #[arg(long, value_name = "PERCENTAGE", value_parser = quantities::percentage, conflicts_with = "resume")]
     pub precision: Option<f64>,
     /// The short list of points, and little time for each
@@ -168,8 +168,7 @@ pub struct Run {
     /// Write the HTML report to this file [default: beside the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
-    /// Under the parameters of a program that measured the same before, and printed as it did: see
-    /// `knee list likes`
+    /// Use a classic benchmark's settings and output format: see `knee list originals`
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json", "resume"])]
     pub like: Option<String>,
     /// Show every table, not the headline metric's only
@@ -230,8 +229,9 @@ pub enum What {
     Mechanisms,
     /// Locks: who comes next, and what those do that wait
     Locks,
-    /// Programs that measured the same before: see `knee run --like`
-    Likes,
+    /// Classic benchmarks whose settings and output `knee run --like` uses
+    #[value(alias = "likes")]
+    Originals,
     /// Suites of knee.toml: see `knee run --suite`
     Suites,
 }
@@ -401,7 +401,7 @@ pub fn command() -> clap::Command {
         .filter(|(_, workloads)| workloads.iter().any(|(_, of)| of.sweep.is_some()))
         .map(|(name, _)| name)
         .collect();
-    let likes: Vec<&str> = crate::like::all().map(|(_, like)| like.name).collect();
+    let originals: Vec<&str> = crate::like::all().map(|(_, like)| like.name).collect();
     let line = Line::command().after_help(exit_codes());
     // What a table can't do without; of `import` only where what is imported is a table.
     let line = line.mut_subcommand("analyse", |analyse| {
@@ -424,7 +424,7 @@ pub fn command() -> clap::Command {
                 arg.value_parser(PossibleValuesParser::new(subjects)).hide_possible_values(true)
             })
             .mut_arg("like", |arg| {
-                arg.value_parser(PossibleValuesParser::new(likes)).hide_possible_values(true)
+                arg.value_parser(PossibleValuesParser::new(originals)).hide_possible_values(true)
             })
             .mut_arg("axis", |arg: Arg| {
                 arg.value_parser(PossibleValuesParser::new(axes)).hide_possible_values(true)

@@ -6,17 +6,17 @@ mod reply_rates;
 
 use ::record::{Run, Value};
 use analysis::{Analysis, Row, Table};
-use engine::{About, Like, Print, RunRequest};
+use engine::{About, Original, Print, RunRequest};
 use findings::Conclusions;
 use std::fmt::Write;
 
 /// Every program, with the workload that measures the same.
-pub fn all() -> impl Iterator<Item = (&'static About, &'static Like)> {
+pub fn all() -> impl Iterator<Item = (&'static About, &'static Original)> {
     let tables = workloads::TABLE.iter().map(|row| row.about());
-    tables.flat_map(|about| about.likes.iter().map(move |like| (about, like)))
+    tables.flat_map(|about| about.originals.iter().map(move |like| (about, like)))
 }
 
-fn named(name: &str) -> Option<(&'static About, &'static Like)> {
+fn named(name: &str) -> Option<(&'static About, &'static Original)> {
     all().find(|(_, like)| like.name == name)
 }
 
@@ -46,7 +46,7 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
 }
 
 /// The same as one types it without `--like`.
-pub fn command(about: &About, like: &Like) -> String {
+pub fn command(about: &About, like: &Original) -> String {
     let (subjects, points) = (like.subjects.join(","), like.points.join(","));
     let workloads = like.workloads(about).join(" ");
     let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
@@ -98,7 +98,12 @@ pub fn told(name: &str, run: &Run, conclusions: &Conclusions, places: &str) -> S
 }
 
 /// The headline tables by `print`, each with the lines that stood below it.
-fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mut String, &Table)) {
+fn tables(
+    out: &mut String,
+    like: &Original,
+    analysis: &Analysis,
+    print: impl Fn(&mut String, &Table),
+) {
     let tables: Vec<&Table> = analysis.tables.iter().filter(|table| table.headline).collect();
     for table in &tables {
         title(out, table, &tables);
@@ -115,7 +120,7 @@ fn tables(out: &mut String, like: &Like, analysis: &Analysis, print: impl Fn(&mu
 }
 
 /// What the original's parameters hide, and what is to be minded of this run.
-fn remarks(like: &Like, conclusions: &Conclusions) -> Vec<String> {
+fn remarks(like: &Original, conclusions: &Conclusions) -> Vec<String> {
     let hidden = like.hides.iter().map(|what| format!("Hidden: {what}."));
     let minded = conclusions.caveats.iter().map(|caveat| format!("Mind: {}", caveat.line()));
     hidden.chain(minded).collect()
@@ -199,7 +204,7 @@ mod tests {
     use engine::Workload;
 
     /// The workloads that measure a like.
-    fn measuring(about: &About, like: &Like) -> Vec<&'static dyn Workload> {
+    fn measuring(about: &About, like: &Original) -> Vec<&'static dyn Workload> {
         let row = |name: &str| {
             let found = workloads::TABLE.iter().find(|row| row.about().name == name);
             *found.unwrap_or_else(|| panic!("{}: no workload {name}", like.name))

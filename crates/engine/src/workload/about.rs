@@ -1,6 +1,6 @@
 //! How a workload describes itself: its row in help, `list`, docs and reports.
 
-use super::original::Like;
+use super::original::Original;
 use super::parameter::Parameter;
 use record::MetricRole;
 
@@ -35,7 +35,7 @@ pub struct About {
     /// How much is measured by default.
     pub usual: Usual,
     /// Classic benchmarks whose settings and output format it has (`--like`).
-    pub likes: &'static [Like],
+    pub originals: &'static [Original],
     /// Metrics besides the headline whose growth is reported with it.
     pub also_growth: &'static [&'static str],
     /// Whether its tables show means with their standard deviations, metrics down.
@@ -88,7 +88,7 @@ impl About {
             call_ms_max: 1,
             cell_ms_max: 30_000,
         },
-        likes: &[],
+        originals: &[],
         also_growth: &[],
         averages: false,
         metrics: &[],

@@ -4,7 +4,7 @@ use super::about::About;
 
 /// A classic benchmark: its settings, and how it printed its result.
 #[derive(Debug)]
-pub struct Like {
+pub struct Original {
     /// The name on the command line: `poller-bench`.
     pub name: &'static str,
     /// What it was: author, year, command line.
@@ -42,7 +42,7 @@ pub enum Print {
     Calls(&'static [(&'static str, &'static str)]),
 }
 
-impl Like {
+impl Original {
     /// The workloads that measure it, where it stands with `about`: several, if its columns are
     /// figures of several.
     pub fn workloads(&self, about: &About) -> Vec<&'static str> {

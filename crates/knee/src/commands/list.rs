@@ -5,7 +5,7 @@ use crate::config;
 use crate::exit::{Exit, Trouble};
 use crate::like;
 use crate::output::{print, print_json};
-use engine::{About, Kind, Like, Workload};
+use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ const SECTIONS: [Section; 5] = [
         json: || locks::TABLE.iter().map(|lock| of_lock(lock)).collect(),
     },
     Section {
-        what: What::Likes,
+        what: What::Originals,
         name: "Likes",
         text: |text| like::all().for_each(|like| describe_like(text, like)),
         json: || like::all().map(of_like).collect(),
@@ -143,7 +143,7 @@ fn of_lock(lock: &Algorithm) -> Value {
     })
 }
 
-fn describe_like(text: &mut String, (about, like): (&About, &Like)) {
+fn describe_like(text: &mut String, (about, like): (&About, &Original)) {
     let _ = writeln!(text, "  {:<12} {}", like.name, like.original);
     let _ = writeln!(text, "  {:<12} is `{}`", "", like::command(about, like));
     for what in like.hides {
@@ -184,7 +184,7 @@ fn of_suites() -> Value {
     json!({ "file": file.display().to_string(), "suites": suites.iter().map(of).collect::<Vec<_>>() })
 }
 
-fn of_like((about, like): (&About, &Like)) -> Value {
+fn of_like((about, like): (&About, &Original)) -> Value {
     json!({
         "name": like.name,
         "original": like.original,

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
-pub struct Sitting {
+pub struct ClaimedRun {
     /// What was measured, when it has been.
     pub run: Run,
     /// Absent when it can't be written: then it is measured and printed all the same.
@@ -34,8 +34,8 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     if asked.plan {
         return outline::print(asked, &place(&asked.place)?);
     }
-    let (sitting, unsaved) = measured(asked, command)?;
-    conclude(asked, &place(&asked.place)?, sitting, unsaved.as_ref())
+    let (claimed, unsaved) = measured(asked, command)?;
+    conclude(asked, &place(&asked.place)?, claimed, unsaved.as_ref())
 }
 
 /// Measures what was asked for, or completes what was interrupted. What the record could not take
@@ -43,7 +43,7 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
 pub fn measured(
     asked: &Asked,
     command: Vec<String>,
-) -> Result<(Sitting, Option<Unsaved>), Trouble> {
+) -> Result<(ClaimedRun, Option<Unsaved>), Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     engine::raise_descriptors_max();
@@ -52,17 +52,17 @@ pub fn measured(
         report::check(page, Some(&file))?;
     }
     let settings = Settings::new(engine::calibrate(), stop);
-    let mut sitting = match &asked.resume {
+    let mut claimed = match &asked.resume {
         Some(name) => resumed(&file, name, asked.place.file.is_some())?,
         None => begun(asked, command, &file, &settings.clock)?,
     };
 
-    let mut progress = Progress::of(&sitting.run.plan);
-    let archive = sitting.archive.as_mut().map(|archive| archive as &mut dyn Archive);
+    let mut progress = Progress::of(&claimed.run.plan);
+    let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn Archive);
     let judge = |run: &Run| analysis::trust::widths::by_place(run);
-    let unsaved = engine::run_by(&mut sitting.run, archive, &settings, &mut progress, Some(&judge));
+    let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));
     progress.done();
-    Ok((sitting, unsaved))
+    Ok((claimed, unsaved))
 }
 
 /// A new run, and its record if that can be written. A file that is no record is refused before
@@ -72,7 +72,7 @@ fn begun(
     command: Vec<String>,
     file: &Path,
     clock: &Calibrated,
-) -> Result<Sitting, Trouble> {
+) -> Result<ClaimedRun, Trouble> {
     let labels = labels(&asked.labels)?;
     let plan = planned(asked)?;
     let opened = SqliteArchive::open(file);
@@ -98,7 +98,7 @@ fn begun(
             None
         }
     };
-    Ok(Sitting { run, archive, _claim: claim })
+    Ok(ClaimedRun { run, archive, _claim: claim })
 }
 
 /// Labels by their keys, each of which is said once.
@@ -115,7 +115,7 @@ pub fn labels(typed: &[(String, String)]) -> Result<BTreeMap<String, String>, Tr
 }
 
 /// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.
-fn resumed(file: &Path, name: &str, named: bool) -> Result<Sitting, Trouble> {
+fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> {
     // Opening it to write would make one where there is none.
     drop(SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?);
     let mut archive = SqliteArchive::open(file)?;
@@ -124,7 +124,7 @@ fn resumed(file: &Path, name: &str, named: bool) -> Result<Sitting, Trouble> {
     archive.reopen(number)?;
     // Another process may have added cells before this one claimed the run.
     let run = archive.load(number)?;
-    Ok(Sitting { run, archive: Some(archive), _claim: claim })
+    Ok(ClaimedRun { run, archive: Some(archive), _claim: claim })
 }
 
 /// The number of the run that is meant, and the claim to it.
@@ -201,13 +201,13 @@ fn same_conditions(run: &Run) -> Result<(), Trouble> {
 fn conclude(
     asked: &Asked,
     file: &Path,
-    sitting: Sitting,
+    claimed: ClaimedRun,
     unsaved: Option<&Unsaved>,
 ) -> Result<Exit, Trouble> {
-    let recorded = sitting.archive.is_some();
-    let conclusions = findings::conclude(&sitting.run);
-    let page = asked.output.clone().unwrap_or_else(|| page(&sitting.run, file, recorded));
-    let pages = [(sitting.run, conclusions)];
+    let recorded = claimed.archive.is_some();
+    let conclusions = findings::conclude(&claimed.run);
+    let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
+    let pages = [(claimed.run, conclusions)];
     let written = report::write(&page, Some(file), &pages);
     let [(run, conclusions)] = pages;
 

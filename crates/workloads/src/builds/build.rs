@@ -19,8 +19,8 @@ use crate::shared::cpus::{self, ALL};
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Ended, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe,
-    Says, Scratch, Subject, Timed, Usual, Values, Warning, Workload,
+    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
+    Probe, Says, Scratch, Subject, Timed, Usual, Values, Warning, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -100,7 +100,7 @@ static ABOUT: About = About {
     axis: ALL.name,
     averages: true,
     usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },
-    likes: &[Like {
+    originals: &[Original {
         name: "kernbench",
         original: "Con Kolivas's kernbench 0.42 (2007), five runs of each load",
         subjects: &["half", "optimal", "maximal"],

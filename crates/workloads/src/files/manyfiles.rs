@@ -8,7 +8,7 @@
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Failure, Fit, Laps, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, Laps, MetricAbout, Original, Print, Probe, Subject, Usual, Workload,
 };
 use std::hint::black_box;
 use std::io::Read;
@@ -31,7 +31,7 @@ static ABOUT: About = About {
     axis: FILES.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,
-    likes: &[Like {
+    originals: &[Original {
         name: "manymapbench",
         original: "Felix von Leitner's manymapbench (gatling, 2003), five times: manymapbench -c 10000",
         subjects: &["map"],

@@ -6,7 +6,7 @@
 //! same without the file's own tree of maps; with `MAP_POPULATE` the page is put there at once.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, Like, MetricAbout, Print, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Original, Print, Probe, Subject, Usual, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Mmap = Mmap;
@@ -26,7 +26,7 @@ static ABOUT: About = About {
     axis: MAPS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,
-    likes: &[Like {
+    originals: &[Original {
         name: "mmapbench",
         original: "Felix von Leitner's mmapbench (gatling, 2003), five times: mmapbench -c 25000 FILE, of \
                    200 MB",

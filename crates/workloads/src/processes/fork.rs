@@ -15,7 +15,7 @@
 use crate::processes::forker::{self, PARENT, PROCESSES, Row};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Failure, Fit, Like, MetricAbout, Print, Probe, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Usual, Workload,
 };
 
 /// The row of the table.
@@ -37,7 +37,7 @@ static ABOUT: About = About {
     compared_pairs: &[("static", "vfork")],
     trajectory: true,
     usual: Usual::TRAJECTORY,
-    likes: &[Like {
+    originals: &[Original {
         name: "forkbench",
         original: "Felix von Leitner's forkbench (gatling, 2003), linked dynamically and statically, five \
                    times; with -c 5000, to go past the 4,000 processes of his page",

@@ -19,8 +19,8 @@ mod spread;
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Object, Objects};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
-    RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload, descriptors_max,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
+    Probe, RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload, descriptors_max,
 };
 use game::{Game, Rules};
 use spread::Spread;
@@ -104,7 +104,7 @@ static ABOUT: About = About {
     ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes", multiple: false }),
     points_down: true,
     compared_pairs: &[("poll", "epoll-level")],
-    likes: &[Like {
+    originals: &[Original {
         name: "pipetest",
         original: "pipetest [--poll|--sys-epoll] 10000 THREADS 5000, as Zed Shaw and Jacques Mattheij \
                    ran it (2010)",

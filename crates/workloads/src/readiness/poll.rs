@@ -12,8 +12,8 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Parking, Print, Probe,
-    RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
+    Probe, RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
 };
 
 /// The row of the table.
@@ -85,7 +85,7 @@ static ABOUT: About = About {
     axis: "watched",
     ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
     compared_pairs: &[("poll", "epoll-level")],
-    likes: &[Like {
+    originals: &[Original {
         name: "poller-bench",
         original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",
         subjects: &["select", "poll", "epoll-level", "devpoll", "kqueue"],

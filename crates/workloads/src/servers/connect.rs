@@ -14,8 +14,8 @@ use crate::servers::client::Client;
 use crate::servers::served::{self, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, Parameter, Print, Probe, Subject,
-    Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print, Probe,
+    Subject, Sweep, Usual, Values, Workload,
 };
 use std::net::TcpStream;
 
@@ -63,7 +63,7 @@ static ABOUT: About = About {
     ],
     trajectory: true,
     usual: USUAL,
-    likes: &[Like {
+    originals: &[Original {
         name: "httpbench",
         original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \
                    request over each connection",

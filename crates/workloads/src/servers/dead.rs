@@ -24,7 +24,7 @@ mod pressure;
 use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CpuSplit, FILE, Scene};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, Like, MetricAbout, MetricRole, Parameter, Print,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Original, Parameter, Print,
     Probe, Says, Subject, Sweep, Usual, Values, Workload,
 };
 use load::Target;
@@ -114,7 +114,7 @@ static ABOUT: About = About {
         ("epoll-level", "lighttpd"),
     ],
     usual: Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual },
-    likes: &[Like {
+    originals: &[Original {
         name: "httperf",
         original: "httperf --num-conns 100 --num-calls 20000 --rate 100 beside deadconn (the sys_epoll \
                    page, 2002), its line of reply rates",

@@ -7,7 +7,8 @@
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};
 use engine::{
-    About, Cell, Failure, Fit, Like, MetricAbout, Parameter, Print, Probe, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, MetricAbout, Original, Parameter, Print, Probe, Subject, Usual,
+    Workload,
 };
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -30,7 +31,7 @@ static ABOUT: About = About {
     axis: SOCKETS.name,
     trajectory: true,
     usual: Usual::TRAJECTORY,
-    likes: &[Like {
+    originals: &[Original {
         name: "bindbench",
         original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
         subjects: &["ipv4", "ipv6"],

@@ -38,7 +38,7 @@ pub enum Bench {
     Pipetest(options::Pipetest),
     /// Our socket, bind, fork, reap, mmap and touch, and plain C programs
     Primitives(options::Primitives),
-    /// Our locks and plain C; std and parking_lot, and direct use
+    /// Our locks and plain C; std and `parking_lot`, and direct use
     Locks(locks::Options),
     /// Frames of a page with up to 525,000 samples, panned and zoomed in a browser
     Page(page::Options),

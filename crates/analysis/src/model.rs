@@ -485,6 +485,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// The figure and the ends of its interval on another scale, which must keep their order.
+    #[must_use]
     pub fn map(self, scale: impl Fn(f64) -> f64) -> Self {
         Self { value: scale(self.value), low: scale(self.low), high: scale(self.high) }
     }

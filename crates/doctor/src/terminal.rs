@@ -94,7 +94,7 @@ pub fn undone(report: &UndoReport, saved: &Path, is_root: bool, style: &Style) -
         let now = now.as_deref().unwrap_or("unknown");
         match left {
             Some(why) => {
-                page.message(State::Bad, "left", check, &format!("{now} in {file}: {why}"))
+                page.message(State::Bad, "left", check, &format!("{now} in {file}: {why}"));
             }
             None if now == was => {
                 page.message(State::Ok, "as was", check, &format!("{was} in {file}"));

@@ -142,7 +142,7 @@ impl Connection {
     /// The other side sends no more.
     pub(crate) fn ended(&mut self) -> Next {
         self.ended = true;
-        if !self.pending.is_empty() { Next::Wait } else { Next::Close }
+        if self.pending.is_empty() { Next::Close } else { Next::Wait }
     }
 
     /// A part of the output was sent.

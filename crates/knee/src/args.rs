@@ -101,7 +101,7 @@ pub struct Run {
     /// Points on the axis, separated by commas: 100,1k,10k; or, where it is a part of something,
     /// percentages: 1%,50% [default: the workload's own]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(value_parser = usage::value)]
+    #[arg(value_parser = usage::value())]
     pub points: Vec<Value>,
     /// The parameter that grows: see `knee list workloads` [default: the workload's own]
     #[arg(long, value_name = "PARAMETER")]
@@ -312,11 +312,11 @@ Examples:
 pub struct Advise {
     /// Descriptors that are watched: 1000, 9k
     #[arg(long, value_name = "N", requires = "active", required_unless_present = "pid")]
-    #[arg(allow_hyphen_values = true, value_parser = usage::value)]
+    #[arg(allow_hyphen_values = true, value_parser = usage::value())]
     pub total: Option<Value>,
     /// Those of them that are active at a time: 50, or a percentage: 5%
     #[arg(long, value_name = "M", requires = "total", allow_hyphen_values = true)]
-    #[arg(value_parser = usage::value)]
+    #[arg(value_parser = usage::value())]
     pub active: Option<Value>,
     /// Look at this process instead: what its waits watch, and how many events they return
     #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]

@@ -2,9 +2,9 @@
 
 use crate::exit::{Exit, Trouble};
 use clap::Command;
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use record::Value;
-use std::convert::Infallible;
 use std::ffi::OsString;
 
 /// What the parser has to say. Help and versions are printed; everything else becomes one line.
@@ -124,8 +124,8 @@ pub fn cpu(typed: &str) -> Result<usize, String> {
 }
 
 /// Reads the value of a parameter. Any text is one: the parameter itself says later whether it may be.
-pub fn value(typed: &str) -> Result<Value, Infallible> {
-    Ok(Value::typed(typed))
+pub fn value() -> impl TypedValueParser<Value = Value> {
+    StringValueParser::new().map(|typed| Value::typed(&typed))
 }
 
 /// Reads a label: `commit=3701d31`.

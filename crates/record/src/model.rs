@@ -216,7 +216,7 @@ pub struct MetricInfo {
 impl MetricInfo {
     /// What findings read in it. In a record without roles its name decides, as it did for who wrote that.
     pub fn role(&self) -> MetricRole {
-        self.role.unwrap_or_else(|| match self.name.as_str() {
+        self.role.unwrap_or(match self.name.as_str() {
             "cpu" => MetricRole::Cpu,
             "fairness" => MetricRole::Fairness,
             "longest" => MetricRole::LongestWait,

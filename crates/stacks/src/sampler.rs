@@ -130,16 +130,16 @@ impl<'a> Sampler<'a> {
     /// Finds threads that are not known yet, and puts a clock on each: first on those that run.
     pub fn scan(&mut self, roots: &[Pid], until: Instant) {
         self.threads.scan(roots, self.name, until);
-        let new = self.sampled.len()..self.threads.threads.len();
+        let new = self.sampled.len()..self.threads.list.len();
         self.sampled.resize_with(new.end, SampledThread::default);
         let (running, waiting): (Vec<usize>, Vec<usize>) =
-            new.clone().partition(|&index| self.threads.threads[index].state == 'R');
+            new.clone().partition(|&index| self.threads.list[index].state == 'R');
         for index in running.into_iter().chain(waiting) {
-            self.sampled[index].clock = self.start_clock(self.threads.threads[index].tid);
+            self.sampled[index].clock = self.start_clock(self.threads.list[index].tid);
         }
         let mut refreshed = None;
         for index in new {
-            let Thread { process, blocked, .. } = &self.threads.threads[index];
+            let Thread { process, blocked, .. } = &self.threads.list[index];
             let Some(address) = blocked.as_ref().and_then(|blocked| blocked.resume_address) else {
                 continue;
             };
@@ -190,7 +190,7 @@ impl<'a> Sampler<'a> {
     pub fn collect(&mut self) {
         let mut bytes = Vec::new();
         let mut refreshed = None;
-        for (thread, sampled) in self.threads.threads.iter().zip(&mut self.sampled) {
+        for (thread, sampled) in self.threads.list.iter().zip(&mut self.sampled) {
             let Some(clock) = &mut sampled.clock else { continue };
             bytes.clear();
             clock.ring.take(&mut bytes);
@@ -241,7 +241,7 @@ impl<'a> Sampler<'a> {
 
     /// CPU time of a thread while it was sampled: by the kernel's account, or by its samples where it has gone.
     fn cpu_ns(&self, index: usize) -> u64 {
-        let thread = &self.threads.threads[index];
+        let thread = &self.threads.list[index];
         let now_ns = cpu_ns(self.threads.processes[thread.process].pid, thread.tid);
         let by_account =
             now_ns.zip(thread.cpu_ns).map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns));
@@ -258,8 +258,7 @@ impl<'a> Sampler<'a> {
         let mut programs = Vec::new();
         let mut samples: Vec<FunctionSamples> = Vec::new();
         let mut counted = BTreeSet::new();
-        for ((thread, sampled), &cpu_ns) in
-            self.threads.threads.iter().zip(&self.sampled).zip(cpu_ns)
+        for ((thread, sampled), &cpu_ns) in self.threads.list.iter().zip(&self.sampled).zip(cpu_ns)
         {
             let process = &self.threads.processes[thread.process];
             let index = program_index(process, target, &mut programs);
@@ -297,7 +296,7 @@ impl<'a> Sampler<'a> {
 
     fn limitations(&self, samples: u64) -> Vec<Limitation> {
         let mut limitations = Vec::new();
-        let threads = self.threads.threads.len();
+        let threads = self.threads.list.len();
         if self.threads.truncated {
             limitations.push(Limitation::ThreadsMissing { threads });
         }

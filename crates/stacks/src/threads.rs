@@ -61,7 +61,7 @@ pub(crate) struct Blocked {
 #[derive(Default)]
 pub(crate) struct Threads {
     pub processes: Vec<Process>,
-    pub threads: Vec<Thread>,
+    pub list: Vec<Thread>,
     known: BTreeSet<(u32, u32)>,
     /// Whether there are more than [`THREADS_MAX`], or than could be found in time.
     pub truncated: bool,
@@ -75,7 +75,7 @@ impl Threads {
         name: &dyn Fn(&str, &str) -> ProcessName,
         until: Instant,
     ) {
-        let is_later = !self.threads.is_empty();
+        let is_later = !self.list.is_empty();
         let mut queue: Vec<u32> =
             roots.iter().map(|pid| pid.as_raw_pid().cast_unsigned()).collect();
         let mut queued: BTreeSet<u32> = queue.iter().copied().collect();
@@ -84,8 +84,8 @@ impl Threads {
             next += 1;
             for tid in thread_ids(pid) {
                 // At least one thread is taken, however late it is.
-                let full = self.threads.len() >= THREADS_MAX;
-                if full || (!self.threads.is_empty() && Instant::now() >= until) {
+                let full = self.list.len() >= THREADS_MAX;
+                if full || (!self.list.is_empty() && Instant::now() >= until) {
                     self.truncated |= full || !is_later;
                     return;
                 }
@@ -113,7 +113,7 @@ impl Threads {
         });
         let blocked = (state != 'R').then(|| blocked(pid, tid)).flatten();
         let cpu_ns = cpu_ns(pid, tid);
-        self.threads.push(Thread { process, tid, state, blocked, cpu_ns, is_later });
+        self.list.push(Thread { process, tid, state, blocked, cpu_ns, is_later });
     }
 }
 
@@ -210,40 +210,40 @@ mod tests {
     #[test]
     fn a_process_is_found_with_its_threads_and_children_and_what_has_gone_is_passed_over() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let mut list = Threads::default();
+        let mut threads = Threads::default();
         let deadline = Instant::now() + std::time::Duration::from_secs(60);
         let me = rustix::process::getpid();
         let gone = Pid::from_raw(0x3fff_fff0).unwrap();
-        list.scan(&[gone, me], &by_comm, deadline);
+        threads.scan(&[gone, me], &by_comm, deadline);
         let child_found =
-            list.threads.iter().any(|thread| list.processes[thread.process].pid == child.id());
-        let mine = list.processes.iter().find(|process| process.pid == std::process::id());
+            threads.list.iter().any(|thread| threads.processes[thread.process].pid == child.id());
+        let mine = threads.processes.iter().find(|process| process.pid == std::process::id());
         let program = mine.map(|process| process.program.clone());
-        let count = list.threads.len();
-        list.scan(&[me], &by_comm, deadline);
+        let count = threads.list.len();
+        threads.scan(&[me], &by_comm, deadline);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(child_found);
         let own = std::env::current_exe().unwrap();
         assert_eq!(program, Some(own.display().to_string()));
         let pairs: BTreeSet<_> =
-            list.threads.iter().map(|thread| (thread.process, thread.tid)).collect();
-        assert_eq!(pairs.len(), list.threads.len(), "no thread twice");
-        assert!(list.threads[..count].iter().all(|thread| !thread.is_later));
-        assert!(list.threads[count..].iter().all(|thread| thread.is_later));
-        assert!(!list.truncated);
+            threads.list.iter().map(|thread| (thread.process, thread.tid)).collect();
+        assert_eq!(pairs.len(), threads.list.len(), "no thread twice");
+        assert!(threads.list[..count].iter().all(|thread| !thread.is_later));
+        assert!(threads.list[count..].iter().all(|thread| thread.is_later));
+        assert!(!threads.truncated);
     }
 
     #[test]
     fn scanning_ends_when_its_time_is_up() {
-        let mut list = Threads::default();
+        let mut threads = Threads::default();
         // There are two threads at least: the harness's own, and this one.
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || wait.recv());
-        list.scan(&[rustix::process::getpid()], &by_comm, Instant::now());
+        threads.scan(&[rustix::process::getpid()], &by_comm, Instant::now());
         drop(done);
         assert!(waiting.join().is_ok());
-        assert_eq!(list.threads.len(), 1);
-        assert!(list.truncated);
+        assert_eq!(threads.list.len(), 1);
+        assert!(threads.truncated);
     }
 }

@@ -64,6 +64,7 @@ pub struct Pipetest {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+#[expect(clippy::enum_variant_names, reason = "the rule is called spread by its author")]
 enum Spread {
     Tail,
     Spread,

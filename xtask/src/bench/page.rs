@@ -78,7 +78,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let text = markdown(&rows);
     print!("\n{text}");
     if let Some(file) = &options.output {
-        fs::write(&file, text).with_context(|| format!("can't write {}", file.display()))?;
+        fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
     }
     Ok(())
 }

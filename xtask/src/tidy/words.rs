@@ -4,6 +4,7 @@ use super::Tree;
 use super::code::{code_only, words};
 use super::retired::{ALLOWED, COUNTED, INSIDE, Retired, WHOLE};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// One identifier of a file that holds a retired word.
 struct Hit {
@@ -42,7 +43,7 @@ pub fn counts(tree: &Tree) -> String {
         let total: usize = ranked.iter().map(|(_, count)| count).sum();
         let list: Vec<String> =
             ranked.iter().map(|(word, count)| format!("{word} {count}")).collect();
-        text += &format!("{owner:<14} {total:>5}  {}\n", list.join(", "));
+        let _ = writeln!(text, "{owner:<14} {total:>5}  {}", list.join(", "));
     }
     text
 }
@@ -50,18 +51,19 @@ pub fn counts(tree: &Tree) -> String {
 /// Every identifier of one crate that holds a retired word, where it first stands.
 pub fn details(tree: &Tree, owner: &str) -> String {
     let own = hits(tree).into_iter().filter(|hit| hit.owner == owner);
-    own.map(|hit| {
-        format!(
-            "{}:{}: {} ×{} ({} → {})\n",
+    own.fold(String::new(), |mut text, hit| {
+        let _ = writeln!(
+            text,
+            "{}:{}: {} ×{} ({} → {})",
             hit.path,
             hit.line,
             hit.identifier,
             hit.occurrences,
             hit.retired.word,
             hit.retired.instead
-        )
+        );
+        text
     })
-    .collect()
 }
 
 fn hits(tree: &Tree) -> Vec<Hit> {

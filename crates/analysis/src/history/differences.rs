@@ -48,9 +48,10 @@ fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) ->
         for key in keys(before, after).into_iter().filter(|key| fact.covers(key)) {
             // What one of them does not hold is not known to differ.
             let (Some(old), Some(new)) = (before.get(key), after.get(key)) else { continue };
-            let name = match fact.key.ends_with('.') {
-                true => format!("{} {}", fact.label, key.strip_prefix(fact.key).unwrap_or(key)),
-                false => fact.label.to_owned(),
+            let name = if fact.key.ends_with('.') {
+                format!("{} {}", fact.label, key.strip_prefix(fact.key).unwrap_or(key))
+            } else {
+                fact.label.to_owned()
             };
             all.extend(difference(name.trim(), Some(old), Some(new)));
         }

@@ -65,14 +65,15 @@ fn differs(run: &Measured, newest: &Measured) -> Option<String> {
     let is_another = old_id.zip(new_id).is_some_and(|(old, new)| old != new);
     let (old, new) = (machine(run), machine(newest));
     (old != new || is_another).then(|| {
-        let [old, new] = [(run, old), (newest, new)].map(|(run, machine)| named(run, machine));
+        let [old, new] = [(run, old), (newest, new)].map(|(run, machine)| named(run, &machine));
         format!("another machine ({old}, and not {new})")
     })
 }
 
 /// A machine with its name, where it has one.
-fn named(run: &Measured, machine: String) -> String {
-    run.machine.get(HOST_NAME).map_or(machine.clone(), |name| format!("{name}: {machine}"))
+fn named(run: &Measured, machine: &str) -> String {
+    let name = run.machine.get(HOST_NAME);
+    name.map_or_else(|| machine.to_owned(), |name| format!("{name}: {machine}"))
 }
 
 /// The machine, as far as figures are comparable on it.

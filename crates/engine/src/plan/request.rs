@@ -67,6 +67,7 @@ pub struct Overrides {
 
 impl RunRequest {
     /// The same, with the options of the whole run that it leaves open taken from `base`.
+    #[must_use]
     pub fn or(mut self, base: &RunRequest) -> RunRequest {
         if !self.quick && !self.full {
             (self.quick, self.full) = (base.quick, base.full);

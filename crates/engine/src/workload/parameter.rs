@@ -82,10 +82,14 @@ impl Parameter {
     /// what it may be.
     pub fn check(&self, value: &Value, flag: &str) -> Result<Value, String> {
         match (&self.values, value) {
-            (Values::AtLeast(_) | Values::Between(..), Value::Number(_))
-            | (Values::ShareOf(_) | Values::TimesOf(_) | Values::Cpus, Value::Number(_)) => {
-                self.within_bounds(value, flag)
-            }
+            (
+                Values::AtLeast(_)
+                | Values::Between(..)
+                | Values::ShareOf(_)
+                | Values::TimesOf(_)
+                | Values::Cpus,
+                Value::Number(_),
+            ) => self.within_bounds(value, flag),
             (Values::ShareOf(_), Value::Share(_)) | (Values::TimesOf(_), Value::Multiple(_)) => {
                 Ok(value.clone())
             }

@@ -241,7 +241,7 @@ impl Worker<'_> {
                 self.mark_free(index);
             }
             Mode::Sessions if !connection.replied && connection.in_flight.is_empty() => {
-                self.send_first(index)
+                self.send_first(index);
             }
             _ if self.think_ns > 0 && connection.replied => {
                 if connection.in_flight.is_empty() && !connection.thinking {

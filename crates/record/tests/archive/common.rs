@@ -98,11 +98,11 @@ pub fn cell(sequence: u64) -> Cell {
         name: name.into(),
         samples: (0..samples).map(|n: u32| 1000.0 + step * f64::from(n) / 3.0).collect(),
         positions: if name == "add" {
-            (0..samples).map(|n| 10 * n as u64).collect()
+            (0..samples).map(|n| 10 * u64::from(n)).collect()
         } else {
             vec![]
         },
-        operations: 1000 * samples as u64,
+        operations: 1000 * u64::from(samples),
         usage: Usage { user_ns: 1, system_ns: 2, faults_minor: sequence, ..Usage::default() },
         histogram: if name == "loop" { "HISTFAAAAC".into() } else { String::new() },
     };

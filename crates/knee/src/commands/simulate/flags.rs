@@ -22,7 +22,7 @@ pub struct Lock {
     pub cpus: Option<u64>,
     /// Threads, separated by commas: numbers, or multiples of the CPUs such as 1/2x or 4x
     #[arg(long, value_name = "T", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(default_value = "1/2x,1x,2x,4x,8x,16x", value_parser = usage::value)]
+    #[arg(default_value = "1/2x,1x,2x,4x,8x,16x", value_parser = usage::value())]
     pub threads: Vec<Value>,
     /// Locks, separated by commas [default: all that can be simulated]
     #[arg(long = "algorithm", alias = "algorithms", value_name = "NAMES", value_delimiter = ',')]

@@ -1,28 +1,33 @@
-//! The command line: every command and flag, and nothing of what they do.
+//! The command line: every command, and nothing of what they do. A command's flags are in its file.
 //!
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
+use crate::commands::advise::Advise;
 use crate::commands::compare::{self, Compare};
+use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
-use crate::commands::exchange::table_flags::TableFlags;
+use crate::commands::exchange::record::Record;
 use crate::commands::history::History;
+use crate::commands::list::List;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
+use crate::commands::report::Report;
+use crate::commands::run::flags::Run;
 use crate::commands::serve::httpd::Httpd;
 use crate::commands::serve::load::Load;
+use crate::commands::show::Show;
 use crate::commands::simulate::Simulate;
 use crate::exit::{CODES, Trouble};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use engine::{Parameter, RunRequest, Values};
+use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use engine::{Parameter, Values};
 use record::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Finds where a system stops scaling.
 ///
@@ -81,308 +86,6 @@ pub enum Command {
         #[arg(long = "folder", value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-}
-
-#[derive(Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct Run {
-    /// What to exercise: see `knee list workloads` [default: the suite and its control]
-    #[arg(value_name = "WORKLOAD")]
-    pub workloads: Vec<String>,
-    /// What to compare, separated by commas [default: all that are available]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub subjects: Vec<String>,
-    /// What not to compare, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub without: Vec<String>,
-    /// Of `build`, leave out the maximal load, as kernbench's -M did: the same as --without maximal
-    #[arg(short = 'M', long)]
-    pub no_max: bool,
-    /// Points on the axis, separated by commas: 100,1k,10k; or, where it is a part of something,
-    /// percentages: 1%,50% [default: the workload's own]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(value_parser = usage::value())]
-    pub points: Vec<Value>,
-    /// The parameter that grows: see `knee list workloads` [default: the workload's own]
-    #[arg(long, value_name = "PARAMETER")]
-    pub axis: Option<String>,
-    /// Passes over all cells [default: what is usual for each workload, 5 to 9; --full 10]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    #[arg(value_parser = quantities::count_within::<u32>(1..=engine::ROUNDS_MAX))]
-    pub rounds: Option<u32>,
-    /// Time for all of it: rounds go where intervals are still wide, until it is spent; --rounds is then the
-    /// most of them
-    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with = "resume")]
-    pub budget: Option<Duration>,
-    /// Stop adding rounds once the 95 % CI is within ±P % of the median; --rounds is then the maximum
-    /// [default: 30]
-    #[arg(long, value_name = "PERCENTAGE", value_parser = quantities::percentage, conflicts_with = "resume")]
-    pub precision: Option<f64>,
-    /// The short list of points, and little time for each
-    #[arg(long, conflicts_with = "full")]
-    pub quick: bool,
-    /// All points, more rounds, and more time for each
-    #[arg(long)]
-    pub full: bool,
-    /// Time that one figure of one cell is measured for: 30ms, 1s
-    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
-    pub time: Option<Duration>,
-    /// Kill a worker after this time; its cell counts as failed [default: 30s and ten
-    /// times --time]
-    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
-    pub deadline: Option<Duration>,
-    /// Pin workers to these CPUs, separated by commas
-    #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
-    pub pin: Vec<usize>,
-    /// Shuffle the cells by this number, and draw at random by it [default: drawn]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Complete a run that was interrupted [default: the latest such]
-    #[arg(
-        long,
-        value_name = "RUN",
-        num_args = 0..=1,
-        default_missing_value = "",
-        require_equals = true,
-        conflicts_with_all = [
-            "workloads", "subjects", "without", "no_max", "points", "axis", "rounds", "quick", "full", "time", "deadline", "pin",
-            "seed",
-        ]
-    )]
-    pub resume: Option<String>,
-    /// Measure this suite of knee.toml; what flags say besides wins
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "like"])]
-    pub suite: Option<String>,
-    /// Suites are in this file [default: knee.toml in this folder, or the nearest one above]
-    #[arg(long, value_name = "FILE", requires = "suite")]
-    pub config: Option<PathBuf>,
-    /// Show the plan and the time that it takes, and measure nothing
-    #[arg(long, conflicts_with = "resume")]
-    pub plan: bool,
-    /// Keep this with the run, to tell it from others: commit=3701d31; may be repeated
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = usage::label, conflicts_with = "resume")]
-    pub labels: Vec<(String, String)>,
-    /// Call this machine NAME in the record and in reports [default: its host name]
-    #[arg(long, value_name = "NAME", conflicts_with = "resume", hide_short_help = true)]
-    pub host_name: Option<String>,
-    /// Write the HTML report to this file [default: beside the record]
-    #[arg(short, long, value_name = "FILE.html")]
-    pub output: Option<PathBuf>,
-    /// Use a classic benchmark's settings and output format: see `knee list originals`
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json", "resume"])]
-    pub like: Option<String>,
-    /// Show every table, not the headline metric's only
-    #[arg(long)]
-    pub all: bool,
-    /// Print JSON instead of tables
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: Place,
-    /// Values of parameters by name, from the flags that the table of workloads gave.
-    #[arg(skip)]
-    pub parameters: BTreeMap<String, Vec<Value>>,
-}
-
-impl Run {
-    /// What the flags ask of a run.
-    pub fn request(&self) -> RunRequest {
-        let maximal = self.no_max.then(|| "maximal".to_owned());
-        RunRequest {
-            workloads: self.workloads.clone(),
-            subjects: self.subjects.clone(),
-            without: self.without.iter().cloned().chain(maximal).collect(),
-            axis: self.axis.clone(),
-            points: self.points.clone(),
-            parameters: self.parameters.clone(),
-            rounds: self.rounds,
-            quick: self.quick,
-            full: self.full,
-            time: self.time,
-            deadline: self.deadline,
-            budget: self.budget,
-            precision: self.precision,
-            pinned_cpus: self.pin.clone(),
-            seed: self.seed,
-            overrides: BTreeMap::new(),
-        }
-    }
-}
-
-#[derive(Args, Debug)]
-pub struct List {
-    /// What to list
-    #[arg(value_name = "WHAT", default_value = "all")]
-    pub what: What,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum What {
-    /// Workloads, mechanisms, locks, likes and suites
-    All,
-    /// What can be exercised
-    Workloads,
-    /// Readiness mechanisms
-    Mechanisms,
-    /// Locks: who comes next, and what those do that wait
-    Locks,
-    /// Classic benchmarks whose settings and output `knee run --like` uses
-    #[value(alias = "likes")]
-    Originals,
-    /// Suites of knee.toml: see `knee run --suite`
-    Suites,
-}
-
-#[derive(Args, Debug)]
-pub struct Show {
-    /// A number, the beginning of an id, `last`, FILE.db or FILE.db:RUN
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
-    /// Show every table, not the headline metric's only
-    #[arg(long)]
-    pub all: bool,
-    /// Print JSON, with every sample
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: Place,
-}
-
-#[derive(Args, Debug)]
-pub struct Report {
-    /// Numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub runs: Vec<String>,
-    /// Where to write it
-    #[arg(short, long, value_name = "FILE.html")]
-    pub output: PathBuf,
-    #[command(flatten)]
-    pub place: Place,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = ANALYSE_MORE)]
-pub struct Analyse {
-    /// The table: a file with a line of column names, separated by commas, semicolons or tabs; - is
-    /// standard input
-    #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
-    pub file: PathBuf,
-    #[command(flatten)]
-    pub table: TableFlags,
-    /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
-    #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
-    pub sd: Option<String>,
-    /// How many figures each mean is of
-    #[arg(long, value_name = "N", requires = "sd", value_parser = quantities::count_within::<u64>(2..=quantities::COUNT_MAX))]
-    pub n: Option<u64>,
-    /// Write the HTML report to this file
-    #[arg(short, long, value_name = "FILE.html")]
-    pub output: Option<PathBuf>,
-    /// Show every table and every finding
-    #[arg(long)]
-    pub all: bool,
-    /// Print JSON, with every figure
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What `knee help analyse` says below its flags.
-const ANALYSE_MORE: &str = "\
-Rows with the same subject and x in one table are repetitions: their median is shown, with its
-interval. A figure that is empty, -, – or n/a is none; other text in its place, such as `aborted
-after 6 hours`, is the reason why there is none. x may be written 10000, 10,000, 10k, 0.5 or 10%.
-Nothing is recorded.
-
-Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
-the first, and where there are standard deviations (--sd, --n), with an interval.
-
-Examples:
-  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
-      --per machine,pipes -o pipetest.html
-  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5";
-
-/// Advise which mechanism to use, from what was measured on this machine
-///
-/// Either for a number of watched descriptors and of those among them that are active at a time, or
-/// for a live process, whose waits are looked at for some seconds.
-#[derive(Args, Clone, Debug)]
-pub struct Advise {
-    /// Descriptors that are watched: 1000, 9k
-    #[arg(long, value_name = "N", requires = "active", required_unless_present = "pid")]
-    #[arg(allow_hyphen_values = true, value_parser = usage::value())]
-    pub total: Option<Value>,
-    /// Those of them that are active at a time: 50, or a percentage: 5%
-    #[arg(long, value_name = "M", requires = "total", allow_hyphen_values = true)]
-    #[arg(value_parser = usage::value())]
-    pub active: Option<Value>,
-    /// Look at this process instead: what its waits watch, and how many events they return
-    #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]
-    #[arg(allow_hyphen_values = true)]
-    pub pid: Option<u32>,
-    /// How long to look at the process: 5s, 500ms, or a number of seconds
-    #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
-    #[arg(value_parser = quantities::seconds)]
-    pub seconds: Duration,
-    /// What to choose from, separated by commas [default: all that were measured]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub mechanisms: Vec<String>,
-    /// Measure the spot where nothing recorded covers it
-    #[arg(long)]
-    pub measure: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: Place,
-}
-
-#[derive(Args, Debug)]
-pub struct Record {
-    #[command(subcommand)]
-    pub action: RecordAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum RecordAction {
-    /// List the runs
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Print where the record is
-    Path {
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Bring the runs of other records into this one: what is there stays, what is missing is added
-    Merge {
-        /// Records to bring them from
-        #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Remove runs for good
-    Delete {
-        /// Numbers, beginnings of ids, or `last`
-        #[arg(value_name = "RUN", required = true)]
-        runs: Vec<String>,
-        #[command(flatten)]
-        place: Place,
-    },
-}
-
-#[derive(Args, Clone, Debug, Default)]
-pub struct Place {
-    /// The record [default: knee/knee.db in the user's data folder]
-    #[arg(long = "record", value_name = "FILE")]
-    pub file: Option<PathBuf>,
 }
 
 /// The whole command line, with what the tables add to it.

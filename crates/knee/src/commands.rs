@@ -9,13 +9,14 @@ pub mod history;
 pub mod interleave;
 pub mod list;
 pub mod machine;
+mod record_file;
 pub mod report;
 pub mod run;
 pub mod serve;
 pub mod show;
 pub mod simulate;
 
-use crate::args::Place;
+use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
 use ::record::{Archive, Error, Run, RunRef, SqliteArchive, default_path};
 use std::os::linux::net::SocketAddrExt;
@@ -23,18 +24,18 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 
 /// The record that is meant: the one that was named, or the user's own.
-fn place(place: &Place) -> Result<PathBuf, Trouble> {
-    match &place.file {
+fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
+    match &record_file.file {
         Some(file) => Ok(file.clone()),
         None => Ok(default_path()?),
     }
 }
 
 /// Reads the run that is meant by `name`, from the file in the name or the record in use.
-fn read(name: &str, in_use: &Place) -> Result<Run, Trouble> {
+fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
     let named = meant.file.is_some() || in_use.file.is_some();
-    let file = meant.file.map_or_else(|| place(in_use), Ok)?;
+    let file = meant.file.map_or_else(|| record_path(in_use), Ok)?;
     let load = || {
         let archive = SqliteArchive::open_read_only(file)?;
         archive.load(archive.resolve(&meant.run)?)

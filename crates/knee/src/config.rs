@@ -1,6 +1,6 @@
 //! `knee.toml`: which file is meant, and what a suite of it comes to beside the flags, which win.
 
-use crate::args::Run as Asked;
+use crate::commands::run::flags::Run as Asked;
 use crate::exit::Trouble;
 use engine::{Overrides, RunRequest};
 use rustix::fs::OFlags;

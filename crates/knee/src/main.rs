@@ -75,7 +75,9 @@ fn internal(words: &[String]) -> Option<ExitCode> {
             load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)
         }
         [_, command, folder, means, parent] if command == selftest::disk::DISK_COMMAND => {
-            selftest::disk::child_main(std::path::Path::new(folder), means, parent)
+            let knee =
+                |words: Vec<String>| args::parse(&words).and_then(|command| obey(command, words));
+            selftest::disk::child_main(std::path::Path::new(folder), means, parent, knee)
         }
         _ => return None,
     };

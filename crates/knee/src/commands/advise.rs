@@ -1,13 +1,52 @@
 //! `knee advise`: which mechanism is cheapest, from what was measured on this machine.
 
-use crate::args::{Advise, Run as Asked};
-use crate::commands::{place, run};
+use crate::commands::record_file::RecordFile;
+use crate::commands::run::flags::Run as Asked;
+use crate::commands::{record_path, run};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_json, style};
+use crate::usage;
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
+use clap::Args;
 use report::advice::{Said, Source};
 use std::path::Path;
+use std::time::Duration;
+
+/// Advise which mechanism to use, from what was measured on this machine
+///
+/// Either for a number of watched descriptors and of those among them that are active at a time, or
+/// for a live process, whose waits are looked at for some seconds.
+#[derive(Args, Clone, Debug)]
+pub struct Advise {
+    /// Descriptors that are watched: 1000, 9k
+    #[arg(long, value_name = "N", requires = "active", required_unless_present = "pid")]
+    #[arg(allow_hyphen_values = true, value_parser = usage::value())]
+    pub total: Option<Value>,
+    /// Those of them that are active at a time: 50, or a percentage: 5%
+    #[arg(long, value_name = "M", requires = "total", allow_hyphen_values = true)]
+    #[arg(value_parser = usage::value())]
+    pub active: Option<Value>,
+    /// Look at this process instead: what its waits watch, and how many events they return
+    #[arg(long, value_name = "PID", conflicts_with_all = ["total", "active"])]
+    #[arg(allow_hyphen_values = true)]
+    pub pid: Option<u32>,
+    /// How long to look at the process: 5s, 500ms, or a number of seconds
+    #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
+    #[arg(value_parser = quantities::seconds)]
+    pub seconds: Duration,
+    /// What to choose from, separated by commas [default: all that were measured]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub mechanisms: Vec<String>,
+    /// Measure the spot where nothing recorded covers it
+    #[arg(long)]
+    pub measure: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub record_file: RecordFile,
+}
 
 /// The workload that a spot is measured with.
 const MEASURED_BY: &str = "pipetest";
@@ -31,7 +70,7 @@ pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
 /// The advice for `spot`: from the record, or measured where that was asked for, and then for all
 /// that lies between the `ends` of what may be active.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
-    let file = place(&ask.place)?;
+    let file = record_path(&ask.record_file)?;
     match recorded(ask, spot, &file)? {
         Some(said) => Ok(said),
         None if ask.measure => measured(ask, spot, ends),
@@ -141,7 +180,7 @@ fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
         subjects: ask.mechanisms.clone(),
         points: counts(spot, ends),
         parameters: parameters.into(),
-        place: ask.place.clone(),
+        record_file: ask.record_file.clone(),
         ..Asked::default()
     }
 }

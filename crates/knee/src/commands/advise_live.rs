@@ -1,7 +1,6 @@
 //! `knee advise --pid`: what a live process waits for, and what that says about its mechanism.
 
-use crate::args::Advise;
-use crate::commands::advise::advice;
+use crate::commands::advise::{Advise, advice};
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use analysis::advise::{Ranked, Spot};

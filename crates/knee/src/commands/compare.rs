@@ -3,8 +3,8 @@
 mod baseline;
 mod verdict;
 
-use crate::args::Run as Measured;
-use crate::commands::{interleave, place, read, report};
+use crate::commands::run::flags::Run as Measured;
+use crate::commands::{interleave, read, record_path, report};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files;
 use crate::output::{print, print_exactly, style};
@@ -103,7 +103,7 @@ pub fn adapted(command: Command) -> Command {
 
 /// Compares two runs; or only names one.
 pub fn compare(ask: &Compare, command: Vec<String>) -> Result<Exit, Trouble> {
-    let record = place(&ask.run.place).ok();
+    let record = record_path(&ask.run.record_file).ok();
     if let Some(page) = &ask.run.output {
         report::check(page, record.as_deref())?;
     }
@@ -234,7 +234,7 @@ fn runs(ask: &Compare, command: Vec<String>) -> Result<(Run, Run), Trouble> {
             )));
         }
     };
-    let (base, new) = (read(&base, &ask.run.place)?, read(new, &ask.run.place)?);
+    let (base, new) = (read(&base, &ask.run.record_file)?, read(new, &ask.run.record_file)?);
     if base.summary.id == new.summary.id {
         return Err(Trouble::usage(format!(
             "both are run {} ({}); name another, or measure one: `knee run`",
@@ -247,7 +247,7 @@ fn runs(ask: &Compare, command: Vec<String>) -> Result<(Run, Run), Trouble> {
 /// Where runs that were measured just now are found again.
 fn recorded(ask: &Compare, base: &Run, new: &Run) -> String {
     let numbers = [base.summary.number, new.summary.number];
-    match place(&ask.run.place) {
+    match record_path(&ask.run.record_file) {
         Ok(file) if ask.interleave.is_some() && numbers.iter().all(|number| *number > 0) => {
             let [base, new] = numbers;
             format!("Record: {} (runs {base} and {new})\n", file.display())
@@ -264,7 +264,7 @@ fn write(
     comparison: &Comparison,
 ) -> Result<(), Trouble> {
     // The record may have come to be since the file was looked at.
-    report::check(file, place(&ask.run.place).ok().as_deref())?;
+    report::check(file, record_path(&ask.run.record_file).ok().as_deref())?;
     let analysed = runs.into_iter().map(|run| {
         let conclusions = findings::conclude(&run);
         (run, conclusions)

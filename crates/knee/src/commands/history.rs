@@ -1,7 +1,7 @@
 //! `knee history`: the runs of a record over time, and where a level changed.
 
-use crate::args::Place;
-use crate::commands::{nothing_yet, place};
+use crate::commands::record_file::RecordFile;
+use crate::commands::{nothing_yet, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
@@ -54,7 +54,7 @@ pub struct History {
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
-    pub place: Place,
+    pub record_file: RecordFile,
 }
 
 /// What `knee help history` says below its flags.
@@ -103,7 +103,7 @@ const PAGE: Kind = Kind { name: "HTML page", head: "<!DOCTYPE html>" };
 
 /// Shows the history of a workload.
 pub fn history(ask: &History) -> Result<Exit, Trouble> {
-    let file = place(&ask.place)?;
+    let file = record_path(&ask.record_file)?;
     let records: [&Path; 1] = [&file];
     if let Some(page) = &ask.output {
         files::check(page, &PAGE, &records)?;
@@ -132,7 +132,7 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
 
 /// What of each run counts, the oldest run first. One run at a time is in memory with its samples.
 fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
-    let named = ask.place.file.is_some();
+    let named = ask.record_file.file.is_some();
     let archive = SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?;
     let mut summaries: Vec<RunSummary> = archive
         .runs()?

@@ -1,8 +1,8 @@
 //! Two runs whose cells take turns: by workers of this knee, and by workers that are started through
 //! other words, such as another environment, other CPUs or another knee.
 
-use super::{Claim, place, run};
-use crate::args::Run as Asked;
+use super::{Claim, record_path, run};
+use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, complain, names_the_wrong_thing};
 use crate::progress::Progress;
 use ::record::{Archive, CellKey, Parameters, Plan, Run, SqliteArchive};
@@ -28,7 +28,7 @@ pub fn interleaved(asked: &Asked, with: &str, command: Vec<String>) -> Result<(R
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     engine::raise_descriptors_max();
-    let file = place(&asked.place)?;
+    let file = record_path(&asked.record_file)?;
     let labels = labels(asked)?;
     if asked.budget.is_some() || asked.precision.is_some() {
         let what = "--interleave measures every round of both: leave out --budget and --precision";

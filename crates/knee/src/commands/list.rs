@@ -1,15 +1,42 @@
 //! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
 
-use crate::args::{List, What};
 use crate::config;
 use crate::exit::{Exit, Trouble};
 use crate::like;
 use crate::output::{print, print_json};
+use clap::Args;
 use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
 use serde_json::{Value, json};
 use std::fmt::Write;
+
+#[derive(Args, Debug)]
+pub struct List {
+    /// What to list
+    #[arg(value_name = "WHAT", default_value = "all")]
+    pub what: What,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// Workloads, mechanisms, locks, likes and suites
+    All,
+    /// What can be exercised
+    Workloads,
+    /// Readiness mechanisms
+    Mechanisms,
+    /// Locks: who comes next, and what those do that wait
+    Locks,
+    /// Classic benchmarks whose settings and output `knee run --like` uses
+    #[value(alias = "likes")]
+    Originals,
+    /// Suites of knee.toml: see `knee run --suite`
+    Suites,
+}
 
 /// Lists the tables.
 pub fn list(ask: &List) -> Result<Exit, Trouble> {

@@ -1,24 +1,38 @@
 //! `knee report`: the self-contained HTML page of one run, or of several overlaid.
 
-use crate::args::Report;
-use crate::commands::{place, read};
+use crate::commands::record_file::RecordFile;
+use crate::commands::{read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print;
 use ::record::Run;
+use clap::Args;
 use findings::Conclusions;
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub runs: Vec<String>,
+    /// Where to write it
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub record_file: RecordFile,
+}
 
 /// What may be replaced by a page.
 const PAGE: Kind = Kind { name: "HTML page", head: "<!DOCTYPE html>" };
 
 /// Writes the page.
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {
-    let record = place(&ask.place).ok();
+    let record = record_path(&ask.record_file).ok();
     check(&ask.output, record.as_deref())?;
     let mut pages = Vec::new();
     for name in &ask.runs {
-        let run = read(name, &ask.place)?;
+        let run = read(name, &ask.record_file)?;
         let conclusions = findings::conclude(&run);
         pages.push((run, conclusions));
     }

@@ -1,12 +1,13 @@
 //! `knee run`: from what was asked for to a plan, to cells in the record, to tables and findings.
 
+pub mod flags;
 mod outline;
 mod planned;
 
 pub use planned::{planned, planned_in_turns};
 
-use crate::args::Run as Asked;
-use crate::commands::{Claim, nothing_yet, place, report};
+use crate::commands::run::flags::Run as Asked;
+use crate::commands::{Claim, nothing_yet, record_path, report};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::like;
 use crate::output::{print, print_json, style};
@@ -32,10 +33,10 @@ pub struct ClaimedRun {
 /// Measures what was asked for, or completes what was interrupted, and reports it.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     if asked.plan {
-        return outline::print(asked, &place(&asked.place)?);
+        return outline::print(asked, &record_path(&asked.record_file)?);
     }
     let (claimed, unsaved) = measured(asked, command)?;
-    conclude(asked, &place(&asked.place)?, claimed, unsaved.as_ref())
+    conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref())
 }
 
 /// Measures what was asked for, or completes what was interrupted. What the record could not take
@@ -47,13 +48,13 @@ pub fn measured(
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     engine::raise_descriptors_max();
-    let file = place(&asked.place)?;
+    let file = record_path(&asked.record_file)?;
     if let Some(page) = &asked.output {
         report::check(page, Some(&file))?;
     }
     let settings = Settings::new(engine::calibrate(), stop);
     let mut claimed = match &asked.resume {
-        Some(name) => resumed(&file, name, asked.place.file.is_some())?,
+        Some(name) => resumed(&file, name, asked.record_file.file.is_some())?,
         None => begun(asked, command, &file, &settings.clock)?,
     };
 

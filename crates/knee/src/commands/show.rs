@@ -1,14 +1,30 @@
 //! `knee show`: the tables and findings of a run, from the record.
 
-use crate::args::Show;
 use crate::commands::read;
+use crate::commands::record_file::RecordFile;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
+use clap::Args;
 use report::json::Samples;
+
+#[derive(Args, Debug)]
+pub struct Show {
+    /// A number, the beginning of an id, `last`, FILE.db or FILE.db:RUN
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// Show every table, not the headline metric's only
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with every sample
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub record_file: RecordFile,
+}
 
 /// Shows a run.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
-    let run = read(&ask.run, &ask.place)?;
+    let run = read(&ask.run, &ask.record_file)?;
     let conclusions = findings::conclude(&run);
     if ask.json {
         print_json(&report::json::run(&run, &conclusions, Samples::Include))?;

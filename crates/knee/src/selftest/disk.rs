@@ -5,8 +5,6 @@
 //! the kernel allows no such thing, a limit to the size of files stands for it.
 
 use super::{Bench, Control, Proof, State};
-use crate::args::{self, Command as Line};
-use crate::commands;
 use crate::exit::{Exit, Trouble};
 use record::{Archive, SqliteArchive};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -28,6 +26,9 @@ pub const CONTROL: Control = Control {
 
 /// The hidden subcommand under which the child measures onto a disk that is too small.
 pub const DISK_COMMAND: &str = "__selftest-disk";
+
+/// What `knee` does with the words of a command line.
+pub type Knee = fn(Vec<String>) -> Result<Exit, Trouble>;
 
 /// What stands for a full disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,14 +157,14 @@ fn judged(means: Means, came: &Came, printed: &str) -> Proof {
 }
 
 /// The child: makes its disk small, measures onto it, and says what came of it in a last line.
-pub fn child_main(folder: &Path, means: &str, parent: &str) -> io::Result<()> {
+pub fn child_main(folder: &Path, means: &str, parent: &str, knee: Knee) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if parent.parse().ok() != Some(std::os::unix::process::parent_id()) {
         return Err(io::Error::other(engine::ORPHANED));
     }
     let means: Means = serde_json::from_str(means)?;
     let came = match small(folder, means) {
-        Ok(()) => measured(&folder.join("full.db")),
+        Ok(()) => measured(&folder.join("full.db"), knee),
         Err(error) => {
             let cannot = Some(format!("{}: {error}", means.told()));
             Came { cannot, failed: false, line: String::new(), recorded: 0, planned: 0 }
@@ -184,17 +185,13 @@ fn small(folder: &Path, means: Means) -> io::Result<()> {
 }
 
 /// `knee run` as a user types it.
-fn measured(file: &Path) -> Came {
+fn measured(file: &Path, knee: Knee) -> Came {
     let rounds = ROUNDS.to_string();
     let record = file.to_string_lossy();
     let words = ["knee", "run", "null", "--points", "1,2", "--time", "2ms", "--rounds", &rounds];
     let words: Vec<String> =
         words.iter().chain(&["--record", &record]).map(|&word| word.into()).collect();
-    let ended = match args::parse(&words) {
-        Ok(Line::Run(run)) => commands::run::run(&run, words),
-        Ok(_) => Err(Trouble::usage("these are the words of another command")),
-        Err(trouble) => Err(trouble),
-    };
+    let ended = knee(words);
     let recorded = SqliteArchive::open_read_only(file)
         .and_then(|archive| archive.load(archive.resolve("last")?))
         .map_or(0, |run| run.cells.len());

@@ -1,7 +1,7 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
 use super::Compare;
-use crate::commands::{nothing_yet, place};
+use crate::commands::{nothing_yet, record_path};
 use crate::exit::Trouble;
 use ::record::{Archive, Run, RunRef, SqliteArchive};
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ pub fn check(name: &str) -> Result<(), Trouble> {
 /// Names the run that is meant by `run`, and says so.
 pub fn save(ask: &Compare, name: &str, run: &str) -> Result<String, Trouble> {
     let meant = RunRef::parse(run)?;
-    let named = meant.file.is_some() || ask.run.place.file.is_some();
-    let file = meant.file.map_or_else(|| place(&ask.run.place), Ok)?;
+    let named = meant.file.is_some() || ask.run.record_file.file.is_some();
+    let file = meant.file.map_or_else(|| record_path(&ask.run.record_file), Ok)?;
     // Opening it to write would make one where there is none.
     let number = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.resolve(&meant.run))
@@ -43,7 +43,7 @@ fn holder(ask: &Compare) -> Result<PathBuf, Trouble> {
     let named = ask.run.workloads.last().filter(|_| ask.interleave.is_none());
     let given = ask.run.workloads.len() + usize::from(ask.baseline.is_some());
     let meant = named.filter(|_| given == 2).map(|name| RunRef::parse(name)).transpose()?;
-    meant.and_then(|meant| meant.file).map_or_else(|| place(&ask.run.place), Ok)
+    meant.and_then(|meant| meant.file).map_or_else(|| record_path(&ask.run.record_file), Ok)
 }
 
 fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
@@ -59,8 +59,8 @@ fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
 
 /// The number of the run that has this name in the record in use.
 pub fn run(ask: &Compare, name: &str) -> Result<String, Trouble> {
-    let file = place(&ask.run.place)?;
-    let named = ask.run.place.file.is_some();
+    let file = record_path(&ask.run.record_file)?;
+    let named = ask.run.record_file.file.is_some();
     let known = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;

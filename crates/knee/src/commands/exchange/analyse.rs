@@ -1,12 +1,55 @@
 //! `knee analyse`: the tables and findings of a table from elsewhere.
 
-use crate::args::Analyse;
+use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::report;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::report::json::Samples;
 use analysis::{Analysis, MissingFigure};
+use clap::Args;
 use foreign_tables::{Foreign, Input, Request};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = ANALYSE_MORE)]
+pub struct Analyse {
+    /// The table: a file with a line of column names, separated by commas, semicolons or tabs; - is
+    /// standard input
+    #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub table: TableFlags,
+    /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
+    #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
+    pub sd: Option<String>,
+    /// How many figures each mean is of
+    #[arg(long, value_name = "N", requires = "sd", value_parser = quantities::count_within::<u64>(2..=quantities::COUNT_MAX))]
+    pub n: Option<u64>,
+    /// Write the HTML report to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Show every table and every finding
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON, with every figure
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `knee help analyse` says below its flags.
+const ANALYSE_MORE: &str = "\
+Rows with the same subject and x in one table are repetitions: their median is shown, with its
+interval. A figure that is empty, -, – or n/a is none; other text in its place, such as `aborted
+after 6 hours`, is the reason why there is none. x may be written 10000, 10,000, 10k, 0.5 or 10%.
+Nothing is recorded.
+
+Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
+the first, and where there are standard deviations (--sd, --n), with an interval.
+
+Examples:
+  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
+      --per machine,pipes -o pipetest.html
+  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5";
 
 /// Analyses a table. Nothing is recorded.
 pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {

@@ -1,7 +1,7 @@
 //! `knee export`: a run as a file for other programs.
 
-use crate::args::Place;
-use crate::commands::{place, read};
+use crate::commands::record_file::RecordFile;
+use crate::commands::{read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::stream;
@@ -29,7 +29,7 @@ pub struct Export {
     #[arg(long, value_name = "WHAT")]
     pub what: Option<What>,
     #[command(flatten)]
-    pub place: Place,
+    pub record_file: RecordFile,
 }
 
 /// What `knee help export` says below its flags.
@@ -82,7 +82,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     if let Some(file) = &ask.output {
         files::check(file, &kind, &records)?;
     }
-    let run = read(&ask.run, &ask.place)?;
+    let run = read(&ask.run, &ask.record_file)?;
     let material = Material::new(&run, what);
     (format.check)(&material)
         .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
@@ -110,5 +110,5 @@ fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Troub
 /// The record in use, and the one that the run is in.
 fn records(ask: &Export) -> Vec<PathBuf> {
     let meant = RunRef::parse(&ask.run).ok().and_then(|meant| meant.file);
-    place(&ask.place).ok().into_iter().chain(meant).collect()
+    record_path(&ask.record_file).ok().into_iter().chain(meant).collect()
 }

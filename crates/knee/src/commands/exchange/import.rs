@@ -1,9 +1,9 @@
 //! `knee import`: runs that were exported back into a record, and tables from elsewhere as runs.
 
-use crate::args::Place;
 use crate::commands::exchange::table_flags::TableFlags;
+use crate::commands::record_file::RecordFile;
 use crate::commands::run::labels;
-use crate::commands::{Claim, place};
+use crate::commands::{Claim, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print;
 use crate::usage;
@@ -34,7 +34,7 @@ pub struct Import {
     #[arg(long, value_name = "DATE", value_parser = moment)]
     pub started: Option<String>,
     #[command(flatten)]
-    pub place: Place,
+    pub record_file: RecordFile,
 }
 
 /// What `knee help import` says below its flags.
@@ -99,7 +99,7 @@ pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
             "{flag} is for tables, and {name} is a run, which brings all of it along; leave it away"
         )));
     }
-    let mut into = SqliteArchive::open(place(&ask.place)?)?;
+    let mut into = SqliteArchive::open(record_path(&ask.record_file)?)?;
     let mut refused = false;
     for read in &all {
         refused |= !add(&mut into, read)?;

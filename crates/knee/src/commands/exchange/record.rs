@@ -1,29 +1,69 @@
 //! `knee record`: what is recorded, and where.
 
-use crate::args::{Place, Record, RecordAction};
-use crate::commands::{Claim, nothing_yet, place};
+use crate::commands::record_file::RecordFile;
+use crate::commands::{Claim, nothing_yet, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json};
 use ::record::{Archive, Error, Merged, RunState, RunSummary, SqliteArchive};
+use clap::{Args, Subcommand};
 use printable::replace_unprintable;
 use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
 
+#[derive(Args, Debug)]
+pub struct Record {
+    #[command(subcommand)]
+    pub action: RecordAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RecordAction {
+    /// List the runs
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
+    /// Print where the record is
+    Path {
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
+    /// Bring the runs of other records into this one: what is there stays, what is missing is added
+    Merge {
+        /// Records to bring them from
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
+    /// Remove runs for good
+    Delete {
+        /// Numbers, beginnings of ids, or `last`
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
+}
+
 /// Does one of the things that can be done with a record.
 pub fn record(ask: &Record) -> Result<Exit, Trouble> {
     match &ask.action {
-        RecordAction::List { json, place } => list(place, *json),
-        RecordAction::Path { place: named } => {
-            print_exactly(&format!("{}\n", place(named)?.display()))
+        RecordAction::List { json, record_file } => list(record_file, *json),
+        RecordAction::Path { record_file: named } => {
+            print_exactly(&format!("{}\n", record_path(named)?.display()))
         }
-        RecordAction::Merge { files, place } => return merge(place, files),
-        RecordAction::Delete { runs, place } => delete(place, runs),
+        RecordAction::Merge { files, record_file } => return merge(record_file, files),
+        RecordAction::Delete { runs, record_file } => delete(record_file, runs),
     }?;
     Ok(Exit::Done)
 }
 
-fn list(named: &Place, json: bool) -> Result<(), Trouble> {
-    let file = place(named)?;
+fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
+    let file = record_path(named)?;
     let (runs, damaged) = match SqliteArchive::open_read_only(&file) {
         Ok(archive) => (archive.runs()?, archive.damaged()?),
         // The user's own record that nothing was measured into yet has no runs, and nothing wrong.
@@ -69,11 +109,11 @@ fn line(run: &RunSummary) -> String {
 
 /// Brings the runs of all `files` together. One that contradicts what is there is named, and the others
 /// are merged all the same.
-fn merge(named: &Place, files: &[PathBuf]) -> Result<Exit, Trouble> {
+fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     // A record that can't be read is found out before anything is changed.
     let others: Result<Vec<SqliteArchive>, Error> =
         files.iter().map(SqliteArchive::open_untouched).collect();
-    let (others, mut into) = (others?, SqliteArchive::open(place(named)?)?);
+    let (others, mut into) = (others?, SqliteArchive::open(record_path(named)?)?);
     let (mut alike, mut refused) = (0, 0);
     for (other, file) in others.iter().zip(files) {
         for run in other.runs()? {
@@ -134,8 +174,8 @@ fn merge_one(
     Ok(Some(merged))
 }
 
-fn delete(named: &Place, names: &[String]) -> Result<(), Trouble> {
-    let file = place(named)?;
+fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
+    let file = record_path(named)?;
     // Opening it to write would make one where there is none.
     let there = SqliteArchive::open_read_only(&file);
     drop(there.map_err(|error| nothing_yet(error, named.file.is_some()))?);

@@ -1,8 +1,8 @@
 //! `knee doctor`: what keeps workloads from running here or figures from being repeatable, and what
 //! fixes it.
 
-use crate::args::Place;
-use crate::commands::place;
+use crate::commands::record_file::RecordFile;
+use crate::commands::record_path;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::doctor::{self as checks, Examined, Machine, Outcome, State, terminal};
@@ -34,7 +34,7 @@ pub struct Doctor {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub record_file: RecordFile,
 }
 
 /// The name of every check.
@@ -66,7 +66,7 @@ fn more() -> String {
 
 /// Examines, fixes, or puts back.
 pub fn doctor(flags: &Doctor) -> Result<Exit, Trouble> {
-    let record = place(&flags.place)?;
+    let record = record_path(&flags.record_file)?;
     let saved = checks::state_file(&record);
     if flags.undo {
         return undo(flags, &record, &saved);

@@ -1,7 +1,7 @@
 //! `knee run --plan`: what a run would measure, and how long it would take. It measures and records nothing.
 
 use super::planned;
-use crate::args::Run as Asked;
+use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Exit, Trouble};
 use crate::output;
 use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};

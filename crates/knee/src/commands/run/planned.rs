@@ -1,6 +1,6 @@
 //! From flags, with a suite or an original where one is named, to a plan.
 
-use crate::args::Run as Asked;
+use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, complain};
 use crate::{config, like};
 use ::record::Plan;

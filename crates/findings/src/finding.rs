@@ -74,6 +74,14 @@ impl Finding {
 
     /// Its sentence, with subjects, axis and units as `run` and `analysis` name them.
     pub fn sentence(&self, run: &Run, analysis: &Analysis) -> Sentence {
-        self.data.sentence(&Names::new(run, analysis, self))
+        self.data.sentence(&self.names(run, analysis))
+    }
+
+    /// How `run` and `analysis` name what it is about.
+    fn names<'a>(&'a self, run: &'a Run, analysis: &'a Analysis) -> Names<'a> {
+        let tables = &analysis.tables;
+        let workload = run.plan.workloads.iter().find(|workload| workload.name == self.workload);
+        let table = tables.iter().find(|table| self.is_about(table));
+        Names::new(&self.subjects, workload, &self.metric, table, tables)
     }
 }

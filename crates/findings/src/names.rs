@@ -1,10 +1,9 @@
 //! How the subjects, points and figures of a finding are called in its sentence.
 
-use crate::finding::Finding;
 use crate::format::{self, Unit};
 use crate::sentence::{Part, text};
-use analysis::{Analysis, Shares, Table};
-use record::{Run, WorkloadInfo};
+use analysis::{Shares, Table};
+use record::WorkloadInfo;
 use std::collections::BTreeSet;
 
 /// The labels and units that a finding's sentence needs besides its data.
@@ -17,17 +16,16 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those of `finding`, which `run` and `analysis` have led to.
-    pub fn new(run: &'a Run, analysis: &'a Analysis, finding: &'a Finding) -> Self {
-        let table = analysis.tables.iter().find(|table| finding.is_about(table));
-        let mut workloads = run.plan.workloads.iter();
-        Self {
-            subjects: &finding.subjects,
-            workload: workloads.find(|workload| workload.name == finding.workload),
-            table,
-            metric: &finding.metric,
-            qualifier: table.map(|table| qualifier(&analysis.tables, table)).unwrap_or_default(),
-        }
+    /// Those of a finding about `subjects` and a `metric` of `workload`, whose `table` is one of `tables`.
+    pub(crate) fn new(
+        subjects: &'a [String],
+        workload: Option<&'a WorkloadInfo>,
+        metric: &'a str,
+        table: Option<&'a Table>,
+        tables: &[Table],
+    ) -> Self {
+        let qualifier = table.map(|table| qualifier(tables, table)).unwrap_or_default();
+        Self { subjects, workload, table, metric, qualifier }
     }
 
     /// Those of `subjects` in `table`; `qualifier` tells it from others.

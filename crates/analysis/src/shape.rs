@@ -15,7 +15,7 @@ use crate::shape::thresholds::{
     KNOT_SAMPLES_MIN, MODE_GROWTH_POINTS_MAX, MODE_GROWTH_RATIO_MIN, MODE_KNOTS_MAX,
 };
 use crate::stats::quantiles::median_of;
-use crate::tables::{Figure, figure, growth};
+use crate::tables::figure::{Figure, figure, growth};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
 

@@ -6,7 +6,7 @@
 
 use analysis::stats::bootstrap::{REPLICATES, median_over_rounds};
 use analysis::stats::random::normal;
-use analysis::trust::widths;
+use analysis::trust::budget_interval::budget_interval;
 use engine::budget::{Candidate, ROUNDS_FEWEST, ROUNDS_TOGETHER, goal};
 use fastrand::Rng;
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ fn one_run(noise: &Noise, precision: f64, random: &mut Rng) -> (bool, u32) {
     loop {
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
         let resampled = median_over_rounds(&slices, REPLICATES, random).unwrap();
-        let told = widths::told(resampled.estimate.value, &resampled.replicates);
+        let told = budget_interval(resampled.estimate.value, &resampled.replicates);
         let count = rounds.len() as u32;
         let width = (told.high - told.low) / 2.0 / told.value;
         let goal = goal(&[Candidate { width, rounds: count, cell_ns: 1.0 }], precision, None);

@@ -4,7 +4,7 @@ use crate::gather::Gathered;
 use crate::history::thresholds::REPLICATES;
 use crate::stats::bootstrap::{self, median_over_rounds};
 use crate::stats::random::generator;
-use crate::trust::widths;
+use crate::trust::budget_interval::budget_interval;
 use crate::{Estimate, is_predicted};
 use record::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ fn median(run: &Run, place: &Place, rounds: &[&[f64]]) -> Option<Estimate> {
     let replicates = if run.plan.budget.is_some() { bootstrap::REPLICATES } else { REPLICATES };
     let found = median_over_rounds(rounds, replicates, &mut random)?;
     if run.plan.budget.is_some() && !found.replicates.is_empty() {
-        return Some(widths::told(found.estimate.value, &found.replicates));
+        return Some(budget_interval(found.estimate.value, &found.replicates));
     }
     Some(found.estimate)
 }

@@ -1,6 +1,6 @@
 //! What cells that did not finish do to a rate.
 
-use crate::tables::Figure;
+use crate::tables::figure::Figure;
 use crate::{Course, Estimate, Halved, Rate, Unfinished};
 
 /// `rate` as it is told from the point `one` on, where nothing finished any more beyond its last figure:

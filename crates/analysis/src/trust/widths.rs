@@ -5,20 +5,10 @@
 //! which measures every place on the way, it is the widest that its table shows once it is warm.
 
 use crate::Estimate;
-use crate::stats::bootstrap::interval_without;
 use crate::tables::headlines;
+use crate::trust::budget_interval::budget_interval;
 use record::{CellKey, Parameters, Run};
 use std::collections::{BTreeMap, HashMap};
-
-/// Of a run that stops when its intervals are narrow, they are told as what holds 99 % of the replicates
-/// and not 95: who stops when an interval looks narrow meets it when it looks too narrow by chance. So
-/// they hold the true median as often as 95 % asks for.
-const OUTSIDE: f64 = 0.01;
-
-/// The median of a run with a budget, with the interval that is told of it.
-pub fn told(value: f64, replicates: &[f64]) -> Estimate {
-    interval_without(OUTSIDE, value, replicates)
-}
 
 /// The width of the interval that is told at every place with several rounds: what it is decided by whether
 /// a place is measured once more. A place is the key of its cells in round 0.
@@ -27,7 +17,7 @@ pub fn by_place(run: &Run) -> HashMap<CellKey, f64> {
     let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();
     headlines(run, |workload, (subject, parameters), point, resampled| {
         // Without replicates there is a single round, and nothing is known of the others.
-        let told = told(resampled.estimate.value, &resampled.replicates);
+        let told = budget_interval(resampled.estimate.value, &resampled.replicates);
         let Some(width) = share(told).filter(|_| !resampled.replicates.is_empty()) else { return };
         let here = first_round.iter().filter(|key| {
             let same = key.workload == workload.name && key.subject == subject;

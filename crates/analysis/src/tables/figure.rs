@@ -1,0 +1,108 @@
+//! The figure of one point of a series, and how such figures grow.
+
+use crate::gather::places::warm;
+use crate::gather::thresholds::POINT_SAMPLES_MIN;
+use crate::growth::exponent::exponent;
+use crate::growth::model_weights::GrowthPoint;
+use crate::growth::{classify_by, fastest_tenth, or_linear};
+use crate::pairs::crossover;
+use crate::stats::NORMAL_95;
+use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use crate::stats::quantiles::Pooled;
+use crate::{Growth, PointSummary, rates};
+use fastrand::Rng;
+
+/// The distribution at one point, with what its growth is judged by.
+pub(crate) struct Figure {
+    pub(crate) summary: PointSummary,
+    /// The bootstrap's replicates of its median.
+    pub(crate) replicates: Vec<f64>,
+    fastest: GrowthPoint,
+    /// The best tenth, where more is better.
+    pub(crate) best: Option<rates::Best>,
+}
+
+impl Figure {
+    /// Where it stands on the axis.
+    pub(crate) fn point(&self) -> u64 {
+        self.summary.point
+    }
+
+    /// As contests and rates see it.
+    pub(crate) fn seen(&self) -> crossover::Figure<'_> {
+        crossover::Figure {
+            point: self.summary.point,
+            median: self.summary.median,
+            rounds: self.summary.rounds,
+            samples: self.summary.samples,
+            replicates: &self.replicates,
+        }
+    }
+}
+
+/// Those that a verdict rests on: all, but for the first calls of a trajectory, which are cold, and for
+/// places with next to no samples.
+pub(crate) fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
+    let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
+    let counts = |figure: &&Figure| {
+        !trajectory || (figure.summary.point >= warm && figure.summary.samples >= POINT_SAMPLES_MIN)
+    };
+    figures.iter().filter(counts).collect()
+}
+
+/// The figure of `rounds` at `point`; `None` without samples.
+pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<Figure> {
+    let Resampled { estimate, replicates } = median_over_rounds(rounds, REPLICATES, random)?;
+    let all = Pooled::of(rounds);
+    let at = |p| all.at(p);
+    let summary = PointSummary {
+        point,
+        rounds: rounds.len() as u32,
+        samples: all.len() as u64,
+        median: estimate,
+        min: at(0.0)?,
+        p10: at(0.1)?,
+        p25: at(0.25)?,
+        p75: at(0.75)?,
+        p90: at(0.9)?,
+        p99: at(0.99)?,
+        max: at(1.0)?,
+        user_ns: None,
+        system_ns: None,
+    };
+    let fastest = fastest_tenth(point, rounds)?;
+    Some(Figure { summary, replicates, fastest, best: rates::best_tenth(rounds) })
+}
+
+/// How the series with these figures grows; `None` with fewer than two points.
+pub(crate) fn growth(figures: &[&Figure], trajectory: bool) -> Option<Growth> {
+    if figures.len() < 2 {
+        return None;
+    }
+    let points: Vec<GrowthPoint> = figures
+        .iter()
+        .map(|figure| GrowthPoint {
+            point: figure.summary.point,
+            median: figure.summary.median.value,
+            error: log_error(&figure.summary, &figure.replicates),
+        })
+        .collect();
+    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+    let replicates: Vec<&[f64]> =
+        figures.iter().map(|figure| figure.replicates.as_slice()).collect();
+    let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
+    let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
+    let from_zero = points[0].point == 0;
+    Some(if trajectory || from_zero { or_linear(growth, &points) } else { growth })
+}
+
+/// Standard error of the logarithm of a median, from its interval; 0 when there is none.
+fn log_error(summary: &PointSummary, replicates: &[f64]) -> f64 {
+    let interval = summary.median;
+    if interval.low <= 0.0 {
+        return f64::INFINITY;
+    }
+    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_95);
+    // Resampled and found equal is known, to be sure; a single figure is not.
+    if replicates.is_empty() { error } else { error.max(1e-6) }
+}

@@ -12,9 +12,9 @@ use std::net::SocketAddr;
 
 use crate::Limits;
 use crate::request::{HEAD_BYTES, Length, Parsed, Request, parse};
+use crate::response::body::Body;
 use crate::response::status::Status;
-use crate::site::Body;
-use crate::workers::Context;
+use crate::workers::context::Context;
 use pending::Pending;
 
 /// Bytes of a request's body that are thrown away so that the connection can be kept; nginx has the

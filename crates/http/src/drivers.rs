@@ -1,16 +1,15 @@
 //! Drivers: the event loop of a worker, over readiness mechanisms or over completions.
 
 mod completion;
+pub(crate) mod driver;
 mod pace;
 mod readiness;
 mod slab;
 mod worker;
 
 use crate::Error;
-use crate::workers::Setup;
-
-/// The name of the driver that is no row of `readiness`, since it is no readiness mechanism.
-const COMPLETION: &str = "io_uring-completion";
+use crate::drivers::completion::COMPLETION;
+use crate::drivers::driver::{Driver, Setup};
 
 /// What can drive a server.
 #[derive(Clone, Debug)]
@@ -55,12 +54,6 @@ pub fn mechanisms() -> Vec<Mechanism> {
 pub(crate) enum Row {
     Readiness(&'static ::readiness::Mechanism),
     Completion,
-}
-
-/// A worker that is ready to serve.
-pub(crate) trait Driver {
-    /// Serves until an order ends the worker.
-    fn run(self: Box<Self>) -> Result<(), Error>;
 }
 
 impl Row {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::connection::{Connection, Next};
-use crate::site::{Body, Part, Site};
-use crate::workers::{Context, Counters};
+use crate::response::body::{Body, Part};
+use crate::site::Site;
+use crate::workers::context::Context;
+use crate::workers::counters::Counters;
 use crate::{Error, Limits};
 
 /// A directory that is served, one connection to it, and a clock that the caller moves.

@@ -2,8 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod access_log;
+mod config;
 mod connection;
+mod counts;
 mod drivers;
+mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -15,7 +18,10 @@ mod server;
 mod site;
 mod workers;
 
+pub use config::{Config, Limits};
+pub use counts::Counts;
 pub use drivers::{Mechanism, mechanisms};
+pub use error::Error;
 pub use sending::{SENDING, Way};
-pub use server::{Config, Counts, Error, Limits, Server};
+pub use server::Server;
 pub use workers::Stopper;

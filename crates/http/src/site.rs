@@ -7,7 +7,6 @@ pub(crate) mod cache;
 pub(crate) mod content;
 pub(crate) mod root;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
@@ -18,6 +17,7 @@ use crate::request::conditional::{self, Verdict};
 use crate::request::range::{self, Selected};
 use crate::request::target;
 use crate::request::{Method, Request};
+use crate::response::body::Body;
 use crate::response::status::Status;
 use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
 use crate::site::cache::Cache;
@@ -29,25 +29,6 @@ const FRESH_MS: u64 = 10;
 
 /// The file that stands for its directory.
 const INDEX: &[u8] = b"index.html";
-
-/// What is to be sent after the head, where it is not in the output already.
-#[derive(Debug)]
-pub(crate) struct Body {
-    pub parts: VecDeque<Part>,
-}
-
-/// A piece of a body.
-#[derive(Debug)]
-pub(crate) enum Part {
-    Bytes(Vec<u8>),
-    /// So many bytes of a file from `at` on, one at least. Where the file has shrunk meanwhile there are
-    /// fewer: then the connection has to be closed, since its length was promised.
-    File {
-        file: Rc<File>,
-        at: u64,
-        bytes: u64,
-    },
-}
 
 /// What a reply was, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,24 +1,23 @@
 //! The threads of a server: how they start, how they get orders, and how they end.
 
-mod context;
-mod counters;
-mod wakeup;
+pub(crate) mod context;
+pub(crate) mod counters;
+pub(crate) mod wakeup;
 
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-pub(crate) use context::Context;
-pub(crate) use counters::Counters;
-pub(crate) use wakeup::{Order, Wakeup};
-
 use crate::access_log::AccessLog;
-use crate::drivers::{Driver, Row};
+use crate::drivers::Row;
+use crate::drivers::driver::{Driver, Setup};
 use crate::sending::Way;
 use crate::site::Site;
+use crate::workers::context::Context;
+use crate::workers::counters::Counters;
+use crate::workers::wakeup::{Order, Wakeup};
 use crate::{Config, Counts, Error, listener};
 
 /// Drains or stops a server from another thread, and reads its counts. After the server's end it has no
@@ -50,15 +49,6 @@ impl Stopper {
     fn order(&self, order: Order) {
         self.wakeups.iter().for_each(|wakeup| wakeup.send(order));
     }
-}
-
-/// What a driver needs to begin.
-pub(crate) struct Setup {
-    pub wakeup: Arc<Wakeup>,
-    pub context: Context,
-    pub listener: OwnedFd,
-    pub config: Config,
-    pub way: &'static Way,
 }
 
 /// All workers of a server.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use crate::site::Summary;
-use crate::workers::Context;
+use crate::workers::context::Context;
 
 /// A reply that was not sent to its end yet.
 #[derive(Debug)]

@@ -17,14 +17,17 @@ use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 use sys::ring::{Done, Lent, Ring};
 
+use super::driver::{Driver, Setup};
 use super::slab::Key;
 use super::worker::{Backend, Core, Flush, Link, errno, serve};
-use super::{COMPLETION, Driver};
 use crate::Error;
 use crate::connection::{INPUT_BYTES, Next};
 use crate::listener::{self, Accepted};
 use crate::sending::TURN_BYTES;
-use crate::workers::{Order, Setup};
+use crate::workers::wakeup::Order;
+
+/// The name of the driver that is no row of `readiness`, since it is no readiness mechanism.
+pub(super) const COMPLETION: &str = "io_uring-completion";
 
 /// Operations that are submitted in one turn without another call.
 const ENTRIES: u32 = 1_024;

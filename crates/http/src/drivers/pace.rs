@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::Limits;
-use crate::workers::Context;
+use crate::workers::context::Context;
 
 /// How long accepting pauses after descriptors ran out, unless one becomes free before.
 const PAUSE_MS: u64 = 100;

@@ -7,9 +7,9 @@ use std::io::Write;
 use std::rc::Rc;
 
 use crate::request::range::Span;
+use crate::response::body::{Body, Part};
 use crate::response::status::Status;
 use crate::site::content::{Facts, date};
-use crate::site::{Body, Part};
 
 /// The first line of most replies; heads are kept with it.
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";

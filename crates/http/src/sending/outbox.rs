@@ -6,8 +6,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::net::SendFlags;
 
+use crate::response::body::{Body, Part};
 use crate::sending::{Sending, Stretch, Window};
-use crate::site::{Body, Part};
 
 /// Output that is still to be sent.
 pub(crate) struct Outbox {

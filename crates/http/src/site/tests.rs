@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::request::{Parsed, parse};
+use crate::response::body::Part;
 
 const CACHE_BYTES: usize = 1024 * 1024;
 

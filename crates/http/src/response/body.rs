@@ -1,0 +1,24 @@
+//! The body of a reply, where it is not in the output already.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::rc::Rc;
+
+/// What is to be sent after the head, where it is not in the output already.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub parts: VecDeque<Part>,
+}
+
+/// A piece of a body.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Bytes(Vec<u8>),
+    /// So many bytes of a file from `at` on, one at least. Where the file has shrunk meanwhile there are
+    /// fewer: then the connection has to be closed, since its length was promised.
+    File {
+        file: Rc<File>,
+        at: u64,
+        bytes: u64,
+    },
+}

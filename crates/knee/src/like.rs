@@ -24,7 +24,7 @@ fn named(name: &str) -> Option<(&'static About, &'static Original)> {
 pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
     let Some((about, like)) = name.and_then(named) else { return flags };
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let mut request = RunRequest { workloads: owned(&like.workloads(about)), ..flags };
+    let mut request = RunRequest { workloads: owned(&like.workloads(about.name)), ..flags };
     if request.subjects.is_empty() {
         request.subjects = owned(like.subjects);
     }
@@ -48,7 +48,7 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
 /// The same as one types it without `--like`.
 pub fn command(about: &About, like: &Original) -> String {
     let (subjects, points) = (like.subjects.join(","), like.points.join(","));
-    let workloads = like.workloads(about).join(" ");
+    let workloads = like.workloads(about.name).join(" ");
     let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
     for (name, value) in like.parameters {
         // Writing to a String can't fail.
@@ -209,7 +209,7 @@ mod tests {
             let found = workloads::TABLE.iter().find(|row| row.about().name == name);
             *found.unwrap_or_else(|| panic!("{}: no workload {name}", like.name))
         };
-        like.workloads(about).into_iter().map(row).collect()
+        like.workloads(about.name).into_iter().map(row).collect()
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Classic benchmarks whose settings and output format a workload has.
 
-use super::about::About;
-
 /// A classic benchmark: its settings, and how it printed its result.
 #[derive(Debug)]
 pub struct Original {
@@ -43,10 +41,10 @@ pub enum Print {
 }
 
 impl Original {
-    /// The workloads that measure it, where it stands with `about`: several, if its columns are
+    /// The workloads that measure it, where it is an original of `workload`: several, if its columns are
     /// figures of several.
-    pub fn workloads(&self, about: &About) -> Vec<&'static str> {
-        let Print::Calls(columns) = self.print else { return vec![about.name] };
+    pub fn workloads(&self, workload: &'static str) -> Vec<&'static str> {
+        let Print::Calls(columns) = self.print else { return vec![workload] };
         let mut all: Vec<&str> = Vec::new();
         for (workload, _) in columns {
             if !all.contains(workload) {

@@ -1,7 +1,7 @@
 //! The text of a stack sample: the summary fits in a sentence, the whole in some lines.
 
+use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
-use crate::sampler::Limitation;
 use crate::summary::{Activity, FunctionShares, StateCounts, Summary};
 use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter, Write};

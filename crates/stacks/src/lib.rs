@@ -11,6 +11,7 @@
 mod addresses;
 mod demangle;
 mod display;
+mod limitation;
 mod maps;
 mod model;
 mod procfs;
@@ -20,9 +21,9 @@ mod symbols;
 mod threads;
 
 pub use demangle::readable;
+pub use limitation::Limitation;
 pub use maps::{Mapping, Maps};
 pub use model::{Function, Program, StackSample, ThreadState};
-pub use sampler::Limitation;
 pub use summary::{Activity, FunctionShares, StateCounts, Summary};
 pub use symbols::{Symbol, in_file, in_kernel};
 pub use threads::ProcessName;

@@ -1,6 +1,6 @@
 //! The shape of a stack sample.
 
-use crate::Limitation;
+use crate::limitation::Limitation;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

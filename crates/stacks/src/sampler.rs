@@ -1,6 +1,7 @@
 //! Samples threads as they run: a CPU clock on each, its samples by address, and the result at the end.
 
 use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
+use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
 use crate::threads::{Process, ProcessName, Thread, Threads, cpu_ns};
 use rustix::io::Errno;
@@ -22,46 +23,6 @@ pub(crate) const SHARE_MIN: f64 = 0.05;
 const KERNEL_SAMPLES_MIN: u64 = 5;
 /// Functions that are kept of a program.
 const FUNCTIONS_MAX: usize = 5;
-
-/// Something that could not be seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Limitation {
-    /// There were more threads than these.
-    ThreadsMissing {
-        /// How many were found.
-        threads: usize,
-    },
-    /// No more threads could be given a clock.
-    ClocksMissing {
-        /// How many have one.
-        sampled: usize,
-        /// How many threads were found.
-        threads: usize,
-        /// Why: `no more descriptors may be open (ulimit -n)`.
-        reason: String,
-    },
-    /// The system refused to sample some threads.
-    Denied {
-        /// How many.
-        denied: usize,
-        /// How many threads were found.
-        threads: usize,
-        /// The error, and what allows it.
-        reason: String,
-    },
-    /// The system refused samples in the kernel.
-    KernelHidden {
-        /// What the system allows: `kernel.perf_event_paranoid is 2`.
-        perf_level: Option<String>,
-    },
-    /// The kernel dropped samples.
-    SamplesLost {
-        /// How many.
-        lost: u64,
-        /// How many are there.
-        samples: u64,
-    },
-}
 
 /// A thread's CPU clock, and the ring that its samples go to.
 pub(crate) struct ThreadClock {

@@ -5,12 +5,9 @@
 
 use crate::algorithms::{Blocking, HandOver, Order};
 use crate::events::Event;
-use crate::threads::{Activity, RunState};
+use crate::threads::{Activity, NO_SPOT, RunState};
 use crate::world::{Moment, What, World};
 use std::collections::VecDeque;
-
-/// Not among those that spin.
-pub const NO_SPOT: usize = usize::MAX;
 
 /// A system call that finds nobody to wake takes this part of one that does.
 const IDLE_CALL_PART: u64 = 4;

@@ -40,6 +40,9 @@ pub enum RunState {
 /// No end: what goes on until somebody else ends it.
 pub const ENDLESS: u64 = u64::MAX;
 
+/// The [`Thread::spot`] of a thread that is not among those that spin.
+pub const NO_SPOT: usize = usize::MAX;
+
 /// One thread.
 #[derive(Clone, Debug)]
 pub struct Thread {
@@ -86,7 +89,7 @@ impl Thread {
             arrived_ns: 0,
             slept: false,
             was_woken: false,
-            spot: crate::lock::NO_SPOT,
+            spot: NO_SPOT,
             was_served: false,
             acquisitions: 0,
         }

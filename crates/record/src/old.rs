@@ -3,6 +3,22 @@
 //! This is the only place that reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
 use crate::{FailureReason, ReplyFault};
+use serde::{Deserialize, Deserializer};
+
+impl<'de> Deserialize<'de> for FailureReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Sentence(String),
+            Typed(#[serde(with = "FailureReason")] FailureReason),
+        }
+        Either::deserialize(deserializer).map(|either| match either {
+            Either::Sentence(sentence) => failure_reason(&sentence),
+            Either::Typed(reason) => reason,
+        })
+    }
+}
 
 /// The reason that an older knee wrote as `sentence`.
 pub(crate) fn failure_reason(sentence: &str) -> FailureReason {

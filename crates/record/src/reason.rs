@@ -3,8 +3,7 @@
 //! The sentence stands here and not with the findings, because every crate that meets a failed cell needs
 //! it: the progress of a run, SQL views, exports, reports. Code asks for the variant, never for the text.
 
-use crate::old;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
 /// Why the figures of a cell don't count.
@@ -304,21 +303,6 @@ impl Serialize for FailureReason {
             text: String,
         }
         WithText { reason: self, text: self.to_string() }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for FailureReason {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Either {
-            Sentence(String),
-            Typed(#[serde(with = "FailureReason")] FailureReason),
-        }
-        Either::deserialize(deserializer).map(|either| match either {
-            Either::Sentence(sentence) => old::failure_reason(&sentence),
-            Either::Typed(reason) => reason,
-        })
     }
 }
 

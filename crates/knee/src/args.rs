@@ -2,8 +2,8 @@
 //!
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
-use crate::commands::advise::Advise;
-use crate::commands::compare::{self, Compare};
+use crate::commands::advise::flags::Advise;
+use crate::commands::compare::flags::{self, Compare};
 use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
@@ -113,7 +113,7 @@ pub fn command() -> clap::Command {
             .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
     });
     let line =
-        line.mut_subcommand("compare", |command| compare::adapted(command.args(flags.clone())));
+        line.mut_subcommand("compare", |command| flags::adapted(command.args(flags.clone())));
     line.mut_subcommand("run", |run| {
         run.args(flags)
             .mut_arg("workloads", |arg| {

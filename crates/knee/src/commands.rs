@@ -1,7 +1,6 @@
 //! What each command does, one file a command.
 
 pub mod advise;
-mod advise_live;
 pub mod compare;
 pub mod exchange;
 pub mod generate;

@@ -3,9 +3,11 @@
 mod averages;
 mod calls;
 mod reply_rates;
+mod rows;
 
+use self::rows::measured;
 use ::record::{Run, Value};
-use analysis::{Analysis, Row, Table};
+use analysis::{Analysis, Table};
 use engine::{About, Original, Print, RunRequest};
 use findings::Conclusions;
 use std::fmt::Write;
@@ -140,10 +142,6 @@ fn title(out: &mut String, table: &Table, tables: &[&Table]) {
         out.push('\n');
     }
     let _ = writeln!(out, "{}", words.join(", "));
-}
-
-fn measured(table: &Table) -> impl Iterator<Item = &Row> {
-    table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some))
 }
 
 /// Points across, subjects down; `-` where there is no figure, as the original had it.

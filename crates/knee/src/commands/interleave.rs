@@ -84,7 +84,7 @@ fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn Archive> {
 
 /// The labels of both, to which comes how their workers were started.
 fn labels(asked: &Asked) -> Result<BTreeMap<String, String>, Trouble> {
-    let labels = run::labels(&asked.labels)?;
+    let labels = run::labels::labels(&asked.labels)?;
     if labels.contains_key(WORKERS) {
         let what = format!("--label {WORKERS}: with --interleave it says how workers were started");
         return Err(Trouble::usage(format!("{what}; take another key")));

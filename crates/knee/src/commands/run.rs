@@ -1,12 +1,14 @@
 //! `knee run`: from what was asked for to a plan, to cells in the record, to tables and findings.
 
 pub mod flags;
+pub mod labels;
 mod outline;
 mod planned;
 
 pub use planned::{planned, planned_in_turns};
 
 use crate::commands::run::flags::Run as Asked;
+use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::like;
@@ -18,7 +20,6 @@ use ::record::{
 use ::report::json::Samples;
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::Conclusions;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
@@ -100,19 +101,6 @@ fn begun(
         }
     };
     Ok(ClaimedRun { run, archive, _claim: claim })
-}
-
-/// Labels by their keys, each of which is said once.
-pub fn labels(typed: &[(String, String)]) -> Result<BTreeMap<String, String>, Trouble> {
-    let mut labels = BTreeMap::new();
-    for (key, value) in typed {
-        let value = record::without_user_info(value).into_owned();
-        if labels.insert(key.clone(), value).is_some() {
-            let what = format!("--label {key} is said twice, and a run has each label once");
-            return Err(Trouble::usage(what));
-        }
-    }
-    Ok(labels)
 }
 
 /// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.

@@ -1,13 +1,14 @@
 //! Reply rates as httperf printed them: a line of the least, the mean, the most and the deviation of all
 //! samples.
 
+use super::rows::measured;
 use analysis::{Row, Table};
 use record::Run;
 use std::fmt::Write;
 
 /// A line for each subject and point of a table.
 pub fn lines(out: &mut String, table: &Table, run: &Run) {
-    for row in super::measured(table) {
+    for row in measured(table) {
         for point in &table.points {
             let _ = match line(&samples(run, table, row, *point)) {
                 Some(line) => {

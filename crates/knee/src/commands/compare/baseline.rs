@@ -1,6 +1,6 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
-use super::Compare;
+use super::flags::Compare;
 use crate::commands::{nothing_yet, record_path};
 use crate::exit::Trouble;
 use ::record::{Archive, Run, RunRef, SqliteArchive};

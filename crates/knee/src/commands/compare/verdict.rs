@@ -1,6 +1,6 @@
 //! What a comparison means to a gate.
 
-use super::FailOn;
+use super::flags::FailOn;
 use crate::exit::Exit;
 use ::report::comparison::Counts;
 use analysis::compare::{ChangeKind, Comparison, Direction};

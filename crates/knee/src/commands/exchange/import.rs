@@ -2,7 +2,7 @@
 
 use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::record_file::RecordFile;
-use crate::commands::run::labels;
+use crate::commands::run::labels::labels;
 use crate::commands::{Claim, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print;

@@ -1,6 +1,7 @@
 //! `knee run --plan`: what a run would measure, and how long it would take. It measures and records nothing.
 
-use super::planned;
+use super::labels::labels;
+use super::planned::planned;
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Exit, Trouble};
 use crate::output;
@@ -23,7 +24,7 @@ const CALL_MS: f64 = 0.02;
 /// Prints the plan of what was asked for.
 pub fn print(asked: &Asked, file: &Path) -> Result<Exit, Trouble> {
     // What a run would refuse is refused here too.
-    super::labels(&asked.labels)?;
+    labels(&asked.labels)?;
     let plan = planned(asked)?;
     let estimate = Estimate::of(&plan, file);
     if asked.json {

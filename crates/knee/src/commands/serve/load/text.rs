@@ -1,7 +1,9 @@
 //! What a person is told of a load.
 
+mod time;
 mod warnings;
 
+use self::time::time;
 use super::url::Url;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
 use findings::format::{count, percent, quantity, significant};
@@ -230,17 +232,6 @@ fn series(outcome: &Outcome) -> String {
         text += &[" ", &cells.map(|cell| format!("{cell:>11}")).concat(), "\n"].concat();
     }
     text + "\n"
-}
-
-/// A time in the unit that suits it.
-fn time(ns: f64) -> String {
-    match ns {
-        _ if ns <= 0.0 => "–".into(),
-        _ if ns < 1e3 => format!("{} ns", significant(ns)),
-        _ if ns < 1e6 => format!("{} µs", significant(ns / 1e3)),
-        _ if ns < 1e9 => format!("{} ms", significant(ns / 1e6)),
-        _ => format!("{} s", significant(ns / 1e9)),
-    }
 }
 
 fn length(duration: Duration) -> String {

@@ -1,6 +1,6 @@
 //! What keeps the figures of a load from saying what they seem to, each with what mends it.
 
-use super::time;
+use super::time::time;
 use ::load::{Outcome, Plan, Shape};
 use findings::format::quantity;
 use findings::format::{count, percent};

@@ -1,6 +1,7 @@
 //! `knee advise --pid`: what a live process waits for, and what that says about its mechanism.
 
-use crate::commands::advise::{Advise, advice};
+use crate::commands::advise::flags::Advise;
+use crate::commands::advise::spot::advice;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use analysis::advise::{Ranked, Spot};

@@ -27,10 +27,13 @@ pub use helper::timed::{Ended, Timed};
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, nearest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
-pub use run::alternate::{Side, Starter, alternate, try_out};
+pub use run::alternate::{Side, alternate, try_out};
 pub use run::host::{CpuTicks, cpu_ticks, host, process_ticks};
+pub use run::progress::{RunProgress, Watch};
+pub use run::settings::Settings;
 pub use run::stop::Stop;
-pub use run::{RunProgress, Settings, Unsaved, Watch, budget, new_run, run, run_by};
+pub use run::{Unsaved, budget, new_run, run, run_by};
+pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.

@@ -4,15 +4,19 @@ pub(crate) mod alternate;
 pub mod budget;
 pub(crate) mod host;
 mod keeper;
+pub(crate) mod progress;
 mod quiet;
+pub(crate) mod settings;
 pub(crate) mod stop;
 
 pub use keeper::Unsaved;
 
 use crate::calibrate::Calibrated;
+use crate::run::progress::{RunProgress, Watch};
+use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
+use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise};
-use crate::{Starter, Stop};
 use budget::{Judge, Spender};
 use host::{host, now};
 use keeper::Keeper;
@@ -23,49 +27,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
-
-/// What the execution of a plan needs besides the plan.
-#[derive(Debug)]
-pub struct Settings {
-    /// The clock, calibrated in this process.
-    pub clock: Calibrated,
-    /// Ends the run early.
-    pub stop: Stop,
-    mark: String,
-}
-
-impl Settings {
-    /// The mark of the workers of this process, and of no other's.
-    pub(crate) fn mark(&self) -> &str {
-        &self.mark
-    }
-
-    /// Settings for this process.
-    pub fn new(clock: Calibrated, stop: Stop) -> Settings {
-        let mark = format!("{}-{:016x}", std::process::id(), fastrand::u64(..));
-        Settings { clock, stop, mark }
-    }
-}
-
-/// Observes a run.
-pub trait Watch {
-    /// A cell begins.
-    fn begins(&mut self, key: &CellKey, progress: &RunProgress);
-    /// A cell ended.
-    fn ended(&mut self, cell: &Cell, progress: &RunProgress);
-}
-
-/// The progress of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct RunProgress {
-    /// Cells that ended, those before a resume included.
-    pub done: u64,
-    /// Cells in the plan.
-    pub total: u64,
-    /// What the rest takes, by what the cells of each workload and point took so far; absent until
-    /// something is known. With a budget of time, what is left of it.
-    pub left: Option<Duration>,
-}
 
 /// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
 /// second.

@@ -3,6 +3,7 @@
 pub(crate) mod frame;
 mod marked;
 mod pipe;
+pub(crate) mod starter;
 pub(crate) mod supervise;
 
 use crate::process::die_with_parent;

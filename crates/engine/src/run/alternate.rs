@@ -4,57 +4,12 @@
 //! with variables of their own.
 
 use crate::run::keeper::{Keeper, Unsaved};
-use crate::run::{Pace, RunProgress, adopt_orphans, close, measured};
-use crate::worker::WORKER_COMMAND;
-use crate::{Settings, Watch};
+use crate::run::progress::{RunProgress, Watch};
+use crate::run::settings::Settings;
+use crate::run::{Pace, adopt_orphans, close, measured};
+use crate::worker::starter::Starter;
 use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
-use std::process::Command;
 use std::time::Duration;
-use sys::process::this_program;
-
-/// How workers are started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Starter {
-    words: Vec<String>,
-    variables: Vec<(String, String)>,
-}
-
-impl Starter {
-    /// This program as it runs.
-    pub fn own() -> Starter {
-        Starter::default()
-    }
-
-    /// A command that ends in a knee: `taskset -c 1 /old/knee`. It has to become that knee, not to be its
-    /// parent.
-    pub fn through(words: Vec<String>) -> Starter {
-        Starter { words, variables: Vec::new() }
-    }
-
-    /// The same with one more variable in the environment.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Starter {
-        self.variables.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    /// The command that becomes a worker.
-    pub(crate) fn command(&self) -> Command {
-        let mut command = match self.words.split_first() {
-            None => this_program(),
-            Some((program, rest)) => {
-                let mut other = Command::new(program);
-                other.args(rest);
-                other
-            }
-        };
-        command.arg(WORKER_COMMAND);
-        for (name, value) in &self.variables {
-            command.env(name, value);
-        }
-        command
-    }
-}
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
 /// away.
@@ -195,7 +150,6 @@ fn progress(sides: &[RunSide<'_>; 2]) -> RunProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sys::process::THIS_PROGRAM;
 
     #[test]
     fn each_comes_first_as_often_by_the_seed() {
@@ -206,16 +160,5 @@ mod tests {
         assert!((400..600).contains(&second), "{second}");
         let changes = drawn(7).windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes > 400, "drawn anew for each cell: {changes}");
-    }
-
-    #[test]
-    fn a_starter_ends_in_the_hidden_word_of_workers() {
-        let words = ["env", "X=1", "/old/knee"].map(String::from).to_vec();
-        let command = Starter::through(words).with("Y", "2").command();
-        let arguments: Vec<_> = command.get_args().collect();
-        assert_eq!(command.get_program(), "env");
-        assert_eq!(arguments, ["X=1", "/old/knee", WORKER_COMMAND]);
-        assert_eq!(command.get_envs().count(), 1);
-        assert_eq!(Starter::own().command().get_program(), THIS_PROGRAM);
     }
 }

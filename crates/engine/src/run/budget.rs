@@ -16,7 +16,7 @@
 //! simulation with skewed noise and shifts from round to round holds the intervals that are reported
 //! to what they say (`crates/knee/tests/coverage.rs`).
 
-use crate::RunProgress;
+use crate::run::progress::RunProgress;
 use record::{Budget, Cell, CellKey, Outcome, Run};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

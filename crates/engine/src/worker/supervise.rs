@@ -6,10 +6,12 @@
 use crate::helper::scratch;
 use crate::probe::usage;
 use crate::process::MARK;
+use crate::run::settings::Settings;
+use crate::run::stop::Stop;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::marked::{kill_rest, marked_children};
 use crate::worker::pipe::Pipe;
-use crate::{Settings, Starter, Stop};
+use crate::worker::starter::Starter;
 use record::{FailureReason, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};

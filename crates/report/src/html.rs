@@ -13,11 +13,13 @@ mod averages;
 mod data;
 mod findings;
 mod heatmap;
+mod host_facts;
 pub(crate) mod machine;
 mod marked;
 mod marks;
 mod runs;
 mod table;
+mod view;
 mod waits;
 
 use crate::figures::whole;
@@ -209,7 +211,7 @@ pub(crate) fn moment(rfc3339: &str) -> String {
 
 /// Plot, maps and tables of one workload; its question too, unless that stands at the head of the page.
 fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool) -> Markup {
-    let views = data::views(runs, info);
+    let views = view::views(runs, info);
     let id = format!("workload-{index}");
     html! {
         section.workload #(id) aria-labelledby={ (id) "-head" } {
@@ -223,14 +225,14 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool)
                 @for (number, view) in views.iter().enumerate() {
                     (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
                 }
-                (waits::of_workload(runs, info, index, &data::subjects(&views)))
+                (waits::of_workload(runs, info, index, &view::subjects(&views)))
             }
         }
     }
 }
 
 /// The plot of a workload, and its maps.
-fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[data::View]) -> Markup {
+fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[view::View]) -> Markup {
     html! {
         figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) } {
             noscript { p.note {
@@ -240,13 +242,13 @@ fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[data::Vie
         script type="application/json" id={ "plot-data-" (index) } {
             (PreEscaped(data::json(runs, info, views)))
         }
-        (heatmap::of_workload(runs, info, index, &data::subjects(views)))
+        (heatmap::of_workload(runs, info, index, &view::subjects(views)))
     }
 }
 
 /// Whether anything was measured at more than one point: of averages at a single one their own drawing
 /// says more than a plot.
-fn grows(views: &[data::View]) -> bool {
+fn grows(views: &[view::View]) -> bool {
     let mut tables = views.iter().flat_map(|view| &view.tables);
     tables.any(|(_, table)| table.points.len() > 1)
 }

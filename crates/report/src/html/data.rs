@@ -7,6 +7,7 @@
 //! bytes at most, and places at equal distances cost nothing.
 
 use super::table::{metric_name, short};
+use super::view::{View, subjects};
 use super::{Analysed, marked, marks};
 use crate::words;
 use analysis::{PointSummary, Row, Table};
@@ -21,32 +22,6 @@ const STEPS: f64 = 2048.0;
 pub(super) const NO_SAMPLES: &str = "AA==";
 /// Lifts the smallest size that is told from zero, 2⁻³², above zero.
 const LIFT: f64 = 32.0 * STEPS;
-
-/// One metric under one set of parameters: what the plot shows at a time.
-pub(super) struct View<'a> {
-    /// One table per run that measured it, with the run's place.
-    pub tables: Vec<(usize, &'a Table)>,
-}
-
-/// The views of one workload over all runs, headline first.
-pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
-    let mut views: Vec<View<'a>> = Vec::new();
-    for (index, (_, conclusions)) in runs.iter().enumerate() {
-        for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
-        {
-            let same = |view: &&mut View| {
-                let known = view.tables[0].1;
-                known.metric.name == table.metric.name && known.parameters == table.parameters
-            };
-            match views.iter_mut().find(same) {
-                Some(view) => view.tables.push((index, table)),
-                None => views.push(View { tables: vec![(index, table)] }),
-            }
-        }
-    }
-    views.sort_by_key(|view| !view.tables[0].1.headline);
-    views
-}
 
 /// The data of one workload's plot, safe to stand inside a `script` element.
 pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> String {
@@ -75,19 +50,6 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "views": views.iter().map(|view| of_view(runs, view)).collect::<Vec<_>>(),
     });
     value.to_string().replace('<', "\\u003c")
-}
-
-/// The labels of all subjects with figures, each once, in table order: colours follow it.
-pub(super) fn subjects(views: &[View]) -> Vec<String> {
-    let mut labels: Vec<String> = Vec::new();
-    for (_, table) in views.iter().flat_map(|view| &view.tables) {
-        for row in table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some)) {
-            if !labels.contains(&row.label) {
-                labels.push(row.label.clone());
-            }
-        }
-    }
-    labels
 }
 
 /// What tells runs apart: their kernels, where they differ, else the names of their machines.

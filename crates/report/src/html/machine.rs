@@ -1,16 +1,12 @@
 //! The machine behind the figures: what it is called, and all that was recorded of its state.
 
+use super::host_facts::fact;
 use super::{Analysed, runs};
 use crate::figures::figure;
 use crate::words;
 use maud::{Markup, html};
-use record::{Host, Run};
+use record::Run;
 use std::collections::BTreeSet;
-
-/// The first of `keys` that was recorded.
-pub(super) fn fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {
-    keys.iter().find_map(|key| host.facts.get(*key)).map(String::as_str)
-}
 
 /// CPU, their number, kernel: as far as they are known.
 pub(crate) fn name(run: &Run) -> String {

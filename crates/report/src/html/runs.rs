@@ -1,7 +1,8 @@
 //! What tells runs apart on one page: their names, their lines, and whether one of them was measured
 //! at all or is a model's prediction.
 
-use super::{Analysed, machine};
+use super::Analysed;
+use super::host_facts::fact;
 use crate::words;
 use maud::{Markup, html};
 use record::Run;
@@ -14,7 +15,7 @@ const PALE: f64 = 0.5;
 
 /// What a run is called where there are several. One beside a model's is `measured`.
 pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
-    let host = machine::fact(&run.host_before, &["host.name", "hostname"]);
+    let host = fact(&run.host_before, &["host.name", "hostname"]);
     let place = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();
     let number = run.summary.number;

@@ -1,7 +1,7 @@
 //! The tables of the page: the same medians that the plot draws, for eyes, ears and paper.
 
 use super::findings::tag;
-use super::{Analysed, data::View, runs};
+use super::{Analysed, runs, view::View};
 use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
 use crate::words::{self, Mark};
 use ::findings::Verdict;

@@ -53,7 +53,7 @@ table! {
         manyfiles,
     }
     /// Processes and threads: started and reaped.
-    processes [forker, limits] {
+    processes [forker, limits, parameters] {
         fork,
         reap,
         thread,

@@ -22,6 +22,7 @@
 
 mod crew;
 mod figures;
+mod game;
 mod shared;
 mod work;
 
@@ -31,8 +32,8 @@ use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
     RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload,
 };
+use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
-use std::time::Duration;
 use work::Work;
 
 /// The row of the table.
@@ -192,34 +193,6 @@ fn subject(algorithm: &'static Algorithm) -> Subject {
         available: (algorithm.available)().map_err(|why| why.0.to_owned()),
         control: algorithm.control,
         ..Subject::plain(algorithm.name, algorithm.summary)
-    }
-}
-
-/// What the threads of a cell do.
-struct Game {
-    threads: u32,
-    setup: Setup,
-    held: Work,
-    outside: Work,
-    ending: Ending,
-}
-
-/// What ends a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// So much time.
-    After(Duration),
-    /// So many acquisitions of each thread.
-    Done(u64),
-}
-
-impl Ending {
-    /// Half of it.
-    fn half(self) -> Ending {
-        match self {
-            Ending::After(time) => Ending::After(time / 2),
-            Ending::Done(each) => Ending::Done(each.div_ceil(2)),
-        }
     }
 }
 

@@ -12,7 +12,8 @@
 //! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
 
-use crate::processes::forker::{self, PARENT, PROCESSES, Row};
+use crate::processes::forker::{self, Row};
+use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use engine::{
     About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Usual, Workload,

@@ -5,8 +5,9 @@
 //! Whatever ends it ends all that it made: each asks the kernel to die with its parent.
 
 use crate::processes::limits;
+use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use engine::{Cell, Defaults, Failure, Fit, Parameter, Probe, Stamp, Subject, Sweep, Values};
+use engine::{Cell, Failure, Fit, Probe, Stamp, Subject};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use std::fs::File;
@@ -15,27 +16,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-/// The axis.
-pub(crate) const PROCESSES: Parameter = Parameter {
-    name: "processes",
-    about: "processes that are alive at once",
-    values: Values::AtLeast(1),
-    default: Defaults::always(&["100"]),
-    sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
-};
-
-/// How large the program is that forks.
-pub(crate) const PARENT: Parameter = Parameter {
-    name: "parent",
-    about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
-    values: Values::Between(0, 1 << 20),
-    default: Defaults::always(&["0"]),
-    sweep: Some(Sweep {
-        label: "MiB of the parent",
-        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
-    }),
-};
 
 /// How the forker is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

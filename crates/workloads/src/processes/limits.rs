@@ -177,7 +177,7 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     }
     let because =
         format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
-    Fit::AtMost { parameter: super::forker::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::parameters::PROCESSES.name, most, because, remedy }
 }
 
 /// Whether there are ids for so many processes, and some left for all others.
@@ -188,7 +188,7 @@ pub(crate) fn ids_for(processes: u64) -> Fit {
     }
     let because = format!("all processes of the machine share {most} more ids (kernel.pid_max)");
     let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
-    Fit::AtMost { parameter: super::forker::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::parameters::PROCESSES.name, most, because, remedy }
 }
 
 /// How many processes can be made so that others can still make theirs.

@@ -10,7 +10,8 @@
 //!
 //! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
 
-use crate::processes::forker::{self, PARENT, PROCESSES, Row};
+use crate::processes::forker::{self, Row};
+use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
 

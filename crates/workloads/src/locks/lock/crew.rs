@@ -1,8 +1,8 @@
 //! The threads of a cell, from the gate that they start at together to the last that is done.
 
 use super::figures::{Counted, Timed, Waits};
+use super::game::{Ending, Game};
 use super::shared::{Release, Shared};
-use super::{Ending, Game};
 use engine::{Failure, FailureReason};
 use locks::{Line, Lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

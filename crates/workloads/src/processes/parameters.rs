@@ -1,0 +1,24 @@
+//! The parameters that `fork` and `reap` share.
+
+use engine::{Defaults, Parameter, Sweep, Values};
+
+/// The axis.
+pub(crate) const PROCESSES: Parameter = Parameter {
+    name: "processes",
+    about: "processes that are alive at once",
+    values: Values::AtLeast(1),
+    default: Defaults::always(&["100"]),
+    sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
+};
+
+/// How large the program is that forks.
+pub(crate) const PARENT: Parameter = Parameter {
+    name: "parent",
+    about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
+    values: Values::Between(0, 1 << 20),
+    default: Defaults::always(&["0"]),
+    sweep: Some(Sweep {
+        label: "MiB of the parent",
+        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
+    }),
+};

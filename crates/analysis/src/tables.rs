@@ -27,7 +27,7 @@ use crate::{
     Standing, Table, rates,
 };
 use fastrand::Rng;
-use record::{MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -326,23 +326,26 @@ impl Context<'_> {
                         MissingFigure::MetricMissing { metric: self.metric.name.clone() }
                     }
                     Absence::NotReached => MissingFigure::RunEnded,
-                    Absence::NotPlanned => self.why_not_planned(&subject.name),
+                    Absence::NotPlanned => self.why_not_planned(&subject.name, point),
                 };
                 (point, gap)
             })
             .collect()
     }
 
-    /// The plan's own words about `subject`, where it has any.
-    fn why_not_planned(&self, subject: &str) -> MissingFigure {
-        let names_it = |text: &str| {
-            let in_name = |c: char| c.is_alphanumeric() || "-_/".contains(c);
-            text.split(|c: char| !in_name(c)).any(|word| word == subject)
+    /// Why the plan has no cell of `subject` at `point`.
+    fn why_not_planned(&self, subject: &str, point: u64) -> MissingFigure {
+        let key = CellKey {
+            workload: self.workload.name.clone(),
+            subject: subject.to_owned(),
+            parameters: self.parameters.clone(),
+            point,
+            round: 0,
         };
-        let mut told = self.run.plan.warnings.iter().map(|warning| &warning.what);
-        told.find(|what| names_it(what)).map_or(MissingFigure::NotPlanned, |what| {
-            MissingFigure::LeftOut { because: what.clone() }
-        })
+        match self.run.plan.left_out_because(&key) {
+            Some(because) => MissingFigure::LeftOut { because },
+            None => MissingFigure::NotPlanned,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
-pub use record::{FailureReason, MetricRole, Warning};
+pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning};
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, Says, Subject,
     Usual, Workload, info,

@@ -6,7 +6,9 @@ pub use request::{Overrides, ROUNDS_MAX, RunRequest};
 
 use crate::workload::info;
 use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
-use record::{CellKey, Parameters, Plan, Unavailable, Value, Warning};
+use record::{
+    AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value, Warning,
+};
 use std::collections::HashSet;
 
 /// Why what was asked for can't be planned: one line for a person.
@@ -110,12 +112,12 @@ pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
 }
 
 fn nothing_left(plan: &Plan) -> String {
-    let warnings = plan.warnings.iter().map(|warning| warning.what.clone());
+    let changes = plan.changes.iter().map(ToString::to_string);
     let unavailable = plan
         .unavailable
         .iter()
         .map(|row| format!("{} is unavailable: {}", row.subject, row.reason));
-    let reasons: Vec<String> = unavailable.chain(warnings).collect();
+    let reasons: Vec<String> = unavailable.chain(changes).collect();
     format!("nothing of this can be measured here: {}", reasons.join("; "))
 }
 
@@ -282,11 +284,12 @@ impl<'a> Swept<'a> {
         if !self.workload.about().is_trajectory(self.axis.name) {
             return points;
         }
-        let (name, axis) = (self.workload.about().name, self.label(self.axis.name));
-        let what = format!(
-            "{name} went to {last} {axis} once a round: its other points are on the way there."
-        );
-        plan.warnings.push(warning(what, ""));
+        let change = Change::FarEndOnly {
+            workload: self.workload.about().name.into(),
+            label: self.label(self.axis.name).into(),
+            last: last.clone(),
+        };
+        plan.changes.push(PlanChange { cells: Vec::new(), change, remedy: String::new() });
         vec![last]
     }
 
@@ -312,34 +315,35 @@ impl<'a> Swept<'a> {
         Ok(all)
     }
 
-    /// The cell as it can be measured here; what was changed stands in the plan's warnings, once.
+    /// The cell as it can be measured here, if it can; what was changed stands in the plan.
     fn fitted(&self, key: CellKey, plan: &mut Plan) -> Option<CellKey> {
         let cell = self.cell(&key);
-        let (key, warning) = match self.workload.fit(&cell) {
+        let (planned, change, remedy) = match self.workload.fit(&cell) {
             Fit::Measure => return Some(key),
-            Fit::Leave(warning) => (None, warning),
-            Fit::AtMost { parameter, most, because, remedy } => {
-                let asked = cell.parameters.get(parameter).map(Value::text).unwrap_or_default();
-                let (what, is_axis) = (self.label(parameter), parameter == self.axis.name);
-                let clamped = CellKey { point: most, ..key.clone() };
+            Fit::Leave { cause, remedy } => (None, Change::LeftOut { cause }, remedy),
+            Fit::AtMost { parameter, max, cause, remedy } => {
+                let is_axis = parameter == self.axis.name;
+                let mut limit = Limit {
+                    parameter: parameter.into(),
+                    label: self.label(parameter).into(),
+                    requested: cell.parameters.get(parameter).cloned().unwrap_or("".into()),
+                    max,
+                    cause,
+                    position: None,
+                };
+                let clamped = CellKey { point: max, ..key.clone() };
                 // What is clamped has to fit as well: there may be more tokens than pipes then.
                 if is_axis && self.workload.fit(&self.cell(&clamped)) == Fit::Measure {
-                    let what = format!("{asked} {what} became {most}: {because}.");
-                    (Some(clamped), warning(what, remedy))
+                    (Some(clamped), Change::Clamped(limit), remedy)
                 } else {
-                    let (point, axis) = (key.point, self.label(self.axis.name));
-                    let place = if is_axis { String::new() } else { format!(" at {axis} {point}") };
-                    let what = format!(
-                        "{asked} {what}{place} are left out: {because}, enough for {most}."
-                    );
-                    (None, warning(what, remedy))
+                    let label = self.label(self.axis.name).into();
+                    limit.position = (!is_axis).then_some(AxisPosition { label, point: key.point });
+                    (None, Change::OverLimit(limit), remedy)
                 }
             }
         };
-        if !plan.warnings.contains(&warning) {
-            plan.warnings.push(warning);
-        }
-        key
+        keep_change(plan, key, change, remedy);
+        planned
     }
 
     /// The cell as its workload sees it.
@@ -372,6 +376,20 @@ impl<'a> Swept<'a> {
         let about = self.workload.about();
         let parameter = about.parameter(parameter).unwrap_or(self.axis);
         parameter.sweep.as_ref().map_or(parameter.name, |sweep| sweep.label)
+    }
+}
+
+/// Notes in the plan what became of the cell that was requested: a change that several cells share stands
+/// there once.
+fn keep_change(plan: &mut Plan, requested: CellKey, change: Change, remedy: String) {
+    let is_same = |kept: &&mut PlanChange| kept.change == change && kept.remedy == remedy;
+    match plan.changes.iter_mut().find(is_same) {
+        Some(kept) => {
+            if !kept.cells.contains(&requested) {
+                kept.cells.push(requested);
+            }
+        }
+        None => plan.changes.push(PlanChange { cells: vec![requested], change, remedy }),
     }
 }
 

@@ -8,7 +8,10 @@ use common::{Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::{CellBuilder, cell, parameters, short};
-use record::{Cell, CellKey, FailureReason, Metric, Run, RunState, Usage, Warning, WorkloadInfo};
+use record::{
+    Cell, CellKey, Change, FailureReason, Metric, PlanChange, Run, RunState, SkipCause, Usage,
+    Warning, WorkloadInfo,
+};
 
 const POINTS: [u64; 3] = [100, 1000, 10_000];
 
@@ -188,7 +191,16 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
     let what = "poll stops at 1,024 here".to_owned();
     let of_another = Warning { what: "epoll-poll is slow".into(), remedy: String::new() };
     run.plan.warnings = vec![of_another, Warning { what: what.clone(), remedy: String::new() }];
-    assert_eq!(missing(&run), [not_reached, (10_000, MissingFigure::LeftOut { because: what })]);
+    let left_out = |because| (10_000, MissingFigure::LeftOut { because });
+    assert_eq!(missing(&run), [not_reached.clone(), left_out(what)], "in an older record");
+    run.plan.warnings.clear();
+    let change = PlanChange {
+        cells: vec![cell_of("poll", "poll", 10_000, 0).build().key],
+        change: Change::LeftOut { cause: SkipCause::TooFewDescriptors { max: 9 } },
+        remedy: String::new(),
+    };
+    run.plan.changes = vec![change.clone()];
+    assert_eq!(missing(&run), [not_reached, left_out(change.to_string())]);
     let waits = analyse(&run);
     let sigio = row(table(&waits.tables, "poll", "wait"), "sigio");
     assert_eq!(sigio.missing[0], (100, MissingFigure::MetricMissing { metric: "wait".into() }));
@@ -228,6 +240,11 @@ fn warnings_of_run_and_plan_are_caveats_once() {
     let analysis = analyse(&run);
     assert_eq!(analysis.caveats.iter().filter(|caveat| **caveat == busy).count(), 1);
     assert!(analysis.caveats.iter().any(|caveat| caveat.what == "Points were clamped"));
+    let cause = SkipCause::ControlNeedsThreads;
+    let change = Change::LeftOut { cause };
+    let change = PlanChange { cells: Vec::new(), change, remedy: "--points 2".into() };
+    run.plan.changes = vec![change.clone()];
+    assert!(analyse(&run).caveats.contains(&change.warning()));
 }
 
 #[test]

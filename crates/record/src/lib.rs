@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod change;
 mod error;
 mod host;
 mod merge;
@@ -17,6 +18,7 @@ mod sqlite;
 mod url;
 
 pub use archive::*;
+pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use error::Error;
 pub use host::{HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
 pub use merge::{Merged, merge};

@@ -3,7 +3,7 @@
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
 //! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
 
-use crate::FailureReason;
+use crate::{FailureReason, PlanChange};
 use quantities::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,8 +110,12 @@ pub struct Plan {
     pub workloads: Vec<WorkloadInfo>,
     /// Subjects that can't be measured here, with the reason.
     pub unavailable: Vec<Unavailable>,
-    /// Cells that were asked for and changed, or left out, while planning.
+    /// Sentences about cells that planning changed or left out, in records of knee before 0.1; see
+    /// [`Plan::all_warnings`].
     pub warnings: Vec<Warning>,
+    /// Cells that planning changed or left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlanChange>,
     /// What ends the rounds before all of them are done; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,

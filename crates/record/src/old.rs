@@ -2,7 +2,7 @@
 //!
 //! This is the only place that reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
-use crate::{FailureReason, ReplyFault};
+use crate::{FailureReason, ReplyFault, Warning};
 use serde::{Deserialize, Deserializer};
 
 impl<'de> Deserialize<'de> for FailureReason {
@@ -28,6 +28,13 @@ pub(crate) fn failure_reason(sentence: &str) -> FailureReason {
         .or_else(|| left_behind(sentence))
         .or_else(|| misused(sentence))
         .unwrap_or_else(|| FailureReason::Other { message: sentence.into() })
+}
+
+/// What an older knee warned of while planning, where it names `subject`: why a cell of it is not planned.
+pub(crate) fn left_out_because<'a>(warnings: &'a [Warning], subject: &str) -> Option<&'a str> {
+    let in_name = |c: char| c.is_alphanumeric() || "-_/".contains(c);
+    let names_it = |text: &str| text.split(|c| !in_name(c)).any(|word| word == subject);
+    warnings.iter().map(|warning| warning.what.as_str()).find(|what| names_it(what))
 }
 
 fn unfinished(sentence: &str) -> Option<FailureReason> {
@@ -169,6 +176,14 @@ mod tests {
         }
         let stalled = failure_reason("did not finish: nobody released the lock in 3.0 s");
         assert_eq!(stalled, FailureReason::LockStalled { waited_ms: 3_000 });
+    }
+
+    #[test]
+    fn a_warning_of_an_older_plan_is_found_by_the_subject_that_it_names() {
+        let warning = |what: &str| Warning { what: what.into(), remedy: String::new() };
+        let warnings = [warning("epoll-poll is slow"), warning("poll stops at 1,024 here")];
+        assert_eq!(left_out_because(&warnings, "poll"), Some("poll stops at 1,024 here"));
+        assert_eq!(left_out_because(&warnings, "epoll"), None);
     }
 
     #[test]

@@ -53,7 +53,8 @@ pub enum Samples {
 pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
     let analysis = &conclusions.analysis;
     let findings = conclusions.findings.iter().map(|found| finding(run, conclusions, found));
-    let warnings: Vec<&Warning> = run.plan.warnings.iter().chain(&run.warnings).collect();
+    let warnings: Vec<Warning> =
+        run.plan.all_warnings().chain(run.warnings.iter().cloned()).collect();
     let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
     json!({
         "schema": SCHEMA,

@@ -6,7 +6,10 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use jsonschema::Validator;
-use record::{Budget, FailureReason, Outcome, Run, RunState};
+use record::{
+    AxisPosition, Budget, CellKey, Change, FailureReason, Limit, LimitCause, Outcome, PlanChange,
+    Run, RunState, SkipCause,
+};
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
 use serde_json::{Value, json};
@@ -35,10 +38,36 @@ fn labelled() -> Run {
     run.plan.budget = Some(Budget { time_ms: 120_000, precision: 0.02 });
     "00000000a3f1b2c4".clone_into(&mut run.plan.beside);
     run.plan.seed = u64::MAX;
+    run.plan.changes = changes(&run);
     // Figures at the ends of what a number can be.
     let samples = [f64::MIN_POSITIVE, f64::MAX, 0.1 + 0.2, -0.0, 5e-324];
     run.cells[0].metrics[0].samples = samples.to_vec();
     run
+}
+
+/// A change of each kind.
+fn changes(run: &Run) -> Vec<PlanChange> {
+    let limit = |position| Limit {
+        parameter: "watched".into(),
+        label: "watched descriptors".into(),
+        requested: 30_000.into(),
+        max: 10_000,
+        cause: LimitCause::Descriptors { max: 20_000 },
+        position,
+    };
+    let position = AxisPosition { label: "active descriptors".into(), point: 10 };
+    let change = |change| PlanChange {
+        cells: vec![CellKey { point: 30_000, ..run.plan.cells[0].clone() }],
+        change,
+        remedy: "ulimit -n 65536".into(),
+    };
+    let (workload, label, last) = ("fork".into(), "processes".into(), 9.into());
+    vec![
+        change(Change::Clamped(limit(None))),
+        change(Change::OverLimit(limit(Some(position)))),
+        change(Change::LeftOut { cause: SkipCause::NoSignals { subject: "sigio".into() } }),
+        change(Change::FarEndOnly { workload, label, last }),
+    ]
 }
 
 /// A run that was ended in an orderly way before all was measured.
@@ -173,7 +202,12 @@ fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
         }
     }
     assert!(known.len() > 40, "{known:?}");
-    for shape in ["/plan/budget", "/cells/*/metrics/*/usage", "/means/*/columns/*"] {
+    for shape in [
+        "/plan/budget",
+        "/plan/changes/*/change/cause",
+        "/cells/*/metrics/*/usage",
+        "/means/*/columns/*",
+    ] {
         assert!(known.contains(shape), "{shape} is not in {known:?}");
     }
 }
@@ -243,12 +277,23 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     );
     assert_eq!(
         refused(|run| run["warnings"] = json!([])),
-        "warnings must begin with those of plan.warnings"
+        "warnings must begin with those of the plan"
     );
     assert_eq!(
         refused(|run| run["cells"][0]["key"]["rounds"] = json!(1)),
         "cells.0.key.rounds is a key that this knee does not know"
     );
+}
+
+#[test]
+fn the_sentence_of_a_change_may_be_that_of_another_version() {
+    let run = labelled();
+    let mut value = value(&run);
+    let first = run.plan.warnings.len();
+    assert_eq!(value["warnings"][first]["what"], run.plan.changes[0].to_string());
+    value["warnings"][first]["what"] = json!("another sentence");
+    value["plan"]["changes"][0]["text"] = json!("another sentence");
+    assert_eq!(read(value.to_string().as_bytes()).unwrap(), run);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a workload compares, and whether a cell of it can be measured here.
 
-use record::Warning;
+use record::{LimitCause, SkipCause};
 
 /// What is compared within a workload.
 #[derive(Clone, Debug)]
@@ -44,13 +44,18 @@ pub enum Fit {
     AtMost {
         /// The parameter: `watched`.
         parameter: &'static str,
-        /// The most that it can be here.
-        most: u64,
-        /// Why, as the end of a sentence: `a process may have 20,000 descriptors`.
-        because: String,
-        /// What mends it; may be empty.
+        /// The largest value that it can have here.
+        max: u64,
+        /// Why it can't be larger.
+        cause: LimitCause,
+        /// What raises it; may be empty.
         remedy: String,
     },
-    /// Not at all, and why.
-    Leave(Warning),
+    /// Not at all.
+    Leave {
+        /// Why not.
+        cause: SkipCause,
+        /// What the user can do; may be empty.
+        remedy: String,
+    },
 }

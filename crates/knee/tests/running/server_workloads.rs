@@ -2,7 +2,7 @@
 //! or a dead connection is missing there are no figures.
 
 use crate::common::{Came, Knee, came, in_a_network, wait_until};
-use record::{Cell, Outcome, Run};
+use record::{Cell, Change, LimitCause, Outcome, Run, SkipCause};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
 
@@ -136,7 +136,9 @@ fn a_cold_download_is_cold_or_left_out_with_the_reason() {
     let came = knee.run(&[&words[..], &plain, &["--cache", "hot,cold"]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     let run = knee.last_run();
-    let left_out = run.plan.warnings.iter().any(|warning| warning.what.contains("cold file"));
+    let left_out = run.plan.changes.iter().any(|change| {
+        matches!(change.change, Change::LeftOut { cause: SkipCause::FileSystem { .. } })
+    });
     assert_eq!(run.cells.len(), if left_out { 1 } else { 2 });
     assert!(run.cells.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
 }
@@ -190,11 +192,15 @@ fn more_connections_than_descriptors_are_clamped_with_the_limit() {
     let came = with_descriptors(&knee, 400, words);
     assert_eq!(came.code, Some(0), "{came:?}");
     let run = knee.last_run();
-    let clamped = |label: &str| {
-        let told = |what: &str| what.contains(label) && what.contains("400 descriptors");
-        run.plan.warnings.iter().any(|warning| told(&warning.what))
+    let clamped = |parameter: &str| {
+        run.plan.changes.iter().any(|change| match &change.change {
+            Change::Clamped(limit) => {
+                limit.parameter == parameter && limit.cause == LimitCause::Descriptors { max: 400 }
+            }
+            _ => false,
+        })
     };
-    assert!(clamped("dead connections") && clamped("open connections"), "{:?}", run.plan.warnings);
+    assert!(clamped("dead") && clamped("connections"), "{:?}", run.plan.changes);
     assert!(run.cells.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
     assert!(run.cells.iter().all(|cell| cell.key.point < 400));
 }

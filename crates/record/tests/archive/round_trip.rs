@@ -4,9 +4,10 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, Budget, Cell, CellKey, Clock, Ending, Error, FailureReason, Host, Metric, MetricInfo,
-    MetricRole, Outcome, Plan, Ratio, Run, RunState, RunSummary, Short, SqliteArchive, SubjectInfo,
-    Unavailable, Usage, Warning, WorkloadInfo, WorkloadRole,
+    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, Ending, Error, FailureReason,
+    Host, Limit, LimitCause, Metric, MetricInfo, MetricRole, Outcome, Plan, PlanChange, Ratio, Run,
+    RunState, RunSummary, Short, SkipCause, SqliteArchive, SubjectInfo, Unavailable, Usage, Value,
+    Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -120,6 +121,32 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn change()(
+        cells in vec(key(), 0..3),
+        [parameter, label, remedy] in prop::array::uniform3(".{0,9}"),
+        [requested, max, point] in any::<[u64; 3]>(),
+        kind in 0..4,
+        is_axis in any::<bool>(),
+    ) -> PlanChange {
+        let limit = Limit {
+            parameter,
+            label: label.clone(),
+            requested: Value::Number(requested),
+            max,
+            cause: LimitCause::Memory { available_mib: max, each_kib: point },
+            position: (!is_axis).then(|| AxisPosition { label: label.clone(), point }),
+        };
+        let change = match kind {
+            0 => Change::Clamped(limit),
+            1 => Change::OverLimit(limit),
+            2 => Change::LeftOut { cause: SkipCause::NoSignals { subject: label } },
+            _ => Change::FarEndOnly { workload: limit.parameter, label, last: limit.requested },
+        };
+        PlanChange { cells, change, remedy }
+    }
+}
+
+prop_compose! {
     fn plan()(
         seed in any::<u64>(),
         rounds in any::<u32>(),
@@ -129,6 +156,7 @@ prop_compose! {
         workloads in vec(workload(), 0..3),
         unavailable in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..3),
         warnings in vec(warning(), 0..3),
+        changes in vec(change(), 0..3),
         cells in vec(key(), 0..4),
         budget in prop::option::of((any::<u64>(), float())),
         beside in ".{0,9}",
@@ -137,7 +165,7 @@ prop_compose! {
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, budget, beside, cells }
+            unavailable: unavailable.collect(), warnings, changes, budget, beside, cells }
     }
 }
 

@@ -133,10 +133,12 @@ fn is_passed_over(path: &str) -> bool {
 fn run(document: Document) -> Result<Run, Unreadable> {
     let Document { summary, plan, clock, host, mut warnings, cells, .. } = document;
     // Those of the plan are written along with those of the run.
-    if !warnings.starts_with(&plan.warnings) {
-        return Err(Unreadable::new("warnings must begin with those of plan.warnings"));
+    let planned = plan.warnings.len() + plan.changes.len();
+    if !warnings.starts_with(&plan.warnings) || warnings.len() < planned {
+        return Err(Unreadable::new("warnings must begin with those of the plan"));
     }
-    let warnings = warnings.split_off(plan.warnings.len());
+    // Sentences of changes may be those of another version: the changes themselves are read.
+    let warnings = warnings.split_off(planned);
     let (host_before, host_after) = (host.before, host.after);
     Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells })
 }

@@ -20,7 +20,7 @@ use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
-    Probe, Says, Scratch, Subject, Timed, Usual, Values, Warning, Workload,
+    Probe, Says, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -207,13 +207,11 @@ impl Workload for Build {
             let is_directory = Path::new(&*tree).is_dir();
             (!is_directory).then(|| format!("--tree: {tree} is no folder"))
         };
-        if let Some(what) = missing {
-            return Fit::Leave(Warning { what, remedy: String::new() });
+        if let Some(message) = missing {
+            let cause = SkipCause::RequirementMissing { message };
+            return Fit::Leave { cause, remedy: String::new() };
         }
-        match too_much(cell) {
-            Some(warning) => Fit::Leave(warning),
-            None => Fit::Measure,
-        }
+        too_much(cell).unwrap_or(Fit::Measure)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
@@ -263,7 +261,7 @@ fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
 }
 
 /// Why all files of a generated tree can't be compiled at once here.
-fn too_much(cell: &Cell) -> Option<Warning> {
+fn too_much(cell: &Cell) -> Option<Fit> {
     let unbounded = Load::from_cell(cell).is_ok_and(|load| (load.jobs)(1).is_none());
     if !unbounded || cell.text(TREE.name).ok()? != GENERATED {
         return None;
@@ -272,14 +270,11 @@ fn too_much(cell: &Cell) -> Option<Warning> {
 }
 
 /// That so many compilers at once have no room.
-fn without_memory(files: u64, available_kib: u64) -> Option<Warning> {
-    let most = available_kib / COMPILER_KIB;
-    (files > most).then(|| Warning {
-        what: format!(
-            "The maximal load is left out: {files} files at once may take more memory than there is, \
-             enough for {most}."
-        ),
-        remedy: format!("--files {}", most.max(1)),
+fn without_memory(files: u64, available_kib: u64) -> Option<Fit> {
+    let max = available_kib / COMPILER_KIB;
+    (files > max).then(|| Fit::Leave {
+        cause: SkipCause::TooManyCompilers { files, max },
+        remedy: format!("--files {}", max.max(1)),
     })
 }
 
@@ -433,9 +428,9 @@ mod tests {
     #[test]
     fn all_files_at_once_need_memory_for_all() {
         assert_eq!(without_memory(96, 96 * COMPILER_KIB), None);
-        let warning = without_memory(97, 96 * COMPILER_KIB).unwrap();
-        assert!(warning.what.contains("97 files") && warning.what.ends_with("enough for 96."));
-        assert_eq!(warning.remedy, "--files 96");
+        let cause = SkipCause::TooManyCompilers { files: 97, max: 96 };
+        let too_many = Fit::Leave { cause, remedy: "--files 96".into() };
+        assert_eq!(without_memory(97, 96 * COMPILER_KIB), Some(too_many));
     }
 
     #[test]

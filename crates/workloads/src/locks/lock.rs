@@ -29,8 +29,8 @@ mod work;
 use crate::shared::cpus;
 use crew::Crew;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
-    RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Parameter,
+    Probe, RatioAbout, Says, SkipCause, Subject, Sweep, Usual, Values, Workload,
 };
 use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
@@ -166,16 +166,15 @@ impl Workload for Locks {
         let threads = cell.number(THREADS.name).unwrap_or(0);
         let control = locks::find(&cell.subject).is_some_and(|row| row.control);
         if control && threads < 2 {
-            let what = "The control is left out: it takes two threads to be caught.";
-            return Fit::Leave(Warning { what: what.to_owned(), remedy: String::new() });
+            return Fit::Leave { cause: SkipCause::ControlNeedsThreads, remedy: String::new() };
         }
         if threads <= THREADS_MAX {
             return Fit::Measure;
         }
         Fit::AtMost {
             parameter: THREADS.name,
-            most: THREADS_MAX,
-            because: "more threads say nothing that these don't".to_owned(),
+            max: THREADS_MAX,
+            cause: LimitCause::NothingNew,
             remedy: String::new(),
         }
     }

@@ -2,7 +2,7 @@
 //! it was can be seen while all that was made is still there.
 
 use crate::shared::shortage::{self, Limit, MAPS_MAX, setting};
-use engine::{Failure, Fit, Warning};
+use engine::{Failure, Fit, LimitCause, SkipCause};
 use rustix::io::Errno;
 use rustix::process::{
     PidfdFlags, Resource, WaitId, WaitIdOptions, getpid, getrlimit, getuid, pidfd_open, waitid,
@@ -141,14 +141,18 @@ const MAPS_BESIDES: u64 = 1_000;
 /// whole process, with all that was measured: so this can't be left to happen.
 pub(crate) fn maps_for_threads(threads: u64) -> Fit {
     let Some(limit) = setting(MAPS_MAX) else { return Fit::Measure };
-    let most = limit.saturating_sub(MAPS_BESIDES) / MAPS_OF_A_THREAD;
-    if threads <= most {
+    let max = limit.saturating_sub(MAPS_BESIDES) / MAPS_OF_A_THREAD;
+    if threads <= max {
         return Fit::Measure;
     }
     Fit::AtMost {
         parameter: "threads",
-        most,
-        because: format!("{MAPS_MAX} is {limit}, and a thread takes {MAPS_OF_A_THREAD} maps"),
+        max,
+        cause: LimitCause::Maps {
+            setting: MAPS_MAX.into(),
+            max: limit,
+            maps_per_thread: MAPS_OF_A_THREAD,
+        },
         remedy: format!(
             "sysctl -w {MAPS_MAX}={}",
             threads.saturating_mul(MAPS_OF_A_THREAD).saturating_add(MAPS_BESIDES)
@@ -165,30 +169,29 @@ const TABLES_KIB_PER_MIB: u64 = 2;
 pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     let available_kib = shortage::available_kib();
     let each_kib = PROCESS_KIB + TABLES_KIB_PER_MIB * parent_mib;
-    let most = available_kib.saturating_sub(parent_mib << 10) / each_kib;
-    let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
-    if processes <= most {
+    let max = available_kib.saturating_sub(parent_mib << 10) / each_kib;
+    if processes <= max {
         return Fit::Measure;
     }
-    if most == 0 {
-        let mib = available_kib >> 10;
-        let what = format!("A parent of {parent_mib} MiB is left out: {mib} MiB are available.");
-        return Fit::Leave(Warning { what, remedy: "ask for a smaller --parent".into() });
+    let available_mib = available_kib >> 10;
+    if max == 0 {
+        let cause = SkipCause::ParentTooLarge { parent_mib, available_mib };
+        return Fit::Leave { cause, remedy: "ask for a smaller --parent".into() };
     }
-    let because =
-        format!("{} MiB of memory are available, {each_kib} KiB for each", available_kib >> 10);
-    Fit::AtMost { parameter: super::parameters::PROCESSES.name, most, because, remedy }
+    let cause = LimitCause::Memory { available_mib, each_kib };
+    let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
+    Fit::AtMost { parameter: super::parameters::PROCESSES.name, max, cause, remedy }
 }
 
 /// Whether there are ids for so many processes, and some left for all others.
 pub(crate) fn ids_for(processes: u64) -> Fit {
-    let most = ids_left();
-    if processes <= most {
+    let max = ids_left();
+    if processes <= max {
         return Fit::Measure;
     }
-    let because = format!("all processes of the machine share {most} more ids (kernel.pid_max)");
+    let cause = LimitCause::ProcessIds { left: max };
     let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
-    Fit::AtMost { parameter: super::parameters::PROCESSES.name, most, because, remedy }
+    Fit::AtMost { parameter: super::parameters::PROCESSES.name, max, cause, remedy }
 }
 
 /// How many processes can be made so that others can still make theirs.
@@ -243,10 +246,10 @@ mod tests {
         assert!(matches!(ids_for(u64::MAX / 2), Fit::AtMost { .. }));
         assert_eq!(memory_for(1, 0), Fit::Measure);
         assert!(matches!(memory_for(u64::MAX / 2, 0), Fit::AtMost { .. }));
-        assert!(matches!(memory_for(1, 1 << 40), Fit::Leave(_)));
+        assert!(matches!(memory_for(1, 1 << 40), Fit::Leave { .. }));
         assert_eq!(maps_for_threads(1), Fit::Measure);
-        let Fit::AtMost { most, .. } = maps_for_threads(u64::MAX / 8) else { panic!("all fit") };
-        assert_eq!(maps_for_threads(most), Fit::Measure);
+        let Fit::AtMost { max, .. } = maps_for_threads(u64::MAX / 8) else { panic!("all fit") };
+        assert_eq!(maps_for_threads(max), Fit::Measure);
     }
 
     #[test]

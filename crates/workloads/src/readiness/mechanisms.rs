@@ -1,6 +1,8 @@
 //! What the workloads over readiness mechanisms share: their subjects, time-outs and limits.
 
-use engine::{Cell, Defaults, Failure, Fit, Parameter, Subject, Values, descriptors_max};
+use engine::{
+    Cell, Defaults, Failure, Fit, LimitCause, Parameter, Subject, Values, descriptors_max,
+};
 use readiness::{Mechanism, Readiness, Trigger};
 use std::time::Duration;
 
@@ -37,8 +39,8 @@ pub(crate) fn row(subject: &str) -> Result<&'static Mechanism, Failure> {
 pub(crate) fn at_most(parameter: &'static str, asked: u64, most: u64) -> Fit {
     Fit::AtMost {
         parameter,
-        most,
-        because: format!("a process may have {} descriptors", descriptors_max()),
+        max: most,
+        cause: LimitCause::Descriptors { max: descriptors_max() as u64 },
         remedy: format!("as root: ulimit -n {}", asked.saturating_mul(2).saturating_add(1_000)),
     }
 }

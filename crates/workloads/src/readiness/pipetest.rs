@@ -20,7 +20,7 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Object, Objects};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, Says, Subject, Sweep, Usual, Values, Warning, Workload, descriptors_max,
+    Probe, RatioAbout, Says, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
 };
 use game::{Game, Rules};
 use spread::Spread;
@@ -148,10 +148,11 @@ impl Workload for Pipetest {
     fn fit(&self, cell: &Cell) -> Fit {
         let Ok(rules) = Rules::from_cell(cell) else { return Fit::Measure }; // measuring says what is wrong
         if rules.tokens > rules.pipes {
-            return Fit::Leave(Warning {
-                what: format!("{} tokens in {} pipes is left out.", rules.tokens, rules.pipes),
+            let (tokens, pipes) = (rules.tokens as u64, rules.pipes as u64);
+            return Fit::Leave {
+                cause: SkipCause::TokensExceedPipes { tokens, pipes },
                 remedy: "ask for at most as many tokens as pipes: --points 10%,100%".into(),
-            });
+            };
         }
         let most = pipes_max(&rules);
         if rules.pipes > most {
@@ -217,13 +218,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_or_clamped() {
         assert_eq!(Pipetest.fit(&cell(10, 10, "tail")), Fit::Measure);
-        assert!(matches!(Pipetest.fit(&cell(10, 11, "tail")), Fit::Leave(_)));
+        assert!(matches!(Pipetest.fit(&cell(10, 11, "tail")), Fit::Leave { .. }));
         for spread in Spread::NAMES {
             let most = pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
             assert_eq!(Pipetest.fit(&cell(most, 1, spread)), Fit::Measure, "{spread}");
             let over = Pipetest.fit(&cell(most + 1, 1, spread));
             let clamp = most as u64;
-            assert!(matches!(over, Fit::AtMost { most, .. } if most == clamp), "{over:?}");
+            assert!(matches!(over, Fit::AtMost { max, .. } if max == clamp), "{over:?}");
         }
     }
 

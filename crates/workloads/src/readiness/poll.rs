@@ -13,7 +13,7 @@ use crate::readiness::objects::{Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, Subject, Sweep, Values, Warning, Workload, descriptors_max,
+    Probe, RatioAbout, SkipCause, Subject, Sweep, Values, Workload, descriptors_max,
 };
 
 /// The row of the table.
@@ -136,24 +136,23 @@ impl Workload for Poll {
         };
         let object = cell.text("object").unwrap_or_default();
         if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
-            return Fit::Leave(Warning {
-                what: format!("{} is left out: eventfds send no signals.", cell.subject),
+            return Fit::Leave {
+                cause: SkipCause::NoSignals { subject: cell.subject.clone() },
                 remedy: "watch sockets or pipes: --object socketpair".into(),
-            });
+            };
         }
         let most = watched_max(&object, active);
         if most == 0 {
-            let limit = descriptors_max();
-            return Fit::Leave(Warning {
-                what: format!("A process may have {limit} descriptors: too few to watch any."),
+            return Fit::Leave {
+                cause: SkipCause::TooFewDescriptors { max: descriptors_max() as u64 },
                 remedy: "ulimit -n 1024".into(),
-            });
+            };
         }
         if active > watched.min(most) {
-            return Fit::Leave(Warning {
-                what: format!("{active} active of {} watched is left out.", watched.min(most)),
+            return Fit::Leave {
+                cause: SkipCause::ActiveExceedWatched { active, watched: watched.min(most) },
                 remedy: "ask for points that are at least as many as --active".into(),
-            });
+            };
         }
         if watched > most {
             return mechanisms::at_most("watched", watched, most);
@@ -286,10 +285,10 @@ mod tests {
             ..Cell::default()
         };
         assert_eq!(Poll.fit(&cell("poll", 10, "10", "pipe")), Fit::Measure);
-        assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave(_)));
-        assert!(matches!(Poll.fit(&cell("sigio", 10, "1", "eventfd")), Fit::Leave(_)));
+        assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave { .. }));
+        assert!(matches!(Poll.fit(&cell("sigio", 10, "1", "eventfd")), Fit::Leave { .. }));
         let limit = watched_max("pipe", 1);
         let clamp = Poll.fit(&cell("poll", limit + 1, "1", "pipe"));
-        assert!(matches!(clamp, Fit::AtMost { most, .. } if most == limit), "{clamp:?}");
+        assert!(matches!(clamp, Fit::AtMost { max, .. } if max == limit), "{clamp:?}");
     }
 }

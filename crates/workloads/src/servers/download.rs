@@ -150,14 +150,14 @@ impl Workload for Download {
     fn fit(&self, cell: &Cell) -> Fit {
         let is = |name, value| cell.text(name).is_ok_and(|held| held == value);
         if is(LAID.name, "fragmented")
-            && let Err(why) = file::reports_pieces()
+            && let Err(cause) = file::reports_pieces()
         {
-            return Fit::Leave(why);
+            return Fit::Leave { cause, remedy: file::DISK_REMEDY.into() };
         }
         if is(CACHE.name, "cold")
-            && let Err(why) = file::forgets()
+            && let Err(cause) = file::forgets()
         {
-            return Fit::Leave(why);
+            return Fit::Leave { cause, remedy: file::DISK_REMEDY.into() };
         }
         file::fit(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
     }

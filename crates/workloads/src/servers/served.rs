@@ -6,7 +6,7 @@ use crate::servers::drivers::{self, Counted, Running, Server, Setup};
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
-use engine::{Cell, Failure, Fit, Probe, Scratch, Subject, Warning, descriptors_max};
+use engine::{Cell, Failure, Fit, Probe, Scratch, SkipCause, Subject, descriptors_max};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
@@ -64,13 +64,13 @@ pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64,
     if server.capacity() as u64 > here() / 4 * 3 {
         return at_most(parameter, requested, most);
     }
-    let (label, limit) = (server.label, descriptors_max());
-    // The same for every point: it is said once.
-    let what = format!(
-        "{label} is left out beyond {most} connections: it holds no more where a process may have {limit} \
-         descriptors."
-    );
-    Fit::Leave(Warning { what, remedy: String::new() })
+    // The same for every point: the plan says it once.
+    let cause = SkipCause::ServerCapacity {
+        server: server.label.into(),
+        connections_max: most,
+        descriptors_max: descriptors_max() as u64,
+    };
+    Fit::Leave { cause, remedy: String::new() }
 }
 
 /// A server with a file to serve. Both are gone when this is dropped.

@@ -154,7 +154,7 @@ fn text(plan: &Plan, estimate: &Estimate) -> String {
         length(plan.deadline_ms),
         plan.seed
     );
-    for warning in &plan.warnings {
+    for warning in plan.all_warnings() {
         let arrow = if warning.remedy.is_empty() {
             String::new()
         } else {

@@ -2,7 +2,7 @@
 
 use crate::servers::drivers::Running;
 use crate::shared::shortage::available_kib;
-use engine::{Failure, Fit, Probe};
+use engine::{Failure, Fit, LimitCause, Probe};
 use std::fs::read_to_string;
 use std::io;
 use sys::map::page_bytes;
@@ -67,14 +67,14 @@ fn after(text: &str, name: &str, word: usize) -> Option<u64> {
 
 /// Whether there is memory for so many connections, both ends.
 pub(super) fn fit(parameter: &'static str, dead: u64) -> Fit {
-    let most = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
-    if dead <= most {
+    let max = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
+    if dead <= max {
         return Fit::Measure;
     }
     Fit::AtMost {
         parameter,
-        most,
-        because: "both ends of each take memory here".into(),
+        max,
+        cause: LimitCause::ConnectionMemory,
         remedy: "end what else uses memory".into(),
     }
 }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn more_than_the_memory_holds_does_not_fit() {
         assert_eq!(fit("dead", 0), Fit::Measure);
-        let Fit::AtMost { most, .. } = fit("dead", u64::MAX) else { panic!("all fit") };
-        assert_eq!(fit("dead", most), Fit::Measure);
+        let Fit::AtMost { max, .. } = fit("dead", u64::MAX) else { panic!("all fit") };
+        assert_eq!(fit("dead", max), Fit::Measure);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::MB;
 use crate::shared::shortage;
-use engine::{Failure, Fit, Warning};
+use engine::{Failure, Fit, LimitCause, SkipCause};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
 use std::fs::File;
 use std::io::{self, Write};
@@ -116,7 +116,7 @@ fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
 }
 
 /// Whether the file system of temporary files tells the pieces of a file.
-pub(super) fn reports_pieces() -> Result<(), Warning> {
+pub(super) fn reports_pieces() -> Result<(), SkipCause> {
     static REPORTED: OnceLock<Result<(), String>> = OnceLock::new();
     let reported = REPORTED.get_or_init(|| {
         let file = trial().map_err(|error| error.to_string())?;
@@ -128,7 +128,7 @@ pub(super) fn reports_pieces() -> Result<(), Warning> {
 }
 
 /// Whether the file system of temporary files has a disk to read from.
-pub(super) fn forgets() -> Result<(), Warning> {
+pub(super) fn forgets() -> Result<(), SkipCause> {
     static FORGETS: OnceLock<Result<(), String>> = OnceLock::new();
     let forgets = FORGETS.get_or_init(|| {
         let cached = trial().and_then(|file| forget(&file, TRIAL_BYTES as u64));
@@ -143,14 +143,15 @@ pub(super) fn forgets() -> Result<(), Warning> {
         .map_err(|why| missing("Downloads of a cold file", "keeps files in memory", &why))
 }
 
-fn missing(what: &str, lack: &str, why: &str) -> Warning {
-    let directory = std::env::temp_dir();
-    Warning {
-        what: format!(
-            "{what} are left out: the file system of {} {lack} ({why}).",
-            directory.display()
-        ),
-        remedy: "TMPDIR=/a/folder/on/a/disk knee run …".into(),
+/// What lets the file system do what it can't.
+pub(super) const DISK_REMEDY: &str = "TMPDIR=/a/folder/on/a/disk knee run …";
+
+fn missing(skipped: &str, shortcoming: &str, error: &str) -> SkipCause {
+    SkipCause::FileSystem {
+        skipped: skipped.into(),
+        directory: std::env::temp_dir().display().to_string(),
+        shortcoming: shortcoming.into(),
+        error: error.into(),
     }
 }
 
@@ -176,14 +177,14 @@ pub(super) fn fit(parameter: &'static str, megabytes: u64) -> Fit {
         let free = |at: rustix::fs::StatVfs| at.f_bavail.saturating_mul(at.f_frsize) / MB as u64;
         statvfs(&directory).map_or(u64::MAX, free)
     });
-    let most = (free_mb / 2).saturating_sub(super::slow::FILE_MB);
-    if megabytes <= most {
+    let max = (free_mb / 2).saturating_sub(super::slow::FILE_MB);
+    if megabytes <= max {
         return Fit::Measure;
     }
     Fit::AtMost {
         parameter,
-        most,
-        because: format!("half of what is free in {} is left to others", directory.display()),
+        max,
+        cause: LimitCause::DiskSpace { directory: directory.display().to_string() },
         remedy: "TMPDIR=/a/directory/with/space knee run …".into(),
     }
 }
@@ -218,7 +219,7 @@ mod tests {
             if layout == Layout::Fragmented
                 && let Err(why) = reports_pieces()
             {
-                eprintln!("SKIPPED: {}", why.what);
+                eprintln!("SKIPPED: {why}");
                 continue;
             }
             let path = place.0.join(name);
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_forgotten_is_not_in_the_cache() {
         if let Err(why) = forgets() {
-            eprintln!("SKIPPED: {}", why.what);
+            eprintln!("SKIPPED: {why}");
             return;
         }
         let place = Place::new();
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn half_of_the_disk_is_left_free() {
         assert_eq!(fit("megabytes", 0), Fit::Measure);
-        let Fit::AtMost { most, .. } = fit("megabytes", u64::MAX) else { panic!("all fit") };
-        assert!(most < u64::MAX / MB as u64);
+        let Fit::AtMost { max, .. } = fit("megabytes", u64::MAX) else { panic!("all fit") };
+        assert!(max < u64::MAX / MB as u64);
     }
 }

@@ -6,11 +6,11 @@
 //! | --- | --- |
 //! | `schema` | [`SCHEMA`] |
 //! | `summary` | number, id, times, state, command line, version |
-//! | `plan` | seed, rounds, durations, workloads with their metrics and subjects, cells in order |
+//! | `plan` | seed, rounds, durations, workloads with their metrics and subjects, `changes` to what was requested, cells in order |
 //! | `unavailable` | subjects that can't be measured there, with the reason |
 //! | `clock` | source, resolution and overhead in nanoseconds |
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
-//! | `warnings` | of the plan and of the run: `what` and `remedy` |
+//! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `contests`, `distributions` |
 //! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |

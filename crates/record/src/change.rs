@@ -1,7 +1,7 @@
 //! What a plan has otherwise than was requested: cells clamped or left out, each with its cause as data, and
 //! the one place where the sentence of it is made.
 
-use crate::{CellKey, Plan, Value, Warning, old};
+use crate::{CellKey, Value};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
@@ -185,30 +185,6 @@ pub enum SkipCause {
     },
 }
 
-impl Plan {
-    /// What was warned of while planning: the sentences of older records, then those of the changes.
-    pub fn all_warnings(&self) -> impl Iterator<Item = Warning> {
-        self.warnings.iter().cloned().chain(self.changes.iter().map(PlanChange::warning))
-    }
-
-    /// Why the cell with this key, whatever its round, was requested but not planned; none where the plan
-    /// does not say.
-    pub fn left_out_because(&self, key: &CellKey) -> Option<String> {
-        let is_same = |other: &CellKey| CellKey { round: key.round, ..other.clone() } == *key;
-        let change = self.changes.iter().find(|change| change.cells.iter().any(is_same));
-        change
-            .map(ToString::to_string)
-            .or_else(|| old::left_out_because(&self.warnings, &key.subject).map(str::to_owned))
-    }
-}
-
-impl PlanChange {
-    /// As a warning.
-    pub fn warning(&self) -> Warning {
-        Warning { what: self.to_string(), remedy: self.remedy.clone() }
-    }
-}
-
 impl fmt::Display for PlanChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.change.fmt(f)
@@ -384,21 +360,5 @@ mod tests {
             assert_eq!(json["text"], change.to_string());
             assert_eq!(serde_json::from_value::<PlanChange>(json).unwrap(), change);
         }
-    }
-
-    #[test]
-    fn the_cause_of_a_gap_is_found_by_its_cell() {
-        let [clamped, ..] = changes();
-        let plan = Plan { changes: vec![clamped.clone()], ..Plan::default() };
-        assert_eq!(plan.left_out_because(&key("poll", 20_000, 3)), Some(clamped.to_string()));
-        assert_eq!(plan.left_out_because(&key("poll", 10, 0)), None);
-        assert_eq!(plan.left_out_because(&key("select", 20_000, 0)), None);
-    }
-
-    #[test]
-    fn a_plan_without_changes_reads_and_writes_none() {
-        let json = serde_json::to_value(Plan::default()).unwrap();
-        assert_eq!(json.get("changes"), None);
-        assert_eq!(serde_json::from_value::<Plan>(json).unwrap(), Plan::default());
     }
 }

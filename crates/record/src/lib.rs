@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod cell_key;
 mod change;
 mod error;
 mod host;
@@ -9,6 +10,7 @@ mod merge;
 mod model;
 mod old;
 mod place;
+mod plan_changes;
 mod reason;
 mod reference;
 mod rows;
@@ -18,6 +20,7 @@ mod sqlite;
 mod url;
 
 pub use archive::*;
+pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use error::Error;
 pub use host::{HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};

@@ -3,13 +3,9 @@
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
 //! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
 
-use crate::{FailureReason, PlanChange};
-use quantities::Value;
+use crate::{CellKey, FailureReason, PlanChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Parameters other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
-pub type Parameters = BTreeMap<String, Value>;
 
 /// One execution of a plan on one machine, with all that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -284,22 +280,6 @@ pub struct Unavailable {
     pub subject: String,
     /// Why: `Solaris and illumos only`.
     pub reason: String,
-}
-
-/// What identifies a cell within a run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct CellKey {
-    /// The workload: `poll`.
-    pub workload: String,
-    /// The subject: `epoll-level`.
-    pub subject: String,
-    /// The other parameters of its series.
-    #[serde(alias = "conditions")]
-    pub parameters: Parameters,
-    /// The value on the axis.
-    pub point: u64,
-    /// The pass over all cells, counted from 0.
-    pub round: u32,
 }
 
 /// One cell: planned, isolated, timed out, saved.

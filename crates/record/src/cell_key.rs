@@ -1,0 +1,24 @@
+//! What identifies a cell.
+
+use quantities::Value;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Parameters other than the axis that hold for a whole series: `active = 1`, `object = pipe`, …
+pub type Parameters = BTreeMap<String, Value>;
+
+/// What identifies a cell within a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CellKey {
+    /// The workload: `poll`.
+    pub workload: String,
+    /// The subject: `epoll-level`.
+    pub subject: String,
+    /// The other parameters of its series.
+    #[serde(alias = "conditions")]
+    pub parameters: Parameters,
+    /// The value on the axis.
+    pub point: u64,
+    /// The pass over all cells, counted from 0.
+    pub round: u32,
+}

@@ -4,6 +4,7 @@ mod budget;
 mod compare;
 mod game;
 mod http;
+mod limit;
 mod locks;
 mod options;
 mod page;

@@ -1,6 +1,6 @@
 //! The games that a plain C program and a workload of ours both play.
 
-use super::table::Limit;
+use super::limit::Limit;
 
 /// A game, and what is demanded of us in it.
 #[derive(Debug)]

@@ -138,7 +138,8 @@ fn markdown(of: &str, what: &str, contests: &[Contest], options: &Options) -> St
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Figures, Limit};
+    use super::super::limit::Limit;
+    use super::super::table::Figures;
     use super::*;
 
     fn contest(ratio: f64, held: bool) -> Contest {

@@ -1,9 +1,10 @@
 //! Our locks beside the best at hand: plain C, the C library from C, and the mutexes of others used
 //! directly. One thread and two, a fixed number of times, in turn.
 
+use super::limit::Limit;
 use super::median;
 use super::options::above_zero;
-use super::table::{Figures, Limit, Row, Verdict};
+use super::table::{Figures, Row, Verdict};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};

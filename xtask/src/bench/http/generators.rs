@@ -1,7 +1,8 @@
 //! Requests per second of a load generator's CPU time, each against the same nginx.
 
 use super::super::RUN_MAX;
-use super::super::table::{Figures, Limit, Row};
+use super::super::limit::Limit;
+use super::super::table::{Figures, Row};
 use super::{Arena, Contest, GENERATOR_CPU, SERVER_CPU};
 use crate::setup;
 use crate::shell;

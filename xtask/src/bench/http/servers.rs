@@ -1,6 +1,7 @@
 //! Replies per second of a server's CPU time: the workload `dead`, one subject at a time.
 
-use super::super::table::{Figures, Limit, Row};
+use super::super::limit::Limit;
+use super::super::table::{Figures, Row};
 use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
 use super::{Arena, Contest};
 use crate::shell;

@@ -1,0 +1,47 @@
+//! What is demanded of us, beside C.
+
+use std::fmt;
+
+/// How far the ratio ours/C may lie on the side that is worse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// Of times, where less is better.
+    Most(f64),
+    /// Of rates, where more is better.
+    Least(f64),
+    /// Of times that are to be the same: neither side may be this many times the other.
+    Within(f64),
+}
+
+impl Limit {
+    /// The limit turned, with what is compared, so that less is better.
+    pub fn turned(self) -> (f64, f64) {
+        match self {
+            Self::Most(most) | Self::Within(most) => (1.0, most),
+            Self::Least(least) => (-1.0, -least),
+        }
+    }
+
+    /// What is demanded, as a number.
+    pub fn demanded(self) -> f64 {
+        match self {
+            Self::Most(demanded) | Self::Least(demanded) | Self::Within(demanded) => demanded,
+        }
+    }
+
+    /// The better one of any number of figures; none of nothing.
+    pub fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
+        let (sign, _) = self.turned();
+        figures.min_by(|one, other| (sign * one).total_cmp(&(sign * other)))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Most(most) => write!(f, "over {most}"),
+            Self::Least(least) => write!(f, "under {least}"),
+            Self::Within(most) => write!(f, "not within {most}"),
+        }
+    }
+}

@@ -299,12 +299,12 @@ fn a_figure_of_zero_has_no_ratio() {
 }
 
 #[test]
-fn the_control_is_compared_with_nobody() {
+fn the_harness_is_compared_with_no_subject() {
     let mut run = costs().run();
     run.plan.workloads[0].name = "null".into();
     for key in run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key)) {
         key.workload = "null".into();
     }
     let analysis = analyse(&run);
-    assert!(analysis.findings.iter().all(|finding| finding.kind == Kind::Control));
+    assert!(analysis.findings.iter().all(|finding| finding.kind == Kind::HarnessCost));
 }

@@ -125,7 +125,7 @@ fn findings_are_sentences_in_the_fixed_vocabulary() {
     assert!(
         sentences[0].starts_with("The harness itself costs 2.1")
             && sentences[0].contains(" ns per operation (nothing, 95 % 2.")
-            && analysis.findings[0].kind == Kind::Control,
+            && analysis.findings[0].kind == Kind::HarnessCost,
         "{sentences:#?}"
     );
     assert!(

@@ -109,5 +109,5 @@ fn modes_steps_drift_and_where_a_series_ended_are_in() {
         .map(|finding| finding["kind"].as_str().unwrap())
         .collect();
     assert_eq!(kinds.len(), conclusions.findings.len());
-    assert!(["mode", "step", "drift"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+    assert!(["modes", "step", "drift"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }

@@ -126,7 +126,7 @@ fn a_page_says_that_it_is_a_model() {
 }
 
 #[test]
-fn a_lock_that_nobody_gets_is_void() {
+fn a_lock_that_is_never_released_fails_its_cell() {
     let knee = Knee::new();
     // Whoever has it works for a second, of which it gets ten milliseconds in ten seconds.
     let words =
@@ -134,7 +134,8 @@ fn a_lock_that_nobody_gets_is_void() {
     let words = [&["simulate", "lock", "--cpus", "1", "--rounds", "1"], &words[..]].concat();
     let run = json(&knee.run(&words));
     let outcome = &run["cells"][0]["outcome"];
-    assert_eq!(outcome["reason"], "did not finish: nobody released the lock in 3 s", "{outcome}");
+    assert_eq!(outcome["reason"]["kind"], "lock-stalled", "{outcome}");
+    assert_eq!(outcome["reason"]["waited_ms"], 3000, "{outcome}");
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn what_can_not_be_is_refused_in_one_line() {
     let refused: &[(&[&str], &str)] = &[
         (&["--algorithm", "nonesuch"], "--algorithm"),
         (&["--algorithm", "broken"], "broken can't be simulated"),
-        (&["--cpus", "0"], "--cpus is at least 1"),
+        (&["--cpus", "0"], "whole number of at least 1"),
         (&["--cpus", "100k"], "CPUs can't be simulated"),
         (&["--threads", "0"], "--threads is at least 1"),
         (&["--threads", "4y"], "--threads"),

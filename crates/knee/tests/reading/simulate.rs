@@ -153,7 +153,7 @@ fn what_can_not_be_is_refused_in_one_line() {
         (&["--slice", "10ns"], "of a slice can't be simulated"),
         (&["--held", "-1ns"], "not a length of time"),
         (&["--time", "0ms"], "shorter than a millisecond"),
-        (&["--rounds", "0"], "--rounds is 1 to"),
+        (&["--rounds", "0"], "whole number from 1 to"),
         (&["--spins", "x"], "--spins"),
         (&["--switch", "2ms"], "of a switch can't be simulated"),
         (&["--transfer", "0"], "of a transfer can't be simulated"),

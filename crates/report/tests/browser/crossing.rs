@@ -145,7 +145,7 @@ fn with_two_runs_each_crossover_names_its_own() {
         assert_eq!((of("run 9 on bench-7"), of("run 10 on bench-7")), (1, 1));
         page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
         let [marked, listed] = shown(page);
-        assert_eq!((marked.len(), listed.len()), (2, 2));
+        assert_eq!((marked.len(), listed.len()), (1, 1));
         assert!(listed.iter().all(|said| said.contains("run 10 on bench-7")), "{listed:?}");
     });
 }
@@ -204,7 +204,7 @@ fn findings_of_two_name_both_and_say_how_it_ends() {
             for subject in &finding.subjects {
                 assert!(names.split(", ").any(|name| name == subject), "{names}: {sentence}");
             }
-            assert_eq!(names.split(", ").count(), 2, "{names}");
+            assert_eq!(names.split(", ").count(), finding.subjects.len(), "{names}");
         }
     });
 }

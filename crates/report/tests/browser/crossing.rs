@@ -4,6 +4,7 @@ use crate::input::{Held, Spot};
 use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
 use analysis::{Crossover, Standing, Table};
 use findings::{Conclusions, Finding, Kind};
+use std::collections::BTreeSet;
 
 /// The crossovers of one table that a finding tells.
 fn told<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover> {
@@ -204,7 +205,9 @@ fn findings_of_two_name_both_and_say_how_it_ends() {
             for subject in &finding.subjects {
                 assert!(names.split(", ").any(|name| name == subject), "{names}: {sentence}");
             }
-            assert_eq!(names.split(", ").count(), finding.subjects.len(), "{names}");
+            // A sentence may name the leader again.
+            let named: BTreeSet<&str> = names.split(", ").collect();
+            assert_eq!(named.len(), finding.subjects.len(), "{names}");
         }
     });
 }

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 /// With more series than this the pairs are too many to list each.
 const ALL_PAIRS_MAX: usize = 4;
 
-/// The comparisons of `table` that are worth a sentence, in its order: those of `rivals` always; those of a table with few series, at more than one point; and wherever in the table the
-/// best changes, the old one against the new.
+/// The comparisons of `table` that are worth a sentence, in its order: those of `rivals` always; those of a
+/// table with few series, at more than one point; and the old leader against the new one, wherever the leader
+/// changes.
 pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a Contest> {
     let with_figures = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
     let few = with_figures.count() <= ALL_PAIRS_MAX;
@@ -34,7 +35,7 @@ fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
 }
 
 /// The points at which both have a figure that counts: the first calls of a trajectory are cold.
-fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
+pub fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
     let has = |subject: &str, index: usize| {
         table.row(subject).is_some_and(|row| row.cells[index].is_some())
     };

@@ -9,13 +9,9 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Part, Sentence, text};
 use crate::verdict::{Tag, Tone};
-use analysis::gather::places::verdicts_from;
+use analysis::pairs::notable::{common_points, notable};
 use analysis::{Contest, Estimate, Standing, Table};
 use serde::Serialize;
-use std::collections::BTreeSet;
-
-/// With more series than this the pairs are too many to list each.
-const ALL_PAIRS_MAX: usize = 4;
 
 /// How two series compare along the axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -184,54 +180,24 @@ impl Crossover {
     }
 }
 
-/// The contests of `table` that are findings: those of rivals, however they end, but where a trade-off says
-/// more; those of a table with few series, at more than one point; and wherever in the table the best one
-/// changes, the old one against the new.
+/// The comparisons of `table` that are findings: the notable ones, but a pair that is always compared is left
+/// to its trade-off where that says more.
 fn selected<'a>(context: &Context<'_>, table: &'a Table) -> Vec<&'a Contest> {
-    let with_figures = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
-    let is_few = with_figures.count() <= ALL_PAIRS_MAX;
-    let successors = successors(table);
-    let is_pair = |contest: &Contest, a: &str, b: &str| {
-        let (one, other) = (contest.one.as_str(), contest.other.as_str());
-        (a, b) == (one, other) || (b, a) == (one, other)
+    let pairs = context.rivals(table);
+    let is_traded = |contest: &Contest| {
+        let (first, second) = (contest.one.as_str(), contest.other.as_str());
+        let is_pair =
+            |(a, b): &&(String, String)| (a == first && b == second) || (a == second && b == first);
+        let pair = pairs.iter().find(is_pair);
+        let says_little = matches!(
+            contest.standing,
+            Standing::Throughout { .. } | Standing::Unknown { .. } | Standing::Unsettled { .. }
+        );
+        table.headline
+            && says_little
+            && pair.is_some_and(|(a, b)| TradeOff::new(context, table, (a, b)).is_some())
     };
-    let is_selected = |contest: &&Contest| {
-        let mut rivals = context.rivals(table).iter();
-        if let Some((first, second)) = rivals.find(|(a, b)| is_pair(contest, a, b)) {
-            let says_little = matches!(
-                contest.standing,
-                Standing::Throughout { .. } | Standing::Unknown { .. } | Standing::Unsettled { .. }
-            );
-            return !(table.headline
-                && says_little
-                && TradeOff::new(context, table, (first, second)).is_some());
-        }
-        match contest.standing {
-            Standing::Unknown { .. } => is_few && common_points(table, contest).len() > 1,
-            Standing::Crosses { .. } => {
-                is_few || successors.iter().any(|(a, b)| is_pair(contest, a, b))
-            }
-            _ => is_few,
-        }
-    };
-    table.contests.iter().filter(is_selected).collect()
-}
-
-/// The subject that is clearly best, and the next one along the axis, wherever that changes.
-fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
-    let clear = table.leads.iter().flatten().filter(|lead| lead.clear);
-    let best: Vec<&str> = clear.map(|lead| lead.best.as_str()).collect();
-    best.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (pair[0], pair[1])).collect()
-}
-
-/// The points at which both have a figure that counts: the first calls of a trajectory are cold.
-fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
-    let warm = verdicts_from(table.trajectory, &table.points);
-    let has =
-        |subject: &str, point: u64| table.row(subject).is_some_and(|row| row.at(point).is_some());
-    let is_common =
-        |point: &u64| *point >= warm && has(&contest.one, *point) && has(&contest.other, *point);
-    table.points.iter().copied().filter(is_common).collect()
+    notable(table, pairs).into_iter().filter(|contest| !is_traded(contest)).collect()
 }
 
 /// How alike two are of which neither leads: within the bound that all points together give, where there is

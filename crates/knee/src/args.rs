@@ -260,56 +260,6 @@ mod tests {
         }
     }
 
-    /// The commands in a document's shell blocks.
-    fn commands(document: &str) -> Vec<String> {
-        let mut blocks = document.split("```sh\n").skip(1).map(|rest| rest.split("```").next());
-        let lines = blocks.by_ref().flatten().flat_map(str::lines);
-        lines
-            .map(|line| line.split(" #").next().unwrap_or(line).trim())
-            .filter_map(|line| {
-                line.strip_prefix("cargo run --release -- ").or(line.strip_prefix("knee "))
-            })
-            .map(|words| format!("knee {words}"))
-            .collect()
-    }
-
-    #[test]
-    fn the_commands_in_the_documents_are_understood() {
-        let documents = [
-            include_str!("../../../README.md"),
-            include_str!("../../../CONTRIBUTING.md"),
-            include_str!("../../../ARCHITECTURE.md"),
-            include_str!("../../../docs/published.md"),
-            include_str!("../../../docs/budget.md"),
-            include_str!("../../../docs/build.md"),
-            include_str!("../../../docs/compare.md"),
-            include_str!("../../../docs/doctor.md"),
-            include_str!("../../../docs/export.md"),
-            include_str!("../../../docs/history.md"),
-            include_str!("../../../docs/httpd.md"),
-            include_str!("../../../docs/import.md"),
-            include_str!("../../../docs/load.md"),
-            include_str!("../../../docs/selftest.md"),
-            include_str!("../../../docs/simulate.md"),
-            include_str!("../../../docs/suites.md"),
-        ];
-        let commands: Vec<String> =
-            documents.iter().flat_map(|document| commands(document)).collect();
-        assert!(commands.len() >= 10, "{commands:?}");
-        for command in commands {
-            let words = shlex::split(&command).unwrap();
-            assert!(parse(&words).is_ok(), "{command}");
-        }
-    }
-
-    #[test]
-    fn the_readme_has_every_workload_in_its_own_words() {
-        for about in workloads::TABLE.iter().map(|row| row.about()) {
-            let row = format!("| `{}` | {} | {} |", about.name, about.question, about.operation);
-            assert!(include_str!("../../../README.md").contains(&row), "{row}");
-        }
-    }
-
     #[test]
     fn values_of_parameters_are_read_by_their_kind() {
         let words = ["knee", "run", "poll", "--active", "1,1k", "--timeout", "0,-1"];

@@ -7,6 +7,8 @@
 mod args;
 mod commands;
 mod config;
+#[cfg(test)]
+mod documents;
 mod exit;
 mod files;
 mod like;

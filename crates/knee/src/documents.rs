@@ -1,0 +1,108 @@
+//! The documents against the program: every command in them is understood, every workload is in its table.
+
+use crate::args::{command, parse};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The top of the source tree.
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Markdown file of the project's top directory and of `docs`, by path.
+fn documents() -> BTreeMap<PathBuf, String> {
+    let directories = [top(), top().join("docs")];
+    let entries = directories.iter().flat_map(|directory| std::fs::read_dir(directory).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The commands of knee in a document: those in its shell blocks, and those that its sentences name.
+fn commands(document: &str) -> (Vec<String>, Vec<String>) {
+    let (mut run, mut named) = (Vec::new(), Vec::new());
+    for (number, part) in document.split("```").enumerate() {
+        if number % 2 == 1 {
+            let lines = part.strip_prefix("sh\n").unwrap_or_default().lines();
+            run.extend(lines.filter_map(|line| of_knee(line.split(" #").next()?)));
+        } else {
+            named.extend(part.split('`').skip(1).step_by(2).filter_map(of_knee));
+        }
+    }
+    (run, named)
+}
+
+/// A line as a command of knee.
+fn of_knee(line: &str) -> Option<String> {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = line.strip_prefix("cargo run --release -- ").or(line.strip_prefix("knee "))?;
+    Some(format!("knee {words}"))
+}
+
+/// What a named command has that the program has not: a command, or a flag of it.
+fn unknown(named: &str) -> Option<String> {
+    let words: Vec<&str> =
+        named.split_whitespace().skip(1).filter(|word| *word != "help").collect();
+    let whole = command();
+    let mut current = &whole;
+    for word in &words {
+        match current.find_subcommand(word) {
+            Some(command) => current = command,
+            None => break,
+        }
+    }
+    let is_first = |first: &&&str| first.chars().all(|letter| letter.is_ascii_lowercase());
+    if std::ptr::eq(current, &whole) && words.first().as_ref().is_some_and(is_first) {
+        return words.first().map(ToString::to_string);
+    }
+    let flags = words.iter().filter_map(|word| word.strip_prefix("--"));
+    let mut flags = flags.map(|flag| flag.split(['=', ',', ')']).next().unwrap_or(flag));
+    let has =
+        |flag: &str| current.get_arguments().any(|argument| argument.get_long() == Some(flag));
+    flags
+        .find(|flag| !["", "help", "version"].contains(flag) && !has(flag))
+        .map(|flag| format!("--{flag}"))
+}
+
+#[test]
+fn every_command_in_the_documents_is_understood() {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (path, text) in documents() {
+        let (run, named) = commands(&text);
+        count += run.len();
+        for command in run {
+            let words = shlex::split(&command).unwrap_or_default();
+            if parse(&words).is_err() {
+                wrong.push(format!("{}: {command}", path.display()));
+            }
+        }
+        for command in named {
+            if let Some(unknown) = unknown(&command) {
+                wrong.push(format!("{}: {command}: no {unknown}", path.display()));
+            }
+        }
+    }
+    assert!(count >= 80, "only {count} commands were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_index_lists_every_document() {
+    let index = std::fs::read_to_string(top().join("docs/README.md")).unwrap();
+    for path in documents().keys().filter(|path| path.starts_with(top().join("docs"))) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(
+            name == "README.md" || index.contains(&format!("({name})")),
+            "docs/README.md lacks {name}"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_workloads_has_each_in_its_own_words() {
+    let page = std::fs::read_to_string(top().join("docs/workloads.md")).unwrap();
+    for about in workloads::TABLE.iter().map(|row| row.about()) {
+        let row = format!("| `{}` | {} | {} |", about.name, about.question, about.operation);
+        assert!(page.contains(&row), "docs/workloads.md lacks {row}");
+    }
+}

@@ -189,7 +189,7 @@ impl<'a> Gathered<'a> {
         let cells = self.cells.iter().filter(of_subject);
         let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
         let (first, of) = short.min_by_key(|(short, _)| short.reached)?;
-        let (because, remedy) = (first.because.clone(), first.remedy.clone());
+        let (because, remedy) = (first.reason.cause(), first.reason.remedy().to_owned());
         Some(CutShort { reached: first.reached, of, because, remedy })
     }
 

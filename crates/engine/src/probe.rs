@@ -522,9 +522,11 @@ mod tests {
     #[test]
     fn what_was_measured_before_a_failure_is_kept() {
         let mut probe = probe();
-        let ran_out = |n| if n > 7 { Err(Failure::ran_out("no more", "buy some")) } else { Ok(()) };
+        let shortage = || Failure::ran_out("fork", "no more", ("7 of 7".into(), "buy some".into()));
+        let ran_out = |n| if n > 7 { Err(shortage()) } else { Ok(()) };
         let failure = probe.trajectory("fork", 20, ran_out).unwrap_err();
-        assert_eq!((failure.to_string().as_str(), failure.remedy()), ("no more", Some("buy some")));
+        assert_eq!(failure, shortage());
+        assert_eq!(failure.to_string(), "fork: no more; 7 of 7");
         let in_parts = |n, laps: &mut Laps| {
             laps.time(0, || ran_out(n))?;
             laps.time(1, || ran_out(n + 1))

@@ -84,11 +84,13 @@ fn make_rates(about: &About, metrics: &mut [record::Metric]) {
 
 /// How far a trajectory came that ran out of something; none where nothing of it counts.
 fn cut_short(about: &About, metrics: &[record::Metric], failure: &Failure) -> Option<Short> {
-    let remedy = failure.remedy()?.to_owned();
+    if !failure.is_shortage() {
+        return None;
+    }
     let headline = about.metrics.first()?.name;
     let metric = metrics.iter().find(|metric| metric.name == headline)?;
     let reached = metric.positions.iter().copied().max()?;
-    Some(Short { reached, because: failure.to_string(), remedy })
+    Some(Short { reached, reason: failure.clone().into() })
 }
 
 /// What is wrong with the metrics of a workload: no headline, one that it does not declare, NaN.

@@ -3,6 +3,7 @@
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
 //! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
 
+use crate::old::ShortJson;
 use crate::{CellKey, FailureReason, PlanChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -305,15 +306,14 @@ pub struct Cell {
 }
 
 /// Where a trajectory ended before the point that it was to reach: what it measured up to there
-/// counts.
+/// counts. In JSON the sentence and the remedy follow the reason, as `because` and `remedy`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ShortJson", into = "ShortJson")]
 pub struct Short {
-    /// The last place on the axis that it came to; 0 if to none.
+    /// The last position on the axis that it reached; 0 if none.
     pub reached: u64,
-    /// Why, as the end of a sentence: `fork: Resource temporarily unavailable (EAGAIN)`.
-    pub because: String,
-    /// What mends it, best a command; may be empty.
-    pub remedy: String,
+    /// Why it went no further.
+    pub reason: FailureReason,
 }
 
 /// Whether a cell's figures count.

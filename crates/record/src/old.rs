@@ -2,8 +2,8 @@
 //!
 //! This is the only place that reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
-use crate::{FailureReason, ReplyFault, Warning};
-use serde::{Deserialize, Deserializer};
+use crate::{FailureReason, ReplyFault, Short, Warning};
+use serde::{Deserialize, Deserializer, Serialize};
 
 impl<'de> Deserialize<'de> for FailureReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -18,6 +18,36 @@ impl<'de> Deserialize<'de> for FailureReason {
             Either::Typed(reason) => reason,
         })
     }
+}
+
+/// A [`Short`] in JSON: an older knee wrote a sentence and a remedy, and no reason.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ShortJson {
+    reached: u64,
+    reason: Option<FailureReason>,
+    because: String,
+    remedy: String,
+}
+
+impl From<Short> for ShortJson {
+    fn from(Short { reached, reason }: Short) -> Self {
+        let (because, remedy) = (reason.cause(), reason.remedy().to_owned());
+        Self { reached, because, remedy, reason: Some(reason) }
+    }
+}
+
+impl From<ShortJson> for Short {
+    fn from(ShortJson { reached, reason, because, remedy }: ShortJson) -> Self {
+        Self { reached, reason: reason.unwrap_or_else(|| exhausted(&because, remedy)) }
+    }
+}
+
+/// The shortage that an older knee wrote as `fork: Resource temporarily unavailable; the limit`.
+fn exhausted(sentence: &str, remedy: String) -> FailureReason {
+    let (operation, rest) = sentence.split_once(": ").unwrap_or((sentence, ""));
+    let (error, limit) = rest.split_once("; ").unwrap_or((rest, ""));
+    let [operation, error, limit] = [operation, error, limit].map(str::to_owned);
+    FailureReason::ResourceExhausted { operation, error, limit, remedy }
 }
 
 /// The reason that an older knee wrote as `sentence`.
@@ -176,6 +206,23 @@ mod tests {
         }
         let stalled = failure_reason("did not finish: nobody released the lock in 3.0 s");
         assert_eq!(stalled, FailureReason::LockStalled { waited_ms: 3_000 });
+    }
+
+    #[test]
+    fn a_short_trajectory_of_an_older_knee_has_its_shortage_as_data() {
+        let json = r#"{"reached":9,"because":"fork: EAGAIN; pids.max is 9","remedy":"raise it"}"#;
+        let short: Short = serde_json::from_str(json).unwrap();
+        let FailureReason::ResourceExhausted { operation, error, limit, remedy } = &short.reason
+        else {
+            panic!("{short:?}")
+        };
+        assert_eq!(
+            [operation, error, limit, remedy],
+            ["fork", "EAGAIN", "pids.max is 9", "raise it"]
+        );
+        let written = serde_json::to_value(&short).unwrap();
+        assert_eq!(written["because"], "fork: EAGAIN; pids.max is 9");
+        assert_eq!(serde_json::from_value::<Short>(written).unwrap(), short);
     }
 
     #[test]

@@ -41,8 +41,15 @@ pub enum FailureReason {
     },
     /// The machine had no more of a resource before anything was measured.
     ResourceExhausted {
-        /// What was being done, the operating system's answer, and the limit.
-        message: String,
+        /// What was being done: `opening a socketpair`.
+        #[serde(alias = "message")]
+        operation: String,
+        /// The operating system's answer; may be empty.
+        #[serde(default)]
+        error: String,
+        /// The limit that it met: `a process may have 1024 descriptors`; may be empty.
+        #[serde(default)]
+        limit: String,
         /// What raises the limit; may be empty.
         remedy: String,
     },
@@ -181,6 +188,29 @@ impl FailureReason {
         matches!(self, Self::DeadlineExceeded { .. } | Self::LockStalled { .. })
     }
 
+    /// What raises the limit that it met; empty where it met none.
+    pub fn remedy(&self) -> &str {
+        match self {
+            Self::ResourceExhausted { remedy, .. } => remedy,
+            _ => "",
+        }
+    }
+
+    /// The sentence without the remedy.
+    pub fn cause(&self) -> String {
+        let Self::ResourceExhausted { operation, error, limit, .. } = self else {
+            return self.to_string();
+        };
+        let mut text = operation.clone();
+        for (separator, part) in [(": ", error), ("; ", limit)] {
+            if !part.is_empty() {
+                text += separator;
+                text += part;
+            }
+        }
+        text
+    }
+
     /// What happened: the first half of the sentence, which is the same for cells that failed alike.
     pub fn event(&self) -> String {
         match self {
@@ -219,10 +249,10 @@ impl fmt::Display for FailureReason {
             | Self::Reported { message }
             | Self::Other { message } => f.write_str(message),
             Self::CallFailed { operation, error } => write!(f, "{operation}: {error}"),
-            Self::ResourceExhausted { message, remedy } if remedy.is_empty() => {
-                f.write_str(message)
+            Self::ResourceExhausted { remedy, .. } if remedy.is_empty() => {
+                f.write_str(&self.cause())
             }
-            Self::ResourceExhausted { message, remedy } => write!(f, "{message} → {remedy}"),
+            Self::ResourceExhausted { remedy, .. } => write!(f, "{} → {remedy}", self.cause()),
             Self::Panicked { message } => write!(f, "it panicked: {message}"),
             Self::DescriptorsLeaked { count } => write!(f, "it leaked {count} descriptors"),
             Self::MetricMissing { metric } => write!(f, "it measured no {metric}"),

@@ -162,9 +162,11 @@ fn missing(cell: &Cell) -> Option<String> {
         (Outcome::Failed { reason, .. }, _) => {
             Some(format!("failed: {}", printable::one_line(&reason.to_string())))
         }
-        (_, Some(short)) => {
-            Some(format!("ended at {}: {}", short.reached, printable::one_line(&short.because)))
-        }
+        (_, Some(short)) => Some(format!(
+            "ended at {}: {}",
+            short.reached,
+            printable::one_line(&short.reason.cause())
+        )),
         _ => None,
     }
 }

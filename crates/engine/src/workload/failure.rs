@@ -13,10 +13,7 @@ impl std::error::Error for Failure {}
 /// The reason in one line, without the remedy.
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            FailureReason::ResourceExhausted { message, .. } => f.write_str(message),
-            other => other.fmt(f),
-        }
+        f.write_str(&self.0.cause())
     }
 }
 
@@ -45,17 +42,18 @@ impl Failure {
     }
 
     /// The machine has no more of something to give: descriptors, processes, ports, room. What a
-    /// trajectory measured up to there counts; `remedy` is what gives it more, and may be empty.
-    pub fn ran_out(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-        let (message, remedy) = (message.into(), remedy.into());
-        Failure(FailureReason::ResourceExhausted { message, remedy })
+    /// trajectory measured up to there counts. The limit and what raises it may be empty.
+    pub fn ran_out(
+        operation: impl Display,
+        error: impl Display,
+        (limit, remedy): (String, String),
+    ) -> Failure {
+        let (operation, error) = (operation.to_string(), error.to_string());
+        Failure(FailureReason::ResourceExhausted { operation, error, limit, remedy })
     }
 
-    /// What gives more of what there was no more of; none where it is another failure.
-    pub(crate) fn remedy(&self) -> Option<&str> {
-        match &self.0 {
-            FailureReason::ResourceExhausted { remedy, .. } => Some(remedy),
-            _ => None,
-        }
+    /// Whether the machine had no more of something to give.
+    pub(crate) fn is_shortage(&self) -> bool {
+        matches!(self.0, FailureReason::ResourceExhausted { .. })
     }
 }

@@ -3,7 +3,7 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::count;
-use record::{Outcome, Parameters};
+use record::{FailureReason, Outcome, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,23 +39,17 @@ pub struct ShortTrajectories {
 
 impl CaveatKind for ShortTrajectories {
     fn find(context: &Context<'_>) -> Vec<Self> {
-        type Group<'a> = (&'a str, &'a str, &'a Parameters, u64, &'a str, &'a str);
+        type Group<'a> = (&'a str, &'a str, &'a Parameters, u64, &'a FailureReason);
         let run = context.run;
         let mut groups: BTreeMap<Group<'_>, Vec<u64>> = BTreeMap::new();
         for cell in &run.cells {
             let (Some(short), key) = (&cell.short, &cell.key) else { continue };
-            let group: Group<'_> = (
-                &key.workload,
-                &key.subject,
-                &key.parameters,
-                key.point,
-                &short.because,
-                &short.remedy,
-            );
+            let group: Group<'_> =
+                (&key.workload, &key.subject, &key.parameters, key.point, &short.reason);
             groups.entry(group).or_default().push(short.reached);
         }
         let caveat = |(group, reached): (Group<'_>, Vec<u64>)| {
-            let (workload, subject, parameters, of, because, remedy) = group;
+            let (workload, subject, parameters, of, reason) = group;
             let alike = run.cells.iter().filter(|cell| {
                 let key = &cell.key;
                 let same = (&key.parameters, key.point) == (parameters, of);
@@ -72,8 +66,8 @@ impl CaveatKind for ShortTrajectories {
                 reached_max: reached.iter().max().copied().unwrap_or(0),
                 short_rounds: reached.len(),
                 rounds: alike.filter(|cell| cell.outcome == Outcome::Measured).count(),
-                because: because.to_owned(),
-                remedy: remedy.to_owned(),
+                because: reason.cause(),
+                remedy: reason.remedy().to_owned(),
                 qualifier: with_parameters(run, workload, parameters),
             }
         };

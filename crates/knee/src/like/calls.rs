@@ -144,7 +144,7 @@ fn gaps(out: &mut String, columns: &[Column], cells: &[Option<&Cell>]) {
                 format!("failed: {reason}")
             }
             Some(Cell { short: Some(short), .. }) => {
-                format!("ended at {}: {}", short.reached, short.because)
+                format!("ended at {}: {}", short.reached, short.reason.cause())
             }
             Some(_) => continue,
         };

@@ -215,7 +215,7 @@ fn ports_that_run_out_are_named() {
     let run = knee.last_run();
     let short = run.cells[0].short.as_ref().unwrap();
     assert!((50..100).contains(&short.reached), "{short:?}");
-    assert!(short.because.contains("100 ports"), "{short:?}");
+    assert!(short.reason.cause().contains("100 ports"), "{short:?}");
 }
 
 #[test]

@@ -109,9 +109,9 @@ fn assert_ended_at_500(knee: &Knee, came: &Came, limit: &str, remedy: &str) {
         let of = positions(cell, &cell.key.workload);
         assert_eq!(of.len() as u64, short.reached);
         assert_eq!(of.iter().max(), Some(&short.reached));
-        assert!(short.because.contains("Resource temporarily unavailable"), "{short:?}");
-        assert!(short.because.contains(limit), "{short:?}");
-        assert!(short.remedy.contains(remedy), "{short:?}");
+        assert!(short.reason.cause().contains("Resource temporarily unavailable"), "{short:?}");
+        assert!(short.reason.cause().contains(limit), "{short:?}");
+        assert!(short.reason.remedy().contains(remedy), "{short:?}");
         if cell.key.workload == "thread" {
             let ended: Vec<u64> = (1..=short.reached).rev().collect();
             assert_eq!(positions(cell, "join"), ended, "those that there were are joined");

@@ -23,11 +23,11 @@ fn assert_short(knee: &Knee, came: &Came, workload: &str, reached: u64, words: [
     let (samples, short) = how_far(&knee.last_run(), workload);
     assert_eq!((samples as u64, short.reached), (reached, reached), "{short:?}");
     let [because, remedy] = words;
-    assert!(short.because.contains(because), "{short:?}");
-    assert!(short.remedy.contains(remedy), "{short:?}");
+    assert!(short.reason.cause().contains(because), "{short:?}");
+    assert!(short.reason.remedy().contains(remedy), "{short:?}");
     let said = in_one_line(came);
-    assert!(said.contains(&short.because), "{short:?} is not in {}", came.out);
-    assert!(said.contains(&short.remedy), "{short:?} is not in {}", came.out);
+    assert!(said.contains(&short.reason.cause()), "{short:?} is not in {}", came.out);
+    assert!(said.contains(short.reason.remedy()), "{short:?} is not in {}", came.out);
 }
 
 #[test]
@@ -78,8 +78,11 @@ fn the_limit_on_maps_keeps_what_was_mapped() {
         let short = cell.short.as_ref().expect("fewer than were asked for");
         assert!(short.reached < limit && short.reached + 200 > limit, "{short:?}");
         assert_eq!(short.reached, cell.metrics[0].samples.len() as u64);
-        assert!(short.because.contains(&format!("vm.max_map_count is {limit}")), "{short:?}");
-        assert!(short.remedy.starts_with("sysctl -w vm.max_map_count="), "{short:?}");
+        assert!(
+            short.reason.cause().contains(&format!("vm.max_map_count is {limit}")),
+            "{short:?}"
+        );
+        assert!(short.reason.remedy().starts_with("sysctl -w vm.max_map_count="), "{short:?}");
     }
 }
 
@@ -92,7 +95,8 @@ fn a_limit_on_addresses_keeps_what_was_mapped() {
     assert_eq!(came.code, Some(0), "{came:?}");
     let short = knee.last_run().cells[0].short.clone().expect("fewer than were asked for");
     // Where the limit on maps is lower, that one is met.
-    let said = ["MiB of addresses", "vm.max_map_count"].iter().any(|w| short.because.contains(w));
+    let said =
+        ["MiB of addresses", "vm.max_map_count"].iter().any(|w| short.reason.cause().contains(w));
     assert!(short.reached > 100 && said, "{short:?}");
 }
 
@@ -126,8 +130,8 @@ fn a_disk_without_room_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it(
     for cell in knee.last_run().cells {
         let short = cell.short.expect("fewer than were asked for");
         assert!((1_000..=2_560).contains(&short.reached), "{short:?}");
-        assert!(short.because.contains("no space left in"), "{short:?}");
-        assert!(short.remedy.contains("TMPDIR="), "{short:?}");
+        assert!(short.reason.cause().contains("no space left in"), "{short:?}");
+        assert!(short.reason.remedy().contains("TMPDIR="), "{short:?}");
         assert_eq!(short.reached, cell.metrics[0].samples.len() as u64);
     }
     assert!(in_one_line(&came).contains("no space left in"), "{}", came.out);

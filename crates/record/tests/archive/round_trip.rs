@@ -76,11 +76,14 @@ prop_compose! {
         ],
         elapsed_ns in count(),
         usage in usage(),
-        short in prop::option::of((count(), ".{0,9}", ".{0,9}")),
+        short in prop::option::of((count(), [".{0,9}", ".{0,9}", ".{0,9}", ".{0,9}"])),
         metrics in vec(metric(), 0..4),
         facts in btree_map(any::<String>(), any::<String>(), 0..4),
     ) -> Cell {
-        let short = short.map(|(reached, because, remedy)| Short { reached, because, remedy });
+        let short = short.map(|(reached, [operation, error, limit, remedy])| {
+            let reason = FailureReason::ResourceExhausted { operation, error, limit, remedy };
+            Short { reached, reason }
+        });
         Cell { key, sequence: 0, outcome, elapsed_ns, short, usage, metrics, facts }
     }
 }

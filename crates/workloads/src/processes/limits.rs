@@ -21,16 +21,16 @@ const PIDS_RESERVED: u64 = 300;
 /// to there counts, and the limit is named. Call it while all that was made is still there.
 pub(crate) fn met(what: &str, errno: i32, words: &str, wanted: u64) -> Failure {
     let words = words.split(" (os error").next().unwrap_or_default();
-    let (limit, remedy) = match Errno::from_raw_os_error(errno) {
+    let limit = match Errno::from_raw_os_error(errno) {
         Errno::AGAIN => exhausted(wanted).unwrap_or_else(|| {
             let remedy = "look at `ulimit -u`, the control group's pids.max, kernel.pid_max and \
                           kernel.threads-max";
             ("the kernel does not tell which limit it is".into(), remedy.into())
         }),
         Errno::NOMEM => shortage::memory(),
-        _ => return Failure::new(format!("{what}: {words}")),
+        _ => return Failure::call(what, words),
     };
-    Failure::ran_out(format!("{what}: {words}; {limit}"), remedy)
+    Failure::ran_out(what, words, limit)
 }
 
 /// The limit that this many more can't be made for.

@@ -40,11 +40,10 @@ pub(crate) fn during(operation: &'static str) -> impl Fn(io::Error) -> Failure +
 /// measured up to there counts.
 pub(crate) fn failure(what: &str, error: &io::Error) -> Failure {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
-    let Some((limit, remedy)) = errno.and_then(limit) else {
-        return Failure::call(what, error);
-    };
-    let limit = if limit.is_empty() { String::new() } else { format!("; {limit}") };
-    Failure::ran_out(format!("{what}: {error}{limit}"), remedy)
+    match errno.and_then(limit) {
+        Some(limit) => Failure::ran_out(what, error, limit),
+        None => Failure::call(what, error),
+    }
 }
 
 /// The limit behind an error and what raises it; none where the error is no shortage.

@@ -1,4 +1,4 @@
-//! The CPUs: whether a moment is as fast as the next, and what each system call pays.
+//! The CPUs: whether their speed is steady, and what each system call pays.
 
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 
@@ -8,7 +8,7 @@ pub static GROUP: Group = Group {
     checks: &[
         Check {
             name: "governor",
-            looks_at: "who chooses the CPUs' frequency (cpufreq)",
+            looks_at: "what chooses the CPUs' frequency (cpufreq)",
             why: "a frequency that follows the load makes short work look slow: the first points most",
             workloads: ALL,
             fix_risk: None,
@@ -72,19 +72,19 @@ fn governor(machine: &Machine) -> Result<Diagnosis, Unknown> {
         let why = "the kernel controls no frequency here: firmware or a hypervisor does";
         return Err(Unknown(why.into()));
     }
-    let mut others = Vec::new();
+    let mut governors = Vec::new();
     let mut settings = Vec::new();
     for directory in policies {
         let file = format!("{directory}/scaling_governor");
         let now = machine.read(&file)?;
         if now != "performance" {
-            others.push(now);
+            governors.push(now);
             settings.push(Setting { file, value: "performance".into() });
         }
     }
-    others.sort();
-    others.dedup();
-    if others.is_empty() {
+    governors.sort();
+    governors.dedup();
+    if governors.is_empty() {
         return Ok(Diagnosis::ok("performance"));
     }
     let can = settings.iter().all(|setting| {
@@ -96,7 +96,7 @@ fn governor(machine: &Machine) -> Result<Diagnosis, Unknown> {
     } else {
         Remedy::command(format!("{}modprobe cpufreq_performance", machine.sudo()))
     };
-    Ok(Diagnosis::mind(others.join(", "), "the frequency follows the load", remedy))
+    Ok(Diagnosis::warn(governors.join(", "), "the frequency follows the load", remedy))
 }
 
 fn turbo(machine: &Machine) -> Result<Diagnosis, Unknown> {
@@ -109,7 +109,7 @@ fn turbo(machine: &Machine) -> Result<Diagnosis, Unknown> {
         return Err(Unknown(why.into()));
     };
     if machine.read(file)? == on {
-        return Ok(Diagnosis::mind(
+        return Ok(Diagnosis::warn(
             "on",
             "the frequency follows the heat",
             Remedy::setting(file, off),
@@ -121,10 +121,10 @@ fn turbo(machine: &Machine) -> Result<Diagnosis, Unknown> {
 fn smt(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/sys/devices/system/cpu/smt/control";
     match machine.read(file)?.as_str() {
-        "on" => Ok(Diagnosis::mind("on", "CPUs share cores", Remedy::setting(file, "off"))),
+        "on" => Ok(Diagnosis::warn("on", "CPUs share cores", Remedy::setting(file, "off"))),
         "off" | "forceoff" => Ok(Diagnosis::ok("off")),
         "notsupported" | "notimplemented" => Ok(Diagnosis::ok("none")),
-        other => Err(Unknown(format!("{file} says `{other}`, which is not known"))),
+        text => Err(Unknown(format!("{file} holds `{text}`, which is not known"))),
     }
 }
 
@@ -165,20 +165,19 @@ fn mitigations(machine: &Machine) -> Result<Diagnosis, Unknown> {
         return Ok(Diagnosis::ok("none that each system call pays for"));
     }
     let remedy = Remedy::advice("boot with mitigations=off, where every program is trusted");
-    Ok(Diagnosis::mind(paid.join(", "), "", remedy))
+    Ok(Diagnosis::warn(paid.join(", "), "", remedy))
 }
 
 fn hypervisor(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/cpuinfo")?;
     let flags = info.lines().find(|line| line.starts_with("flags"));
-    let says = flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
-    match says {
+    match flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")) {
         Some(false) => Ok(Diagnosis::ok("no")),
         Some(true) => {
             let vendor = machine.read("/sys/class/dmi/id/sys_vendor");
             let vendor =
                 vendor.map_or_else(|_| "yes".to_owned(), |vendor| format!("yes, {vendor}"));
-            Ok(Diagnosis::mind(
+            Ok(Diagnosis::warn(
                 vendor,
                 "measure on the bare machine what is to be compared",
                 Remedy::None,
@@ -195,13 +194,13 @@ fn clock_source(machine: &Machine) -> Result<Diagnosis, Unknown> {
     if now == "tsc" {
         return Ok(Diagnosis::ok(now));
     }
-    let others = machine.read(&format!("{directory}/available_clocksource"))?;
-    let remedy = if others.split_whitespace().any(|other| other == "tsc") {
+    let available = machine.read(&format!("{directory}/available_clocksource"))?;
+    let remedy = if available.split_whitespace().any(|source| source == "tsc") {
         Remedy::setting(file, "tsc")
     } else {
         Remedy::advice("boot with clocksource=tsc, where the TSC can be trusted")
     };
-    Ok(Diagnosis::mind(now, "reading it is slow", remedy))
+    Ok(Diagnosis::warn(now, "reading it is slow", remedy))
 }
 
 #[cfg(test)]
@@ -224,8 +223,8 @@ mod tests {
     fn every_policy_has_to_perform() {
         assert_eq!(policies(&["performance", "performance"]).finds("governor").0, State::Ok);
         let fake = policies(&["performance", "powersave", "schedutil"]);
-        let (state, said, command) = fake.finds("governor");
-        assert!(state == State::Mind && said.starts_with("powersave, schedutil"), "{said}");
+        let (state, output, command) = fake.finds("governor");
+        assert!(state == State::Warn && output.starts_with("powersave, schedutil"), "{output}");
         let wanted = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
         assert_eq!(command, format!("echo performance | tee {wanted}"));
         fake.set(
@@ -238,11 +237,11 @@ mod tests {
     #[test]
     fn turbo_is_found_by_either_switch() {
         let intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
-        let other = "/sys/devices/system/cpu/cpufreq/boost";
-        for (file, on, off) in [(intel, "0", "1"), (other, "1", "0")] {
+        let amd = "/sys/devices/system/cpu/cpufreq/boost";
+        for (file, on, off) in [(intel, "0", "1"), (amd, "1", "0")] {
             let fake = Fake::new().with(file, on);
             let (state, _, command) = fake.finds("turbo");
-            assert_eq!(state, State::Mind);
+            assert_eq!(state, State::Warn);
             assert_eq!(command, format!("echo {off} | tee {file}"));
             write(&fake.machine(), file, off).unwrap();
             assert_eq!(fake.finds("turbo").0, State::Ok);
@@ -254,7 +253,7 @@ mod tests {
         let file = "/sys/devices/system/cpu/smt/control";
         let fake = Fake::new().with(file, "on");
         let (state, _, command) = fake.finds("smt");
-        assert_eq!((state, command), (State::Mind, format!("echo off | tee {file}")));
+        assert_eq!((state, command), (State::Warn, format!("echo off | tee {file}")));
         for (text, wanted) in
             [("off", State::Ok), ("notsupported", State::Ok), ("42", State::Unknown)]
         {
@@ -279,19 +278,19 @@ mod tests {
             &format!("{directory}/spec_rstack_overflow"),
             "Vulnerable: Safe RET, no microcode",
         );
-        let (state, said, _) = fake.finds("mitigations");
-        assert_eq!(state, State::Mind);
-        assert!(said.starts_with("page-table isolation, safe returns"), "{said}");
+        let (state, output, _) = fake.finds("mitigations");
+        assert_eq!(state, State::Warn);
+        assert!(output.starts_with("page-table isolation, safe returns"), "{output}");
     }
 
     #[test]
-    fn a_virtual_machine_is_told_by_the_cpus_flags() {
+    fn a_virtual_machine_is_recognised_by_the_cpus_flags() {
         let fake = Fake::new().with("/proc/cpuinfo", "model name : X\nflags : fpu sse\n");
         assert_eq!(fake.finds("hypervisor").0, State::Ok);
         fake.set("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
         fake.set("/sys/class/dmi/id/sys_vendor", "QEMU\n");
-        let (state, said, command) = fake.finds("hypervisor");
-        assert!(state == State::Mind && said.starts_with("yes, QEMU"), "{said}");
+        let (state, output, command) = fake.finds("hypervisor");
+        assert!(state == State::Warn && output.starts_with("yes, QEMU"), "{output}");
         assert_eq!(command, "", "nothing fixes it");
         fake.set("/proc/cpuinfo", "Features : fp asimd\n");
         assert_eq!(fake.finds("hypervisor").0, State::Unknown);
@@ -306,7 +305,7 @@ mod tests {
         assert_eq!(fake.finds("clock-source").0, State::Ok);
         fake.set(&format!("{directory}/current_clocksource"), "hpet\n");
         let (state, _, command) = fake.finds("clock-source");
-        assert_eq!(state, State::Mind);
+        assert_eq!(state, State::Warn);
         assert_eq!(command, format!("echo tsc | tee {directory}/current_clocksource"));
         fake.set(&format!("{directory}/available_clocksource"), "hpet acpi_pm\n");
         assert!(fake.finds("clock-source").2.starts_with("boot with"));

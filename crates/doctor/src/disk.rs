@@ -1,9 +1,8 @@
 //! Space for the files of workloads and for the record.
 
-use super::memory::bytes;
 use super::needs::{FILE_BYTES, FILES, OWN};
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
-use findings::format::count;
+use findings::format::{bytes, count};
 use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags, accessat, statvfs};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +29,7 @@ pub static GROUP: Group = Group {
     ],
 };
 
-/// A record that grows by less than this is the rule; what a long one of trajectories takes.
+/// What a long run of trajectories adds to a record; most runs add less.
 const RECORD_BYTES: u64 = 100_000_000;
 /// Less than this is too little for any run.
 const RECORD_BYTES_MIN: u64 = 5_000_000;
@@ -40,7 +39,7 @@ const IN_MEMORY: &[&str] = &["tmpfs", "ramfs"];
 /// The beginnings of the names of those that ask another machine or a program.
 const ELSEWHERE: &[&str] = &["nfs", "cifs", "smb", "9p", "fuse", "ceph", "virtiofs", "sshfs"];
 
-/// What there is where a directory is, or is going to be.
+/// The space where a directory is, or will be.
 #[derive(Clone, Debug)]
 struct Space {
     directory: PathBuf,
@@ -90,7 +89,10 @@ fn temporary(space: &Space) -> Diagnosis {
     let elsewhere = || Remedy::command("TMPDIR=/directory/with/space knee run");
     let value = value(space);
     let is = |kinds: &[&str]| {
-        space.kind.as_ref().is_some_and(|kind| kinds.iter().any(|known| kind.starts_with(known)))
+        space
+            .kind
+            .as_ref()
+            .is_some_and(|kind| kinds.iter().any(|beginning| kind.starts_with(beginning)))
     };
     let files = FILES + OWN;
     if !space.writable {
@@ -102,9 +104,9 @@ fn temporary(space: &Space) -> Diagnosis {
             format!("there is space for {} files, and {} are needed", count(few), count(files));
         Diagnosis::bad(value, says, elsewhere())
     } else if is(IN_MEMORY) {
-        Diagnosis::mind(value, "its files are in memory, and on no disk", elsewhere())
+        Diagnosis::warn(value, "its files are in memory, and on no disk", elsewhere())
     } else if is(ELSEWHERE) {
-        Diagnosis::mind(value, "its files are with another machine or program", elsewhere())
+        Diagnosis::warn(value, "its files are with another machine or program", elsewhere())
     } else {
         Diagnosis::ok(value)
     }
@@ -118,7 +120,7 @@ fn record(space: &Space) -> Diagnosis {
     } else if space.free < RECORD_BYTES_MIN {
         Diagnosis::bad(value, format!("{} are needed", bytes(RECORD_BYTES_MIN)), remedy())
     } else if space.free < RECORD_BYTES {
-        Diagnosis::mind(value, format!("{} are safe", bytes(RECORD_BYTES)), remedy())
+        Diagnosis::warn(value, format!("{} are safe", bytes(RECORD_BYTES)), remedy())
     } else {
         Diagnosis::ok(value)
     }
@@ -145,9 +147,9 @@ mod tests {
         assert_eq!(temporary(&roomy("ext4")).state, State::Ok);
         assert_eq!(temporary(&Space { files: None, ..roomy("btrfs") }).state, State::Ok);
         for (space, wanted, says) in [
-            (roomy("tmpfs"), State::Mind, "in memory"),
-            (roomy("nfs4"), State::Mind, "another machine"),
-            (roomy("fuse.sshfs"), State::Mind, "another machine"),
+            (roomy("tmpfs"), State::Warn, "in memory"),
+            (roomy("nfs4"), State::Warn, "another machine"),
+            (roomy("fuse.sshfs"), State::Warn, "another machine"),
             (Space { free: 299_000_000, ..roomy("ext4") }, State::Bad, "300 MB are needed"),
             (Space { files: Some(10_000), ..roomy("ext4") }, State::Bad, "space for 10,000 files"),
             (Space { writable: false, ..roomy("ext4") }, State::Bad, "can't be written"),
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn the_record_needs_some_space_on_anything() {
         assert_eq!(record(&roomy("tmpfs")).state, State::Ok);
-        assert_eq!(record(&Space { free: 99_000_000, ..roomy("ext4") }).state, State::Mind);
+        assert_eq!(record(&Space { free: 99_000_000, ..roomy("ext4") }).state, State::Warn);
         assert_eq!(record(&Space { free: 4_000_000, ..roomy("ext4") }).state, State::Bad);
         assert_eq!(record(&Space { writable: false, ..roomy("ext4") }).state, State::Bad);
     }
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_yet_has_the_room_of_the_one_above() {
+    fn a_missing_directory_has_the_space_of_the_one_above() {
         let fake = Fake::new();
         let space_there =
             space(&fake.machine(), &fake.directory.path().join("not/there/yet")).unwrap();

@@ -46,7 +46,7 @@ impl Fake {
         machine
     }
 
-    /// What the check of that name finds: its state, its value and what it says, its command.
+    /// What the check of that name finds: its state, its value with its message, its command.
     pub fn finds(&self, name: &str) -> (State, String, String) {
         finds(&self.machine(), name)
     }
@@ -55,8 +55,8 @@ impl Fake {
 /// What the check of that name finds on a machine.
 pub fn finds(machine: &Machine, name: &str) -> (State, String, String) {
     let all = examine(machine);
-    let Examined { diagnosis, .. } = all.into_iter().find(|one| one.check.name == name).unwrap();
+    let Examined { diagnosis, .. } = all.into_iter().find(|row| row.check.name == name).unwrap();
     let command = diagnosis.remedy.text(machine);
-    let said = [diagnosis.value, diagnosis.message].join(": ");
-    (diagnosis.state, said, command)
+    let output = [diagnosis.value, diagnosis.message].join(": ");
+    (diagnosis.state, output, command)
 }

@@ -65,7 +65,7 @@ impl FixResult {
 
 /// A check that can be fixed, and what each of its files holds now.
 struct Plan<'a> {
-    one: &'a Examined,
+    examined: &'a Examined,
     settings: &'a [Setting],
     was: Vec<String>,
 }
@@ -73,21 +73,21 @@ struct Plan<'a> {
 /// Fixes what may be fixed without harm, or what `names` names; the old settings are saved in `file` first.
 pub fn fix(
     machine: &Machine,
-    examined: &[Examined],
+    checks: &[Examined],
     names: &[String],
     file: &Path,
 ) -> Result<Vec<FixResult>, Error> {
-    let chosen = |one: &&Examined| {
-        let named = names.iter().any(|name| name == one.check.name);
-        let troubled = matches!(one.diagnosis.state, State::Bad | State::Mind);
-        let may =
-            matches!(one.diagnosis.remedy, Remedy::Settings(_)) && one.check.fix_risk.is_none();
-        named || (names.is_empty() && troubled && may)
+    let chosen = |examined: &&Examined| {
+        let named = names.iter().any(|name| name == examined.check.name);
+        let needs_fix = matches!(examined.diagnosis.state, State::Bad | State::Warn);
+        let may = matches!(examined.diagnosis.remedy, Remedy::Settings(_))
+            && examined.check.fix_risk.is_none();
+        named || (names.is_empty() && needs_fix && may)
     };
     let mut results = Vec::new();
     let mut plans = Vec::new();
-    for one in examined.iter().filter(chosen) {
-        match plan(machine, one) {
+    for examined in checks.iter().filter(chosen) {
+        match plan(machine, examined) {
             Ok(plan) => plans.push(plan),
             Err(why_not) => results.push(why_not),
         }
@@ -119,25 +119,27 @@ pub fn fix(
 }
 
 /// What is to be written for a check, or why nothing is.
-fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, FixResult> {
-    let (check, diagnosis) = (one.check, &one.diagnosis);
+fn plan<'a>(machine: &Machine, examined: &'a Examined) -> Result<Plan<'a>, FixResult> {
+    let (check, diagnosis) = (examined.check, &examined.diagnosis);
     if diagnosis.state == State::Ok {
         return Err(FixResult { check: check.name, outcome: Outcome::Fine });
     }
     let settings = match &diagnosis.remedy {
         Remedy::Settings(settings) => settings.as_slice(),
         Remedy::Command(_) | Remedy::Advice(_) => {
-            return Err(FixResult::left(machine, one, "knee can't do that for you"));
+            return Err(FixResult::left(machine, examined, "knee can't do that for you"));
         }
         Remedy::None if diagnosis.state == State::Unknown => {
-            return Err(FixResult::left(machine, one, &diagnosis.message));
+            return Err(FixResult::left(machine, examined, &diagnosis.message));
         }
-        Remedy::None => return Err(FixResult::left(machine, one, "nothing fixes it from here")),
+        Remedy::None => {
+            return Err(FixResult::left(machine, examined, "nothing fixes it from here"));
+        }
     };
     let mut was = Vec::new();
     for Setting { file, .. } in settings {
         let now = setting::current(machine, file);
-        was.push(now.map_err(|Unknown(why)| FixResult::left(machine, one, why))?);
+        was.push(now.map_err(|Unknown(why)| FixResult::left(machine, examined, why))?);
         let path = machine.path(file);
         if let Err(error) = accessat(CWD, &path, Access::WRITE_OK, AtFlags::EACCESS) {
             let why = if machine.is_root {
@@ -145,16 +147,16 @@ fn plan<'a>(machine: &Machine, one: &'a Examined) -> Result<Plan<'a>, FixResult>
             } else {
                 "only root may".to_owned()
             };
-            return Err(FixResult::left(machine, one, why));
+            return Err(FixResult::left(machine, examined, why));
         }
     }
-    Ok(Plan { one, settings, was })
+    Ok(Plan { examined, settings, was })
 }
 
 fn save(machine: &Machine, saved: &mut SavedSettings, plan: &Plan) {
     for (setting, was) in plan.settings.iter().zip(&plan.was) {
         saved.add(Change {
-            check: plan.one.check.name.into(),
+            check: plan.examined.check.name.into(),
             file: setting.file.clone(),
             was: was.clone(),
             set: vec![setting.value.clone()],
@@ -168,11 +170,11 @@ fn carry_out(machine: &Machine, plan: &Plan) -> FixResult {
     for (setting, was) in plan.settings.iter().zip(&plan.was) {
         let Setting { file, value } = setting;
         if let Err(error) = put(machine, file, value) {
-            return FixResult::left(machine, plan.one, error);
+            return FixResult::left(machine, plan.examined, error);
         }
         changed.push(Changed { file: file.clone(), was: was.clone(), now: value.clone() });
     }
-    FixResult { check: plan.one.check.name, outcome: Outcome::Changed(changed) }
+    FixResult { check: plan.examined.check.name, outcome: Outcome::Changed(changed) }
 }
 
 /// Writes, and looks whether the kernel took it.
@@ -235,11 +237,11 @@ pub fn undo(machine: &Machine, file: &Path, force: bool) -> Result<UndoReport, E
     let mut undone = Vec::new();
     let mut rest = Vec::new();
     for change in saved.changes.iter().rev() {
-        let one = put_back(machine, change, force);
-        if one.left.is_some() {
+        let result = put_back(machine, change, force);
+        if result.left.is_some() {
             rest.insert(0, change.clone());
         }
-        undone.push(one);
+        undone.push(result);
     }
     saved.changes = rest;
     saved.save_rest(file)?;
@@ -309,14 +311,14 @@ mod tests {
     const WELL: [&str; 4] = ["1024 65535", "4096", "madvise", "on"];
 
     #[test]
-    fn what_is_mended_is_put_back_the_latest_first() {
+    fn what_is_fixed_is_put_back_the_latest_first() {
         let fake = sick();
         let fixed = fixed(&fake, &[]);
-        let names: Vec<&str> = fixed.iter().map(|one| one.check).collect();
+        let names: Vec<&str> = fixed.iter().map(|result| result.check).collect();
         assert_eq!(names, ["ports", "somaxconn", "thp"], "in the tables' order, and not smt");
         assert_eq!(values(&fake), WELL);
         let report = put_all_back(&fake, false);
-        let names: Vec<&str> = report.settings.iter().map(|one| one.check.as_str()).collect();
+        let names: Vec<&str> = report.settings.iter().map(|result| result.check.as_str()).collect();
         assert_eq!(names, ["thp", "somaxconn", "ports"]);
         assert_eq!(values(&fake), SICK);
         assert!(kept(&fake).is_none(), "nothing is left to put back");
@@ -324,12 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_named_is_mended() {
+    fn only_what_is_named_is_fixed() {
         let fake = sick();
         fixed(&fake, &["smt"]);
         assert_eq!(values(&fake), ["40000 45000", "128", "always", "off"]);
         let fixed = fixed(&fake, &["smt", "descriptors", "hypervisor"]);
-        let outcome = |name: &str| &fixed.iter().find(|one| one.check == name).unwrap().outcome;
+        let outcome =
+            |name: &str| &fixed.iter().find(|result| result.check == name).unwrap().outcome;
         assert_eq!(*outcome("smt"), Outcome::Fine);
         assert!(matches!(outcome("descriptors"), Outcome::Left { .. }), "{fixed:?}");
         assert!(matches!(outcome("hypervisor"), Outcome::Left { .. }), "{fixed:?}");
@@ -357,7 +360,7 @@ mod tests {
             {
                 fake.set(file, was);
             }
-            assert!(put_all_back(&fake, false).settings.iter().all(|one| one.left.is_none()));
+            assert!(put_all_back(&fake, false).settings.iter().all(|result| result.left.is_none()));
             assert_eq!(values(&fake), SICK, "after {done}");
         }
     }
@@ -393,7 +396,7 @@ mod tests {
         fake.set(QUEUE, "999");
         let report = put_all_back(&fake, false);
         let left: Vec<&UndoResult> =
-            report.settings.iter().filter(|one| one.left.is_some()).collect();
+            report.settings.iter().filter(|result| result.left.is_some()).collect();
         assert_eq!(left.len(), 1, "{report:?}");
         assert!(left[0].left.as_ref().unwrap().contains("it was changed to 999"), "{left:?}");
         assert_eq!(values(&fake), ["40000 45000", "999", "always", "on"]);

@@ -4,7 +4,7 @@ use super::{Examined, FixResult, Machine, Outcome, Remedy, State, UndoResult};
 use serde_json::{Value, json};
 
 /// Raised when a key of [`json`] changes its meaning or goes.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Every check with what it found, and what was done where something was.
 pub fn json(
@@ -13,23 +13,23 @@ pub fn json(
     fixes: Option<&[FixResult]>,
     undone: Option<&[UndoResult]>,
 ) -> Value {
-    let number = |state| examined.iter().filter(|one| one.diagnosis.state == state).count();
+    let number = |state| examined.iter().filter(|row| row.diagnosis.state == state).count();
     let counts: serde_json::Map<String, Value> =
         State::ALL.iter().map(|&state| (state.name().to_owned(), number(state).into())).collect();
-    let checks: Vec<Value> = examined.iter().map(|one| of_check(machine, one)).collect();
+    let checks: Vec<Value> = examined.iter().map(|row| check(machine, row)).collect();
     let mut all = json!({ "schema": SCHEMA, "counts": counts, "checks": checks });
     if let Some(fixes) = fixes {
-        all["fixed"] = fixes.iter().map(of_fix).collect();
+        all["fixed"] = fixes.iter().map(fix).collect();
     }
     if let Some(undone) = undone {
-        all["undone"] = undone.iter().map(of_undone).collect();
+        all["undone"] = undone.iter().map(undo).collect();
     }
     all
 }
 
-fn of_check(machine: &Machine, one: &Examined) -> Value {
-    let Examined { group, check, diagnosis } = one;
-    let known = diagnosis.state != State::Unknown;
+fn check(machine: &Machine, row: &Examined) -> Value {
+    let Examined { group, check, diagnosis } = row;
+    let is_known = diagnosis.state != State::Unknown;
     json!({
         "group": group,
         "name": check.name,
@@ -37,8 +37,8 @@ fn of_check(machine: &Machine, one: &Examined) -> Value {
         "why": check.why,
         "workloads": check.workloads,
         "state": diagnosis.state.name(),
-        "value": Some(&diagnosis.value).filter(|_| known),
-        "says": diagnosis.message,
+        "value": Some(&diagnosis.value).filter(|_| is_known),
+        "message": diagnosis.message,
         "remedy": diagnosis.remedy.text(machine),
         "is_command": matches!(diagnosis.remedy, Remedy::Command(_) | Remedy::Settings(_)),
         "fixable": matches!(diagnosis.remedy, Remedy::Settings(_)),
@@ -46,9 +46,9 @@ fn of_check(machine: &Machine, one: &Examined) -> Value {
     })
 }
 
-fn of_fix(fix: &FixResult) -> Value {
-    let check = fix.check;
-    match &fix.outcome {
+fn fix(result: &FixResult) -> Value {
+    let check = result.check;
+    match &result.outcome {
         Outcome::Fine => json!({ "check": check, "outcome": "fine" }),
         Outcome::Left { why, remedy, .. } => {
             json!({ "check": check, "outcome": "left", "why": why, "remedy": remedy })
@@ -56,19 +56,19 @@ fn of_fix(fix: &FixResult) -> Value {
         Outcome::Changed(changed) => {
             let files: Vec<Value> = changed
                 .iter()
-                .map(|one| json!({ "file": one.file, "was": one.was, "now": one.now }))
+                .map(|file| json!({ "file": file.file, "was": file.was, "now": file.now }))
                 .collect();
             json!({ "check": check, "outcome": "changed", "files": files })
         }
     }
 }
 
-fn of_undone(one: &UndoResult) -> Value {
+fn undo(setting: &UndoResult) -> Value {
     json!({
-        "check": one.check,
-        "file": one.file,
-        "was": one.was,
-        "found": one.now,
-        "left": one.left,
+        "check": setting.check,
+        "file": setting.file,
+        "was": setting.was,
+        "now": setting.now,
+        "left": setting.left,
     })
 }

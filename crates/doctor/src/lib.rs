@@ -97,8 +97,8 @@ pub struct Check {
 pub enum State {
     /// A workload can't do here what it does by default, or its figures are worth nothing.
     Bad,
-    /// A reader of the figures should know it.
-    Mind,
+    /// It may distort figures: read them with care.
+    Warn,
     /// It can't be read, and why.
     Unknown,
     /// Nothing to say.
@@ -107,13 +107,13 @@ pub enum State {
 
 impl State {
     /// Every state, the worst first.
-    pub const ALL: [State; 4] = [State::Bad, State::Mind, State::Unknown, State::Ok];
+    pub const ALL: [State; 4] = [State::Bad, State::Warn, State::Unknown, State::Ok];
 
     /// Its name, in every output.
     pub fn name(self) -> &'static str {
         match self {
             State::Bad => "bad",
-            State::Mind => "mind",
+            State::Warn => "warn",
             State::Unknown => "unknown",
             State::Ok => "ok",
         }
@@ -155,8 +155,8 @@ impl Diagnosis {
         Diagnosis::new(State::Ok, value, "", Remedy::None)
     }
 
-    fn mind(value: impl Into<String>, message: impl Into<String>, remedy: Remedy) -> Diagnosis {
-        Diagnosis::new(State::Mind, value, message, remedy)
+    fn warn(value: impl Into<String>, message: impl Into<String>, remedy: Remedy) -> Diagnosis {
+        Diagnosis::new(State::Warn, value, message, remedy)
     }
 
     fn bad(value: impl Into<String>, message: impl Into<String>, remedy: Remedy) -> Diagnosis {
@@ -265,8 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn the_needs_are_the_workloads_own() {
-        let most = |workload: &str| -> Option<u64> {
+    fn the_needs_are_those_of_the_workloads() {
+        let points_max = |workload: &str| -> Option<u64> {
             let about =
                 workloads::TABLE.iter().map(|row| row.about()).find(|a| a.name == workload)?;
             let sweep = about.parameter(about.axis)?.sweep.as_ref()?;
@@ -280,7 +280,7 @@ mod tests {
             ("manyfiles", needs::FILES),
             ("fork", needs::PROCESSES),
         ] {
-            assert_eq!(most(workload), Some(need), "{workload}");
+            assert_eq!(points_max(workload), Some(need), "{workload}");
         }
     }
 

@@ -76,8 +76,8 @@ pub static GROUP: Group = Group {
         Check {
             name: "pending-signals",
             looks_at: "signals that may wait for a user's processes (RLIMIT_SIGPENDING)",
-            why: "sigio and signalfd queue one for each active descriptor; what overflows voids the \
-                  cell",
+            why: "sigio and signalfd queue one for each active descriptor; an overflow \
+                  fails the cell",
             workloads: &["poll", "pipetest"],
             fix_risk: None,
             look: |machine| inherited(machine, &SIGPENDING),
@@ -130,7 +130,7 @@ const MEMLOCK: ProcessLimit = ProcessLimit {
     line: "Max locked memory",
     flag: 'l',
     flag_unit: 1024,
-    format: super::memory::bytes,
+    format: findings::format::bytes,
     option: "memlock",
     wanted: 1 << 20,
     required: 0,
@@ -211,7 +211,7 @@ fn diagnose(
     if number < limit.required {
         Diagnosis::bad(value, says, remedy)
     } else {
-        Diagnosis::mind(value, says, remedy)
+        Diagnosis::warn(value, says, remedy)
     }
 }
 
@@ -304,13 +304,13 @@ mod tests {
     #[test]
     fn few_descriptors_are_bad_and_a_soft_limit_alone_is_not() {
         let fake = limits("Max open files", "1024", "524288");
-        let (state, said, command) = fake.finds("descriptors");
+        let (state, output, command) = fake.finds("descriptors");
         assert_eq!((state, command.as_str()), (State::Ok, ""));
-        assert!(said.starts_with("1,024, which knee raises to 524,288"), "{said}");
+        assert!(output.starts_with("1,024, which knee raises to 524,288"), "{output}");
         let fake = limits("Max open files", "64", "64");
-        let (state, said, command) = fake.finds("descriptors");
+        let (state, output, command) = fake.finds("descriptors");
         assert_eq!((state, command.as_str()), (State::Bad, "ulimit -n 10400"));
-        assert!(said.contains("10,000 sockets need 10,400"), "{said}");
+        assert!(output.contains("10,000 sockets need 10,400"), "{output}");
         let mut machine = fake.machine();
         machine.is_root = false;
         let (_, _, command) = finds(&machine, "descriptors");
@@ -318,11 +318,11 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_that_knee_inherits_are_weighed_by_what_it_needs() {
+    fn the_limits_that_knee_inherits_are_compared_with_its_needs() {
         let cases = [
             ("processes", "Max processes", "500", State::Bad, "ulimit -u 5400"),
-            ("locked-memory", "Max locked memory", "65536", State::Mind, "ulimit -l 1024"),
-            ("pending-signals", "Max pending signals", "100", State::Mind, "ulimit -i 10000"),
+            ("locked-memory", "Max locked memory", "65536", State::Warn, "ulimit -l 1024"),
+            ("pending-signals", "Max pending signals", "100", State::Warn, "ulimit -i 10000"),
             ("pending-signals", "Max pending signals", "0", State::Bad, "ulimit -i 10000"),
         ];
         for (name, line, few, wanted, typed) in cases {
@@ -332,14 +332,14 @@ mod tests {
                 machine.is_root = false;
                 finds(&machine, name)
             };
-            let (state, said, command) = look(few);
-            assert_eq!((state, command.as_str()), (wanted, typed), "{name}: {said}");
+            let (state, output, command) = look(few);
+            assert_eq!((state, command.as_str()), (wanted, typed), "{name}: {output}");
             assert_eq!(look("unlimited").0, State::Ok, "{name}");
         }
-        let (state, said, _) = limits("Max processes", "500", "500").finds("processes");
-        assert_eq!(state, State::Ok, "{said}");
-        let (state, said, _) = limits("Max processes", "many", "500").finds("processes");
-        assert_eq!(state, State::Unknown, "{said}");
+        let (state, output, _) = limits("Max processes", "500", "500").finds("processes");
+        assert_eq!(state, State::Ok, "{output}");
+        let (state, output, _) = limits("Max processes", "many", "500").finds("processes");
+        assert_eq!(state, State::Unknown, "{output}");
     }
 
     #[test]
@@ -350,8 +350,8 @@ mod tests {
             fake.set(&file, "6200\n");
             assert_eq!(fake.finds(name).0, State::Ok);
             fake.set(&file, "6199\n");
-            let (state, said, command) = fake.finds(name);
-            assert_eq!(state, State::Bad, "{said}");
+            let (state, output, command) = fake.finds(name);
+            assert_eq!(state, State::Bad, "{output}");
             assert!(command.starts_with("sysctl -w kernel."), "{command}");
             assert!(command.ends_with("=32768"), "{command}");
         }
@@ -374,15 +374,15 @@ mod tests {
         assert_eq!(two.finds("pids-cgroup").0, State::Ok);
         two.set("/sys/fs/cgroup/user/pids.max", "5000\n");
         two.set("/sys/fs/cgroup/user/pids.current", "30\n");
-        let (state, said, command) = two.finds("pids-cgroup");
-        assert_eq!(state, State::Bad, "{said}");
+        let (state, output, command) = two.finds("pids-cgroup");
+        assert_eq!(state, State::Bad, "{output}");
         assert_eq!(command, "echo 5430 | tee /sys/fs/cgroup/user/pids.max");
-        let one = Fake::new()
+        let first = Fake::new()
             .with("/proc/self/cgroup", "8:pids:/jobs\n1:cpu:/\n")
             .with("/sys/fs/cgroup/pids/jobs/pids.max", "100\n");
-        let (state, said, _) = one.finds("pids-cgroup");
-        assert_eq!(state, State::Bad, "{said}");
-        one.set("/sys/fs/cgroup/pids/jobs/pids.max", "10000\n");
-        assert_eq!(one.finds("pids-cgroup").0, State::Ok);
+        let (state, output, _) = first.finds("pids-cgroup");
+        assert_eq!(state, State::Bad, "{output}");
+        first.set("/sys/fs/cgroup/pids/jobs/pids.max", "10000\n");
+        assert_eq!(first.finds("pids-cgroup").0, State::Ok);
     }
 }

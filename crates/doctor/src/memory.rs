@@ -1,6 +1,7 @@
 //! Memory: whether there is enough, and in which pages it comes.
 
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown, setting};
+use findings::format::bytes;
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -38,31 +39,23 @@ pub static GROUP: Group = Group {
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// A number of bytes as people say it.
-pub fn bytes(bytes: u64) -> String {
-    match bytes as f64 {
-        few if few < 1e9 => format!("{:.0} MB", few / 1e6),
-        many => format!("{:.1} GB", many / 1e9),
-    }
-}
-
 fn available(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/meminfo")?;
-    let value = |name: &str| {
+    let field = |name: &str| {
         let line = info.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * KIB)
     };
-    let (Some(free), Some(total)) = (value("MemAvailable:"), value("MemTotal:")) else {
+    let (Some(free), Some(total)) = (field("MemAvailable:"), field("MemTotal:")) else {
         return Err(Unknown("/proc/meminfo does not say what is available".into()));
     };
-    let said = format!("{} of {}", bytes(free), bytes(total));
+    let value = format!("{} of {}", bytes(free), bytes(total));
     let remedy = Remedy::advice("end what holds it: ps -eo pid,rss,comm --sort=-rss | head -n 4");
     Ok(if free < 512 * MIB {
-        Diagnosis::bad(said, "512 MiB are needed", remedy)
+        Diagnosis::bad(value, "512 MiB are needed", remedy)
     } else if free < 1024 * MIB {
-        Diagnosis::mind(said, "1 GiB is safe", remedy)
+        Diagnosis::warn(value, "1 GiB is safe", remedy)
     } else {
-        Diagnosis::ok(said)
+        Diagnosis::ok(value)
     })
 }
 
@@ -70,7 +63,7 @@ fn huge_pages(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/sys/kernel/mm/transparent_hugepage/enabled";
     let now = setting::current(machine, file)?;
     Ok(if now == "always" {
-        Diagnosis::mind(now, "pages of two sizes mix", Remedy::setting(file, "madvise"))
+        Diagnosis::warn(now, "pages of two sizes mix", Remedy::setting(file, "madvise"))
     } else {
         Diagnosis::ok(now)
     })
@@ -79,21 +72,21 @@ fn huge_pages(machine: &Machine) -> Result<Diagnosis, Unknown> {
 fn swap(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let table = machine.read("/proc/swaps")?;
     let mut used = 0;
-    let mut places = 0;
+    let mut areas = 0;
     for line in table.lines().skip(1) {
         let number = line.split_whitespace().nth(3).and_then(|field| field.parse::<u64>().ok());
         let Some(kib) = number else {
             return Err(Unknown(format!("/proc/swaps has a line that is not known: {line}")));
         };
         used += kib * KIB;
-        places += 1;
+        areas += 1;
     }
-    Ok(match (places, used) {
+    Ok(match (areas, used) {
         (0, _) => Diagnosis::ok("none"),
         (_, 0) => Diagnosis::ok("not in use"),
         _ => {
             let remedy = Remedy::command(format!("{0}swapoff -a && {0}swapon -a", machine.sudo()));
-            Diagnosis::mind(format!("{} in use", bytes(used)), "pages lie on a disk", remedy)
+            Diagnosis::warn(format!("{} in use", bytes(used)), "pages lie on a disk", remedy)
         }
     })
 }
@@ -105,21 +98,21 @@ mod tests {
 
     #[test]
     fn memory_has_to_suffice_for_the_children() {
-        for (kib, wanted) in [(4_000_000, State::Ok), (800_000, State::Mind), (400_000, State::Bad)]
+        for (kib, wanted) in [(4_000_000, State::Ok), (800_000, State::Warn), (400_000, State::Bad)]
         {
             let text = format!("MemTotal:  8000000 kB\nMemFree: 1 kB\nMemAvailable: {kib} kB\n");
-            let (state, said, _) = Fake::new().with("/proc/meminfo", &text).finds("memory");
-            assert_eq!(state, wanted, "{said}");
-            assert!(said.contains("of 8.2 GB"), "{said}");
+            let (state, output, _) = Fake::new().with("/proc/meminfo", &text).finds("memory");
+            assert_eq!(state, wanted, "{output}");
+            assert!(output.contains("of 8.19 GB"), "{output}");
         }
     }
 
     #[test]
-    fn huge_pages_everywhere_are_to_mind() {
+    fn huge_pages_everywhere_are_a_warning() {
         let file = "/sys/kernel/mm/transparent_hugepage/enabled";
         let fake = Fake::new().with(file, "[always] madvise never");
         let (state, _, command) = fake.finds("thp");
-        assert_eq!((state, command), (State::Mind, format!("echo madvise | tee {file}")));
+        assert_eq!((state, command), (State::Warn, format!("echo madvise | tee {file}")));
         for text in ["always [madvise] never", "always madvise [never]"] {
             fake.set(file, text);
             assert_eq!(fake.finds("thp").0, State::Ok, "{text}");
@@ -127,15 +120,15 @@ mod tests {
     }
 
     #[test]
-    fn swap_is_to_mind_only_where_it_is_used() {
+    fn swap_is_a_warning_only_where_it_is_used() {
         let head = "Filename Type Size Used Priority\n";
         let fake = Fake::new().with("/proc/swaps", head);
         assert_eq!(fake.finds("swap").0, State::Ok);
         fake.set("/proc/swaps", &format!("{head}/dev/sda2 partition 8000 0 -2\n"));
         assert_eq!(fake.finds("swap").0, State::Ok);
         fake.set("/proc/swaps", &format!("{head}/dev/sda2 partition 8000000 500000 -2\n"));
-        let (state, said, command) = fake.finds("swap");
-        assert!(state == State::Mind && said.starts_with("512 MB in use"), "{said}");
+        let (state, output, command) = fake.finds("swap");
+        assert!(state == State::Warn && output.starts_with("512 MB in use"), "{output}");
         assert_eq!(command, "swapoff -a && swapon -a");
     }
 }

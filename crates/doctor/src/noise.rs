@@ -1,4 +1,4 @@
-//! Who else uses the machine.
+//! What else uses the machine.
 
 use super::machine::Watched;
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
@@ -11,7 +11,7 @@ pub static GROUP: Group = Group {
         Check {
             name: "steal",
             looks_at: "CPU time that a hypervisor takes away, over a short look",
-            why: "a call that is interrupted so looks slow, and nothing else tells why",
+            why: "a call that it interrupts looks slow, and nothing else shows why",
             workloads: ALL,
             fix_risk: None,
             look: steal,
@@ -56,7 +56,7 @@ fn steal(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let remedy = Remedy::advice("measure on a host that is not shared, or when it is quiet");
     Ok(match percent {
         much if much > 10.0 => Diagnosis::bad(value, "neighbours are busy", remedy),
-        some if some > 1.0 => Diagnosis::mind(value, "neighbours are busy", remedy),
+        some if some > 1.0 => Diagnosis::warn(value, "neighbours are busy", remedy),
         _ => Diagnosis::ok(value),
     })
 }
@@ -72,7 +72,7 @@ fn load(machine: &Machine) -> Result<Diagnosis, Unknown> {
     Ok(if load > 2.0 * cpus as f64 {
         Diagnosis::bad(value, "there is more to do than the CPUs can", remedy)
     } else if load > 0.5 * cpus as f64 {
-        Diagnosis::mind(value, "the machine is busy", remedy)
+        Diagnosis::warn(value, "the machine is busy", remedy)
     } else {
         Diagnosis::ok(value)
     })
@@ -121,7 +121,7 @@ fn busiest(machine: &Machine) -> Result<Diagnosis, Unknown> {
         "kill {}, if it may end; else keep off its CPU: knee run --pin CPU",
         first.pid
     ));
-    Ok(Diagnosis::mind(named.join(", "), "", remedy))
+    Ok(Diagnosis::warn(named.join(", "), "", remedy))
 }
 
 #[cfg(test)]
@@ -155,26 +155,26 @@ mod tests {
 
     #[test]
     fn steal_is_the_share_of_the_look() {
-        for (stolen, wanted, said) in
-            [(1, State::Ok, "1 %"), (5, State::Mind, "5 %"), (30, State::Bad, "30 %")]
+        for (stolen, wanted, output) in
+            [(1, State::Ok, "1 %"), (5, State::Warn, "5 %"), (30, State::Bad, "30 %")]
         {
             let file = |text: String| [("/proc/stat".to_owned(), text)];
             let (before, after) = (stat(100, 900, 50), stat(100, 1_000 - stolen, 50 + stolen));
             let machine = watched(&file(before), &file(after));
             let (state, value, _) = finds(&machine, "steal");
             assert_eq!(state, wanted, "{value}");
-            assert!(value.starts_with(said), "{value}");
+            assert!(value.starts_with(output), "{value}");
         }
     }
 
     #[test]
-    fn load_is_weighed_by_the_cpus() {
+    fn load_is_compared_with_the_number_of_cpus() {
         let fake = Fake::new().with("/proc/stat", &stat(0, 0, 0));
-        for (load, wanted) in [("0.90", State::Ok), ("1.50", State::Mind), ("4.10", State::Bad)] {
+        for (load, wanted) in [("0.90", State::Ok), ("1.50", State::Warn), ("4.10", State::Bad)] {
             fake.set("/proc/loadavg", &format!("{load} 0 0 1/200 300\n"));
-            let (state, said, _) = fake.finds("load");
-            assert_eq!(state, wanted, "{said}");
-            assert!(said.contains("on 2 CPUs"), "{said}");
+            let (state, output, _) = fake.finds("load");
+            assert_eq!(state, wanted, "{output}");
+            assert!(output.contains("on 2 CPUs"), "{output}");
         }
     }
 
@@ -187,22 +187,22 @@ mod tests {
         let rows: [(u32, &str, u64); 5] =
             [(11, "cc1", 97), (12, "a (b) c", 30), (13, "x", 9), (14, "y", 20), (15, "z", 15)];
         let files = |used: bool| -> Vec<(String, String)> {
-            let ticks = |of: u64| 1_000 + if used { of } else { 0 };
-            rows.iter().map(|(pid, name, of)| process(*pid, name, ticks(*of))).collect()
+            let ticks = |used_ticks: u64| 1_000 + if used { used_ticks } else { 0 };
+            rows.iter().map(|(pid, name, used)| process(*pid, name, ticks(*used))).collect()
         };
         let (before, after) = (files(false), files(true));
         let machine = watched(&before, &after);
-        let (state, said, command) = finds(&machine, "busiest");
-        assert_eq!(state, State::Mind);
+        let (state, output, command) = finds(&machine, "busiest");
+        assert_eq!(state, State::Warn);
         assert!(
-            said.starts_with("cc1 97 % (pid 11), a (b) c 30 % (pid 12), y 20 % (pid 14)"),
-            "{said}"
+            output.starts_with("cc1 97 % (pid 11), a (b) c 30 % (pid 12), y 20 % (pid 14)"),
+            "{output}"
         );
-        assert!(!said.contains('z') && command.starts_with("kill 11,"), "{said} {command}");
-        let (state, said, _) = finds(&watched(&before, &before), "busiest");
-        assert!(state == State::Unknown && said.contains("hidden"), "{said}");
+        assert!(!output.contains('z') && command.starts_with("kill 11,"), "{output} {command}");
+        let (state, output, _) = finds(&watched(&before, &before), "busiest");
+        assert!(state == State::Unknown && output.contains("hidden"), "{output}");
         let with_first = [before, vec![process(1, "init", 5)]].concat();
-        let (state, said, _) = finds(&watched(&with_first, &with_first), "busiest");
-        assert_eq!(state, State::Ok, "{said}");
+        let (state, output, _) = finds(&watched(&with_first, &with_first), "busiest");
+        assert_eq!(state, State::Ok, "{output}");
     }
 }

@@ -61,35 +61,35 @@ fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
         let who = if level < 0 { "all users" } else { "root, as you are" };
         return Ok(Diagnosis::ok(format!("{who} ({level})")));
     }
-    Ok(Diagnosis::mind(format!("root ({level})"), "or run it with sudo", Remedy::setting(file, -1)))
+    Ok(Diagnosis::warn(format!("root ({level})"), "or run it with sudo", Remedy::setting(file, -1)))
 }
 
 fn tracepoints(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let mut denied = None;
-    for place in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
-        let file = format!("{place}/events/raw_syscalls/sys_enter/id");
+    for directory in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
+        let file = format!("{directory}/events/raw_syscalls/sys_enter/id");
         match std::fs::read(machine.path(&file)) {
-            Ok(_) => return Ok(Diagnosis::ok(format!("yes, in {place}"))),
+            Ok(_) => return Ok(Diagnosis::ok(format!("yes, in {directory}"))),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                denied = Some(place);
+                denied = Some(directory);
             }
             Err(_) => {}
         }
     }
-    if let Some(place) = denied {
+    if let Some(directory) = denied {
         let remedy = Remedy::command("sudo knee advise --pid PID");
-        return Ok(Diagnosis::mind("no", format!("only root may look into {place}"), remedy));
+        return Ok(Diagnosis::warn("no", format!("only root may look into {directory}"), remedy));
     }
-    let known = machine.read("/proc/filesystems")?;
-    if !known.lines().any(|line| line.split_whitespace().last() == Some("tracefs")) {
+    let filesystems = machine.read("/proc/filesystems")?;
+    if !filesystems.lines().any(|line| line.split_whitespace().last() == Some("tracefs")) {
         let remedy = Remedy::advice("boot a kernel with tracepoints (CONFIG_FTRACE)");
-        return Ok(Diagnosis::mind("no", "this kernel has no tracefs", remedy));
+        return Ok(Diagnosis::warn("no", "this kernel has no tracefs", remedy));
     }
     if machine.is_root {
         return Ok(Diagnosis::ok("not mounted; `knee advise` opens it for itself"));
     }
     let remedy = Remedy::command("sudo mount -t tracefs nodev /sys/kernel/tracing");
-    Ok(Diagnosis::mind("no", "tracefs is not mounted", remedy))
+    Ok(Diagnosis::warn("no", "tracefs is not mounted", remedy))
 }
 
 #[cfg(test)]
@@ -123,7 +123,7 @@ mod tests {
         let mut machine = fake.machine();
         machine.is_root = false;
         let (state, _, command) = finds(&machine, "perf-events");
-        assert_eq!(state, State::Mind);
+        assert_eq!(state, State::Warn);
         assert_eq!(command, "sudo sysctl -w kernel.perf_event_paranoid=-1");
         fake.set(file, "-1");
         assert_eq!(finds(&machine, "perf-events").0, State::Ok);
@@ -132,14 +132,14 @@ mod tests {
     #[test]
     fn tracepoints_are_readable_mountable_or_absent() {
         let fake = Fake::new().with("/proc/filesystems", "nodev\tsysfs\n");
-        let (state, said, _) = fake.finds("tracepoints");
-        assert!(state == State::Mind && said.contains("no tracefs"), "{said}");
+        let (state, output, _) = fake.finds("tracepoints");
+        assert!(state == State::Warn && output.contains("no tracefs"), "{output}");
         fake.set("/proc/filesystems", "nodev\tsysfs\nnodev\ttracefs\n");
         assert_eq!(fake.finds("tracepoints").0, State::Ok, "root opens it");
         let mut machine = fake.machine();
         machine.is_root = false;
         let (state, _, command) = finds(&machine, "tracepoints");
-        assert!(state == State::Mind && command.starts_with("sudo mount"), "{command}");
+        assert!(state == State::Warn && command.starts_with("sudo mount"), "{command}");
         fake.set("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "21");
         assert_eq!(finds(&machine, "tracepoints").0, State::Ok);
     }

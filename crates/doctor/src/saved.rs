@@ -1,5 +1,5 @@
-//! What settings were before `--fix` changed them: a file beside the record, written before the first
-//! change, so that they can be put back whatever happens in between.
+//! What settings were before `--fix` changed them: a file next to the record, written before the
+//! first change, so that they can be put back whatever happens in between.
 
 use super::machine::Machine;
 use crate::Error;
@@ -33,11 +33,11 @@ pub struct Change {
     pub was: String,
     /// What knee wrote into it, in turn.
     pub set: Vec<String>,
-    /// The network namespace, for a setting that each has its own of.
+    /// The network namespace, for a setting that each namespace has.
     pub net: Option<String>,
 }
 
-/// Where the state is saved: beside the record.
+/// Where the state is saved: in the directory of the record.
 pub fn state_file(record: &Path) -> PathBuf {
     record.with_file_name(NAME)
 }
@@ -75,7 +75,7 @@ impl SavedSettings {
         };
         let written = write();
         if written.is_err() {
-            // It is of no use, and there may be no room even to remove it.
+            // It is of no use, and the disk may be too full even to remove it.
             let _ = std::fs::remove_file(&temporary);
         }
         written
@@ -120,10 +120,10 @@ impl SavedSettings {
     }
 }
 
-/// Held while settings are changed or put back: two at once would forget what the other found. The
-/// kernel takes it back however the process ends.
+/// Held while settings are changed or put back: of two processes at once, each would lose the other's
+/// values. The kernel releases it however the process ends.
 pub struct Claim {
-    _folder: File,
+    _directory: File,
 }
 
 impl Claim {
@@ -133,7 +133,7 @@ impl Claim {
         std::fs::create_dir_all(directory_of(file)).map_err(failed)?;
         let directory = directory(file).map_err(failed)?;
         match directory.try_lock() {
-            Ok(()) => Ok(Claim { _folder: directory }),
+            Ok(()) => Ok(Claim { _directory: directory }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
@@ -182,9 +182,9 @@ mod tests {
     fn only_one_at_a_time_changes_settings() {
         let fake = Fake::new();
         let file = state_file(&fake.record());
-        let held = Claim::new(&file).unwrap();
+        let claim = Claim::new(&file).unwrap();
         assert!(Claim::new(&file).is_err());
-        drop(held);
+        drop(claim);
         assert!(Claim::new(&file).is_ok());
     }
 

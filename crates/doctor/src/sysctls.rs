@@ -5,7 +5,7 @@ use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
 use findings::format::count;
 
 /// Why either queue of a listener matters.
-const QUEUE: &str = "a server that is loaded beside a run drops connections beyond it; accept itself has \
+const QUEUE: &str = "a server under load next to a run drops connections beyond it; accept itself has \
                      one waiting at a time";
 
 /// The family.
@@ -23,12 +23,12 @@ pub static GROUP: Group = Group {
         },
         Check {
             name: "somaxconn",
-            looks_at: "the longest queue of connections to accept (net.core.somaxconn)",
+            looks_at: "the maximum queue of connections to accept (net.core.somaxconn)",
             why: QUEUE,
             workloads: &["accept"],
             fix_risk: None,
             look: |machine| {
-                let row = AtLeast { bad: 1, mind: 4_096, set: 4_096, what: "a burst of connects" };
+                let row = AtLeast { bad: 1, warn: 4_096, set: 4_096, what: "a burst of connects" };
                 at_least(machine, "/proc/sys/net/core/somaxconn", &row)
             },
         },
@@ -39,7 +39,7 @@ pub static GROUP: Group = Group {
             workloads: &["accept"],
             fix_risk: None,
             look: |machine| {
-                let row = AtLeast { bad: 1, mind: 1_024, set: 4_096, what: "a burst of connects" };
+                let row = AtLeast { bad: 1, warn: 1_024, set: 4_096, what: "a burst of connects" };
                 at_least(machine, "/proc/sys/net/ipv4/tcp_max_syn_backlog", &row)
             },
         },
@@ -61,9 +61,9 @@ pub static GROUP: Group = Group {
             look: |machine| {
                 let row = AtLeast {
                     bad: 2 * SOCKETS + OWN,
-                    mind: 100_000,
+                    warn: 100_000,
                     set: 262_144,
-                    what: "10,000 pairs beside all else",
+                    what: "10,000 pairs besides all else",
                 };
                 at_least(machine, "/proc/sys/fs/file-max", &row)
             },
@@ -85,7 +85,7 @@ pub static GROUP: Group = Group {
             fix_risk: None,
             look: |machine| {
                 let need = SOCKETS + OWN;
-                let row = AtLeast { bad: need, mind: need, set: 1_048_576, what: "10,000 sockets" };
+                let row = AtLeast { bad: need, warn: need, set: 1_048_576, what: "10,000 sockets" };
                 at_least(machine, "/proc/sys/fs/nr_open", &row)
             },
         },
@@ -113,10 +113,10 @@ struct AtLeast {
     /// Below this no default can be measured.
     bad: u64,
     /// Below this the reader should know.
-    mind: u64,
+    warn: u64,
     /// What fixes it.
     set: u64,
-    /// Who needs it.
+    /// What needs it.
     what: &'static str,
 }
 
@@ -128,8 +128,8 @@ fn at_least(machine: &Machine, file: &str, row: &AtLeast) -> Result<Diagnosis, U
         number if number < row.bad => {
             Diagnosis::bad(value, format!("{} needs {}", row.what, count(row.bad)), remedy)
         }
-        number if number < row.mind => {
-            Diagnosis::mind(value, format!("{} is safe from {}", row.what, count(row.mind)), remedy)
+        number if number < row.warn => {
+            Diagnosis::warn(value, format!("{} is safe from {}", row.what, count(row.warn)), remedy)
         }
         _ => Diagnosis::ok(value),
     })
@@ -148,7 +148,7 @@ fn ports(machine: &Machine) -> Result<Diagnosis, Unknown> {
     Ok(if ports < SOCKETS {
         Diagnosis::bad(value, "10,000 sockets need a port each", remedy)
     } else if ports < 2 * SOCKETS {
-        Diagnosis::mind(value, "10,000 sockets take more than half of them", remedy)
+        Diagnosis::warn(value, "10,000 sockets take more than half of them", remedy)
     } else {
         Diagnosis::ok(value)
     })
@@ -156,11 +156,11 @@ fn ports(machine: &Machine) -> Result<Diagnosis, Unknown> {
 
 fn aio(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let file = "/proc/sys/fs/aio-max-nr";
-    let (most, taken) = (machine.number(file)?, machine.number("/proc/sys/fs/aio-nr")?);
-    let value = format!("{} of {}", count(most.saturating_sub(taken)), count(most));
+    let (max, taken) = (machine.number(file)?, machine.number("/proc/sys/fs/aio-nr")?);
+    let value = format!("{} of {}", count(max.saturating_sub(taken)), count(max));
     // The kernel sets twice as many aside as are asked for.
     let wanted = 2 * SOCKETS + OWN;
-    if most.saturating_sub(taken) >= wanted {
+    if max.saturating_sub(taken) >= wanted {
         return Ok(Diagnosis::ok(value));
     }
     let says = format!("10,000 watched descriptors need {}", count(wanted));
@@ -173,18 +173,18 @@ fn ipv6(machine: &Machine) -> Result<Diagnosis, Unknown> {
     }
     if !machine.has("/proc/sys/net/ipv6") {
         let remedy = Remedy::advice("boot a kernel with IPv6, and without ipv6.disable=1");
-        return Ok(Diagnosis::mind("no", "this kernel has none", remedy));
+        return Ok(Diagnosis::warn("no", "this kernel has none", remedy));
     }
     let file = "/proc/sys/net/ipv6/conf/lo/disable_ipv6";
     if machine.number(file)? != 0 {
-        return Ok(Diagnosis::mind("no", "it is switched off", Remedy::setting(file, 0)));
+        return Ok(Diagnosis::warn("no", "it is switched off", Remedy::setting(file, 0)));
     }
     let addresses = machine.read("/proc/net/if_inet6")?;
     if addresses.lines().any(|line| line.split_whitespace().last() == Some("lo")) {
         return Ok(Diagnosis::ok("yes"));
     }
     let remedy = Remedy::command(format!("{}ip link set lo up", machine.sudo()));
-    Ok(Diagnosis::mind("no", "the loopback device has no address ::1", remedy))
+    Ok(Diagnosis::warn("no", "the loopback device has no address ::1", remedy))
 }
 
 #[cfg(test)]
@@ -193,26 +193,26 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn numbers_that_are_too_small_are_found_with_what_mends_them() {
+    fn numbers_that_are_too_small_are_found_with_their_fix() {
         let cases = [
-            ("somaxconn", "net/core/somaxconn", "128", "4096", State::Mind),
-            ("syn-backlog", "net/ipv4/tcp_max_syn_backlog", "512", "1024", State::Mind),
-            ("file-max", "fs/file-max", "50000", "100000", State::Mind),
+            ("somaxconn", "net/core/somaxconn", "128", "4096", State::Warn),
+            ("syn-backlog", "net/ipv4/tcp_max_syn_backlog", "512", "1024", State::Warn),
+            ("file-max", "fs/file-max", "50000", "100000", State::Warn),
             ("file-max", "fs/file-max", "20000", "9223372036854775807", State::Bad),
             ("nr-open", "fs/nr_open", "4096", "1048576", State::Bad),
         ];
         for (name, file, few, enough, wanted) in cases {
             let file = format!("/proc/sys/{file}");
             let fake = Fake::new().with(&file, few);
-            let (state, said, command) = fake.finds(name);
-            assert_eq!(state, wanted, "{name}: {said}");
+            let (state, output, command) = fake.finds(name);
+            assert_eq!(state, wanted, "{name}: {output}");
             let key = file.trim_start_matches("/proc/sys/").replace('/', ".");
             assert!(command.starts_with(&format!("sysctl -w {key}=")), "{command}");
             fake.set(&file, enough);
             assert_eq!(fake.finds(name).0, State::Ok, "{name}");
             fake.set(&file, "plenty");
-            let (state, said, _) = fake.finds(name);
-            assert!(state == State::Unknown && said.contains("no whole number"), "{said}");
+            let (state, output, _) = fake.finds(name);
+            assert!(state == State::Unknown && output.contains("no whole number"), "{output}");
         }
     }
 
@@ -220,17 +220,17 @@ mod tests {
     fn ports_are_counted_with_both_ends() {
         let file = "/proc/sys/net/ipv4/ip_local_port_range";
         let fake = Fake::new().with(file, "32768\t60999\n");
-        let (state, said, _) = fake.finds("ports");
-        assert!(state == State::Ok && said.starts_with("28,232 (32768 to 60999)"), "{said}");
+        let (state, output, _) = fake.finds("ports");
+        assert!(state == State::Ok && output.starts_with("28,232 (32768 to 60999)"), "{output}");
         for (range, wanted) in [
-            ("40000 50000", State::Mind),
-            ("40001 50000", State::Mind),
+            ("40000 50000", State::Warn),
+            ("40001 50000", State::Warn),
             ("40001 49999", State::Bad),
             ("40000 39999", State::Bad),
         ] {
             fake.set(file, range);
-            let (state, said, command) = fake.finds("ports");
-            assert_eq!(state, wanted, "{range}: {said}");
+            let (state, output, command) = fake.finds("ports");
+            assert_eq!(state, wanted, "{range}: {output}");
             assert_eq!(command, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'");
         }
         fake.set(file, "all");
@@ -243,20 +243,20 @@ mod tests {
             Fake::new().with("/proc/sys/fs/aio-max-nr", "65536").with("/proc/sys/fs/aio-nr", "0");
         assert_eq!(fake.finds("aio-max").0, State::Ok);
         fake.set("/proc/sys/fs/aio-nr", "60000");
-        let (state, said, command) = fake.finds("aio-max");
-        assert!(state == State::Bad && said.starts_with("5,536 of 65,536"), "{said}");
+        let (state, output, command) = fake.finds("aio-max");
+        assert!(state == State::Bad && output.starts_with("5,536 of 65,536"), "{output}");
         assert!(command.starts_with("sysctl -w fs.aio-max-nr=8"), "{command}");
     }
 
     #[test]
     fn ipv6_is_absent_off_without_address_or_there() {
         let fake = Fake::new().with("/proc/sys/net/ipv4/x", "");
-        let (state, said, _) = fake.finds("ipv6");
-        assert!(state == State::Mind && said.contains("kernel has none"), "{said}");
+        let (state, output, _) = fake.finds("ipv6");
+        assert!(state == State::Warn && output.contains("kernel has none"), "{output}");
         let switch = "/proc/sys/net/ipv6/conf/lo/disable_ipv6";
         fake.set(switch, "1");
         let (state, _, command) = fake.finds("ipv6");
-        assert_eq!(state, State::Mind);
+        assert_eq!(state, State::Warn);
         assert_eq!(command, "sysctl -w net.ipv6.conf.lo.disable_ipv6=0");
         fake.set(switch, "0");
         fake.set("/proc/net/if_inet6", "");

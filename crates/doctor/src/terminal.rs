@@ -1,4 +1,4 @@
-//! What the doctor says, in a terminal: a line a check, more where something is wrong.
+//! The doctor's output in a terminal: one line for each check, more where something is wrong.
 
 use super::fix::Changed;
 use super::help::workloads;
@@ -7,17 +7,17 @@ use super::{
     setting,
 };
 use anstyle::Style as Paint;
-use findings::format::list;
+use findings::format::{list, quantity};
 use report::layout::{
     ALARM, BOLD, DIM, Detail, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width,
     wrapped_whole,
 };
 use std::path::Path;
 
-/// Columns of the longest state, and of what stands before and behind it.
+/// Columns of a state, and of the gap between columns.
 const STATE: usize = 7;
 const GAP: usize = 2;
-/// Column of what is said below a check.
+/// Column of the details below a check.
 const DETAIL: usize = INDENT + STATE + GAP + INDENT;
 
 /// A page of checks: a state, a name and a message in columns, with details below.
@@ -34,13 +34,13 @@ pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> Stri
     let mut page = Page::new(style);
     for group in GROUPS {
         let mut rows: Vec<&Examined> =
-            examined.iter().filter(|one| one.group == group.name).collect();
-        rows.sort_by_key(|one| one.diagnosis.state);
+            examined.iter().filter(|row| row.group == group.name).collect();
+        rows.sort_by_key(|row| row.diagnosis.state);
         if !rows.is_empty() {
             page.painted(BOLD, group.name);
         }
-        for one in rows {
-            page.check(machine, one, style.detail == Detail::All);
+        for row in rows {
+            page.check(machine, row, style.detail == Detail::All);
         }
     }
     page.line("");
@@ -62,7 +62,7 @@ pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &St
             Outcome::Changed(files) => {
                 changed += 1;
                 let mut from: Vec<String> =
-                    files.iter().map(|one| format!("{} → {}", one.was, one.now)).collect();
+                    files.iter().map(|file| format!("{} → {}", file.was, file.now)).collect();
                 from.sort();
                 from.dedup();
                 page.message(State::Ok, "fixed", check, &from.join(", "));
@@ -74,8 +74,8 @@ pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &St
     if results.is_empty() {
         page.wrapped("There is nothing that knee could fix without harm.", 0);
     }
-    let bad = |one: &&Examined| one.diagnosis.state == State::Bad;
-    let bad: Vec<String> = after.iter().filter(bad).map(|one| one.check.name.into()).collect();
+    let bad = |row: &&Examined| row.diagnosis.state == State::Bad;
+    let bad: Vec<String> = after.iter().filter(bad).map(|row| row.check.name.into()).collect();
     if !bad.is_empty() {
         page.wrapped(&format!("Still bad: {}; `knee doctor` says what fixes it.", list(&bad)), 0);
     }
@@ -112,7 +112,7 @@ pub fn undone(report: &UndoReport, saved: &Path, is_root: bool, style: &Style) -
         // Root has a directory of its own.
         let sudo = if is_root { "" } else { " What was changed with sudo is put back with sudo." };
         page.wrapped(&format!("Nothing is to be put back: there is no {saved}.{sudo}"), 0);
-    } else if report.settings.iter().any(|one| one.left.is_some()) {
+    } else if report.settings.iter().any(|setting| setting.left.is_some()) {
         page.wrapped(&format!("What was left stays saved in {saved}."), 0);
     }
     page.text
@@ -128,15 +128,15 @@ impl Page {
         Page { pen, message_column, text: String::new() }
     }
 
-    fn check(&mut self, machine: &Machine, one: &Examined, all: bool) {
-        let Examined { check, diagnosis, .. } = one;
+    fn check(&mut self, machine: &Machine, row: &Examined, all: bool) {
+        let Examined { check, diagnosis, .. } = row;
         let says = match (diagnosis.state, diagnosis.message.as_str()) {
             (State::Unknown, why) => why.to_owned(),
             (_, "") => diagnosis.value.clone(),
             (_, says) => format!("{}: {says}", diagnosis.value),
         };
         self.message(diagnosis.state, diagnosis.state.name(), check.name, &says);
-        if all || matches!(diagnosis.state, State::Bad | State::Mind) {
+        if all || matches!(diagnosis.state, State::Bad | State::Warn) {
             let workloads = workloads(check);
             let why = check.why;
             let why =
@@ -147,7 +147,7 @@ impl Page {
         self.remedy(&diagnosis.remedy.text(machine), is_command);
     }
 
-    /// A word in the colour of a state, a check's name, and what is said of it beside or below.
+    /// A word in the colour of a state, a check's name, and its message to the right or below.
     fn message(&mut self, state: State, word: &str, name: &str, says: &str) {
         let painted = self.pen.paint(colour(state), &format!("{word:<STATE$}"));
         let gap = " ".repeat(GAP);
@@ -183,7 +183,7 @@ impl Page {
         if text.is_empty() {
             return;
         }
-        // Room for the arrow before it and the backslash behind it.
+        // Width for the arrow before it and the backslash behind it.
         let lines =
             wrapped_whole(text, self.pen.width - DETAIL - 2 - if is_command { 2 } else { 0 }, 0, 0);
         let last = lines.len().saturating_sub(1);
@@ -195,22 +195,22 @@ impl Page {
     }
 
     fn summary(&mut self, examined: &[Examined]) {
-        let number = |state| examined.iter().filter(|one| one.diagnosis.state == state).count();
+        let number = |state| examined.iter().filter(|row| row.diagnosis.state == state).count();
         let counts: Vec<String> = State::ALL
             .into_iter()
             .filter(|&state| number(state) > 0)
             .map(|state| match state {
-                State::Mind => format!("{} to mind", number(state)),
+                State::Warn => quantity(number(state) as u64, "warning"),
                 _ => format!("{} {}", number(state), state.name()),
             })
             .collect();
         self.wrapped(&format!("{}.", list(&counts)), 0);
         let fixable = |by_name: bool| -> Vec<String> {
-            let can = |one: &&Examined| {
-                matches!(one.diagnosis.remedy, Remedy::Settings(_))
-                    && one.check.fix_risk.is_some() == by_name
+            let can = |row: &&Examined| {
+                matches!(row.diagnosis.remedy, Remedy::Settings(_))
+                    && row.check.fix_risk.is_some() == by_name
             };
-            examined.iter().filter(can).map(|one| one.check.name.to_owned()).collect()
+            examined.iter().filter(can).map(|row| row.check.name.to_owned()).collect()
         };
         let (free, named) = (fixable(false), fixable(true));
         if !free.is_empty() {
@@ -245,7 +245,7 @@ impl Page {
 const fn colour(state: State) -> Paint {
     match state {
         State::Bad => ALARM,
-        State::Mind => NOTABLE,
+        State::Warn => NOTABLE,
         State::Unknown => DIM,
         State::Ok => GOOD,
     }

@@ -24,7 +24,7 @@ pub use helper::guarded::Guarded;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
 pub use helper::scratch::{JANITOR_COMMAND, Scratch, janitor_main};
 pub use helper::timed::{Ended, Timed};
-pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, nearest, pinnable, plan};
+pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
 pub use run::alternate::{Side, alternate, try_out};

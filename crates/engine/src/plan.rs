@@ -6,6 +6,7 @@ pub use request::{Overrides, ROUNDS_MAX, RunRequest};
 
 use crate::workload::info;
 use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
+use quantities::nearest;
 use record::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value, Warning,
 };
@@ -417,21 +418,6 @@ fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> RequestError {
         format!("did you mean {}?", near.join(" or "))
     };
     RequestError::Usage(format!("no {what} is called `{name}`; {hint}"))
-}
-
-/// The names most like `name`, at most three, the nearest first; only those that begin with it, where some do: for the `did you mean …?` of a
-/// message. Capitals make a difference.
-pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
-    let begins = |other: &str| !name.is_empty() && other.starts_with(name);
-    let any_begins = known.iter().any(|other| begins(other));
-    let mut near: Vec<(f64, &str)> = known
-        .iter()
-        .map(|&other| (strsim::jaro_winkler(name, other), other))
-        .filter(|&(likeness, other)| if any_begins { begins(other) } else { likeness > 0.75 })
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.dedup();
-    near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
 impl RunRequest {

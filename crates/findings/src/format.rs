@@ -37,6 +37,27 @@ pub fn quantity(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {}", count(number), plural(noun)) }
 }
 
+/// A number of bytes with its unit, a power of 1000: `512 MB`.
+pub fn bytes(number: u64) -> String {
+    match number as f64 {
+        bytes if bytes < 1e3 => format!("{} bytes", significant(bytes)),
+        bytes if bytes < 1e6 => format!("{} kB", significant(bytes / 1e3)),
+        bytes if bytes < 1e9 => format!("{} MB", significant(bytes / 1e6)),
+        bytes => format!("{} GB", significant(bytes / 1e9)),
+    }
+}
+
+/// A time with its unit: `3.50 µs`. A dash where there is none.
+pub fn time(ns: f64) -> String {
+    match ns {
+        _ if ns <= 0.0 => "–".into(),
+        _ if ns < 1e3 => format!("{} ns", significant(ns)),
+        _ if ns < 1e6 => format!("{} µs", significant(ns / 1e3)),
+        _ if ns < 1e9 => format!("{} ms", significant(ns / 1e6)),
+        _ => format!("{} s", significant(ns / 1e9)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +69,17 @@ mod tests {
             assert_eq!(quantity(number, noun), text);
         }
         assert_eq!(quantity(10_000, "sockets"), "10,000 sockets");
+    }
+
+    #[test]
+    fn bytes_and_times_have_the_unit_that_suits_them() {
+        assert_eq!(
+            [512, 4_200, 300_000_000, 8_192_000_000].map(bytes).join(" · "),
+            "512 bytes · 4.20 kB · 300 MB · 8.19 GB"
+        );
+        assert_eq!(
+            [0.0, 3.5, 3_500.0, 12e6, 2e9].map(time).join(" · "),
+            "– · 3.50 ns · 3.50 µs · 12.0 ms · 2.00 s"
+        );
     }
 }

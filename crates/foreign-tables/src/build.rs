@@ -1,4 +1,4 @@
-//! A run of the rows of a table: what it would have been, had it been measured here.
+//! The run that a table's rows make: as if knee had measured them.
 
 use super::columns::Columns;
 use super::named_points::named_points;
@@ -16,7 +16,7 @@ use record::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The run, and what its words are compared by.
+/// The run, and the names of its points where x is words.
 pub fn foreign(
     request: &Request,
     words: Vec<String>,
@@ -44,7 +44,7 @@ pub fn foreign(
         ..Plan::default()
     };
     let started = request.started.clone().unwrap_or_else(|| started(source));
-    // No facts: that is how reports know figures from elsewhere.
+    // No facts: reports recognise figures from elsewhere by that.
     let host = Host { taken: started, facts: BTreeMap::new() };
     let identity = request.identity(content, &plan.workloads[0].name);
     let run = Run {
@@ -81,7 +81,7 @@ fn summary(
     }
 }
 
-/// When the figures were last touched: the nearest thing to when they were measured that is known.
+/// When the file was last modified: nothing closer to the time of measuring is known.
 fn started(source: &Source) -> String {
     let modified = source.modified.and_then(|modified| Timestamp::try_from(modified).ok());
     let moment = modified.unwrap_or_else(Timestamp::now);
@@ -94,7 +94,7 @@ struct Axis {
     name: String,
 }
 
-/// What a point counts when it was multiplied, and when it was a percentage besides.
+/// What a point counts after it was multiplied: of a number, and of a percentage.
 const PARTS: [[&str; 2]; 10] = [
     ["", "%"],
     ["tenths", "tenths of %"],
@@ -139,7 +139,7 @@ impl Axis {
 
 /// What the points of an axis of words stand for: `load: 1 half (-j 3), 2 optimal (-j 16)`.
 fn legend(x: &str, words: &[String]) -> String {
-    let each = words.iter().enumerate().map(|(place, word)| format!("{} {word}", place + 1));
+    let each = words.iter().zip(1..).map(|(word, point)| format!("{point} {word}"));
     format!("{}: {}", spaced(x), each.collect::<Vec<String>>().join(", "))
 }
 
@@ -155,7 +155,7 @@ fn workload(
     let points: HashSet<Point> = rows.rows.iter().map(|row| row.point).collect();
     let by: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
     let compared_pairs = match rows.subjects.as_slice() {
-        [one, other] => vec![(one.clone(), other.clone())],
+        [first, second] => vec![(first.clone(), second.clone())],
         _ => Vec::new(),
     };
     WorkloadInfo {
@@ -168,10 +168,10 @@ fn workload(
         )],
         axis: axis.name.clone(),
         axis_parameter: x.to_owned(),
-        ratio: columns.of.map(|of| Ratio {
+        ratio: columns.whole.map(|whole| Ratio {
             part: x.to_owned(),
-            whole: columns.name(of).to_owned(),
-            word: format!("of {}", spaced(columns.name(of))),
+            whole: columns.name(whole).to_owned(),
+            word: format!("of {}", spaced(columns.name(whole))),
             ..Ratio::default()
         }),
         points_down: points.len() > rows.subjects.len(),
@@ -197,7 +197,7 @@ fn subject(name: &str) -> SubjectInfo {
     }
 }
 
-/// What was taken for granted, each with the flag that says otherwise.
+/// What was assumed, each with the flag that says otherwise.
 fn warnings(request: &Request, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !rows.pooled.is_empty() {
@@ -225,12 +225,12 @@ fn warnings(request: &Request, columns: &Columns, rows: &Taken, unit: &Unit) -> 
     warnings
 }
 
-/// Subjects that have no row in some table. Reports say so only where that is the case.
+/// The subjects that have no row in some table.
 fn unavailable(workload: &str, rows: &Taken) -> Vec<Unavailable> {
-    let places: HashSet<(usize, usize)> =
+    let present: HashSet<(usize, usize)> =
         rows.rows.iter().map(|row| (row.table, row.subject)).collect();
     let everywhere =
-        |subject: usize| (0..rows.tables.len()).all(|table| places.contains(&(table, subject)));
+        |subject: usize| (0..rows.tables.len()).all(|table| present.contains(&(table, subject)));
     let absent = rows.subjects.iter().enumerate().filter(|(subject, _)| !everywhere(*subject));
     absent
         .map(|(_, subject)| Unavailable {
@@ -276,33 +276,32 @@ fn cells(
 
 /// The rows of each round of each table, subject and point, in order of appearance.
 fn rounds(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let mut places = HashMap::new();
-    let mut all: Vec<Vec<&Row>> = Vec::new();
+    let mut indices = HashMap::new();
+    let mut rounds: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
-        let place = places.entry((row.table, row.subject, row.point, row.round));
-        let place = *place.or_insert(all.len());
-        match all.get_mut(place) {
+        let key = (row.table, row.subject, row.point, row.round);
+        let index = *indices.entry(key).or_insert(rounds.len());
+        match rounds.get_mut(index) {
             Some(round) => round.push(row),
-            None => all.push(vec![row]),
+            None => rounds.push(vec![row]),
         }
     }
-    all
+    rounds
 }
 
-/// Refuses a figure that leaves the numbers there are once it is in the record's unit.
+/// Refuses a figure that overflows in the record's unit.
 fn check_figures(
     source: &Source,
     columns: &Columns,
     rows: &Taken,
     unit: &Unit,
 ) -> Result<(), Error> {
-    let too_large =
-        |row: &&Row| matches!(row.figure, Figure::Of(value) if !(value * unit.factor).is_finite());
+    let too_large = |row: &&Row| matches!(row.figure, Figure::Value(value) if !(value * unit.factor).is_finite());
     match rows.rows.iter().find(too_large) {
         None => Ok(()),
         Some(row) => {
             let (y, symbol) = (columns.name(columns.y), &unit.symbol);
-            let what = format!("{y} is too large to be told in {symbol}; is it in another unit?");
+            let what = format!("{y} is too large for {symbol}; is it in another unit?");
             Err(source.wrong(row.line, &what))
         }
     }
@@ -317,7 +316,7 @@ fn outcome<'a>(
     let (mut samples, mut why) = (Vec::new(), None);
     for figure in figures {
         match figure {
-            Figure::Of(value) => samples.push(value * unit.factor),
+            Figure::Value(value) => samples.push(value * unit.factor),
             Figure::None => why = why.or(Some(FailureReason::NoFigure)),
             Figure::Words(words) => {
                 why = why.or_else(|| Some(FailureReason::Reported { message: words.clone() }));

@@ -1,4 +1,4 @@
-//! Which column is what: the names that were typed, found in the table's first line.
+//! The role of each column: the names that were typed, looked up in the table's first line.
 
 use super::{Request, listed, nearest, numbers, one_line};
 use crate::Error;
@@ -18,16 +18,15 @@ pub struct Columns {
     /// leaves one.
     pub parameters: Vec<usize>,
     /// What x is a part of.
-    pub of: Option<usize>,
-    /// What tells rounds apart.
+    pub whole: Option<usize>,
+    /// The column that numbers rounds.
     pub round: Option<usize>,
     /// The figures' standard deviations.
     pub sd: Option<usize>,
     /// Which rows are taken.
     pub wheres: Vec<Where>,
-    /// Columns that are named for nothing that tells figures apart: rows that differ in these only
-    /// are taken as repetitions.
-    pub others: Vec<usize>,
+    /// Columns without a role: rows that differ only in these are taken as repetitions.
+    pub remaining: Vec<usize>,
 }
 
 /// The rows of which this column has one of these values.
@@ -36,25 +35,22 @@ pub struct Where {
     pub values: Vec<String>,
 }
 
-/// Columns that number repetitions: that rows differ in them says what they are.
+/// Names of columns that number repetitions.
 const NUMBER_REPETITIONS: [&str; 8] =
     ["round", "rep", "repeat", "repetition", "run", "iteration", "trial", "sample"];
 
 impl Columns {
     /// Finds what `request` names in the first line of `file`.
     pub fn find(request: &Request, header: &[String], file: &str) -> Result<Columns, Error> {
-        let table = request;
         let header = Header { names: names(header, file)?, file };
         let (x, y) = request.columns(&header.names, file)?;
-        header.are_names(&[&[x, y], texts(&table.by).as_slice()].concat())?;
+        header.are_names(&[&[x, y], texts(&request.by).as_slice()].concat())?;
         let (x, y) = (header.find("--x", x)?, header.find("--y", y)?);
-        let by = header.find_all("--by", &table.by)?;
-        let per = header.find_all("--per", &table.per)?;
-        let one = |flag: &str, name: &Option<String>| {
-            name.as_ref().map(|name| header.find(flag, name)).transpose()
-        };
-        let (of, round, sd) =
-            (one("--of", &table.of)?, one("--round", &table.round)?, one("--sd", &request.sd)?);
+        let by = header.find_all("--by", &request.by)?;
+        let per = header.find_all("--per", &request.per)?;
+        let whole = header.find_optional("--of", request.whole.as_ref())?;
+        let round = header.find_optional("--round", request.round.as_ref())?;
+        let sd = header.find_optional("--sd", request.sd.as_ref())?;
         let lists = [round, sd].map(|column| column.into_iter().collect::<Vec<usize>>());
         let given: [(&str, &[usize]); 6] = [
             ("--x", &[x]),
@@ -66,30 +62,33 @@ impl Columns {
         ];
         header.only_once(&given)?;
 
-        let wheres = header.wheres(&table.wheres)?;
-        let single = wheres.iter().filter(|one| one.values.len() == 1).map(|one| one.column);
+        let wheres = header.wheres(&request.wheres)?;
+        let single = wheres
+            .iter()
+            .filter(|selected| selected.values.len() == 1)
+            .map(|selected| selected.column);
         let mut parameters = per;
         for column in single.filter(|column| ![x, y].contains(column)) {
             if !parameters.contains(&column) {
                 parameters.push(column);
             }
         }
-        if let Some(of) = of.filter(|of| !parameters.contains(of)) {
-            return Err(header.not_one_value(of));
+        if let Some(whole) = whole.filter(|whole| !parameters.contains(whole)) {
+            return Err(header.not_one_value(whole));
         }
         let numbers_repetitions = |column: usize| {
             let name = header.names[column].to_lowercase();
             NUMBER_REPETITIONS.contains(&name.as_str())
         };
-        let told_apart = |column: &usize| {
-            let named = [x, y].contains(column) || [round, sd].contains(&Some(*column));
-            named || by.contains(column) || parameters.contains(column)
+        let has_role = |column: usize| {
+            let is_single = [x, y].contains(&column) || [round, sd].contains(&Some(column));
+            is_single || by.contains(&column) || parameters.contains(&column)
         };
-        let others = (0..header.names.len())
-            .filter(|column| !told_apart(column) && !numbers_repetitions(*column))
+        let remaining = (0..header.names.len())
+            .filter(|&column| !has_role(column) && !numbers_repetitions(column))
             .collect();
         let names = header.names;
-        Ok(Columns { names, x, y, by, parameters, of, round, sd, wheres, others })
+        Ok(Columns { names, x, y, by, parameters, whole, round, sd, wheres, remaining })
     }
 
     /// A column's name.
@@ -108,15 +107,15 @@ fn texts(typed: &[String]) -> Vec<&str> {
     typed.iter().map(String::as_str).collect()
 }
 
-/// The names of all columns. One that has none is called by its place.
+/// The names of all columns. An empty name becomes the column's number.
 fn names(header: &[String], file: &str) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
-    for (place, name) in header.iter().enumerate() {
-        let name = if name.is_empty() { format!("column {}", place + 1) } else { one_line(name) };
-        if let Some(first) = names.iter().position(|known| *known == name) {
-            let (first, second) = (first + 1, place + 1);
+    for (number, name) in (1..).zip(header) {
+        let name = if name.is_empty() { format!("column {number}") } else { one_line(name) };
+        if let Some(first) = names.iter().position(|earlier| *earlier == name) {
+            let first = first + 1;
             return Err(Error::Refused(format!(
-                "{file}, line 1: columns {first} and {second} are both called `{name}`; rename one"
+                "{file}, line 1: columns {first} and {number} are both called `{name}`; rename one"
             )));
         }
         names.push(name);
@@ -130,37 +129,41 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    fn place(&self, name: &str) -> Option<usize> {
+    fn index(&self, name: &str) -> Option<usize> {
         let name = one_line(name);
-        self.names.iter().position(|known| *known == name)
+        self.names.iter().position(|existing| *existing == name)
     }
 
     fn find(&self, flag: &str, name: &str) -> Result<usize, Error> {
-        self.place(name).ok_or_else(|| self.unknown(flag, name))
+        self.index(name).ok_or_else(|| self.unknown(flag, name))
+    }
+
+    fn find_optional(&self, flag: &str, name: Option<&String>) -> Result<Option<usize>, Error> {
+        name.map(|name| self.find(flag, name)).transpose()
     }
 
     /// Several columns, separated by commas; a name that has commas itself is one.
     fn find_all(&self, flag: &str, typed: &[String]) -> Result<Vec<usize>, Error> {
-        let mut found = Vec::new();
+        let mut columns = Vec::new();
         for name in typed {
-            match self.place(name) {
-                Some(place) => found.push(place),
+            match self.index(name) {
+                Some(column) => columns.push(column),
                 None => {
                     for name in name.split(',') {
-                        found.push(self.find(flag, name)?);
+                        columns.push(self.find(flag, name)?);
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(columns)
     }
 
     /// A line that has figures, and no column that is asked for, is no line of names.
     fn are_names(&self, asked: &[&str]) -> Result<(), Error> {
-        let found =
-            asked.iter().flat_map(|name| name.split(',')).any(|name| self.place(name).is_some());
+        let has_asked =
+            asked.iter().flat_map(|name| name.split(',')).any(|name| self.index(name).is_some());
         let number = self.names.iter().find(|name| numbers::point(name, false).is_ok());
-        match number.filter(|_| !found) {
+        match number.filter(|_| !has_asked) {
             None => Ok(()),
             Some(number) => Err(Error::Refused(format!(
                 "{}, line 1: this must name the columns, and `{number}` is no name; put a line of \
@@ -173,10 +176,9 @@ impl Header<'_> {
     fn unknown(&self, flag: &str, name: &str) -> Error {
         let file = self.file;
         let name = one_line(name);
-        let near = nearest(&name, &self.names);
-        let hint = match near.as_slice() {
+        let hint = match nearest(&name, &self.names).as_slice() {
             [] => format!("its columns are {}", listed(&self.names)),
-            near => format!("did you mean {}?", near.join(" or ")),
+            candidates => format!("did you mean {}?", candidates.join(" or ")),
         };
         Error::Refused(format!("{flag}: {file} has no column `{name}`; {hint}"))
     }
@@ -185,7 +187,7 @@ impl Header<'_> {
         let mut taken: Vec<(&str, usize)> = Vec::new();
         for (flag, columns) in given {
             for &column in *columns {
-                if let Some((before, _)) = taken.iter().find(|(_, other)| *other == column) {
+                if let Some((before, _)) = taken.iter().find(|(_, earlier)| *earlier == column) {
                     let name = &self.names[column];
                     let twice = if before == flag {
                         format!("{flag}: `{name}` is given twice")
@@ -206,9 +208,9 @@ impl Header<'_> {
         for typed in typed {
             let (column, value) = self.column_and_value(typed)?;
             let value = one_line(value);
-            match wheres.iter_mut().find(|one| one.column == column) {
-                Some(one) if one.values.contains(&value) => {}
-                Some(one) => one.values.push(value),
+            match wheres.iter_mut().find(|selected| selected.column == column) {
+                Some(selected) if selected.values.contains(&value) => {}
+                Some(selected) => selected.values.push(value),
                 None => wheres.push(Where { column, values: vec![value] }),
             }
         }
@@ -218,9 +220,9 @@ impl Header<'_> {
     /// Takes `COL=VALUE` apart. Either may have an equals sign of its own.
     fn column_and_value<'b>(&self, typed: &'b str) -> Result<(usize, &'b str), Error> {
         let mut halves = typed.match_indices('=').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
-        let known = halves.clone().find_map(|(name, value)| Some((self.place(name)?, value)));
-        match (known, halves.next()) {
-            (Some(known), _) => Ok(known),
+        let matching = halves.clone().find_map(|(name, value)| Some((self.index(name)?, value)));
+        match (matching, halves.next()) {
+            (Some(matching), _) => Ok(matching),
             (None, Some((name, _))) => Err(self.unknown("--where", name)),
             (None, None) => Err(Error::Refused(format!(
                 "--where: `{}` has no equals sign; write it as COL=VALUE",
@@ -229,10 +231,10 @@ impl Header<'_> {
         }
     }
 
-    fn not_one_value(&self, of: usize) -> Error {
-        let of = &self.names[of];
+    fn not_one_value(&self, whole: usize) -> Error {
+        let whole = &self.names[whole];
         Error::Refused(format!(
-            "--of: a table needs one value of {of}; add --per {of}, or --where {of}=VALUE"
+            "--of: a table needs one value of {whole}; add --per {whole}, or --where {whole}=VALUE"
         ))
     }
 }

@@ -1,8 +1,8 @@
 //! Tables of figures that other programs wrote: a file of separated values becomes a run, as if knee had measured it.
 //!
-//! `request` says what a caller may ask, `source` opens the file and cuts it into rows, `columns` finds the named
-//! columns, `numbers` and `unit` read their fields, `rows` takes the rows, `build` makes the run of them, and
-//! `named_points` names its points where x is words. A fault of the file becomes one line that says where it is.
+//! `request` holds what a caller asks for, `source` opens the file and splits it into lines, `columns` finds the
+//! named columns, `numbers` and `unit` read their fields, `rows` selects the rows, `build` makes the run, and
+//! `named_points` names its points where x is words. An error of the file is one line that says where it is.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -37,7 +37,7 @@ pub struct Foreign {
     pub named_points: Option<NamedPoints>,
 }
 
-/// The table in `input`, read as was asked. `words` is the command line.
+/// Reads the table in `input` as `request` says. `words` is the command line.
 pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
     let mut source = Source::new(input)?;
     let header = source.header()?;
@@ -46,8 +46,7 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
     build::foreign(request, words, &source, &columns, rows)
 }
 
-/// `text` as it may stand in a message or a table: on one line, without control characters and others
-/// that are not seen but change how it looks, and not longer than a line.
+/// `text` for a message or a table: on one line, without unprintable characters, and cut at a line's length.
 fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 120;
     let line = printable::one_line(text);
@@ -58,7 +57,7 @@ fn one_line(text: &str) -> String {
     format!("{}…", head.trim_end())
 }
 
-/// `a`, `a and b`, `a, b and c`; of many, the first few and how many more there are.
+/// `a`, `a and b`, `a, b and c`; of a long list the first few, and the number of the rest.
 fn listed<T: AsRef<str>>(items: &[T]) -> String {
     const ITEMS_MAX: usize = 8;
     let all: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
@@ -71,12 +70,12 @@ fn listed<T: AsRef<str>>(items: &[T]) -> String {
 }
 
 /// The names most like `name`, at most three. Capitals make no difference.
-fn nearest<'a>(name: &str, known: &'a [String]) -> Vec<&'a str> {
-    let small: Vec<String> = known.iter().map(|other| other.to_lowercase()).collect();
-    let words: Vec<&str> = small.iter().map(String::as_str).collect();
-    let near = engine::nearest(&name.to_lowercase(), &words);
-    let found = |near: &&str| words.iter().position(|word| word == near);
-    near.iter().filter_map(found).map(|place| known[place].as_str()).collect()
+fn nearest<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+    let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let candidates = quantities::nearest(&name.to_lowercase(), &lower);
+    let original = |name| lower.iter().position(|lower| *lower == name).map(|at| &*names[at]);
+    candidates.into_iter().filter_map(original).collect()
 }
 
 #[cfg(test)]
@@ -91,11 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn capitals_are_not_what_makes_names_differ() {
-        let known = ["Threads", "pipes", "Thread"].map(String::from);
-        assert_eq!(nearest("THRED", &known), ["Thread", "Threads"]);
-        assert_eq!(nearest("PIPE", &known), ["pipes"]);
-        assert_eq!(nearest("xyz", &known), [""; 0]);
+    fn capitals_make_no_difference_between_names() {
+        let names = ["Threads", "pipes", "Thread"].map(String::from);
+        assert_eq!(nearest("THRED", &names), ["Thread", "Threads"]);
+        assert_eq!(nearest("PIPE", &names), ["pipes"]);
+        assert_eq!(nearest("xyz", &names), [""; 0]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Numbers as people and programs write them into tables.
+//! Numbers as people and programs write them into tables: exponents, separated thousands and any number of
+//! digits, none of which a flag takes (crate `quantities`).
 
 use super::one_line;
 
@@ -10,17 +11,17 @@ pub struct Point {
     pub percent: bool,
 }
 
-/// What stands in the place of a figure.
+/// A field of the column of figures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    Of(f64),
+    Value(f64),
     /// Nothing, or a sign for nothing.
     None,
     /// Words: why there is no figure.
     Words(String),
 }
 
-/// Finer than this, no axis is measured.
+/// The maximum number of decimals of a point.
 const DECIMALS_MAX: u32 = 9;
 
 /// Reads a point: `10000`, `10,000`, `10k`, `0.5`, `10%`. Otherwise says what is wrong with it.
@@ -42,7 +43,7 @@ pub fn point(text: &str, semicolons: bool) -> Result<Point, String> {
     let digits = format!("{}{}", number.whole, number.fraction);
     let digits = digits.trim_start_matches('0');
     if number.negative && !digits.is_empty() {
-        return wrong("is below zero, and no axis of ours goes there");
+        return wrong("is below zero, and an axis begins at zero");
     }
     if digits.is_empty() {
         return Ok(Point { digits: 0, decimals: 0, percent });
@@ -63,7 +64,7 @@ pub fn point(text: &str, semicolons: bool) -> Result<Point, String> {
     }
 }
 
-/// Whether it is words, and no number that has something wrong with it.
+/// Whether it is words, and not a malformed number.
 pub fn is_words(text: &str) -> bool {
     let bare = text.trim_end_matches('%').trim_end();
     let finite = !NOT_FINITE.contains(&text.to_lowercase().trim_start_matches(['+', '-', '−']));
@@ -88,7 +89,7 @@ pub fn figure(text: &str, semicolons: bool) -> Result<Figure, String> {
         return wrong(DECIMAL_COMMA);
     }
     match Number::read(text).map(|number| number.value()) {
-        Some(value) if value.is_finite() => Ok(Figure::Of(value)),
+        Some(value) if value.is_finite() => Ok(Figure::Value(value)),
         Some(_) => wrong("is too large"),
         None if text.chars().any(char::is_alphabetic) => Ok(Figure::Words(one_line(text))),
         None => wrong("is not a number (such as 12345, 12,345 or 1.2e6)"),
@@ -157,8 +158,8 @@ fn ungrouped(digits: &str) -> Option<String> {
     }
     let groups: Vec<&str> = digits.split(sign).collect();
     let all_digits = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
-    let (first, others) = groups.split_first()?;
-    let thousands = (1..=3).contains(&first.len()) && others.iter().all(|group| group.len() == 3);
+    let (first, rest) = groups.split_first()?;
+    let thousands = (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3);
     (all_digits && thousands).then(|| groups.concat())
 }
 
@@ -200,8 +201,8 @@ mod tests {
             ("1e-10", "more than nine decimals"),
         ];
         for (text, why) in cases {
-            let said = point(text, false).unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
+            let message = point(text, false).unwrap_err();
+            assert!(message.contains(why), "{text}: {message}");
         }
     }
 
@@ -229,7 +230,7 @@ mod tests {
             ("1.5k", 1500.0),
         ];
         for (text, value) in cases {
-            assert_eq!(figure(text, false), Ok(Figure::Of(value)), "{text}");
+            assert_eq!(figure(text, false), Ok(Figure::Value(value)), "{text}");
         }
         for text in ["", "-", "–", "n/a", "N/A"] {
             assert_eq!(figure(text, false), Ok(Figure::None), "{text}");
@@ -245,6 +246,6 @@ mod tests {
     fn a_comma_among_semicolons_is_not_guessed_at() {
         assert!(figure("12,345", true).unwrap_err().contains("decimal sign"));
         assert!(point("0,5", true).unwrap_err().contains("decimal sign"));
-        assert_eq!(figure("1,234,567", true), Ok(Figure::Of(1_234_567.0)));
+        assert_eq!(figure("1,234,567", true), Ok(Figure::Value(1_234_567.0)));
     }
 }

@@ -1,4 +1,4 @@
-//! What a table is read as: the names of its columns, and facts that the table itself does not hold.
+//! How a table is to be read: the roles of its columns, and facts that the table does not hold.
 
 use super::listed;
 use super::source::hashed;
@@ -30,7 +30,7 @@ pub struct Request {
     /// The columns of which each value makes a table of its own.
     pub per: Vec<String>,
     /// The column that x is a part of.
-    pub of: Option<String>,
+    pub whole: Option<String>,
     /// The column that numbers rounds.
     pub round: Option<String>,
     /// The figures' unit; absent: from the column's name.
@@ -60,24 +60,31 @@ impl Request {
         }
     }
 
-    /// A number that stands for the table and for all that makes another run of it: the same on every
-    /// machine, from every version.
+    /// A hash of the table and of every flag that changes the run: the same on every machine, from every
+    /// version.
     pub fn identity(&self, content: u64, workload: &str) -> u64 {
-        let Request { x, y, by, better, wheres, per, of, round, unit, .. } = self;
-        let one = |flag: &'static str, value: &Option<String>| {
-            value.iter().map(|value| format!("{flag}={value}")).collect::<Vec<_>>()
-        };
-        let many = |flag: &'static str, values: &[String]| {
-            values.iter().map(|value| format!("{flag}={value}")).collect::<Vec<_>>()
-        };
+        let Request { x, y, by, better, wheres, per, whole, round, unit, .. } = self;
         let better = better.map(|better| format!("{better:?}"));
         let n = self.n.map(|n| n.to_string());
+        let flags: [(&str, &[String]); 12] = [
+            ("x", x.as_slice()),
+            ("y", y.as_slice()),
+            ("by", by),
+            ("better", better.as_slice()),
+            ("where", wheres),
+            ("per", per),
+            ("of", whole.as_slice()),
+            ("round", round.as_slice()),
+            ("unit", unit.as_slice()),
+            ("sd", self.sd.as_slice()),
+            ("n", n.as_slice()),
+            ("started", self.started.as_slice()),
+        ];
+        let flags = flags
+            .iter()
+            .flat_map(|(flag, values)| values.iter().map(move |value| format!("{flag}={value}")));
         let labels = self.labels.iter().map(|(key, value)| format!("label={key}={value}"));
-        let said = [one("x", x), one("y", y), many("by", by), one("better", &better)];
-        let said = said.into_iter().chain([many("where", wheres), many("per", per), one("of", of)]);
-        let said = said.chain([one("round", round), one("unit", unit), one("sd", &self.sd)]);
-        let said = said.chain([one("n", &n), one("started", &self.started), labels.collect()]);
-        let words = said.flatten().chain([format!("workload={workload}")]);
+        let words = flags.chain(labels).chain([format!("workload={workload}")]);
         words.fold(content, |id, word| hashed(hashed(id, word.as_bytes()), &[0]))
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a table that are asked for, each with its place among tables, subjects and points.
+//! The rows of a table that are asked for, each with its table, subject and point.
 
 use super::columns::{Columns, Where};
 use super::numbers::{self, Figure, Point};
@@ -13,9 +13,9 @@ const FIGURES_MAX: usize = 1_000_000;
 const SUBJECTS_MAX: usize = 100;
 const TABLES_MAX: usize = 1_000;
 const POINTS_MAX: usize = 300;
-/// More words than these are no things that one compares at.
+/// More words than these are no axis, but a wrong column.
 const WORDS_MAX: usize = 30;
-/// More fields than these, of columns that nothing was said of, are not compared with each other.
+/// More fields than these, in columns without a role, are not compared with each other.
 const FIELDS_MAX: usize = 50_000_000;
 /// Values of a column that a message may list.
 const VALUES_KEPT: usize = 50;
@@ -26,7 +26,7 @@ pub struct Taken {
     pub tables: Vec<Vec<String>>,
     /// What is compared, in order of appearance.
     pub subjects: Vec<String>,
-    /// The words that x is, in order of appearance: a point is the place of one of them, counted from 1.
+    /// The words that x is, in order of appearance: a point is the number of one of them, counted from 1.
     /// Empty where x is numbers.
     pub words: Vec<String>,
     /// Every row that is asked for, in order.
@@ -42,11 +42,11 @@ pub struct Row {
     pub table: usize,
     pub subject: usize,
     pub point: Point,
-    /// Counted from 0: among the rows of one table, subject and point, or the place of the round that is
-    /// named among those of the file.
+    /// Counted from 0: among the rows of one table, subject and point, or among the rounds that the file
+    /// names.
     pub round: u32,
     pub figure: Figure,
-    /// The standard deviation of what the figure is a mean of.
+    /// The standard deviation of the figures whose mean this is.
     pub deviation: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
 struct Group {
     rows: u32,
     /// A hash of what the first row has in each of the other columns.
-    others: Vec<u64>,
+    remaining: Vec<u64>,
 }
 
 struct Reader<'a> {
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
             words: Numbered::new(),
             first_x: None,
             groups: HashMap::new(),
-            differs: vec![false; columns.others.len()],
+            differs: vec![false; columns.remaining.len()],
             kinds: [None, None],
             rows: Vec::new(),
             figures: 0,
@@ -136,11 +136,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether every --where takes the line.
+    /// Whether every --where takes the line. Each is asked, so that each knows the values that it met.
     fn is_selected(&mut self, line: &Line) -> bool {
         let mut selected = true;
-        for one in &mut self.wheres {
-            selected &= one.matches(&line.fields[one.of.column]);
+        for matched in &mut self.wheres {
+            selected &= matched.matches(&line.fields[matched.selection.column]);
         }
         selected
     }
@@ -148,22 +148,22 @@ impl<'a> Reader<'a> {
     /// Takes a line in, or says what is wrong with it.
     fn take(&mut self, line: &Line, semicolons: bool) -> Result<(), String> {
         let (table, subject) = (self.table(line)?, self.subject(line)?);
-        let of_column =
+        let in_column =
             |column: usize, why: String| format!("{}: {why}", self.columns.name(column));
         let (x, y) = (self.columns.x, self.columns.y);
-        let point = self.point(line, semicolons).map_err(|why| of_column(x, why))?;
+        let point = self.point(line, semicolons).map_err(|why| in_column(x, why))?;
         let figure =
-            numbers::figure(&line.fields[y], semicolons).map_err(|why| of_column(y, why))?;
+            numbers::figure(&line.fields[y], semicolons).map_err(|why| in_column(y, why))?;
         let deviation = self.deviation(line, semicolons)?;
         self.one_kind(line, point)?;
         self.within_whole(line, point)?;
         self.points.number(point);
         within(self.points.all.len(), POINTS_MAX, self.columns.name(x), "--x")?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
-        let fields = self.groups.len() * self.columns.others.len();
+        let fields = self.groups.len() * self.columns.remaining.len();
         within(fields, FIELDS_MAX, "this table", "--where fields")?;
         match &figure {
-            Figure::Of(_) => self.figures += 1,
+            Figure::Value(_) => self.figures += 1,
             Figure::Words(words) if self.first_words.is_none() => {
                 self.first_words = Some(format!("`{words}` in line {}", line.number));
             }
@@ -182,13 +182,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The point of a line: a number, or the place of its words among those that came before.
+    /// The point of a line: a number, or the number of its words in order of appearance.
     fn point(&mut self, line: &Line, semicolons: bool) -> Result<Point, String> {
         let text = one_line(&line.fields[self.columns.x]);
         let number = numbers::point(&line.fields[self.columns.x], semicolons);
         let is_words = numbers::is_words(&text);
         let (_, first) = self.first_x.get_or_insert_with(|| (line.number, text.clone()));
-        if text == *first && is_words && self.columns.of.is_none() {
+        if text == *first && is_words && self.columns.whole.is_none() {
             self.words.number(first.clone());
         }
         if self.words.all.is_empty() {
@@ -200,9 +200,9 @@ impl<'a> Reader<'a> {
                 "`{text}` where line {number} has `{first}`; write all as numbers, or all as words"
             ));
         }
-        let place = self.words.number(text);
+        let index = self.words.number(text);
         within(self.words.all.len(), WORDS_MAX, "this column", "--x words")?;
-        Ok(Point { digits: place as u64 + 1, decimals: 0, percent: false })
+        Ok(Point { digits: index as u64 + 1, decimals: 0, percent: false })
     }
 
     fn deviation(&self, line: &Line, semicolons: bool) -> Result<Option<f64>, String> {
@@ -216,10 +216,10 @@ impl<'a> Reader<'a> {
         }
         let name = self.columns.name(column);
         match numbers::figure(&line.fields[column], semicolons) {
-            Ok(Figure::Of(deviation)) if deviation < 0.0 => {
+            Ok(Figure::Value(deviation)) if deviation < 0.0 => {
                 Err(format!("{name}: `{}` is below zero", one_line(&line.fields[column])))
             }
-            Ok(Figure::Of(deviation)) => Ok(Some(deviation)),
+            Ok(Figure::Value(deviation)) => Ok(Some(deviation)),
             Ok(Figure::None | Figure::Words(_)) => Ok(None),
             Err(why) => Err(format!("{name}: {why}")),
         }
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         let mut values = Vec::with_capacity(self.columns.parameters.len());
         for &column in &self.columns.parameters {
             let value = one_line(&line.fields[column]);
-            values.push(if self.columns.of == Some(column) {
+            values.push(if self.columns.whole == Some(column) {
                 whole(&value).map_err(|why| format!("{}: {why}", self.columns.name(column)))?
             } else if value.is_empty() {
                 "(none)".to_owned()
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
     fn one_kind(&mut self, line: &Line, point: Point) -> Result<(), String> {
         let text = || one_line(&line.fields[self.columns.x]);
         let name = self.columns.name(self.columns.x);
-        if self.columns.of.is_some() && (point.percent || point.decimals > 0) {
+        if self.columns.whole.is_some() && (point.percent || point.decimals > 0) {
             return Err(format!(
                 "{name}: `{}` is no whole number, and --of needs those; leave --of away",
                 text()
@@ -269,8 +269,8 @@ impl<'a> Reader<'a> {
         }
         match self.kinds[usize::from(!point.percent)].as_ref() {
             None => Ok(()),
-            Some((number, other)) => Err(format!(
-                "{name}: `{}` where line {number} has `{other}`; write all as percentages, or none",
+            Some((number, first)) => Err(format!(
+                "{name}: `{}` where line {number} has `{first}`; write all as percentages, or none",
                 text()
             )),
         }
@@ -278,15 +278,15 @@ impl<'a> Reader<'a> {
 
     /// A part is not more than the whole.
     fn within_whole(&self, line: &Line, part: Point) -> Result<(), String> {
-        let Some(of) = self.columns.of else { return Ok(()) };
-        let whole = numbers::point(&one_line(&line.fields[of]), false)?;
+        let Some(column) = self.columns.whole else { return Ok(()) };
+        let whole = numbers::point(&one_line(&line.fields[column]), false)?;
         if part.digits <= whole.digits {
             return Ok(());
         }
         let [part, whole] = [part.digits, whole.digits].map(findings::format::count);
-        let (x, of) = (self.columns.name(self.columns.x), self.columns.name(of));
+        let (x, column) = (self.columns.name(self.columns.x), self.columns.name(column));
         Err(format!(
-            "{x}: {part} is more than the {whole} in {of}, and --of needs a part of that; swap the \
+            "{x}: {part} is more than the {whole} in {column}, and --of needs a part of that; swap the \
              two, or leave --of away"
         ))
     }
@@ -298,16 +298,16 @@ impl<'a> Reader<'a> {
     }
 
     /// How many rows of its group came before; and which other columns its rows differ in.
-    fn repetition(&mut self, place: (usize, usize, Point), line: &Line) -> u32 {
+    fn repetition(&mut self, key: (usize, usize, Point), line: &Line) -> u32 {
         let hash = |column: &usize| hashed(HASH_OF_NOTHING, line.fields[*column].as_bytes());
-        let others = self.columns.others.iter().map(hash);
-        let Some(group) = self.groups.get_mut(&place) else {
-            self.groups.insert(place, Group { rows: 1, others: others.collect() });
+        let remaining = self.columns.remaining.iter().map(hash);
+        let Some(group) = self.groups.get_mut(&key) else {
+            self.groups.insert(key, Group { rows: 1, remaining: remaining.collect() });
             return 0;
         };
-        for (differs, (one, other)) in self.differs.iter_mut().zip(group.others.iter().zip(others))
-        {
-            *differs |= *one != other;
+        let pairs = group.remaining.iter().zip(remaining);
+        for (differs, (first, here)) in self.differs.iter_mut().zip(pairs) {
+            *differs |= *first != here;
         }
         group.rows += 1;
         group.rows - 1
@@ -318,12 +318,13 @@ impl<'a> Reader<'a> {
             let what = format!("{file} has column names, but no rows below them");
             return Err(Error::Refused(what));
         }
-        if let Some(trouble) = self.wheres.iter().find_map(|one| one.unmatched(self.columns, file))
-        {
-            return Err(trouble);
+        let mut wheres = self.wheres.iter();
+        if let Some(error) = wheres.find_map(|matched| matched.unmatched(self.columns, file)) {
+            return Err(error);
         }
         if self.rows.is_empty() {
-            let asked: Vec<String> = self.wheres.iter().map(|one| one.text(self.columns)).collect();
+            let wheres = self.wheres.iter().map(|matched| matched.text(self.columns));
+            let asked: Vec<String> = wheres.collect();
             return Err(Error::Refused(format!(
                 "--where: each of {} has rows in {file}, but none has all of them; leave one away",
                 listed(&asked)
@@ -337,8 +338,9 @@ impl<'a> Reader<'a> {
                 "--y: {file} has no figure in {y} in any of these rows{instead}"
             )));
         }
-        let others = self.columns.others.iter().zip(&self.differs);
-        let pooled = others.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect();
+        let remaining = self.columns.remaining.iter().zip(&self.differs);
+        let pooled =
+            remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect();
         let (tables, subjects) = (self.tables.all, self.subjects.all);
         Ok(Taken { tables, subjects, words: self.words.all, rows: self.rows, pooled })
     }
@@ -353,76 +355,77 @@ fn whole(text: &str) -> Result<String, String> {
     Ok(point.digits.to_string())
 }
 
-fn within(count: usize, most: usize, of: &str, flag: &str) -> Result<(), String> {
-    if count <= most {
+fn within(count: usize, max: usize, column: &str, flag: &str) -> Result<(), String> {
+    if count <= max {
         return Ok(());
     }
-    let most = findings::format::count(most as u64);
+    let max = findings::format::count(max as u64);
     Err(match flag {
-        "--where" => format!("more than {most} figures; take a part of them with --where"),
+        "--where" => format!("more than {max} figures; take a part of them with --where"),
         "--where fields" => {
-            format!("more than {most} fields; take a part of the rows with --where")
+            format!("more than {max} fields; take a part of the rows with --where")
         }
-        "--per" => format!("more than {most} tables; give --per a column with fewer values"),
+        "--per" => format!("more than {max} tables; give --per a column with fewer values"),
         "--x words" => {
-            format!("{of} has more than {most} different words; is it the right one for --x?")
+            format!("{column} has more than {max} different words; is it the right one for --x?")
         }
-        "--x" => format!("{of} has more than {most} values; round them, or take a part of them"),
-        _ => format!("{of} has more than {most} values; is it the right column for {flag}?"),
+        "--x" => format!("{column} has more than {max} values; round them, or take a part of them"),
+        _ => format!("{column} has more than {max} values; is it the right column for {flag}?"),
     })
 }
 
-/// What became of one --where.
+/// The values of one --where, and those that the table has.
 struct Matched<'a> {
-    of: &'a Where,
+    selection: &'a Where,
     /// Whether each of its values was met.
     met: Vec<bool>,
-    /// The values that the column has, those met first; no more than a message may list.
-    known: Vec<String>,
+    /// The first other values of the column, no more than a message may list.
+    unmatched: Vec<String>,
 }
 
 impl<'a> Matched<'a> {
-    fn new(of: &'a Where) -> Matched<'a> {
-        Matched { of, met: vec![false; of.values.len()], known: Vec::new() }
+    fn new(selection: &'a Where) -> Matched<'a> {
+        Matched { selection, met: vec![false; selection.values.len()], unmatched: Vec::new() }
     }
 
     fn matches(&mut self, field: &str) -> bool {
         let value_here = one_line(field);
         let same = |value: &String| *value == value_here || same_number(value, field);
-        let found = self.of.values.iter().position(same);
-        if let Some(found) = found {
-            self.met[found] = true;
-        } else if self.known.len() < VALUES_KEPT && !self.known.iter().any(|known| known == field) {
-            self.known.push(field.to_owned());
+        let index = self.selection.values.iter().position(same);
+        if let Some(index) = index {
+            self.met[index] = true;
+        } else if self.unmatched.len() < VALUES_KEPT
+            && !self.unmatched.iter().any(|value| value == field)
+        {
+            self.unmatched.push(field.to_owned());
         }
-        found.is_some()
+        index.is_some()
     }
 
     fn text(&self, columns: &Columns) -> String {
-        format!("{}={}", columns.name(self.of.column), self.of.values.join(" or "))
+        format!("{}={}", columns.name(self.selection.column), self.selection.values.join(" or "))
     }
 
     /// The line for a value that no row has.
     fn unmatched(&self, columns: &Columns, file: &str) -> Option<Error> {
         let missing = self.met.iter().position(|met| !met)?;
-        let (name, value) = (columns.name(self.of.column), &self.of.values[missing]);
-        let met = self.of.values.iter().zip(&self.met).filter(|(_, met)| **met);
-        let mut known: Vec<String> = met.map(|(value, _)| value.clone()).collect();
-        known.extend(self.known.iter().map(|value| one_line(value)));
-        let near = nearest(value, &known);
-        let hint = match near.first() {
-            Some(near) if known.len() > 8 => format!("did you mean {near}?"),
-            _ => format!("its values are {}", listed(&known)),
+        let (name, value) = (columns.name(self.selection.column), &self.selection.values[missing]);
+        let met = self.selection.values.iter().zip(&self.met).filter(|(_, met)| **met);
+        let mut values: Vec<String> = met.map(|(value, _)| value.clone()).collect();
+        values.extend(self.unmatched.iter().map(|value| one_line(value)));
+        let hint = match nearest(value, &values).first() {
+            Some(candidate) if values.len() > 8 => format!("did you mean {candidate}?"),
+            _ => format!("its values are {}", listed(&values)),
         };
         Some(Error::Refused(format!("--where: no row of {file} has {name}={value}; {hint}")))
     }
 }
 
-fn same_number(one: &str, other: &str) -> bool {
+fn same_number(left: &str, right: &str) -> bool {
     let read = |text: &str| match numbers::figure(text, false) {
-        Ok(Figure::Of(value)) => Some(value),
+        Ok(Figure::Value(value)) => Some(value),
         _ => None,
     };
     // Exactly: 10,000 is 10000, and nothing else is.
-    read(one).zip(read(other)).is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
+    read(left).zip(read(right)).is_some_and(|(left, right)| left.total_cmp(&right).is_eq())
 }

@@ -37,7 +37,7 @@ pub struct Line {
     pub fields: Vec<String>,
 }
 
-/// What is to be read, and what is known of it.
+/// A file or a stream to be read, with its name.
 pub struct Input {
     /// What it is called in messages: its name as typed, or `standard input`.
     pub name: String,
@@ -157,12 +157,12 @@ impl Source {
     fn damaged(&self, error: csv::Error) -> Error {
         match error.into_kind() {
             csv::ErrorKind::Io(error) => unreadable(&self.name, error),
-            other => Error::Refused(format!("{}: {other:?}", self.name)),
+            kind => Error::Refused(format!("{}: {kind:?}", self.name)),
         }
     }
 }
 
-/// Without the spaces around it, those that only look like one included.
+/// Without the spaces around it, Unicode's included.
 fn trimmed(field: &str) -> String {
     field.trim().to_owned()
 }
@@ -173,7 +173,7 @@ fn open(file: &Path) -> Result<File, String> {
         io::ErrorKind::PermissionDenied => "it may not be read; see `ls -l`".to_owned(),
         _ => error.to_string(),
     })?;
-    if opened.metadata().is_ok_and(|found| found.is_dir()) {
+    if opened.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err("that is a directory; name a file in it".into());
     }
     Ok(opened)

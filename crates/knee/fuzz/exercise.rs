@@ -31,7 +31,7 @@ fn request(first: u8) -> Request {
         Request { x: text("x"), y: text("y"), by: vec!["by".into()], ..Request::default() };
     match first % 6 {
         1 => Request { per: vec!["per".into()], ..request },
-        2 => Request { of: text("of"), per: vec!["of".into()], ..request },
+        2 => Request { whole: text("of"), per: vec!["of".into()], ..request },
         3 => Request { sd: text("sd"), n: Some(3), ..request },
         4 => Request { round: text("round"), ..request },
         5 => Request { wheres: vec!["per=a".into()], ..request },

@@ -75,7 +75,7 @@ pub fn with_suite(asked: &Asked, flags: RunRequest) -> Result<RunRequest, Troubl
 
 fn no_such(name: &str, file: &Path, all: &BTreeMap<String, Suite>) -> Trouble {
     let names: Vec<&str> = all.keys().map(String::as_str).collect();
-    let hint = match (engine::nearest(name, &names).as_slice(), names.as_slice()) {
+    let hint = match (quantities::nearest(name, &names).as_slice(), names.as_slice()) {
         ([], []) => "it has none".to_owned(),
         ([], names) => format!("it has {}", names.join(", ")),
         (near, _) => format!("did you mean {}?", near.join(" or ")),

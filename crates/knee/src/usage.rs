@@ -57,7 +57,7 @@ fn one_line(error: &Error, command: &str) -> String {
             let near = match error.get(ContextKind::ValidValue) {
                 Some(ContextValue::Strings(names)) => {
                     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                    let near = engine::nearest(&value, &names);
+                    let near = quantities::nearest(&value, &names);
                     let begin = near.iter().filter(|name| name.starts_with(&value)).count();
                     near[..begin.max(1).min(near.len())].join(" or ")
                 }

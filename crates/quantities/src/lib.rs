@@ -1,4 +1,4 @@
-//! Quantities as people type them, read in one place, with one syntax.
+//! Quantities and names as people type them, read in one place, with one syntax.
 //!
 //! | quantity | syntax | read by |
 //! | --- | --- | --- |
@@ -13,11 +13,14 @@
 //!
 //! A suffix means one thing: `m` is minutes and belongs to a time, `M` is million (of bytes, 1024²), so a
 //! count of `2m` is refused. A quantity that has a unit names it; only 0 needs none.
+//!
+//! [`nearest`] finds the names that a mistyped one may have meant.
 #![forbid(unsafe_code)]
 
 mod bytes;
 mod count;
 mod decimal;
+mod names;
 mod share;
 mod time;
 mod value;
@@ -25,11 +28,12 @@ mod value;
 pub use bytes::bytes;
 pub use count::{COUNT_MAX, count, count_within, rate};
 pub use decimal::Decimal;
+pub use names::nearest;
 pub use share::percentage;
 pub use time::{TIME_MAX, seconds, time, time_from_ms, time_ns};
 pub use value::{Multiple, Share, Value};
 
-/// Why a text is not the quantity that belongs in its place: one line, with an example.
+/// Why a text is not the quantity that is expected: one line, with an example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);

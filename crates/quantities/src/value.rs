@@ -96,13 +96,13 @@ impl Multiple {
 }
 
 impl Value {
-    /// Reads a quantity as a person types it: `9k` is the number 9,000. What is none stays a word.
+    /// Reads a quantity as a person types it: `9k` is the number 9,000. Any other text stays a word.
     pub fn typed(text: &str) -> Value {
         let typed = text.trim();
         crate::count(typed).map_or_else(|_| Value::from(typed), Value::Number)
     }
 
-    /// The whole number that it is; none if it is anything else.
+    /// The value as a whole number; none if it is anything else.
     pub fn number(&self) -> Option<u64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// The word that it is; none if it is any number.
+    /// The value as a word; none if it is a number of any kind.
     pub fn word(&self) -> Option<&str> {
         match self {
             Value::Word(word) => Some(word),
@@ -122,7 +122,7 @@ impl Value {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Value::Word(word) => Cow::Borrowed(word),
-            other => Cow::Owned(other.to_string()),
+            number => Cow::Owned(number.to_string()),
         }
     }
 
@@ -144,9 +144,9 @@ impl Value {
         }
     }
 
-    /// The number that it comes to where it is a part of `whole`: rounded, and at least 1. None if it is a
-    /// word.
-    pub fn of(&self, whole: u64) -> Option<u64> {
+    /// The number that it stands for: a share or a multiple is taken of `whole`, rounded, and at least 1.
+    /// None if it is a word.
+    pub fn resolve(&self, whole: u64) -> Option<u64> {
         match self.factor() {
             Some(factor) => Some(((whole as f64 * factor).round() as u64).max(1)),
             None => self.number(),
@@ -188,23 +188,23 @@ impl From<u64> for Value {
 
 /// Numbers and percentages by size, then multiples by size, then words: the order of tables.
 impl Ord for Value {
-    fn cmp(&self, other: &Value) -> Ordering {
+    fn cmp(&self, right: &Value) -> Ordering {
         let key = |value: &Value| match value {
             Value::Number(_) | Value::Decimal(_) => (0, value.size()),
             Value::Share(share) => (0, Some(share.percent.value())),
             Value::Multiple(multiple) => (1, Some(multiple.factor())),
             Value::Word(_) => (2, None),
         };
-        let ((rank, size), (other_rank, other_size)) = (key(self), key(other));
-        let by_size = size.unwrap_or(0.0).total_cmp(&other_size.unwrap_or(0.0));
-        let by_text = || self.text().cmp(&other.text());
-        rank.cmp(&other_rank).then(by_size).then_with(by_text)
+        let ((rank, size), (right_rank, right_size)) = (key(self), key(right));
+        let by_size = size.unwrap_or(0.0).total_cmp(&right_size.unwrap_or(0.0));
+        let by_text = || self.text().cmp(&right.text());
+        rank.cmp(&right_rank).then(by_size).then_with(by_text)
     }
 }
 
 impl PartialOrd for Value {
-    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
-        Some(self.cmp(other))
+    fn partial_cmp(&self, right: &Value) -> Option<Ordering> {
+        Some(self.cmp(right))
     }
 }
 
@@ -232,7 +232,7 @@ impl PartialEq<&str> for Value {
     }
 }
 
-/// Written as its text, so that records and JSON stay what they were.
+/// Written as its text, the format of records and JSON.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_whole_is_rounded_and_at_least_one() {
-        let part = |text, whole| Value::from(text).of(whole);
+        let part = |text, whole| Value::from(text).resolve(whole);
         assert_eq!(part("10%", 1_000), Some(100));
         assert_eq!(part("0.1%", 9_000), Some(9));
         assert_eq!(part("0.1%", 100), Some(1));

@@ -2,8 +2,9 @@
 
 use crate::walk::Node;
 use crate::{Placed, Wrong};
-use engine::{Overrides, Parameter, ROUNDS_MAX, Workload, nearest};
+use engine::{Overrides, Parameter, ROUNDS_MAX, Workload};
 use quantities::Value;
+use quantities::nearest;
 
 /// The workloads of a suite: names, or tables with a name and options.
 pub fn workloads(

@@ -1,7 +1,7 @@
 //! A walk through a TOML document that knows at each step where it is.
 
 use crate::{Place, Placed, Wrong};
-use engine::nearest;
+use quantities::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

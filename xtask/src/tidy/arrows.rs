@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("findings", &["analysis", "record"]),
     ("report", &["analysis", "findings", "printable", "record"]),
     ("doctor", &["findings", "engine", "record", "report"]),
-    ("foreign-tables", &["analysis", "engine", "findings", "printable", "record"]),
+    ("foreign-tables", &["findings", "printable", "quantities", "record"]),
     (
         "knee",
         &[

@@ -135,7 +135,7 @@ impl Parameter {
     pub fn number(&self, value: &Value, others: &Parameters) -> Option<u64> {
         match self.values {
             Values::ShareOf(whole) | Values::TimesOf(whole) if value.factor().is_some() => {
-                value.of(others.get(whole)?.number()?)
+                value.resolve(others.get(whole)?.number()?)
             }
             _ => value.number(),
         }

@@ -40,7 +40,8 @@ fn known(mechanisms: &[String]) -> Result<(), Trouble> {
 /// The spot as typed, by the rules of the workload that would measure it.
 fn spot(ask: &Advise) -> Result<Spot, Trouble> {
     let total = checked(ask.total.as_ref(), "pipes", "total")?.number().unwrap_or_default();
-    let active = checked(ask.active.as_ref(), "tokens", "active")?.of(total).unwrap_or_default();
+    let active =
+        checked(ask.active.as_ref(), "tokens", "active")?.resolve(total).unwrap_or_default();
     if active > total {
         let what = format!("--active {active} is more than --total {total}");
         return Err(Trouble::usage(what));

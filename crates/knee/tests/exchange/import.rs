@@ -246,7 +246,7 @@ fn what_a_stranger_could_put_in_is_refused_before_anything_is_imported() {
     refused(&knee, &["import", &quarter], &["summary.state is complete, and 30 of 120 cells"]);
     refused(&knee, &["import", &order], &["order.json, line ", "a text with a control character"]);
     let words = ["import", &good, &large, "--x", "n", "--y", "s", "--by", "who"];
-    refused(&knee, &words, &["large.csv, line 3: s is too large to be told in ns"]);
+    refused(&knee, &words, &["large.csv, line 3: s is too large for ns"]);
     let twice = ["--label", "a=1", "--label", "a=2"];
     refused(&knee, &[&words[..2], &words[3..], &twice].concat(), &["--label a is said twice"]);
 }

@@ -113,7 +113,7 @@ fn json_has_every_check_and_what_was_done() {
     let came = Knee::new().run(&["doctor", "--json"]);
     let said: Value = serde_json::from_str(&came.out).unwrap();
     let checks = said["checks"].as_array().unwrap();
-    let states = ["ok", "mind", "bad", "unknown"];
+    let states = ["ok", "warn", "bad", "unknown"];
     for check in checks {
         assert!(states.contains(&check["state"].as_str().unwrap()), "{check}");
         assert!(!check["why"].as_str().unwrap().is_empty(), "{check}");

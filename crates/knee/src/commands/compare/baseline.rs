@@ -79,7 +79,7 @@ fn absent(name: &str, known: &[(String, i64)]) -> String {
         );
     }
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let near = engine::nearest(name, &names);
+    let near = quantities::nearest(name, &names);
     let all: Vec<String> =
         known.iter().map(|(name, number)| format!("{name} (run {number})")).collect();
     let (all, near) = (all.join(", "), near.join(" or "));

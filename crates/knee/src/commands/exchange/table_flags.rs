@@ -66,7 +66,7 @@ impl TableFlags {
             better: self.better.map(Into::into),
             wheres: self.wheres.clone(),
             per: self.per.clone(),
-            of: self.of.clone(),
+            whole: self.of.clone(),
             round: self.round.clone(),
             unit: self.unit.clone(),
             ..Request::default()

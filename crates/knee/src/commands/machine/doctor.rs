@@ -46,7 +46,7 @@ fn names() -> Vec<&'static str> {
 fn more() -> String {
     let mut text = checks::checks_by_group();
     text.push_str(
-        "\nStates: ok; mind: figures are read better by who knows it; bad: a workload can't do here \
+        "\nStates: ok; warn: it may distort figures; bad: a workload can't do here \
          what it\ndoes by default, or its figures are worth nothing; unknown: it can't be read, and \
          why.\n\n--fix changes these only where they are named:\n",
     );

@@ -1,12 +1,10 @@
 //! What a person is told of a load.
 
-mod time;
 mod warnings;
 
-use self::time::time;
 use super::url::Url;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
-use findings::format::{count, percent, quantity, significant};
+use findings::format::{bytes, count, percent, quantity, significant, time};
 use std::time::Duration;
 
 const INDENT: &str = "  ";
@@ -114,8 +112,8 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     let statuses = if statuses.is_empty() { "none".into() } else { statuses.join(" · ") };
     let moved = format!(
         "{} in replies, {}/s",
-        bytes(outcome.bytes as f64),
-        bytes(in_time(|tick| tick.bytes) as f64 / outcome.elapsed_s.max(1e-9))
+        bytes(outcome.bytes),
+        bytes((in_time(|tick| tick.bytes) as f64 / outcome.elapsed_s.max(1e-9)) as u64)
     );
     line("requests", &requests.join(", "))
         + &line("replies/s", &rates(plan, outcome))
@@ -236,13 +234,4 @@ fn series(outcome: &Outcome) -> String {
 
 fn length(duration: Duration) -> String {
     time(duration.as_nanos() as f64)
-}
-
-fn bytes(number: f64) -> String {
-    match number {
-        _ if number < 1e3 => format!("{} bytes", significant(number)),
-        _ if number < 1e6 => format!("{} kB", significant(number / 1e3)),
-        _ if number < 1e9 => format!("{} MB", significant(number / 1e6)),
-        _ => format!("{} GB", significant(number / 1e9)),
-    }
 }

@@ -1,9 +1,7 @@
 //! What keeps the figures of a load from saying what they seem to, each with what mends it.
 
-use super::time::time;
 use ::load::{Outcome, Plan, Shape};
-use findings::format::quantity;
-use findings::format::{count, percent};
+use findings::format::{count, percent, quantity, time};
 
 /// From this share of its time on, the generator itself is what is measured.
 const BUSY_SHARE: f64 = 0.9;

@@ -7,7 +7,7 @@
 use crate::pairs::crossover::errors_asked;
 use crate::pairs::thresholds::LEAD_MIN;
 use crate::stats::NORMAL_95;
-use crate::{Analysis, Crossover, Estimate, PointSummary, Standing, Table};
+use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use record::Parameters;
 use serde::Serialize;
 
@@ -294,9 +294,9 @@ fn crossovers(table: &Table, subjects: &[String], only: Option<&str>) -> Vec<Nea
     let wanted = |subject: &String| subjects.is_empty() || subjects.contains(subject);
     let takes_part = |one: &str, other: &str| only.is_none_or(|name| name == one || name == other);
     let mut all = Vec::new();
-    for contest in &table.contests {
-        let Standing::Crosses { crossovers } = &contest.standing else { continue };
-        let (one, other) = (&contest.one, &contest.other);
+    for comparison in &table.comparisons {
+        let ComparisonOutcome::Crosses { crossovers } = &comparison.outcome else { continue };
+        let (one, other) = (&comparison.first, &comparison.second);
         if !wanted(one) || !wanted(other) || !takes_part(one, other) {
             continue;
         }
@@ -327,7 +327,7 @@ fn labelled(table: &Table, crossover: &Crossover) -> Crossover {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Contest, Row, Shares};
+    use crate::{Row, Shares, SubjectComparison};
     use record::MetricInfo;
 
     fn figure(point: u64, value: f64) -> PointSummary {
@@ -412,10 +412,10 @@ mod tests {
             rankings: Vec::new(),
             distributions: Vec::new(),
             facts: Vec::new(),
-            contests: vec![Contest {
-                one: "poll".into(),
-                other: "epoll".into(),
-                standing: Standing::Crosses { crossovers: vec![crossover] },
+            comparisons: vec![SubjectComparison {
+                first: "poll".into(),
+                second: "epoll".into(),
+                outcome: ComparisonOutcome::Crosses { crossovers: vec![crossover] },
             }],
             points,
         }

@@ -146,7 +146,7 @@ impl<'a> Gathered<'a> {
             Some(Unfinished {
                 point: place.2,
                 cells: 1 + late.count() as u32,
-                of: reasons.len() as u32 + self.measured.get(place).copied().unwrap_or(0),
+                total: reasons.len() as u32 + self.measured.get(place).copied().unwrap_or(0),
                 reason: (*first).clone(),
             })
         };
@@ -188,9 +188,9 @@ impl<'a> Gathered<'a> {
             |cell: &&&Cell| cell.key.subject == subject && cell.key.parameters == *parameters;
         let cells = self.cells.iter().filter(of_subject);
         let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
-        let (first, of) = short.min_by_key(|(short, _)| short.reached)?;
+        let (first, planned) = short.min_by_key(|(short, _)| short.reached)?;
         let (because, remedy) = (first.reason.cause(), first.reason.remedy().to_owned());
-        Some(CutShort { reached: first.reached, of, because, remedy })
+        Some(CutShort { reached: first.reached, planned, because, remedy })
     }
 
     /// Every set of parameters, in an order that a reader expects: 9,000 before 10,000.

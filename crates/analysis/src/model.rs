@@ -50,7 +50,7 @@ pub struct Table {
     /// above zero and has no ratio to the others.
     pub leads: Vec<Option<Lead>>,
     /// How any two of its series with figures compare, in the order of the rows.
-    pub contests: Vec<Contest>,
+    pub comparisons: Vec<SubjectComparison>,
     /// The order of the subjects at each point, of a headline metric over a ratio that is told as a
     /// multiple; empty otherwise.
     pub rankings: Vec<Ranking>,
@@ -92,14 +92,14 @@ pub struct Ranking {
     /// The point.
     pub point: u64,
     /// Those with a figure there.
-    pub places: Vec<Placed>,
+    pub subjects: Vec<RankedSubject>,
     /// Those of which no cell finished there.
     pub unfinished: Vec<String>,
 }
 
 /// One subject in a ranking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Placed {
+pub struct RankedSubject {
     /// The subject.
     pub subject: String,
     /// Its median.
@@ -110,7 +110,7 @@ pub struct Placed {
     /// How many times worse it is than the best; 1 for the best itself.
     pub behind: Estimate,
     /// The others that can't be told apart from it.
-    pub beside: Vec<String>,
+    pub tied: Vec<String>,
 }
 
 /// How the single operations of one subject at one point are distributed, all rounds together.
@@ -220,31 +220,31 @@ pub struct Lead {
     /// where it is clear.
     pub tied: Vec<String>,
     /// How many have a figure there.
-    pub of: usize,
+    pub measured: usize,
 }
 
 impl Lead {
     /// Whether some share the lead, and others are clearly behind them.
     pub fn is_shared(&self) -> bool {
-        !self.tied.is_empty() && self.tied.len() + 1 < self.of
+        !self.tied.is_empty() && self.tied.len() + 1 < self.measured
     }
 }
 
 /// How two series of one table compare along the axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Contest {
-    /// A subject.
-    pub one: String,
-    /// Another, further down the table.
-    pub other: String,
+pub struct SubjectComparison {
+    /// The subject that stands higher in the table.
+    pub first: String,
+    /// The subject that stands lower in the table.
+    pub second: String,
     /// How it ends.
-    pub standing: Standing,
+    pub outcome: ComparisonOutcome,
 }
 
 /// How a contest ends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "standing")]
-pub enum Standing {
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum ComparisonOutcome {
     /// It can't be said.
     Unknown {
         /// Why.
@@ -253,7 +253,7 @@ pub enum Standing {
     /// Neither leads, or they change places often by little.
     TooClose {
         /// The largest lead that either has at a point: 1.04 is 4 %.
-        most: f64,
+        max_lead: f64,
         /// The figures of the one over those of the other, over all points together; absent where
         /// nothing is known of chance.
         ratio: Option<Estimate>,
@@ -264,9 +264,9 @@ pub enum Standing {
         /// The one that leads.
         better: String,
         /// Its smallest lead from `from` to `to`: 1.2 is 20 %.
-        least: f64,
+        min_lead: f64,
         /// Its largest.
-        most: f64,
+        max_lead: f64,
         /// The first point of the part of the range in which it leads by the evidence of all points
         /// together; before it is too close to call.
         from: u64,
@@ -275,7 +275,7 @@ pub enum Standing {
         /// At how many points its lead is clear on its own.
         clear: usize,
         /// Of how many points that both have.
-        of: usize,
+        points: usize,
     },
     /// The lead changes.
     Crosses {
@@ -287,7 +287,7 @@ pub enum Standing {
         /// How often.
         changes: usize,
         /// The largest lead that either has at a point.
-        most: f64,
+        max_lead: f64,
     },
 }
 
@@ -329,7 +329,7 @@ pub struct Map {
     /// and label.
     pub subjects: Vec<(String, String)>,
     /// One entry per total, each with one per share; `None` where nothing was compared.
-    pub spots: Vec<Vec<Option<Lead>>>,
+    pub leads: Vec<Vec<Option<Lead>>>,
 }
 
 /// One series: the figures of one subject along the axis.
@@ -433,7 +433,7 @@ pub struct CutShort {
     /// The place that every round came to.
     pub reached: u64,
     /// The place that was asked for.
-    pub of: u64,
+    pub planned: u64,
     /// Why no further.
     pub because: String,
     /// What mends it; may be empty.
@@ -514,7 +514,7 @@ pub struct Growth {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rate {
     /// Whether it holds.
-    pub course: Course,
+    pub trend: RateTrend,
     /// The point that the last one is compared with: the first, or the best on the way where that is
     /// clearly better than both ends.
     pub from: u64,
@@ -536,7 +536,7 @@ pub struct Rate {
 /// Where a rate goes: the fixed vocabulary of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Course {
+pub enum RateTrend {
     /// It falls or rises by less than a tenth.
     Holds,
     /// It rises by a tenth or more.
@@ -577,7 +577,7 @@ pub struct Unfinished {
     /// How many cells.
     pub cells: u32,
     /// Of how many that ended there.
-    pub of: u32,
+    pub total: u32,
     /// The reason of the first.
     pub reason: FailureReason,
 }

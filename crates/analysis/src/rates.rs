@@ -33,7 +33,7 @@ use crate::rates::thresholds::{
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::root_mean_square;
 use crate::stats::quantiles::{Pooled, median_of, quantile, sort};
-use crate::{Course, Estimate, Halved, Peak, Rate, TrendReason};
+use crate::{Estimate, Halved, Peak, Rate, RateTrend, TrendReason};
 
 /// The best tenth of the samples at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,12 +103,12 @@ fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
     let Estimate { value, high, .. } = rate.factor;
     let open = high > HOLDS_MIN && (HOLDS_INTERVAL_MIN..=1.0 / HOLDS_INTERVAL_MIN).contains(&value);
     let unsure =
-        rate.course == Course::Undecided && rate.reason == Some(TrendReason::IntervalTooWide);
+        rate.trend == RateTrend::Undecided && rate.reason == Some(TrendReason::IntervalTooWide);
     if !unsure || !open || !surely_small(factor, factor / width, factor * width) {
         return rate;
     }
     let reason = TrendReason::BestTenth { from: rate.from, to: rate.to, ratio: factor };
-    Rate { course: Course::Holds, reason: Some(reason), ..rate }
+    Rate { trend: RateTrend::Holds, reason: Some(reason), ..rate }
 }
 
 /// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
@@ -137,19 +137,19 @@ fn course_of(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
     let stays_dead = dead > 0 && figures[dead..].iter().all(|figure| figure.median.high <= 0.0);
     let level = last.median.value;
     let factor = level / first.median.value;
-    let (course, reason, halved) = if stays_dead {
+    let (trend, reason, halved) = if stays_dead {
         (
-            Course::Collapses,
+            RateTrend::Collapses,
             None,
             Some(Levels::of(&figures[..dead], split).halved_before(&figures[dead])),
         )
     } else {
         let reason = TrendReason::NotPositive { point: figures[dead].point };
-        (Course::Undecided, Some(reason), None)
+        (RateTrend::Undecided, Some(reason), None)
     };
     let factor = Estimate { value: factor, low: factor, high: factor };
     let (from, to) = (first.point, last.point);
-    Some(Rate { course, from, to, level, factor, peak: None, halved, reason })
+    Some(Rate { trend, from, to, level, factor, peak: None, halved, reason })
 }
 
 /// The logarithms of a rate, point by point.
@@ -199,14 +199,14 @@ impl<'a> Levels<'a> {
         let peak = self.summit(1.0);
         let from = peak.unwrap_or(0);
         let factor = self.ratio(last, from);
-        let (course, reason) = match self.summit(-1.0) {
+        let (trend, reason) = match self.summit(-1.0) {
             // Where it collapses in the end, what it does on the way matters little.
             Some(dip) if factor.high >= COLLAPSE_MAX && self.collapse_of_two(from).is_none() => {
                 let fall = 1.0 / self.ratio(dip, 0).value;
                 let reason = TrendReason::FallsAndRises { fall, point: self.figures[dip].point };
-                (Course::Undecided, Some(reason))
+                (RateTrend::Undecided, Some(reason))
             }
-            _ => self.course(factor, from),
+            _ => self.trend(factor, from),
         };
         let peak = peak.map(|peak| Peak {
             at: self.figures[peak].point,
@@ -215,46 +215,46 @@ impl<'a> Levels<'a> {
             over: self.figures[0].point,
         });
         Rate {
-            course,
+            trend,
             from: self.figures[from].point,
             to: self.figures[last].point,
             level: self.figures[last].median.value,
             factor,
             peak,
-            halved: if course == Course::Collapses { self.halved(from) } else { None },
+            halved: if trend == RateTrend::Collapses { self.halved(from) } else { None },
             reason,
         }
     }
 
     /// Where a change by `factor` leads, from the point `from` on; behind the first that is a peak.
-    fn course(&self, factor: Estimate, from: usize) -> (Course, Option<TrendReason>) {
+    fn trend(&self, factor: Estimate, from: usize) -> (RateTrend, Option<TrendReason>) {
         let Estimate { value, low, high } = factor;
         let peaks = from > 0;
         if high < COLLAPSE_MAX {
-            return (Course::Collapses, None);
+            return (RateTrend::Collapses, None);
         }
         if let Some(reason) = self.collapse_of_two(from) {
-            return (Course::Collapses, Some(reason));
+            return (RateTrend::Collapses, Some(reason));
         }
         let is_sure = self.count == 0 || high < 1.0 || low > 1.0;
         let (changes, narrow) =
             (!is_small(value), low >= HOLDS_INTERVAL_MIN && high <= 1.0 / HOLDS_INTERVAL_MIN);
-        let course = match value < 1.0 {
-            true if changes && is_sure && peaks => Course::Peaks,
-            true if changes && is_sure => Course::Falls,
-            false if changes && is_sure => Course::Rises,
-            _ if !changes && narrow => Course::Holds,
+        let trend = match value < 1.0 {
+            true if changes && is_sure && peaks => RateTrend::Peaks,
+            true if changes && is_sure => RateTrend::Falls,
+            false if changes && is_sure => RateTrend::Rises,
+            _ if !changes && narrow => RateTrend::Holds,
             _ => {
                 let near =
                     (HOLDS_BY_NEIGHBOURS_MIN..=1.0 / HOLDS_BY_NEIGHBOURS_MIN).contains(&value);
                 let holds = if near { self.by_thirds() } else { None };
-                return holds
-                    .map_or((Course::Undecided, Some(TrendReason::IntervalTooWide)), |reason| {
-                        (Course::Holds, Some(reason))
-                    });
+                return holds.map_or(
+                    (RateTrend::Undecided, Some(TrendReason::IntervalTooWide)),
+                    |reason| (RateTrend::Holds, Some(reason)),
+                );
             }
         };
-        (course, None)
+        (trend, None)
     }
 
     /// That it collapses from the point `from` on, by the last two points together, where each lies below

@@ -10,7 +10,7 @@ pub(crate) mod shares;
 
 use crate::gather::places::verdicts_from;
 use crate::gather::{Absence, Gathered, Samples};
-use crate::pairs::contests::Contests;
+use crate::pairs::comparisons::Comparisons;
 use crate::pairs::crossover::Series;
 use crate::pairs::rankings;
 use crate::rates::unfinished;
@@ -23,8 +23,8 @@ use crate::tables::figure::{Figure, counting, figure, growth};
 use crate::tables::shares::Portion;
 use crate::trust::budget_interval::budget_interval;
 use crate::{
-    Contest, CutShort, Distribution, Growth, Lead, MissingFigure, PointSummary, Rate, Row, Scaling,
-    Standing, Table, rates,
+    ComparisonOutcome, CutShort, Distribution, Growth, Lead, MissingFigure, PointSummary, Rate,
+    Row, Scaling, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
 use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
@@ -130,7 +130,7 @@ impl Context<'_> {
         if self.workload.averages {
             series.clear();
         }
-        let contests = Contests::of(&series);
+        let comparisons = Comparisons::new(&series);
         let ranked = self.headline && shares.as_ref().is_some_and(|shares| shares.multiple);
         Table {
             workload: self.workload.name.clone(),
@@ -142,9 +142,9 @@ impl Context<'_> {
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
             shares,
-            leads: leads(&contests, &rows, &points),
-            contests: with_shares(contests.standings(), portion.as_ref()),
-            rankings: if ranked { rankings::of(&contests, &rows, &points) } else { Vec::new() },
+            leads: leads(&comparisons, &rows, &points),
+            comparisons: with_shares(comparisons.outcomes(), portion.as_ref()),
+            rankings: if ranked { rankings::of(&comparisons, &rows, &points) } else { Vec::new() },
             distributions: self.distributions(&points),
             facts: if self.headline {
                 facts(&self.gathered.facts(self.parameters))
@@ -350,27 +350,30 @@ impl Context<'_> {
 }
 
 /// Who is best at each point, but where a figure has no ratio to the others.
-fn leads(contests: &Contests<'_>, rows: &[Row], points: &[u64]) -> Vec<Option<Lead>> {
+fn leads(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Option<Lead>> {
     let lead = |(index, &point): (usize, &u64)| {
         let mut figures = rows.iter().filter_map(|row| row.cells[index].as_ref());
         if figures.any(|figure| figure.median.value <= 0.0) {
             return None;
         }
-        contests.lead(point)
+        comparisons.lead(point)
     };
     points.iter().enumerate().map(lead).collect()
 }
 
-/// `contests` with the places of their crossovers as ratios.
-fn with_shares(mut contests: Vec<Contest>, portion: Option<&Portion<'_>>) -> Vec<Contest> {
-    for contest in &mut contests {
-        if let Standing::Crosses { crossovers } = &mut contest.standing {
+/// `comparisons` with the places of their crossovers as ratios.
+fn with_shares(
+    mut comparisons: Vec<SubjectComparison>,
+    portion: Option<&Portion<'_>>,
+) -> Vec<SubjectComparison> {
+    for comparison in &mut comparisons {
+        if let ComparisonOutcome::Crosses { crossovers } = &mut comparison.outcome {
             for crossover in crossovers {
                 crossover.share = portion.map(|portion| portion.of_place(crossover.at));
             }
         }
     }
-    contests
+    comparisons
 }
 
 /// User and system CPU per operation over all rounds, in nanoseconds.

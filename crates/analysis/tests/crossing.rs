@@ -1,10 +1,10 @@
 //! Curves of known standing through the whole contest: a crossover where there is one, with an
 //! interval that holds it, and hardly ever one where there is none.
 
-use analysis::pairs::crossover::{Comparison, Figure, Series, contest};
+use analysis::pairs::crossover::{Comparison, Figure, Series, compare_series};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::{generator, normal};
-use analysis::{Estimate, Standing};
+use analysis::{ComparisonOutcome, Estimate};
 use fastrand::Rng;
 
 const SIZES: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 400, 600, 800, 1000];
@@ -139,11 +139,13 @@ fn tally_at(
         let mut random = generator(seed, &[&format!("{sizes:?} {design:?}")]);
         let one = series("one", one, sizes, design, &mut random);
         let other = series("other", other, sizes, design, &mut random);
-        match contest(&one, &other) {
-            Standing::Throughout { .. } => tally.crossings[0] += 1,
-            Standing::TooClose { .. } => tally.close += 1,
-            Standing::Unknown { .. } | Standing::Unsettled { .. } => tally.unnamed += 1,
-            Standing::Crosses { crossovers } => {
+        match compare_series(&one, &other) {
+            ComparisonOutcome::Throughout { .. } => tally.crossings[0] += 1,
+            ComparisonOutcome::TooClose { .. } => tally.close += 1,
+            ComparisonOutcome::Unknown { .. } | ComparisonOutcome::Unsettled { .. } => {
+                tally.unnamed += 1
+            }
+            ComparisonOutcome::Crosses { crossovers } => {
                 tally.crossings[crossovers.len()] += 1;
                 if crossovers.len() == truths.len() {
                     for (crossover, truth) in crossovers.iter().zip(truths) {
@@ -290,15 +292,17 @@ fn a_crossover_is_found_on_a_noisy_machine() {
     };
     for seed in 0..20 {
         let (poll, epoll) = (series("poll", poll, seed), series("epoll", epoll, seed + 100));
-        let standing = contest(&poll, &epoll);
-        let Standing::Crosses { crossovers } = &standing else { panic!("{seed}: {standing:?}") };
+        let outcome = compare_series(&poll, &epoll);
+        let ComparisonOutcome::Crosses { crossovers } = &outcome else {
+            panic!("{seed}: {outcome:?}")
+        };
         let [crossover] = crossovers.as_slice() else { panic!("{seed}: {crossovers:?}") };
         assert_eq!((crossover.overtakes.as_str(), crossover.after), ("poll", 10), "{crossover:?}");
         assert!((300..=500).contains(&crossover.before), "{crossover:?}");
         let Estimate { value, low, high } = crossover.at;
         assert!((100.0..400.0).contains(&value) && low < 150.0 && high > 250.0, "{crossover:?}");
-        let comparison = Comparison::of(&poll, &epoll);
-        let leaders = points.map(|point| comparison.one_leads_at(point));
+        let comparison = Comparison::new(&poll, &epoll);
+        let leaders = points.map(|point| comparison.first_leads_at(point));
         assert_eq!(leaders[..2], [Some(false); 2]);
         assert_eq!(leaders[2..], [None; 10], "a mark is for a point that is clear on its own");
     }

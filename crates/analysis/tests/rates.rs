@@ -5,7 +5,7 @@ use analysis::pairs::crossover::Figure;
 use analysis::rates::{best_tenth, rate, rate_by};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::{generator, normal};
-use analysis::{Course, Estimate, Halved, Rate, TrendReason};
+use analysis::{Estimate, Halved, Rate, RateTrend, TrendReason};
 use fastrand::Rng;
 
 /// Dead connections, as the workload has them.
@@ -98,13 +98,13 @@ fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Ta
     for repetition in 0..REPETITIONS {
         let mut random = generator(repetition, &["rates", name]);
         let found = drawn(curve, points, design, &mut random);
-        *match found.course {
-            Course::Holds => &mut tally.holds,
-            Course::Rises => &mut tally.rises,
-            Course::Peaks => &mut tally.peaks,
-            Course::Falls => &mut tally.falls,
-            Course::Collapses => &mut tally.collapses,
-            Course::Undecided => &mut tally.undecided,
+        *match found.trend {
+            RateTrend::Holds => &mut tally.holds,
+            RateTrend::Rises => &mut tally.rises,
+            RateTrend::Peaks => &mut tally.peaks,
+            RateTrend::Falls => &mut tally.falls,
+            RateTrend::Collapses => &mut tally.collapses,
+            RateTrend::Undecided => &mut tally.undecided,
         } += 1;
         tally.factors += u64::from(holds(found.factor, true_factor));
         if let (Some(Halved { at, vague, .. }), Some(half)) = (found.halved, half) {
@@ -265,25 +265,25 @@ fn of_singles(figures: &[(u64, f64)]) -> Rate {
 
 #[test]
 fn single_figures_have_a_course_and_no_interval() {
-    let course = |figures: &[(u64, f64)]| of_singles(figures).course;
-    assert_eq!(course(&[(0, 100.0), (10, 91.0)]), Course::Holds);
-    assert_eq!(course(&[(0, 100.0), (10, 89.0)]), Course::Falls);
-    assert_eq!(course(&[(0, 100.0), (10, 112.0)]), Course::Rises);
-    assert_eq!(course(&[(0, 100.0), (10, 150.0), (20, 120.0)]), Course::Peaks);
+    let trend = |figures: &[(u64, f64)]| of_singles(figures).trend;
+    assert_eq!(trend(&[(0, 100.0), (10, 91.0)]), RateTrend::Holds);
+    assert_eq!(trend(&[(0, 100.0), (10, 89.0)]), RateTrend::Falls);
+    assert_eq!(trend(&[(0, 100.0), (10, 112.0)]), RateTrend::Rises);
+    assert_eq!(trend(&[(0, 100.0), (10, 150.0), (20, 120.0)]), RateTrend::Peaks);
     // Costs of 1 at none and 4 at 300, straight between them: 2 at 100.
     let found = of_singles(&[(0, 1.0), (300, 0.25)]);
     let Some(Halved { at, after: 0, before: 300, vague: false }) = found.halved else {
         panic!("{found:?}")
     };
     assert!((at.value - 100.0).abs() < 1e-9 && at.low.total_cmp(&at.high).is_eq(), "{at:?}");
-    assert_eq!((found.course, found.from, found.to), (Course::Collapses, 0, 300));
+    assert_eq!((found.trend, found.from, found.to), (RateTrend::Collapses, 0, 300));
 }
 
 #[test]
 fn what_falls_from_its_best_is_compared_with_that() {
     let found = of_singles(&[(1, 50.0), (10, 100.0), (100, 80.0), (1000, 20.0)]);
     let peak = found.peak.unwrap();
-    assert_eq!((found.course, found.from, peak.at, peak.over), (Course::Collapses, 10, 10, 1));
+    assert_eq!((found.trend, found.from, peak.at, peak.over), (RateTrend::Collapses, 10, 10, 1));
     // The cost of half the best is 0.02, and 0.0125 at 100, 0.05 at 1,000.
     assert!((found.halved.unwrap().at.value - 280.0).abs() < 1e-9, "{found:?}");
 }
@@ -291,7 +291,7 @@ fn what_falls_from_its_best_is_compared_with_that() {
 #[test]
 fn what_dips_is_undecided_with_the_place() {
     let found = of_singles(&[(0, 100.0), (100, 40.0), (1000, 95.0)]);
-    assert_eq!(found.course, Course::Undecided);
+    assert_eq!(found.trend, RateTrend::Undecided);
     let reason = found.reason.unwrap();
     assert!(matches!(reason, TrendReason::FallsAndRises { point: 100, .. }), "{reason:?}");
 }
@@ -299,13 +299,13 @@ fn what_dips_is_undecided_with_the_place() {
 #[test]
 fn a_server_that_answers_nobody_has_collapsed() {
     let found = of_singles(&[(0, 100.0), (100, 90.0), (1000, 0.0), (5000, 0.0)]);
-    assert_eq!((found.course, found.factor.value.to_bits()), (Course::Collapses, 0));
+    assert_eq!((found.trend, found.factor.value.to_bits()), (RateTrend::Collapses, 0));
     let halved = found.halved.unwrap();
     assert_eq!((halved.after, halved.before, halved.vague), (100, 1000, true));
     // One that answers again has not, and says so.
     let again = of_singles(&[(0, 100.0), (100, 0.0), (1000, 90.0)]);
-    assert_eq!(again.course, Course::Undecided);
+    assert_eq!(again.trend, RateTrend::Undecided);
     assert_eq!(again.reason, Some(TrendReason::NotPositive { point: 100 }));
     let never = of_singles(&[(0, 0.0), (100, 0.0)]);
-    assert_eq!(never.course, Course::Undecided);
+    assert_eq!(never.trend, RateTrend::Undecided);
 }

@@ -39,7 +39,7 @@ impl NamedPoints {
     pub(crate) fn adapt(&self, analysis: &mut Analysis) {
         analysis.maps.clear();
         for table in &mut analysis.tables {
-            table.contests.clear();
+            table.comparisons.clear();
             for row in &mut table.rows {
                 (row.growth, row.rate, row.modes, row.drift) = (None, None, None, None);
                 row.steps.clear();

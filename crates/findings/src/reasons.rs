@@ -108,8 +108,8 @@ pub fn comparison(reason: &ComparisonReason) -> String {
             let count = if points == 0 { "no" } else { "one" };
             format!("they have {count} point in common")
         }
-        ComparisonReason::WithinScatter { lead_max, ratio } => {
-            let lead = format::factor(lead_max);
+        ComparisonReason::WithinScatter { max_lead, ratio } => {
+            let lead = format::factor(max_lead);
             let ratio = ratio.map(|ratio| format!(" ({})", format::ratio_with_interval(ratio)));
             let ratio = ratio.unwrap_or_default();
             format!("leads of up to {lead} are within the scatter of their figures{ratio}")

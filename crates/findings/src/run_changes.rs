@@ -1,6 +1,6 @@
 //! What changed between two runs, in sentences.
 
-use crate::format::{class, count, course, factor, significant};
+use crate::format::{class, count, factor, significant, trend};
 use crate::kinds::FindingKind;
 use crate::kinds::crossover::Crossover;
 use crate::names::{Names, qualifier};
@@ -45,7 +45,7 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             format!("{subject} is {new} from {from} to {to} {axis}; in base it is {base}.")
         }
         ChangeDetail::Trend { base, new } => {
-            format!("{subject} {}; in base it {}.", course(*new), course(*base))
+            format!("{subject} {}; in base it {}.", trend(*new), trend(*base))
         }
         ChangeDetail::Crossover { base: before, new: after } => {
             let now = Crossover::new(new, after).sentence(&names);
@@ -100,6 +100,6 @@ fn growth(growth: &Growth) -> String {
 
 /// `1,000 of 3,000 processes: fork: Resource temporarily unavailable`.
 fn reached(short: &CutShort, names: &Names<'_>) -> String {
-    let (reached, of) = (count(short.reached), count(short.of));
-    format!("{reached} of {of} {}: {}", names.axis(), short.because)
+    let (reached, planned) = (count(short.reached), count(short.planned));
+    format!("{reached} of {planned} {}: {}", names.axis(), short.because)
 }

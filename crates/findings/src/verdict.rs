@@ -1,7 +1,7 @@
 //! A finding in a word or two: what stands in a table's last column and in a tag beside a sentence.
 
-use crate::format::{class, count, course, divided, factor, ratio};
-use analysis::{Class, Course, Growth, Rate, Row};
+use crate::format::{class, count, divided, factor, ratio, trend};
+use analysis::{Class, Growth, Rate, RateTrend, Row};
 
 /// An order of growth or a trend, with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,13 +49,13 @@ impl From<Class> for Tone {
     }
 }
 
-impl From<Course> for Tone {
-    fn from(course: Course) -> Self {
-        match course {
-            Course::Holds | Course::Rises => Self::Low,
-            Course::Peaks | Course::Falls => Self::Middle,
-            Course::Collapses => Self::High,
-            Course::Undecided => Self::Open,
+impl From<RateTrend> for Tone {
+    fn from(trend: RateTrend) -> Self {
+        match trend {
+            RateTrend::Holds | RateTrend::Rises => Self::Low,
+            RateTrend::Peaks | RateTrend::Falls => Self::Middle,
+            RateTrend::Collapses => Self::High,
+            RateTrend::Undecided => Self::Open,
         }
     }
 }
@@ -68,13 +68,13 @@ impl From<&Growth> for Verdict {
 
 impl From<&Rate> for Verdict {
     fn from(rate: &Rate) -> Self {
-        let by = match (rate.course, &rate.peak) {
-            (Course::Holds, _) => format!("×{}", ratio(rate.factor.value)),
-            (Course::Falls | Course::Collapses, _) => divided(rate.factor.value),
-            (Course::Peaks, Some(peak)) => format!("at {}", count(peak.at)),
+        let by = match (rate.trend, &rate.peak) {
+            (RateTrend::Holds, _) => format!("×{}", ratio(rate.factor.value)),
+            (RateTrend::Falls | RateTrend::Collapses, _) => divided(rate.factor.value),
+            (RateTrend::Peaks, Some(peak)) => format!("at {}", count(peak.at)),
             _ => factor(rate.factor.value),
         };
-        Self { word: course(rate.course), by, tone: rate.course.into() }
+        Self { word: trend(rate.trend), by, tone: rate.trend.into() }
     }
 }
 

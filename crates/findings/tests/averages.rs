@@ -81,7 +81,7 @@ fn a_build_is_told_in_means_and_deviations() {
 fn a_build_has_no_growth_no_order_and_no_contest() {
     let analysis = build();
     for table in &analysis.tables {
-        assert!(table.contests.is_empty() && table.rankings.is_empty());
+        assert!(table.comparisons.is_empty() && table.rankings.is_empty());
         assert!(table.leads.iter().all(Option::is_none));
         assert!(table.rows.iter().all(|row| row.growth.is_none() && row.rate.is_none()));
     }

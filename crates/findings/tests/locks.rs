@@ -6,7 +6,7 @@
 mod common;
 
 use analysis::stats::random::{generator, normal};
-use analysis::{Course, Rate, Row, Table};
+use analysis::{Rate, RateTrend, Row, Table};
 use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
@@ -191,7 +191,7 @@ fn a_wild_collapse_is_one_and_its_place_is_between_the_points() {
         let right = often("collapse", &[ticket], |found| {
             let rate = rate(found, "ticket");
             let between = rate.halved.is_some_and(|half| (half.after, half.before) == (2, 4));
-            rate.course == Course::Collapses && rate.from == 2 && between
+            rate.trend == RateTrend::Collapses && rate.from == 2 && between
         });
         assert!(right >= NEARLY_ALL, "{right}");
     }
@@ -204,9 +204,9 @@ fn what_holds_falls_or_bends_later_is_told_from_one_thread_per_cpu_on() {
         let half =
             rate(found, "late").halved.is_some_and(|half| (half.after, half.before) == (8, 16));
         // From one thread on two CPUs' worth of threads it would have fallen too.
-        rate(found, "futex").course == Course::Holds
-            && rate(found, "byte").course == Course::Falls
-            && rate(found, "late").course == Course::Collapses
+        rate(found, "futex").trend == RateTrend::Holds
+            && rate(found, "byte").trend == RateTrend::Falls
+            && rate(found, "late").trend == RateTrend::Collapses
             && half
     });
     assert!(right >= NEARLY_ALL, "{right}");
@@ -247,7 +247,7 @@ fn what_is_crushed_by_one_thread_per_cpu_is_told_from_fewer_on() {
     assert!(said.contains(" from 1 to 32 threads "), "{said}");
     // A lock that is merely fought over is told from one thread per CPU on.
     let fought = Lock { rates: [5e7, 5e6, 5e6, 5e6, 5e6, 5e6], scatter: 0.02, ..TICKET };
-    assert_eq!(rate(&drawn(&[fought], 1, "fought"), "ticket").course, Course::Holds);
+    assert_eq!(rate(&drawn(&[fought], 1, "fought"), "ticket").trend, RateTrend::Holds);
 }
 
 /// Of two rounds that scatter nothing is sure, and a factor of hundreds is told nevertheless.
@@ -270,7 +270,7 @@ fn what_did_not_finish_has_collapsed() {
         random,
     ));
     let rate = rate(&analysis, "ticket");
-    assert_eq!((rate.course, rate.from, rate.to), (Course::Collapses, 2, 8));
+    assert_eq!((rate.trend, rate.from, rate.to), (RateTrend::Collapses, 2, 8));
     assert!(rate.halved.is_some_and(|half| (half.after, half.before) == (4, 8) && half.vague));
     assert_eq!(
         sentence(&analysis, Kind::Unfinished, "ticket").unwrap(),
@@ -300,19 +300,19 @@ fn some_rounds_that_did_not_finish_are_counted() {
         sentence(&analysis, Kind::Unfinished, "ticket").unwrap(),
         "ticket did not finish within 10 s in 2 of 5 cells at 8 threads (4 per CPU)."
     );
-    assert_eq!(rate(&analysis, "ticket").course, Course::Collapses);
+    assert_eq!(rate(&analysis, "ticket").trend, RateTrend::Collapses);
 }
 
 #[test]
 fn the_order_at_each_point_has_those_together_that_are_alike() {
     let locks = [TICKET_BLOCK, FUTEX, STD, SPIN, TICKET];
     let right = often("ranking", &locks, |found| {
-        let places = |at: usize| &headline(found).rankings[at].places;
+        let places = |at: usize| &headline(found).rankings[at].subjects;
         let place = |at: usize, subject: &str| {
             places(at).iter().find(|place| place.subject == subject).unwrap()
         };
         let last = |subject: &str| place(5, subject);
-        let alike = last("futex").beside == ["std"] && last("std").beside == ["futex"];
+        let alike = last("futex").tied == ["std"] && last("std").tied == ["futex"];
         let ranks = ["ticket-block", "futex", "std", "pthread-spin"].map(|of| last(of).rank);
         // By five rounds that scatter by ×5 a twentieth of a rate is not surely less than it.
         let behind = last("ticket").rank >= 4 && last("ticket").behind.value > 20.0;

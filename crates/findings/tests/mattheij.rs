@@ -6,7 +6,7 @@
 
 mod common;
 
-use analysis::{Contest, Crossover, Lead, Standing, Table};
+use analysis::{ComparisonOutcome, Crossover, Lead, SubjectComparison, Table};
 use common::{Analysis, analyse};
 use findings::Kind;
 use findings::format::place;
@@ -146,9 +146,10 @@ fn table<'a>(analysis: &'a Analysis, machine: &str, generations: u64, pipes: u64
 
 /// The one crossover of `table`, where poll overtakes epoll.
 fn crossover(table: &Table) -> &Crossover {
-    let [Contest { standing: Standing::Crosses { crossovers }, .. }] = table.contests.as_slice()
+    let [SubjectComparison { outcome: ComparisonOutcome::Crosses { crossovers }, .. }] =
+        table.comparisons.as_slice()
     else {
-        panic!("{:?}", table.contests);
+        panic!("{:?}", table.comparisons);
     };
     let [crossover] = crossovers.as_slice() else { panic!("{crossovers:?}") };
     assert_eq!((crossover.overtakes.as_str(), crossover.overtaken.as_str()), ("poll", "epoll"));
@@ -274,7 +275,7 @@ fn the_second_table_is_a_map() {
     assert_eq!(map.parameters["machine"], "server");
     let names: Vec<&str> = map.subjects.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["poll", "epoll"]);
-    let spot = map.spots[1][4].as_ref().unwrap();
+    let spot = map.leads[1][4].as_ref().unwrap();
     assert!(spot.best == "poll" && !spot.clear, "{spot:?}");
-    assert!(map.spots.iter().flatten().all(Option::is_some));
+    assert!(map.leads.iter().flatten().all(Option::is_some));
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use analysis::Standing;
+use analysis::ComparisonOutcome;
 use analysis::stats::random::normal;
 use common::{Analysis, analyse};
 use fastrand::Rng;
@@ -110,14 +110,14 @@ fn crossings(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The standing and the sentence of `costs` with this curve against a flat one at 10 µs.
-fn against_flat(curve: Curve) -> (Standing, String) {
+fn against_flat(curve: Curve) -> (ComparisonOutcome, String) {
     let flat: Curve = |_, _| 10_000.0;
     let sketch =
         Sketch { subjects: vec![("flat", flat), ("other", curve)], ratio: None, ..costs() };
     let mut analysis = sketch.analysis();
     let sentences = crossings(&analysis);
     assert_eq!(sentences.len(), 1, "{sentences:#?}");
-    (analysis.tables.remove(0).contests.remove(0).standing, sentences[0].clone())
+    (analysis.tables.remove(0).comparisons.remove(0).outcome, sentences[0].clone())
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn a_ratio_falls_along_the_whole() {
     let table = &analysis.tables[0];
     let shares = table.shares.as_ref().unwrap();
     assert_eq!(shares.values[..2], [1.0, 0.1]);
-    let Standing::Crosses { crossovers } = &table.contests[0].standing else {
-        panic!("{:?}", table.contests)
+    let ComparisonOutcome::Crosses { crossovers } = &table.comparisons[0].outcome else {
+        panic!("{:?}", table.comparisons)
     };
     let (at, share) = (crossovers[0].at, crossovers[0].share.unwrap());
     // 50 n + 1,500 = 2,700.
@@ -181,15 +181,20 @@ fn standings_read_as_sentences() {
     assert!(apart.starts_with(start), "{apart}");
     assert!(apart.ends_with(", from 1 to 1,000 watched."), "{apart}");
     // Not clear on its own at the fourth point, and not needed there.
-    let (standing, apart) =
+    let (outcome, apart) =
         against_flat(|n, _| if (99.0..101.0).contains(&n) { 10_050.0 } else { 13_000.0 });
-    assert!(matches!(standing, Standing::Throughout { clear: 6, of: 7, .. }), "{standing:?}");
+    assert!(
+        matches!(outcome, ComparisonOutcome::Throughout { clear: 6, points: 7, .. }),
+        "{outcome:?}"
+    );
     assert!(apart.contains("; flat is better, ×1.0") && apart.contains(" to ×1.3"), "{apart}");
     assert!(apart.ends_with(", from 1 to 1,000 watched."), "{apart}");
-    let (standing, part) = against_flat(|n, _| if n > 200.0 { 14_000.0 } else { 10_000.0 });
-    let half =
-        matches!(standing, Standing::Throughout { from: 300, to: 1000, clear: 3, of: 7, .. });
-    assert!(half, "{standing:?}");
+    let (outcome, part) = against_flat(|n, _| if n > 200.0 { 14_000.0 } else { 10_000.0 });
+    let half = matches!(
+        outcome,
+        ComparisonOutcome::Throughout { from: 300, to: 1000, clear: 3, points: 7, .. }
+    );
+    assert!(half, "{outcome:?}");
     let start = "flat and other: no crossover in range; flat is better from 300 watched on, ×1.";
     assert!(part.starts_with(start), "{part}");
     assert!(part.ends_with(", and too close to call below."), "{part}");
@@ -227,7 +232,7 @@ fn qualifiers_tell_the_tables_apart() {
     let at = |total: u64, share: f64| {
         let row = map.totals.iter().position(|&t| t == total).unwrap();
         let column = map.shares.iter().position(|s| (s / share - 1.0).abs() < 0.01).unwrap();
-        map.spots[row][column].as_ref().map(|lead| lead.best.as_str())
+        map.leads[row][column].as_ref().map(|lead| lead.best.as_str())
     };
     assert_eq!(
         (at(1000, 0.001), at(1000, 0.1), at(1, 1.0)),
@@ -295,7 +300,7 @@ fn a_figure_of_zero_has_no_ratio() {
     let analysis = analyse(&run);
     let table = &analysis.tables[0];
     assert!(table.leads[1].is_none() && table.leads[0].is_some());
-    assert!(matches!(table.contests[0].standing, Standing::Crosses { .. }));
+    assert!(matches!(table.comparisons[0].outcome, ComparisonOutcome::Crosses { .. }));
 }
 
 #[test]

@@ -386,7 +386,7 @@ fn a_trajectory_that_was_cut_short_keeps_what_it_measured() {
     let analysis = analyse(&run);
     let row = &analysis.tables[0].rows[0];
     let short = row.short.as_ref().unwrap();
-    assert_eq!((short.reached, short.of), (500, 5_000));
+    assert_eq!((short.reached, short.planned), (500, 5_000));
     assert_eq!(row.growth.as_ref().unwrap().class, Class::Linear, "{:?}", row.growth);
     let caveat = analysis.caveats.iter().find(|caveat| caveat.remedy == "ulimit -u 10000").unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@ mod common;
 
 use analysis::growth::model_weights;
 use analysis::stats::random::{generator, normal};
-use analysis::{Class, Course, GrowthReason, Row, Standing, Table, growth};
+use analysis::{Class, ComparisonOutcome, GrowthReason, RateTrend, Row, Table, growth};
 use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
@@ -92,8 +92,8 @@ fn rates_costs_and_bytes_are_told_from_zero_on() {
     assert_eq!(replies.points, DEAD);
     assert!(replies.rows.iter().all(|row| row.cells.iter().all(Option::is_some)));
     let poll = row(replies, "poll").rate.as_ref().unwrap();
-    assert_eq!((poll.course, poll.from, poll.to), (Course::Collapses, 0, 15_000));
-    assert_eq!(row(replies, "epoll-level").rate.as_ref().unwrap().course, Course::Holds);
+    assert_eq!((poll.trend, poll.from, poll.to), (RateTrend::Collapses, 0, 15_000));
+    assert_eq!(row(replies, "epoll-level").rate.as_ref().unwrap().trend, RateTrend::Holds);
     assert!(replies.rows.iter().all(|row| row.growth.is_none()));
     let rates = sentences(&analysis, "replies", Kind::Trend);
     assert_eq!(rates.len(), 3, "{rates:?}");
@@ -117,8 +117,8 @@ fn rates_costs_and_bytes_are_told_from_zero_on() {
     assert!(cpu.rows.iter().all(|row| row.rate.is_none()));
     // Everybody is compared at zero as well.
     assert!(replies.leads.iter().all(Option::is_some));
-    assert!(replies.contests.iter().all(|contest| match &contest.standing {
-        Standing::Throughout { of, .. } => *of == DEAD.len(),
+    assert!(replies.comparisons.iter().all(|comparison| match &comparison.outcome {
+        ComparisonOutcome::Throughout { points, .. } => *points == DEAD.len(),
         _ => true,
     }));
 }
@@ -148,8 +148,9 @@ fn the_ratio_of_two_that_are_alike_is_known() {
         for repetition in 0..REPETITIONS {
             let mut random = generator(repetition, &["alike", &rounds.to_string()]);
             let analysis = analyse(&costs_alone(run(&subjects, &DEAD, rounds, &mut random)));
-            let contests = &table(&analysis, "cpu").contests;
-            let Standing::TooClose { ratio: Some(ratio), .. } = contests[0].standing else {
+            let comparisons = &table(&analysis, "cpu").comparisons;
+            let ComparisonOutcome::TooClose { ratio: Some(ratio), .. } = comparisons[0].outcome
+            else {
                 continue;
             };
             alike += 1;

@@ -12,7 +12,7 @@
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
-//! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `contests`, `distributions` |
+//! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
 //! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | by kind: workload, parameters, metric, subjects, `data`, what is at `stake`, and the sentence |

@@ -294,19 +294,19 @@ pub(crate) fn distributed(table: &Table) -> Vec<(u64, String)> {
 /// `3 of 14`, `×7.1 behind byte-block`.
 pub(crate) fn placed(table: &Table, point: u64, subject: &str) -> Option<(String, String)> {
     let ranking = table.rankings.iter().find(|ranking| ranking.point == point)?;
-    let placed = ranking.places.iter().find(|placed| placed.subject == subject)?;
-    let of = ranking.places.len() + ranking.unfinished.len();
+    let placed = ranking.subjects.iter().find(|placed| placed.subject == subject)?;
+    let of = ranking.subjects.len() + ranking.unfinished.len();
     let label = |subject: &String| {
         let row = table.rows.iter().find(|row| row.subject == *subject);
         row.map_or(subject, |row| &row.label).clone()
     };
-    let beside: Vec<String> = placed.beside.iter().map(label).collect();
-    let first = ranking.places.first().filter(|first| first.subject != subject);
+    let tied: Vec<String> = placed.tied.iter().map(label).collect();
+    let first = ranking.subjects.first().filter(|first| first.subject != subject);
     let behind = first
         .map(|first| format!("{} behind {}", factor(placed.behind.value), label(&first.subject)));
-    let close = match beside.len() {
+    let close = match tied.len() {
         0 => None,
-        1..=3 => Some(format!("too close to call with {}", list(&beside))),
+        1..=3 => Some(format!("too close to call with {}", list(&tied))),
         many => Some(format!("too close to call with {many} others")),
     };
     let more: Vec<String> = behind.into_iter().chain(close).collect();
@@ -443,10 +443,10 @@ pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
 /// 6,000 of 10,000 processes: fork: Resource temporarily unavailable → ulimit -u 20000`.
 pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
     let short = row.short.as_ref()?;
-    let (reached, of) = (whole(short.reached), whole(short.of));
+    let (reached, planned) = (whole(short.reached), whole(short.planned));
     let remedy = &short.remedy;
     let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-    Some(format!("ended at {reached} of {of} {}: {}{arrow}", table.axis, short.because))
+    Some(format!("ended at {reached} of {planned} {}: {}{arrow}", table.axis, short.because))
 }
 
 /// What is said where there are no findings: averages are compared by whoever reads them.

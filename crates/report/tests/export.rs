@@ -366,7 +366,7 @@ fn markdown_and_csv_tell_rates_from_zero_on() {
     assert_eq!(at_zero.filter(|row| !row["median"].is_empty()).count(), 12);
     let rate =
         &serde_json::to_value(&conclusions.analysis).unwrap()["tables"][0]["rows"][1]["rate"];
-    assert_eq!((&rate["course"], &rate["from"]), (&"collapses".into(), &0.into()));
+    assert_eq!((&rate["trend"], &rate["from"]), (&"collapses".into(), &0.into()));
     let half = rate["halved"]["at"]["value"].as_f64().unwrap();
     assert!((2_000.0..2_500.0).contains(&half), "{rate}");
 }

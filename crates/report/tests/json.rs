@@ -70,18 +70,18 @@ fn leads_contests_shares_and_maps_are_in() {
     let lead = own.leads[0].as_ref().expect("a lead");
     assert_eq!(table["leads"][0]["best"], lead.best.as_str());
     assert_eq!(table["leads"][0]["clear"], lead.clear);
-    assert_eq!(table["contests"].as_array().unwrap().len(), own.contests.len());
-    let crosses = table["contests"].as_array().unwrap().iter();
-    let crosses = crosses.filter(|contest| contest["standing"]["standing"] == "crosses");
-    let place = &crosses.clone().next().expect("a crossover")["standing"]["crossovers"][0];
+    assert_eq!(table["comparisons"].as_array().unwrap().len(), own.comparisons.len());
+    let crosses = table["comparisons"].as_array().unwrap().iter();
+    let crosses = crosses.filter(|comparison| comparison["outcome"]["outcome"] == "crosses");
+    let place = &crosses.clone().next().expect("a crossover")["outcome"]["crossovers"][0];
     assert!(place["at"]["value"].as_f64().is_some_and(|at| at > 0.0), "{place}");
     assert_eq!(value["maps"].as_array().unwrap().len(), 1);
-    let spot = &value["maps"][0]["spots"][0][0];
+    let spot = &value["maps"][0]["leads"][0][0];
     assert_eq!(
         spot["best"],
-        conclusions.analysis.maps[0].spots[0][0].as_ref().unwrap().best.as_str()
+        conclusions.analysis.maps[0].leads[0][0].as_ref().unwrap().best.as_str()
     );
-    assert_eq!(value["maps"][0]["spots"][3][10], Value::Null);
+    assert_eq!(value["maps"][0]["leads"][3][10], Value::Null);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn modes_steps_drift_and_where_a_series_ended_are_in() {
     assert_eq!(rows[1]["steps"][0]["at"]["value"], 350.0);
     assert_eq!(rows[2]["drift"]["since"], 3);
     assert_eq!(
-        (&rows[4]["short"]["reached"], &rows[4]["short"]["of"]),
+        (&rows[4]["short"]["reached"], &rows[4]["short"]["planned"]),
         (&600.into(), &1_000.into())
     );
     // Cells say it too, each its own place.

@@ -7,7 +7,7 @@ use analysis::{Estimate, Lead, Map};
 fn lead(best: &str, second: &str) -> Lead {
     let margin = Estimate { value: 1.31, low: 1.28, high: 1.34 };
     let (best, second, tied) = (best.to_owned(), second.to_owned(), Vec::new());
-    Lead { best, second, margin, clear: true, tied, of: 2 }
+    Lead { best, second, margin, clear: true, tied, measured: 2 }
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_map_over_cpus_has_columns_that_are_multiples() {
         totals: vec![1, 2],
         shares: vec![0.5, 1.0, 16.0],
         subjects: ["byte", "futex"].map(|name| (name.to_owned(), name.to_owned())).to_vec(),
-        spots: vec![vec![Some(lead("byte", "futex")), None, Some(lead("futex", "byte"))]; 2],
+        leads: vec![vec![Some(lead("byte", "futex")), None, Some(lead("futex", "byte"))]; 2],
     });
     let page = report::html::page(&[(run, conclusions)]);
     let map = page.split("<figure class=\"map\"").nth(1).expect("a map");

@@ -160,7 +160,7 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
     let all = ["select", "poll", "epoll-edge", "io_uring-multishot"];
     for (column, (tied, of)) in [(2, 5), (4, 5), (4, 6)].into_iter().enumerate() {
         let lead = table.leads[column].as_mut().expect("a lead");
-        (lead.clear, lead.of) = (false, of);
+        (lead.clear, lead.measured) = (false, of);
         "epoll-level".clone_into(&mut lead.best);
         lead.tied = all[..tied].iter().map(|name| (*name).to_owned()).collect();
     }
@@ -178,7 +178,7 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
         }
     }
     for lead in conclusions.analysis.tables[0].leads.iter_mut().flatten() {
-        (lead.clear, lead.of) = (false, 1 + lead.tied.len());
+        (lead.clear, lead.measured) = (false, 1 + lead.tied.len());
     }
     let text = tables(&run, &conclusions, &PLAIN);
     assert!(text.contains("Nobody is marked: every lead is too close to call"), "{text}");

@@ -1,6 +1,6 @@
 //! What a comparison of two runs hands to a report.
 
-use crate::{Contest, Course, CutShort, Estimate, Growth, Modes, Table};
+use crate::{CutShort, Estimate, Growth, Modes, RateTrend, SubjectComparison, Table};
 use record::{FailureReason, MetricInfo, Parameters, RunSummary, Warning};
 use serde::Serialize;
 
@@ -182,16 +182,16 @@ pub enum ChangeDetail {
     /// The trend of a rate changed.
     Trend {
         /// The trend in base.
-        base: Course,
+        base: RateTrend,
         /// The trend in new.
-        new: Course,
+        new: RateTrend,
     },
     /// The lead of two series changes elsewhere, no longer, or now does.
     Crossover {
         /// How they compare in base.
-        base: Contest,
+        base: SubjectComparison,
         /// How they compare in new.
-        new: Contest,
+        new: SubjectComparison,
     },
     /// A series has several modes in new and one in base.
     ModesAppeared {

@@ -6,8 +6,8 @@ use crate::growth::thresholds::POINTS_MIN;
 use crate::pairs::notable::notable;
 use crate::stats::quantiles::median_of;
 use crate::{
-    Class, Contest, Course, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
-    Standing, Table,
+    Class, ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary,
+    RateTrend, Row, SubjectComparison, Table,
 };
 use record::FailureReason;
 
@@ -37,20 +37,20 @@ fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
 /// Another trend, where both runs are decided.
 pub(super) fn trend(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.rate.as_ref()?, new.rate.as_ref()?);
-    let undecided = [before, after].iter().any(|rate| rate.course == Course::Undecided);
-    if undecided || before.course == after.course || before.to != after.to {
+    let undecided = [before, after].iter().any(|rate| rate.trend == RateTrend::Undecided);
+    if undecided || before.trend == after.trend || before.to != after.to {
         return None;
     }
     let order = |trend| match trend {
-        Course::Rises => 4,
-        Course::Holds => 3,
-        Course::Peaks => 2,
-        Course::Falls => 1,
-        Course::Collapses | Course::Undecided => 0,
+        RateTrend::Rises => 4,
+        RateTrend::Holds => 3,
+        RateTrend::Peaks => 2,
+        RateTrend::Falls => 1,
+        RateTrend::Collapses | RateTrend::Undecided => 0,
     };
-    let better = order(after.course) > order(before.course);
+    let better = order(after.trend) > order(before.trend);
     let direction = if better { Direction::Better } else { Direction::Worse };
-    Some((direction, ChangeDetail::Trend { base: before.course, new: after.course }))
+    Some((direction, ChangeDetail::Trend { base: before.trend, new: after.trend }))
 }
 
 /// The pairs that compare otherwise, of those that are notable in either table.
@@ -60,12 +60,14 @@ pub(super) fn comparisons<'a>(
 ) -> Vec<([&'a str; 2], ChangeDetail)> {
     let [notable_before, notable_after] = tables.map(|table| notable(table, rivals));
     let mut found = Vec::new();
-    for after in &tables[1].contests {
-        let pair = [after.one.as_str(), after.other.as_str()];
-        let same = |contest: &&Contest| [contest.one.as_str(), &contest.other] == pair;
-        let Some(before) = tables[0].contests.iter().find(same) else { continue };
+    for after in &tables[1].comparisons {
+        let pair = [after.first.as_str(), after.second.as_str()];
+        let same = |comparison: &&SubjectComparison| {
+            [comparison.first.as_str(), &comparison.second] == pair
+        };
+        let Some(before) = tables[0].comparisons.iter().find(same) else { continue };
         let is_notable = notable_after.contains(&after) || notable_before.contains(&before);
-        if is_notable && is_another(&before.standing, &after.standing) {
+        if is_notable && is_another(&before.outcome, &after.outcome) {
             let (base, new) = (before.clone(), after.clone());
             found.push((pair, ChangeDetail::Crossover { base, new }));
         }
@@ -75,9 +77,12 @@ pub(super) fn comparisons<'a>(
 
 /// Whether the lead changes elsewhere, no longer, or now does. Where either is not sure of it, nothing is
 /// said.
-fn is_another(before: &Standing, after: &Standing) -> bool {
+fn is_another(before: &ComparisonOutcome, after: &ComparisonOutcome) -> bool {
     match (before, after) {
-        (Standing::Crosses { crossovers: then }, Standing::Crosses { crossovers: now }) => {
+        (
+            ComparisonOutcome::Crosses { crossovers: then },
+            ComparisonOutcome::Crosses { crossovers: now },
+        ) => {
             let apart = then.iter().zip(now).any(|(then, now)| {
                 let known = then.at.low < then.at.high && now.at.low < now.at.high;
                 let moved = then.at.high < now.at.low || now.at.high < then.at.low;
@@ -85,11 +90,12 @@ fn is_another(before: &Standing, after: &Standing) -> bool {
             });
             then.len() != now.len() || apart
         }
-        (Standing::Crosses { .. }, Standing::Throughout { .. })
-        | (Standing::Throughout { .. }, Standing::Crosses { .. }) => true,
-        (Standing::Throughout { better: then, .. }, Standing::Throughout { better: now, .. }) => {
-            then != now
-        }
+        (ComparisonOutcome::Crosses { .. }, ComparisonOutcome::Throughout { .. })
+        | (ComparisonOutcome::Throughout { .. }, ComparisonOutcome::Crosses { .. }) => true,
+        (
+            ComparisonOutcome::Throughout { better: then, .. },
+            ComparisonOutcome::Throughout { better: now, .. },
+        ) => then != now,
         _ => false,
     }
 }

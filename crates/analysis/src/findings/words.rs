@@ -1,6 +1,6 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
-use crate::{Class, Course, Estimate, Growth};
+use crate::{Class, Estimate, Growth, RateTrend};
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
@@ -16,14 +16,14 @@ pub fn class(class: Class) -> &'static str {
 }
 
 /// The word for what a rate does.
-pub fn course(course: Course) -> &'static str {
-    match course {
-        Course::Holds => "holds",
-        Course::Rises => "rises",
-        Course::Peaks => "peaks",
-        Course::Falls => "falls",
-        Course::Collapses => "collapses",
-        Course::Undecided => "undecided",
+pub fn trend(trend: RateTrend) -> &'static str {
+    match trend {
+        RateTrend::Holds => "holds",
+        RateTrend::Rises => "rises",
+        RateTrend::Peaks => "peaks",
+        RateTrend::Falls => "falls",
+        RateTrend::Collapses => "collapses",
+        RateTrend::Undecided => "undecided",
     }
 }
 

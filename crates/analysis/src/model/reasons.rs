@@ -138,7 +138,7 @@ pub enum ComparisonReason {
     /// Their leads are within the scatter of their figures.
     WithinScatter {
         /// The largest lead, as a factor.
-        lead_max: f64,
+        max_lead: f64,
         /// One over the other, over all points together; absent where the error is unknown.
         ratio: Option<Estimate>,
     },

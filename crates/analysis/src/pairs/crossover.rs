@@ -27,7 +27,7 @@ use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::quantiles::{quantile, sort};
 use crate::stats::{NORMAL_95, student};
-use crate::{ComparisonReason, Crossover, Estimate, Standing};
+use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 use evidence::{Change, Stretch, without_blips};
 
 /// One figure of a series, as a contest sees it.
@@ -186,15 +186,15 @@ fn errors_added(points: usize) -> f64 {
     ERRORS_PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()
 }
 
-/// How `one` and `other` compare along the axis.
-pub fn contest(one: &Series, other: &Series) -> Standing {
-    Comparison::of(one, other).standing()
+/// How `first` and `second` compare along the axis.
+pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
+    Comparison::new(first, second).outcome()
 }
 
 /// Two series at the points that both have.
 pub struct Comparison<'a> {
-    one: &'a Series,
-    other: &'a Series,
+    first: &'a Series,
+    second: &'a Series,
     steps: Vec<Step<'a>>,
     /// What is added to every point before its logarithm is taken: nothing, but where zero is one of
     /// them, which would have none.
@@ -216,14 +216,14 @@ struct Step<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares `one` with `other`.
-    pub fn of(one: &'a Series, other: &'a Series) -> Self {
+    /// Compares `first` with `second`.
+    pub fn new(first: &'a Series, second: &'a Series) -> Self {
         let mut steps: Vec<Step<'_>> = Vec::new();
-        for place in &one.places {
-            let same = other.places.binary_search_by_key(&place.point, |other| other.point);
-            steps.extend(same.ok().map(|index| Step::of(place, &other.places[index])));
+        for place in &first.places {
+            let same = second.places.binary_search_by_key(&place.point, |second| second.point);
+            steps.extend(same.ok().map(|index| Step::of(place, &second.places[index])));
         }
-        let beyond = |step: &Step<'_>| one.split.is_some_and(|split| step.point > split);
+        let beyond = |step: &Step<'_>| first.split.is_some_and(|split| step.point > split);
         let usual = [false, true].map(|side| usual_error(&steps, |step| beyond(step) == side));
         let added = errors_added(steps.len());
         let shift = shift(&steps);
@@ -237,17 +237,22 @@ impl<'a> Comparison<'a> {
         for blip in blips {
             steps[blip].clear = false;
         }
-        Self { one, other, steps, shift, stretches }
+        Self { first, second, steps, shift, stretches }
     }
 
-    /// The second of the two.
-    pub fn other(&self) -> &Series {
-        self.other
+    /// The first series.
+    pub fn first(&self) -> &Series {
+        self.first
     }
 
-    /// Whether the one is clearly better at `point` (or the other); `None` if it is too close to
-    /// call, or one has no figure.
-    pub fn one_leads_at(&self, point: u64) -> Option<bool> {
+    /// The second series.
+    pub fn second(&self) -> &Series {
+        self.second
+    }
+
+    /// Whether the first series is clearly better at `point`, or the second one is; `None` if it is too
+    /// close to call, or one of them has no figure.
+    pub fn first_leads_at(&self, point: u64) -> Option<bool> {
         let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
         self.steps[index].clear.then_some(self.steps[index].lead > 0.0)
     }
@@ -256,33 +261,37 @@ impl<'a> Comparison<'a> {
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
         let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
         let step = &self.steps[index];
-        let [one, other] = step.places;
+        let [first, second] = step.places;
         let mut leads: Vec<f64> =
-            one.draws.iter().zip(&other.draws).map(|(one, other)| one - other).collect();
+            first.draws.iter().zip(&second.draws).map(|(first, second)| first - second).collect();
         Some(interval(step.lead, &mut leads.clone(), &mut leads))
     }
 
     /// How it ends.
-    pub fn standing(&self) -> Standing {
+    pub fn outcome(&self) -> ComparisonOutcome {
         let steps = self.steps.as_slice();
         if steps.len() < 2 {
             let reason = ComparisonReason::TooFewCommonPoints { points: steps.len() };
-            return Standing::Unknown { reason };
+            return ComparisonOutcome::Unknown { reason };
         }
-        let most = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
+        let max_lead = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
         match self.stretches.as_slice() {
-            [] if most < CLOSE_LEAD_MAX => Standing::TooClose { most, ratio: self.ratio() },
-            [] => Standing::Unknown {
-                reason: ComparisonReason::WithinScatter { lead_max: most, ratio: self.ratio() },
+            [] if max_lead < CLOSE_LEAD_MAX => {
+                ComparisonOutcome::TooClose { max_lead, ratio: self.ratio() }
+            }
+            [] => ComparisonOutcome::Unknown {
+                reason: ComparisonReason::WithinScatter { max_lead, ratio: self.ratio() },
             },
             [only] => self.throughout(steps, only),
             [_, _] | [_, _, _] => {
                 let changes = evidence::changes(steps, &self.stretches);
                 let crossovers = changes.iter().map(|change| self.crossover(steps, change));
-                Standing::Crosses { crossovers: crossovers.collect() }
+                ComparisonOutcome::Crosses { crossovers: crossovers.collect() }
             }
-            _ if most < CLOSE_LEAD_MAX => Standing::TooClose { most, ratio: self.ratio() },
-            many => Standing::Unsettled { changes: many.len() - 1, most },
+            _ if max_lead < CLOSE_LEAD_MAX => {
+                ComparisonOutcome::TooClose { max_lead, ratio: self.ratio() }
+            }
+            many => ComparisonOutcome::Unsettled { changes: many.len() - 1, max_lead },
         }
     }
 
@@ -294,7 +303,7 @@ impl<'a> Comparison<'a> {
         if self.steps.len() < 2 || self.steps.iter().any(Step::is_single) {
             return None;
         }
-        let sign = if self.one.lower_is_better { -1.0 } else { 1.0 };
+        let sign = if self.first.lower_is_better { -1.0 } else { 1.0 };
         let leads: Vec<f64> = self.steps.iter().map(|step| sign * step.lead).collect();
         let mean = mean(&leads);
         let own = self.steps.iter().map(|step| step.error.powi(2)).sum::<f64>().sqrt() / count;
@@ -304,24 +313,24 @@ impl<'a> Comparison<'a> {
         half.is_finite().then_some(Estimate { value, low, high })
     }
 
-    fn throughout(&self, steps: &[Step<'_>], only: &Stretch) -> Standing {
+    fn throughout(&self, steps: &[Step<'_>], only: &Stretch) -> ComparisonOutcome {
         let [from, to] = evidence::range(steps, only);
-        let its_own = |step: &&Step<'_>| (step.lead > 0.0) == only.one_leads;
+        let its_own = |step: &&Step<'_>| (step.lead > 0.0) == only.first_leads;
         let leads = || steps[from..=to].iter().filter(its_own).map(|step| step.lead.abs());
-        Standing::Throughout {
-            better: if only.one_leads { self.one } else { self.other }.subject.clone(),
-            least: leads().fold(f64::INFINITY, f64::min).exp(),
-            most: leads().fold(0.0, f64::max).exp(),
+        ComparisonOutcome::Throughout {
+            better: if only.first_leads { self.first } else { self.second }.subject.clone(),
+            min_lead: leads().fold(f64::INFINITY, f64::min).exp(),
+            max_lead: leads().fold(0.0, f64::max).exp(),
             from: steps[from].point,
             to: steps[to].point,
             clear: steps.iter().filter(its_own).filter(|step| step.clear).count(),
-            of: steps.len(),
+            points: steps.len(),
         }
     }
 
     fn crossover(&self, steps: &[Step<'_>], change: &Change) -> Crossover {
         let (overtaken, overtakes) =
-            if change.one_leads { (self.one, self.other) } else { (self.other, self.one) };
+            if change.first_leads { (self.first, self.second) } else { (self.second, self.first) };
         let [after, before] = change.between.map(|index| steps[index].point);
         Crossover {
             overtakes: overtakes.subject.clone(),
@@ -335,16 +344,17 @@ impl<'a> Comparison<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn of(one: &'a Place, other: &'a Place) -> Self {
+    fn of(first: &'a Place, second: &'a Place) -> Self {
         // What is known of one only is taken for both.
-        let error = match (one.single, other.single) {
-            (true, false) => other.error * std::f64::consts::SQRT_2,
-            (false, true) => one.error * std::f64::consts::SQRT_2,
-            _ => one.error.hypot(other.error),
+        let error = match (first.single, second.single) {
+            (true, false) => second.error * std::f64::consts::SQRT_2,
+            (false, true) => first.error * std::f64::consts::SQRT_2,
+            _ => first.error.hypot(second.error),
         };
-        let error = if error.is_finite() { together(one, other).unwrap_or(error) } else { error };
-        let (point, lead) = (one.point, one.worth - other.worth);
-        Self { point, x: 0.0, places: [one, other], lead, error, clear: false }
+        let error =
+            if error.is_finite() { together(first, second).unwrap_or(error) } else { error };
+        let (point, lead) = (first.point, first.worth - second.worth);
+        Self { point, x: 0.0, places: [first, second], lead, error, clear: false }
     }
 
     fn is_single(&self) -> bool {
@@ -361,16 +371,16 @@ impl<'a> Step<'a> {
 
     /// Whether all rounds of the one are far from all of the other.
     fn is_apart(&self) -> bool {
-        let [one, other] = self.places;
-        let gap = (one.range[0] - other.range[1]).max(other.range[0] - one.range[1]);
-        one.rounds.min(other.rounds) >= ROUNDS_APART_MIN
+        let [first, second] = self.places;
+        let gap = (first.range[0] - second.range[1]).max(second.range[0] - first.range[1]);
+        first.rounds.min(second.rounds) >= ROUNDS_APART_MIN
             && gap.is_finite()
             && gap >= ROUNDS_APART_FACTOR.ln()
     }
 
     fn errors_asked(&self) -> f64 {
-        let [one, other] = self.places;
-        one.errors_asked.max(other.errors_asked)
+        let [first, second] = self.places;
+        first.errors_asked.max(second.errors_asked)
     }
 
     /// How far `lead` is above zero, as a share of what is asked of a lead.
@@ -388,12 +398,12 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Standard error of the lead of `one` over `other` where both were resampled. Their replicates are
+/// Standard error of the lead of `first` over `second` where both were resampled. Their replicates are
 /// drawn independently, so a round that was slower for both counts against both.
-fn together(one: &Place, other: &Place) -> Option<f64> {
-    let same = one.draws.len() > 1 && one.draws.len() == other.draws.len();
-    let leads = || one.draws.iter().zip(&other.draws).map(|(one, other)| one - other);
-    same.then(|| deviation(&leads().collect::<Vec<f64>>()).hypot(one.drift.hypot(other.drift)))
+fn together(first: &Place, second: &Place) -> Option<f64> {
+    let same = first.draws.len() > 1 && first.draws.len() == second.draws.len();
+    let leads = || first.draws.iter().zip(&second.draws).map(|(first, second)| first - second);
+    same.then(|| deviation(&leads().collect::<Vec<f64>>()).hypot(first.drift.hypot(second.drift)))
 }
 
 /// Half of the first point above zero, where zero is a point: it then stands as far before that one as
@@ -457,22 +467,25 @@ mod tests {
         Series::new(subject, true, figures)
     }
 
-    pub(super) fn against_ten(medians: [f64; 6], error: f64) -> Standing {
-        contest(&rounds("ten", [10.0; 6], error), &rounds("other", medians, error))
+    pub(super) fn against_ten(medians: [f64; 6], error: f64) -> ComparisonOutcome {
+        compare_series(&rounds("ten", [10.0; 6], error), &rounds("other", medians, error))
     }
 
-    pub(super) fn crossovers(standing: Standing) -> Vec<Crossover> {
-        let Standing::Crosses { crossovers } = standing else { panic!("{standing:?}") };
+    pub(super) fn crossovers(outcome: ComparisonOutcome) -> Vec<Crossover> {
+        let ComparisonOutcome::Crosses { crossovers } = outcome else { panic!("{outcome:?}") };
         crossovers
     }
 
     #[test]
     fn too_few_points_are_unknown() {
         let one = singles("one", &[(10, 1.0), (30, 2.0)]);
-        let common_points = |other: &[(u64, f64)]| match contest(&one, &singles("other", other)) {
-            Standing::Unknown { reason: ComparisonReason::TooFewCommonPoints { points } } => points,
-            standing => panic!("{standing:?}"),
-        };
+        let common_points =
+            |other: &[(u64, f64)]| match compare_series(&one, &singles("other", other)) {
+                ComparisonOutcome::Unknown {
+                    reason: ComparisonReason::TooFewCommonPoints { points },
+                } => points,
+                outcome => panic!("{outcome:?}"),
+            };
         assert_eq!(common_points(&[]), 0);
         assert_eq!(common_points(&[(20, 1.0), (40, 1.0)]), 0);
         assert_eq!(common_points(&[(20, 1.0), (30, 1.0)]), 1);
@@ -482,18 +495,18 @@ mod tests {
     fn figures_without_a_logarithm_are_left_out() {
         let one = singles("one", &[(0, 1.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
         let gaps = [(0, 2.5), (10, 2.0), (20, 5.0), (30, 5.0), (60, f64::NAN), (100, 3.0)];
-        let standing = contest(&one, &singles("other", &gaps));
+        let outcome = compare_series(&one, &singles("other", &gaps));
         let better = "one".to_owned();
         assert_eq!(
-            standing,
-            Standing::Throughout {
+            outcome,
+            ComparisonOutcome::Throughout {
                 better,
-                least: 2.0,
-                most: 3.0_f64.ln().exp(),
+                min_lead: 2.0,
+                max_lead: 3.0_f64.ln().exp(),
                 from: 0,
                 to: 100,
                 clear: 3,
-                of: 3
+                points: 3
             }
         );
     }
@@ -504,28 +517,30 @@ mod tests {
         let sizes = [0, 50, 100, 1000];
         let steep: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 8.0 + 0.1 * n as f64)).collect();
         let flat = sizes.map(|n| (n, 10.0));
-        let [found] = crossovers(contest(&singles("flat", &flat), &singles("steep", &steep)))
-            .try_into()
-            .unwrap();
+        let [found] =
+            crossovers(compare_series(&singles("flat", &flat), &singles("steep", &steep)))
+                .try_into()
+                .unwrap();
         assert_eq!((found.overtakes.as_str(), found.after, found.before), ("flat", 0, 50));
         assert!((15.0..=30.0).contains(&found.at.value), "{found:?}");
         // Those who change places further up do so where they would without it.
         let later: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 2.0 + 0.02 * n as f64)).collect();
-        let [found] = crossovers(contest(&singles("flat", &flat), &singles("later", &later)))
-            .try_into()
-            .unwrap();
+        let [found] =
+            crossovers(compare_series(&singles("flat", &flat), &singles("later", &later)))
+                .try_into()
+                .unwrap();
         assert_eq!((found.after, found.before), (100, 1000));
         assert!((300.0..=600.0).contains(&found.at.value), "{found:?}");
     }
 
     #[test]
     fn the_ratio_of_two_that_are_alike_has_an_interval() {
-        let standing = against_ten([10.1, 9.9, 10.05, 10.0, 9.95, 10.1], 0.01);
-        let Standing::TooClose { most, ratio: Some(ratio) } = standing else {
-            panic!("{standing:?}")
+        let outcome = against_ten([10.1, 9.9, 10.05, 10.0, 9.95, 10.1], 0.01);
+        let ComparisonOutcome::TooClose { max_lead, ratio: Some(ratio) } = outcome else {
+            panic!("{outcome:?}")
         };
         // Five errors of 1.4 %, by Student's t for five degrees of freedom: 1.5 %.
-        assert!(most < 1.011 && (ratio.value - 0.998).abs() < 0.002, "{ratio:?}");
+        assert!(max_lead < 1.011 && (ratio.value - 0.998).abs() < 0.002, "{ratio:?}");
         assert!(ratio.low < 0.99 && ratio.low > 0.98, "{ratio:?}");
         assert!(ratio.high > 1.01 && ratio.high < 1.02, "{ratio:?}");
     }
@@ -534,7 +549,7 @@ mod tests {
     fn single_figures_cross_without_an_interval() {
         let flat = singles("flat", &[(10, 10.0), (100, 10.0), (1000, 10.0), (10_000, 10.0)]);
         let steep = singles("steep", &[(10, 1.0), (100, 9.95), (1000, 100.0), (10_000, 1000.0)]);
-        let found = crossovers(contest(&flat, &steep));
+        let found = crossovers(compare_series(&flat, &steep));
         let [Crossover { overtakes, overtaken, at, share, after, before }] = found.as_slice()
         else {
             panic!("{found:?}")
@@ -557,7 +572,9 @@ mod tests {
         };
         let one = Series::new("one", false, [figure(1, 100.0), figure(10, 100.0)]);
         let other = Series::new("other", false, [figure(1, 50.0), figure(10, 80.0)]);
-        let Standing::Throughout { better, .. } = contest(&one, &other) else { panic!() };
+        let ComparisonOutcome::Throughout { better, .. } = compare_series(&one, &other) else {
+            panic!()
+        };
         assert_eq!(better, "one");
     }
 
@@ -596,8 +613,10 @@ mod tests {
     #[test]
     fn one_point_of_a_small_lead_is_no_change() {
         let blip = against_ten([5.0, 7.0, 10.4, 7.0, 7.0, 5.0], 0.002);
-        let Standing::Throughout { better, clear, of, .. } = &blip else { panic!("{blip:?}") };
-        assert_eq!((better.as_str(), *clear, *of), ("other", 5, 6));
+        let ComparisonOutcome::Throughout { better, clear, points, .. } = &blip else {
+            panic!("{blip:?}")
+        };
+        assert_eq!((better.as_str(), *clear, *points), ("other", 5, 6));
         assert_eq!(crossovers(against_ten([5.0, 7.0, 11.0, 7.0, 7.0, 5.0], 0.002)).len(), 2);
         // At the end of the range there is nothing on the other side to speak against it.
         assert_eq!(crossovers(against_ten([5.0, 7.0, 7.0, 7.0, 7.0, 10.4], 0.002)).len(), 1);
@@ -606,20 +625,23 @@ mod tests {
     #[test]
     fn many_changes_are_never_many_crossovers() {
         let small = against_ten([10.6, 9.4, 10.6, 9.4, 10.6, 9.4], 0.002);
-        assert!(matches!(small, Standing::TooClose { most, .. } if most > 1.06), "{small:?}");
+        assert!(
+            matches!(small, ComparisonOutcome::TooClose { max_lead, .. } if max_lead > 1.06),
+            "{small:?}"
+        );
         let large = against_ten([15.0, 6.0, 15.0, 6.0, 15.0, 6.0], 0.002);
-        let Standing::Unsettled { changes, most } = large else { panic!("{large:?}") };
-        assert!(changes == 5 && (most - 10.0 / 6.0).abs() < 1e-9);
+        let ComparisonOutcome::Unsettled { changes, max_lead } = large else { panic!("{large:?}") };
+        assert!(changes == 5 && (max_lead - 10.0 / 6.0).abs() < 1e-9);
     }
 
     #[test]
     fn scatter_is_not_called_close() {
         let noisy = against_ten([8.0, 12.0, 9.0, 13.0, 8.0, 11.0], 0.2);
-        let Standing::Unknown { reason } = noisy else { panic!("{noisy:?}") };
-        let ComparisonReason::WithinScatter { lead_max, ratio: Some(_) } = reason else {
+        let ComparisonOutcome::Unknown { reason } = noisy else { panic!("{noisy:?}") };
+        let ComparisonReason::WithinScatter { max_lead, ratio: Some(_) } = reason else {
             panic!("{reason:?}")
         };
-        assert!((lead_max - 1.3).abs() < 0.005, "{lead_max}");
+        assert!((max_lead - 1.3).abs() < 0.005, "{max_lead}");
     }
 
     /// One point whose five rounds agree by luck is held to the error of the others.
@@ -639,10 +661,10 @@ mod tests {
         };
         let one = series("one", [wide(10.0), wide(10.0), sure(10.0), wide(10.0)]);
         let other = series("other", [wide(10.0), wide(10.0), sure(10.5), wide(10.0)]);
-        assert!(matches!(contest(&one, &other), Standing::TooClose { .. }));
+        assert!(matches!(compare_series(&one, &other), ComparisonOutcome::TooClose { .. }));
         let quiet = [sure(10.0), sure(10.0), sure(10.5), sure(10.0)];
-        let standing = contest(&series("one", [sure(10.0); 4]), &series("other", quiet));
-        assert!(matches!(standing, Standing::Throughout { clear: 1, .. }), "{standing:?}");
+        let outcome = compare_series(&series("one", [sure(10.0); 4]), &series("other", quiet));
+        assert!(matches!(outcome, ComparisonOutcome::Throughout { clear: 1, .. }), "{outcome:?}");
     }
 
     #[test]

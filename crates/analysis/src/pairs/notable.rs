@@ -1,7 +1,7 @@
 //! Which comparisons of a table are worth a sentence.
 
 use crate::gather::places::verdicts_from;
-use crate::{Contest, Standing, Table};
+use crate::{ComparisonOutcome, SubjectComparison, Table};
 use std::collections::BTreeSet;
 
 /// With more series than this the pairs are too many to list each.
@@ -10,21 +10,25 @@ const ALL_PAIRS_MAX: usize = 4;
 /// The comparisons of `table` that are worth a sentence, in its order: those of `rivals` always; those of a
 /// table with few series, at more than one point; and the old leader against the new one, wherever the leader
 /// changes.
-pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a Contest> {
+pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a SubjectComparison> {
     let with_figures = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
     let few = with_figures.count() <= ALL_PAIRS_MAX;
     let successors = successors(table);
-    let is_notable = |contest: &&Contest| {
-        let pair = (contest.one.as_str(), contest.other.as_str());
+    let is_notable = |comparison: &&SubjectComparison| {
+        let pair = (comparison.first.as_str(), comparison.second.as_str());
         let is_pair = |a: &str, b: &str| (a, b) == pair || (b, a) == pair;
         rivals.iter().any(|(a, b)| is_pair(a, b))
-            || match contest.standing {
-                Standing::Unknown { .. } => few && common_points(table, contest).len() > 1,
-                Standing::Crosses { .. } => few || successors.iter().any(|(a, b)| is_pair(a, b)),
+            || match comparison.outcome {
+                ComparisonOutcome::Unknown { .. } => {
+                    few && common_points(table, comparison).len() > 1
+                }
+                ComparisonOutcome::Crosses { .. } => {
+                    few || successors.iter().any(|(a, b)| is_pair(a, b))
+                }
                 _ => few,
             }
     };
-    table.contests.iter().filter(is_notable).collect()
+    table.comparisons.iter().filter(is_notable).collect()
 }
 
 /// Each clear leader with the next one along the axis, where that is another.
@@ -35,7 +39,7 @@ fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
 }
 
 /// The points at which both have a figure that counts: the first calls of a trajectory are cold.
-pub fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
+pub fn common_points(table: &Table, comparison: &SubjectComparison) -> Vec<u64> {
     let has = |subject: &str, index: usize| {
         table.row(subject).is_some_and(|row| row.cells[index].is_some())
     };
@@ -43,7 +47,7 @@ pub fn common_points(table: &Table, contest: &Contest) -> Vec<u64> {
     let points = table.points.iter().enumerate();
     points
         .filter(|(index, point)| {
-            **point >= warm && has(&contest.one, *index) && has(&contest.other, *index)
+            **point >= warm && has(&comparison.first, *index) && has(&comparison.second, *index)
         })
         .map(|(_, point)| *point)
         .collect()

@@ -1,16 +1,16 @@
 //! The order of the subjects at each point.
 
-use crate::pairs::contests::Contests;
+use crate::pairs::comparisons::Comparisons;
 use crate::{Ranking, Row};
 
 /// The order at each of `points`.
-pub(crate) fn of(contests: &Contests<'_>, rows: &[Row], points: &[u64]) -> Vec<Ranking> {
+pub(crate) fn of(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Ranking> {
     let ranking = |(index, &point): (usize, &u64)| {
         let dead = rows.iter().filter(|row| {
             row.cells[index].is_none() && row.unfinished.iter().any(|of| of.point == point)
         });
         let unfinished = dead.map(|row| row.subject.clone()).collect();
-        Ranking { point, places: contests.places(point), unfinished }
+        Ranking { point, subjects: comparisons.ranking(point), unfinished }
     };
     points.iter().enumerate().map(ranking).collect()
 }

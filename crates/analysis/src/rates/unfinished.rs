@@ -1,7 +1,7 @@
 //! What cells that did not finish do to a rate.
 
 use crate::tables::figure::Figure;
-use crate::{Course, Estimate, Halved, Rate, Unfinished};
+use crate::{Estimate, Halved, Rate, RateTrend, Unfinished};
 
 /// `rate` as it is told from the point `one` on, where nothing finished any more beyond its last figure:
 /// it has collapsed there, as one that answers nobody has.
@@ -16,7 +16,7 @@ pub(crate) fn beyond(
     else {
         return rate;
     };
-    if last < one || rate.as_ref().is_some_and(|rate| rate.course == Course::Collapses) {
+    if last < one || rate.as_ref().is_some_and(|rate| rate.trend == RateTrend::Collapses) {
         return rate;
     }
     let (low, high) = (last as f64, dead as f64);
@@ -24,7 +24,7 @@ pub(crate) fn beyond(
     let none = Estimate { value: 0.0, low: 0.0, high: 0.0 };
     let has_one = figures.iter().any(|figure| figure.point() == one);
     Some(Rate {
-        course: Course::Collapses,
+        trend: RateTrend::Collapses,
         from: if has_one { one } else { last },
         to: dead,
         level: 0.0,

@@ -1,7 +1,7 @@
 //! Figures of a table by subject and point.
 
 use crate::pairs::thresholds::CLOSE_LEAD_MAX;
-use crate::{Estimate, PointSummary, Row, Standing, Table};
+use crate::{ComparisonOutcome, Estimate, PointSummary, Row, Table};
 
 impl Table {
     /// The row of `subject`.
@@ -51,7 +51,7 @@ impl Estimate {
     }
 }
 
-impl Standing {
+impl ComparisonOutcome {
     /// Whether the two are the same, within a bound that is known.
     pub fn is_same(&self) -> bool {
         matches!(self, Self::TooClose { ratio: Some(ratio), .. } if ratio.close_within().is_some())

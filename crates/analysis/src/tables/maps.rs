@@ -30,7 +30,7 @@ impl Map {
     /// Whether some total was compared at more than one share: else it is a line, and the table has
     /// it.
     pub fn is_wide(&self) -> bool {
-        self.spots.iter().any(|row| row.iter().flatten().count() > 1)
+        self.leads.iter().any(|row| row.iter().flatten().count() > 1)
     }
 }
 
@@ -51,11 +51,11 @@ fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
     if totals.len() < 2 || columns.len() < 2 {
         return None;
     }
-    let mut spots: Vec<Vec<Option<Lead>>> = vec![vec![None; columns.len()]; totals.len()];
+    let mut leads: Vec<Vec<Option<Lead>>> = vec![vec![None; columns.len()]; totals.len()];
     for spot in &known {
         let row = totals.binary_search(&spot.total).ok()?;
         let column = columns.iter().position(|column| column.contains(&spot.share))?;
-        spots[row][column].get_or_insert_with(|| spot.lead.clone());
+        leads[row][column].get_or_insert_with(|| spot.lead.clone());
     }
     Some(Map {
         workload: first.workload.clone(),
@@ -65,8 +65,8 @@ fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
         word: word.clone(),
         totals,
         shares: columns.iter().map(|column| column[column.len() / 2]).collect(),
-        subjects: subjects(tables, &spots),
-        spots,
+        subjects: subjects(tables, &leads),
+        leads,
     })
 }
 
@@ -94,10 +94,10 @@ fn columns(mut shares: Vec<f64>) -> Vec<Vec<f64>> {
     columns
 }
 
-/// Name and label of the subjects that stand in `spots`, in the order of the tables.
-fn subjects(tables: &[&Table], spots: &[Vec<Option<Lead>>]) -> Vec<(String, String)> {
+/// Name and label of the subjects that stand in `leads`, in the order of the tables.
+fn subjects(tables: &[&Table], leads: &[Vec<Option<Lead>>]) -> Vec<(String, String)> {
     let mut named: BTreeSet<&str> = BTreeSet::new();
-    for lead in spots.iter().flatten().flatten() {
+    for lead in leads.iter().flatten().flatten() {
         named.insert(&lead.best);
         if !lead.clear {
             named.insert(&lead.second);

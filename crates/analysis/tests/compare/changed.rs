@@ -5,7 +5,7 @@ use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Direction, Verdict, compare,
 };
 use analysis::stats::random::{generator, normal};
-use analysis::{Class, Division, Standing};
+use analysis::{Class, ComparisonOutcome, Division};
 use fixtures::{fail, late, short};
 use record::Run;
 
@@ -81,15 +81,18 @@ fn a_crossover_that_moved_came_or_went_is_told() {
     let late = run("late", &[flat, &|n| 5.0 * n]);
     let never = run("never", &[flat, &|n| 0.05 * n]);
     let moved = compared(&early, &late);
-    let standings = |found: &Comparison| match &of_kind(found, ChangeKind::Crossover)[0].detail {
-        ChangeDetail::Crossover { base, new } => [base.standing.clone(), new.standing.clone()],
+    let outcomes = |found: &Comparison| match &of_kind(found, ChangeKind::Crossover)[0].detail {
+        ChangeDetail::Crossover { base, new } => [base.outcome.clone(), new.outcome.clone()],
         other => panic!("{other:?}"),
     };
-    let both = standings(&moved);
-    assert!(both.iter().all(|of| matches!(of, Standing::Crosses { .. })), "{both:?}");
+    let both = outcomes(&moved);
+    assert!(both.iter().all(|of| matches!(of, ComparisonOutcome::Crosses { .. })), "{both:?}");
     let gone = compared(&early, &never);
-    let [_, now] = standings(&gone);
-    assert!(matches!(&now, Standing::Throughout { better, .. } if better == "s1"), "{now:?}");
+    let [_, now] = outcomes(&gone);
+    assert!(
+        matches!(&now, ComparisonOutcome::Throughout { better, .. } if better == "s1"),
+        "{now:?}"
+    );
     let came = compared(&never, &early);
     assert_eq!(of_kind(&came, ChangeKind::Crossover).len(), 1);
     let again = run("again", &[flat, &|n| 50.0 * n]);
@@ -187,5 +190,5 @@ fn a_way_that_ends_earlier_is_told() {
     let found = compared(&base, &new);
     let detail = &of_kind(&found, ChangeKind::Outcome)[0].detail;
     let ChangeDetail::CutShort { short } = detail else { panic!("{detail:?}") };
-    assert_eq!((short.reached, short.of), (1_000, 3_000));
+    assert_eq!((short.reached, short.planned), (1_000, 3_000));
 }

@@ -19,7 +19,7 @@ pub struct ShortTrajectories {
     /// The axis, for people.
     pub axis: String,
     /// The end of the axis.
-    pub of: u64,
+    pub planned: u64,
     /// How far the shortest came.
     pub reached_min: u64,
     /// How far the longest of them came.
@@ -49,10 +49,10 @@ impl CaveatKind for ShortTrajectories {
             groups.entry(group).or_default().push(short.reached);
         }
         let caveat = |(group, reached): (Group<'_>, Vec<u64>)| {
-            let (workload, subject, parameters, of, reason) = group;
+            let (workload, subject, parameters, planned, reason) = group;
             let alike = run.cells.iter().filter(|cell| {
                 let key = &cell.key;
-                let same = (&key.parameters, key.point) == (parameters, of);
+                let same = (&key.parameters, key.point) == (parameters, planned);
                 same && key.workload == workload && key.subject == subject
             });
             let info = run.plan.workloads.iter().find(|info| info.name == workload);
@@ -61,7 +61,7 @@ impl CaveatKind for ShortTrajectories {
                 subject: subject.to_owned(),
                 parameters: parameters.clone(),
                 axis: info.map_or("points", |info| info.axis.as_str()).to_owned(),
-                of,
+                planned,
                 reached_min: reached.iter().min().copied().unwrap_or(0),
                 reached_max: reached.iter().max().copied().unwrap_or(0),
                 short_rounds: reached.len(),
@@ -87,9 +87,9 @@ impl CaveatKind for ShortTrajectories {
         } else {
             format!("{} to {}", count(self.reached_min), count(self.reached_max))
         };
-        let of = count(self.of);
+        let planned = count(self.planned);
         format!(
-            "{workload} {subject}{qualifier} reached {reached} of {of} {axis} {often}: {because}"
+            "{workload} {subject}{qualifier} reached {reached} of {planned} {axis} {often}: {because}"
         )
     }
 

@@ -10,14 +10,14 @@ use crate::reasons;
 use crate::sentence::{Part, Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::pairs::notable::{common_points, notable};
-use analysis::{Contest, Estimate, Standing, Table};
+use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};
 use serde::Serialize;
 
 /// How two series compare along the axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crossover {
     /// The pair, and how the comparison ends.
-    pub contest: Contest,
+    pub comparison: SubjectComparison,
     /// The first and the last point that both have a figure at.
     pub range: Option<(u64, u64)>,
     /// How many times better the better one is at the last of these.
@@ -31,9 +31,9 @@ impl FindingKind for Crossover {
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {
-            let finding = move |contest: &Contest| {
-                let subjects = vec![contest.one.clone(), contest.other.clone()];
-                Finding::about(table, subjects, Self::new(table, contest))
+            let finding = move |comparison: &SubjectComparison| {
+                let subjects = vec![comparison.first.clone(), comparison.second.clone()];
+                Finding::about(table, subjects, Self::new(table, comparison))
             };
             selected(context, table).into_iter().map(finding)
         };
@@ -45,26 +45,35 @@ impl FindingKind for Crossover {
     }
 
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let (one, other) = (names.label(&self.contest.one), names.label(&self.contest.other));
+        let (one, other) =
+            (names.label(&self.comparison.first), names.label(&self.comparison.second));
         let pair = [one, text(" and "), other, text(names.qualifier())];
         let range = self.range_text(names);
-        match &self.contest.standing {
-            Standing::Unknown { reason } => {
+        match &self.comparison.outcome {
+            ComparisonOutcome::Unknown { reason } => {
                 let because = reasons::comparison(reason);
                 Sentence::new(pair.into_iter().chain([text(format!(" are undecided: {because}."))]))
             }
-            Standing::TooClose { most, ratio } => {
-                let rest = format!(" are {}.", alike(&range, *most, *ratio));
+            ComparisonOutcome::TooClose { max_lead, ratio } => {
+                let rest = format!(" are {}.", alike(&range, *max_lead, *ratio));
                 Sentence::new(pair.into_iter().chain([text(rest)]))
             }
-            Standing::Throughout { better, least, most, from, to, clear, of } => {
-                let (low, high) = (factor(*least), factor(*most));
+            ComparisonOutcome::Throughout {
+                better,
+                min_lead,
+                max_lead,
+                from,
+                to,
+                clear,
+                points,
+            } => {
+                let (low, high) = (factor(*min_lead), factor(*max_lead));
                 let by = if low == high { low } else { format!("{low} to {high}") };
                 let lead = match self.part(*from, *to, names) {
                     Some((part, rest)) => {
                         format!("better {part}, {by}, and too close to call {rest}")
                     }
-                    None if clear == of => format!("better throughout, {by},{range}"),
+                    None if clear == points => format!("better throughout, {by},{range}"),
                     None => format!("better, {by},{range}"),
                 };
                 let rest = [
@@ -74,11 +83,11 @@ impl FindingKind for Crossover {
                 ];
                 Sentence::new(pair.into_iter().chain(rest))
             }
-            Standing::Crosses { crossovers } => self.overtakings(crossovers, names),
-            Standing::Unsettled { changes, most } => {
-                let (times, most) = (number_word(*changes), factor(*most));
+            ComparisonOutcome::Crosses { crossovers } => self.overtakings(crossovers, names),
+            ComparisonOutcome::Unsettled { changes, max_lead } => {
+                let (times, max_lead) = (number_word(*changes), factor(*max_lead));
                 let rest = format!(
-                    " change places {times} times{range}, by up to {most}: no crossover can be named."
+                    " change places {times} times{range}, by up to {max_lead}: no crossover can be named."
                 );
                 Sentence::new(pair.into_iter().chain([text(rest)]))
             }
@@ -86,23 +95,27 @@ impl FindingKind for Crossover {
     }
 
     fn tag(&self) -> Tag {
-        let (word, tone) = match &self.contest.standing {
-            Standing::Crosses { .. } => ("overtakes", Tone::Neutral),
-            standing if standing.is_same() => ("the same", Tone::Low),
-            Standing::TooClose { .. } => ("too close", Tone::Open),
-            Standing::Throughout { .. } => ("none in range", Tone::Open),
-            Standing::Unsettled { .. } => ("unsettled", Tone::Open),
-            Standing::Unknown { .. } => ("undecided", Tone::Open),
+        let (word, tone) = match &self.comparison.outcome {
+            ComparisonOutcome::Crosses { .. } => ("overtakes", Tone::Neutral),
+            outcome if outcome.is_same() => ("the same", Tone::Low),
+            ComparisonOutcome::TooClose { .. } => ("too close", Tone::Open),
+            ComparisonOutcome::Throughout { .. } => ("none in range", Tone::Open),
+            ComparisonOutcome::Unsettled { .. } => ("unsettled", Tone::Open),
+            ComparisonOutcome::Unknown { .. } => ("undecided", Tone::Open),
         };
         Tag { word, tone }
     }
 }
 
 impl Crossover {
-    /// The comparison `contest` of `table`.
-    pub fn new(table: &Table, contest: &Contest) -> Self {
-        let common = common_points(table, contest);
-        let rows = || [&contest.one, &contest.other].into_iter().filter_map(|of| table.row(of));
+    /// The comparison `comparison` of `table`.
+    pub fn new(table: &Table, comparison: &SubjectComparison) -> Self {
+        let common = common_points(table, comparison);
+        let rows = || {
+            [&comparison.first, &comparison.second]
+                .into_iter()
+                .filter_map(|subject| table.row(subject))
+        };
         let lead_to = common.last().and_then(|&point| {
             let levels: Vec<f64> =
                 rows().filter_map(|row| Some(row.at(point)?.median.value)).collect();
@@ -111,7 +124,7 @@ impl Crossover {
         });
         let mut figures = rows().flat_map(|row| row.cells.iter().flatten());
         Self {
-            contest: contest.clone(),
+            comparison: comparison.clone(),
             range: common.first().copied().zip(common.last().copied()),
             lead_to,
             single_figures: figures.all(|figure| figure.samples < 2),
@@ -120,8 +133,8 @@ impl Crossover {
 
     /// The crossovers of the pair; empty where there are none.
     pub fn crossovers(&self) -> &[analysis::Crossover] {
-        match &self.contest.standing {
-            Standing::Crosses { crossovers } => crossovers,
+        match &self.comparison.outcome {
+            ComparisonOutcome::Crosses { crossovers } => crossovers,
             _ => &[],
         }
     }
@@ -182,35 +195,37 @@ impl Crossover {
 
 /// The comparisons of `table` that are findings: the notable ones, but a pair that is always compared is left
 /// to its trade-off where that says more.
-fn selected<'a>(context: &Context<'_>, table: &'a Table) -> Vec<&'a Contest> {
+fn selected<'a>(context: &Context<'_>, table: &'a Table) -> Vec<&'a SubjectComparison> {
     let pairs = context.rivals(table);
-    let is_traded = |contest: &Contest| {
-        let (first, second) = (contest.one.as_str(), contest.other.as_str());
+    let is_traded = |comparison: &SubjectComparison| {
+        let (first, second) = (comparison.first.as_str(), comparison.second.as_str());
         let is_pair =
             |(a, b): &&(String, String)| (a == first && b == second) || (a == second && b == first);
         let pair = pairs.iter().find(is_pair);
         let says_little = matches!(
-            contest.standing,
-            Standing::Throughout { .. } | Standing::Unknown { .. } | Standing::Unsettled { .. }
+            comparison.outcome,
+            ComparisonOutcome::Throughout { .. }
+                | ComparisonOutcome::Unknown { .. }
+                | ComparisonOutcome::Unsettled { .. }
         );
         table.headline
             && says_little
             && pair.is_some_and(|(a, b)| TradeOff::new(context, table, (a, b)).is_some())
     };
-    notable(table, pairs).into_iter().filter(|contest| !is_traded(contest)).collect()
+    notable(table, pairs).into_iter().filter(|comparison| !is_traded(comparison)).collect()
 }
 
 /// How alike two are of which neither leads: within the bound that all points together give, where there is
 /// one.
-fn alike(range: &str, most: f64, ratio: Option<Estimate>) -> String {
-    let most = at_most(most);
+fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
+    let max_lead = at_most(max_lead);
     match ratio.and_then(|ratio| Some((ratio, ratio.close_within()?))) {
         Some((ratio, bound)) => format!(
-            "the same within {}:{range} neither leads ({}; at no point by more than {most})",
+            "the same within {}:{range} neither leads ({}; at no point by more than {max_lead})",
             at_most(bound),
             ratio_with_interval(ratio)
         ),
-        None => format!("too close to call{range}: neither leads by more than {most}"),
+        None => format!("too close to call{range}: neither leads by more than {max_lead}"),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::format::{factor, number_word};
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, list, text};
 use crate::verdict::{Tag, Tone};
-use analysis::{Placed, Table};
+use analysis::{RankedSubject, Table};
 
 pub use analysis::Ranking;
 
@@ -24,8 +24,8 @@ impl FindingKind for Ranking {
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |table: &Table, ranking: &Ranking| {
-            let placed = ranking.places.iter().map(|place| &place.subject);
-            let subjects = placed.chain(&ranking.unfinished).cloned().collect();
+            let ranked = ranking.subjects.iter().map(|ranked| &ranked.subject);
+            let subjects = ranked.chain(&ranking.unfinished).cloned().collect();
             Finding::about(table, subjects, ranking.clone()).with_headline(true)
         };
         let of_table =
@@ -35,7 +35,7 @@ impl FindingKind for Ranking {
 
     /// How far the last is behind the first; infinite where some did not finish.
     fn rank(&self) -> f64 {
-        match self.places.last() {
+        match self.subjects.last() {
             _ if !self.unfinished.is_empty() => f64::INFINITY,
             Some(last) => stake(last.behind.value),
             None => 1.0,
@@ -47,11 +47,11 @@ impl FindingKind for Ranking {
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let mut parts =
             vec![text(format!("At {}{}: ", names.point(self.point), names.qualifier()))];
-        if let Some(best) = self.places.first() {
-            parts.extend(order(&self.places, best, names));
+        if let Some(best) = self.subjects.first() {
+            parts.extend(order(&self.subjects, best, names));
         }
         if !self.unfinished.is_empty() {
-            if !self.places.is_empty() {
+            if !self.subjects.is_empty() {
                 parts.push(text("; "));
             }
             parts.extend(labels(self.unfinished.iter().map(String::as_str), names));
@@ -70,7 +70,7 @@ impl FindingKind for Ranking {
 /// the first beyond, and the last.
 fn selected(table: &Table) -> Vec<&Ranking> {
     let times = |ranking: &&Ranking| table.multiple_at(ranking.point).unwrap_or(f64::INFINITY);
-    let several = |ranking: &&Ranking| ranking.places.len() + ranking.unfinished.len() > 1;
+    let several = |ranking: &&Ranking| ranking.subjects.len() + ranking.unfinished.len() > 1;
     let rankings = || table.rankings.iter().filter(several);
     let within = rankings().rfind(|ranking| times(ranking) <= 1.0 + 1e-9);
     let beyond = rankings().find(|ranking| times(ranking) > 1.0 + 1e-9);
@@ -81,9 +81,10 @@ fn selected(table: &Table) -> Vec<&Ranking> {
 }
 
 /// `byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind; byte ×7.00`.
-fn order(places: &[Placed], best: &Placed, names: &Names<'_>) -> Vec<Part> {
-    let is_first = |place: &&Placed| place.rank == 1 && place.behind.value < BANDS[0];
-    let (first, behind): (Vec<&Placed>, Vec<&Placed>) = places.iter().partition(is_first);
+fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) -> Vec<Part> {
+    let is_first = |ranked: &&RankedSubject| ranked.rank == 1 && ranked.behind.value < BANDS[0];
+    let (first, behind): (Vec<&RankedSubject>, Vec<&RankedSubject>) =
+        subjects.iter().partition(is_first);
     // Those far behind would make it thousands where it is millions.
     let level = names.unit(&[best.level]).with_symbol(best.level);
     let mut parts = group_labels(&first, names);
@@ -103,24 +104,24 @@ fn order(places: &[Placed], best: &Placed, names: &Names<'_>) -> Vec<Part> {
 }
 
 /// Those that are behind by about as much, and as surely.
-fn groups(behind: Vec<&Placed>) -> Vec<Vec<&Placed>> {
-    let band = |place: &Placed| {
-        let bounds = BANDS.iter().filter(|bound| place.behind.value >= **bound);
-        (bounds.count(), place.rank == 1)
+fn groups(behind: Vec<&RankedSubject>) -> Vec<Vec<&RankedSubject>> {
+    let band = |ranked: &RankedSubject| {
+        let bounds = BANDS.iter().filter(|bound| ranked.behind.value >= **bound);
+        (bounds.count(), ranked.rank == 1)
     };
-    let mut groups: Vec<Vec<&Placed>> = Vec::new();
-    for place in behind {
+    let mut groups: Vec<Vec<&RankedSubject>> = Vec::new();
+    for ranked in behind {
         match groups.last_mut() {
-            Some(group) if band(group[0]) == band(place) => group.push(place),
-            _ => groups.push(vec![place]),
+            Some(group) if band(group[0]) == band(ranked) => group.push(ranked),
+            _ => groups.push(vec![ranked]),
         }
     }
     groups
 }
 
 /// How far a group is behind: `×1.10`, or `×300 to ×450`.
-fn factors(group: &[&Placed]) -> String {
-    let factors = || group.iter().map(|place| place.behind.value);
+fn factors(group: &[&RankedSubject]) -> String {
+    let factors = || group.iter().map(|ranked| ranked.behind.value);
     let (min, max) = (factors().fold(f64::INFINITY, f64::min), factors().fold(0.0, f64::max));
     if max < SAME_FACTOR_MAX * min {
         return factor((min * max).sqrt());
@@ -128,8 +129,8 @@ fn factors(group: &[&Placed]) -> String {
     format!("{} to {}", factor(min), factor(max))
 }
 
-fn group_labels(group: &[&Placed], names: &Names<'_>) -> Vec<Part> {
-    labels(group.iter().map(|place| place.subject.as_str()), names)
+fn group_labels(group: &[&RankedSubject], names: &Names<'_>) -> Vec<Part> {
+    labels(group.iter().map(|ranked| ranked.subject.as_str()), names)
 }
 
 /// A list of labels, shortened where there are many.

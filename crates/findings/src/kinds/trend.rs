@@ -10,7 +10,7 @@ use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
 use analysis::rates::thresholds::COLLAPSE_MAX;
-use analysis::{Course, Estimate, Halved, Peak, Rate, Shares};
+use analysis::{Estimate, Halved, Peak, Rate, RateTrend, Shares};
 
 pub use analysis::Rate as Trend;
 
@@ -26,8 +26,8 @@ impl FindingKind for Trend {
     }
 
     fn rank(&self) -> f64 {
-        match self.course {
-            Course::Holds | Course::Rises => 1.0,
+        match self.trend {
+            RateTrend::Holds | RateTrend::Rises => 1.0,
             _ => stake(self.factor.value.min(1.0)),
         }
     }
@@ -61,13 +61,13 @@ impl<'a> Wording<'a> {
 
     fn verdict(&self) -> String {
         let rate = self.rate;
-        let course = format::course(rate.course);
+        let trend = format::trend(rate.trend);
         let counted = self.names.counted();
         let (past, range) = (self.past(), self.range());
         let ci = interval(rate.factor, significant);
-        match rate.course {
-            Course::Holds => format!(
-                "{course}{past}: {} at {}, ×{} of those at {}{}.{}",
+        match rate.trend {
+            RateTrend::Holds => format!(
+                "{trend}{past}: {} at {}, ×{} of those at {}{}.{}",
                 self.names.level(rate.level),
                 self.point(rate.to),
                 ratio(rate.factor.value),
@@ -75,21 +75,17 @@ impl<'a> Wording<'a> {
                 interval(rate.factor, ratio),
                 self.doubt()
             ),
-            Course::Rises => {
-                format!("{course}{past}: {counted} rise {} {range}{ci}.", factor(rate.factor.value))
+            RateTrend::Rises => {
+                format!("{trend}{past}: {counted} rise {} {range}{ci}.", factor(rate.factor.value))
             }
-            Course::Falls => {
+            RateTrend::Falls => {
                 let half =
                     if rate.factor.low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
-                format!(
-                    "{course}{past}: {counted} {} {range}{}{half}.",
-                    self.fall(),
-                    self.fall_ci()
-                )
+                format!("{trend}{past}: {counted} {} {range}{}{half}.", self.fall(), self.fall_ci())
             }
-            Course::Peaks => self.peaks(),
-            Course::Collapses => format!("{course}{past}: {}.{}", self.collapse(), self.doubt()),
-            Course::Undecided => self.undecided(),
+            RateTrend::Peaks => self.peaks(),
+            RateTrend::Collapses => format!("{trend}{past}: {}.{}", self.collapse(), self.doubt()),
+            RateTrend::Undecided => self.undecided(),
         }
     }
 

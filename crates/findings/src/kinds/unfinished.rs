@@ -3,11 +3,11 @@
 use super::FindingKind;
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::course;
+use crate::format::trend;
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
-use analysis::{Course, Rate, Row, Table};
+use analysis::{Rate, RateTrend, Row, Table};
 use record::FailureReason;
 use serde::Serialize;
 
@@ -27,7 +27,8 @@ impl FindingKind for Unfinished {
         let of_row = |(table, row): (&Table, &Row)| {
             // Elsewhere a caveat says it.
             let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
-            let is_finding = multiples || context.workload(table).is_some_and(|of| of.averages);
+            let is_finding =
+                multiples || context.workload(table).is_some_and(|workload| workload.averages);
             let found = is_finding && !row.unfinished.is_empty();
             found.then(|| Finding::about_row(table, row, Self::new(row)))
         };
@@ -47,17 +48,18 @@ impl FindingKind for Unfinished {
         let circumstances = reason.and_then(FailureReason::circumstances);
         let circumstances = circumstances.map_or_else(String::new, |text| format!(": {text}"));
         let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
-        let of = self.points.iter().map(|point| point.of).sum::<u32>();
+        let total = self.points.iter().map(|point| point.total).sum::<u32>();
         let points: Vec<u64> = self.points.iter().map(|point| point.point).collect();
         let at = if names.has_one_point() {
             String::new()
         } else {
             format!(" at {}", names.points(&points))
         };
-        let often = if cells == of { String::new() } else { format!(" in {cells} of {of} cells") };
-        let collapses = self
-            .collapsed_past
-            .map(|point| format!(" {} past {} and", course(Course::Collapses), names.point(point)));
+        let often =
+            if cells == total { String::new() } else { format!(" in {cells} of {total} cells") };
+        let collapses = self.collapsed_past.map(|point| {
+            format!(" {} past {} and", trend(RateTrend::Collapses), names.point(point))
+        });
         let rest = format!(
             "{} {event}{often}{at}{}.",
             collapses.unwrap_or_default(),
@@ -80,6 +82,6 @@ impl Unfinished {
 
 /// Whether all that `rate` says is that cells did not finish.
 pub(super) fn explains(row: &Row, rate: &Rate) -> bool {
-    let is_dead = rate.course == Course::Collapses && rate.factor.value <= 0.0;
-    is_dead && row.unfinished.iter().any(|of| of.point == rate.to)
+    let is_dead = rate.trend == RateTrend::Collapses && rate.factor.value <= 0.0;
+    is_dead && row.unfinished.iter().any(|unfinished| unfinished.point == rate.to)
 }

@@ -92,9 +92,9 @@ fn crossover(run: &Value, machine: &str, generations: &str, pipes: &str) -> (f64
     );
     let mut tables = run["tables"].as_array().unwrap().iter();
     let table = tables.find(|table| table["parameters"] == held).unwrap();
-    let contests = table["contests"].as_array().unwrap();
-    assert_eq!(contests.len(), 1);
-    let crossovers = contests[0]["standing"]["crossovers"].as_array().unwrap();
+    let comparisons = table["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 1);
+    let crossovers = comparisons[0]["outcome"]["crossovers"].as_array().unwrap();
     assert_eq!(crossovers.len(), 1, "{crossovers:?}");
     let found = &crossovers[0];
     assert_eq!((&found["overtakes"], &found["overtaken"]), (&"poll".into(), &"epoll".into()));

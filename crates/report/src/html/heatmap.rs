@@ -131,7 +131,7 @@ impl Sheet<'_> {
 
     /// How many share the first lead that is shared, besides the one shown.
     fn tied(&self) -> Option<usize> {
-        let mut leads = self.map.spots.iter().flatten().flatten();
+        let mut leads = self.map.leads.iter().flatten().flatten();
         leads.find(|lead| lead.is_shared()).map(|lead| lead.tied.len())
     }
 
@@ -157,7 +157,7 @@ impl Sheet<'_> {
         html! {
             tr {
                 th.number scope="row" { (whole(self.map.totals[row])) }
-                @for spot in &self.map.spots[row] { (self.spot(spot.as_ref())) }
+                @for spot in &self.map.leads[row] { (self.spot(spot.as_ref())) }
             }
         }
     }
@@ -199,7 +199,7 @@ impl Sheet<'_> {
 
     /// Names, shapes and colours of those that lead somewhere; then the strengths and the signs.
     fn legend(&self) -> Markup {
-        let leads: Vec<&Lead> = self.map.spots.iter().flatten().flatten().collect();
+        let leads: Vec<&Lead> = self.map.leads.iter().flatten().flatten().collect();
         let told = |lead: &&&Lead| lead.clear || lead.is_shared();
         let times =
             |subject: &str| leads.iter().filter(told).filter(|lead| lead.best == subject).count();
@@ -222,7 +222,7 @@ impl Sheet<'_> {
                 @if leads.iter().any(|lead| !lead.clear && !lead.is_shared()) {
                     li { span.key.close aria-hidden="true" { (CLOSE) } "too close to call" }
                 }
-                @if self.map.spots.iter().flatten().any(Option::is_none) {
+                @if self.map.leads.iter().flatten().any(Option::is_none) {
                     li { span.key.blank aria-hidden="true" { (NONE) } "not compared" }
                 }
                 @if leads.iter().any(|lead| lead.clear) { (strengths()) }
@@ -250,7 +250,7 @@ impl Sheet<'_> {
                         @for (row, total) in self.map.totals.iter().enumerate() {
                             tr {
                                 th.number scope="row" { (whole(*total)) }
-                                @for spot in &self.map.spots[row] { (self.plain(spot.as_ref())) }
+                                @for spot in &self.map.leads[row] { (self.plain(spot.as_ref())) }
                             }
                         }
                     }

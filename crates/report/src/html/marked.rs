@@ -134,7 +134,7 @@ fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
     let (label, point) = (&row.label, of.point);
     let multiple = words::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
     let at = words::one(&whole(point), &table.axis);
-    let cells = format!("{} of {}", of.cells, of.of);
+    let cells = format!("{} of {}", of.cells, of.total);
     json!({
         "kind": "unfinished",
         "subjects": [label],

@@ -7,7 +7,7 @@ use crate::words::{self, Mark};
 use ::findings::Verdict;
 use ::findings::format::exponent_of;
 use ::findings::reasons;
-use analysis::{Basis, Course, Estimate, Growth, Halved, PointSummary, Rate, Row, Table};
+use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
 use maud::{Markup, html};
 use record::Run;
 
@@ -217,7 +217,7 @@ const LITTLE: f64 = 0.1;
 fn left(rate: &Rate) -> Markup {
     let Estimate { value, low, high } = rate.factor;
     let of = whole(rate.from);
-    let figures = if rate.course == Course::Holds { ratio } else { figure };
+    let figures = if rate.trend == RateTrend::Holds { ratio } else { figure };
     // A share with more zeros than digits tells nobody anything.
     let little = value > 0.0 && value < LITTLE;
     html! {

@@ -1,6 +1,6 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
-use analysis::{Contest, Growth, Modes, Rate, Row, Scaling, Standing, Table};
+use analysis::{ComparisonOutcome, Growth, Modes, Rate, Row, Scaling, SubjectComparison, Table};
 use findings::{Data, reasons};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(super) fn tables(tables: &[Table]) -> Vec<Value> {
 fn table(table: &Table) -> Value {
     let mut value = json!(table);
     value["rows"] = table.rows.iter().map(row).collect();
-    value["contests"] = table.contests.iter().map(comparison).collect();
+    value["comparisons"] = table.comparisons.iter().map(comparison).collect();
     value
 }
 
@@ -40,7 +40,7 @@ pub(super) fn explain_finding(value: &mut Value, data: &Data) {
         Data::Trend(rate) => explain_rate(value, rate),
         Data::Scaling(scaling) => explain_scaling(&mut value["law"], &scaling.law),
         Data::Modes(modes) => explain_modes(value, modes),
-        Data::Crossover(crossover) => value["contest"] = comparison(&crossover.contest),
+        Data::Crossover(crossover) => value["comparison"] = comparison(&crossover.comparison),
         _ => {}
     }
 }
@@ -65,10 +65,10 @@ fn explain_scaling(value: &mut Value, scaling: &Scaling) {
     value["because"] = because(scaling.reason.as_ref().map(reasons::scaling));
 }
 
-fn comparison(comparison: &Contest) -> Value {
+fn comparison(comparison: &SubjectComparison) -> Value {
     let mut value = json!(comparison);
-    if let Standing::Unknown { reason } = &comparison.standing {
-        value["standing"]["because"] = json!(reasons::comparison(reason));
+    if let ComparisonOutcome::Unknown { reason } = &comparison.outcome {
+        value["outcome"]["because"] = json!(reasons::comparison(reason));
     }
     value
 }

@@ -2,7 +2,7 @@
 
 use crate::input::{Held, Spot};
 use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
-use analysis::{Crossover, Standing, Table};
+use analysis::{ComparisonOutcome, Crossover, Table};
 use findings::{Conclusions, Finding, Kind};
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ fn told<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover
                 && [one, other].iter().all(|name| finding.subjects.iter().any(|s| s == name))
         })
     };
-    let contests = table.contests.iter().filter(|c| is_told(&c.one, &c.other));
-    contests
-        .flat_map(|contest| match &contest.standing {
-            Standing::Crosses { crossovers } => crossovers.iter().collect(),
+    let comparisons = table.comparisons.iter().filter(|c| is_told(&c.first, &c.second));
+    comparisons
+        .flat_map(|comparison| match &comparison.outcome {
+            ComparisonOutcome::Crosses { crossovers } => crossovers.iter().collect(),
             _ => Vec::new(),
         })
         .collect()

@@ -71,9 +71,9 @@ fn mixed() -> Runs {
     map.subjects.iter_mut().find(|(name, _)| name == "poll").expect("poll").1 = "poll (2)".into();
     let tied: [&[&str]; 2] =
         [&["poll", "io_uring-multishot"], &["poll", "io_uring-multishot", "select", "epoll-edge"]];
-    for (lead, tied) in map.spots[0].iter_mut().flatten().zip(tied) {
+    for (lead, tied) in map.leads[0].iter_mut().flatten().zip(tied) {
         "epoll-level".clone_into(&mut lead.best);
-        (lead.clear, lead.of) = (false, 5);
+        (lead.clear, lead.measured) = (false, 5);
         lead.tied = tied.iter().map(|name| (*name).to_owned()).collect();
         lead.second = lead.tied[0].clone();
     }
@@ -88,7 +88,7 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
         let spots = spots(page, 0);
         assert_eq!(spots.len(), map.totals.len());
         let (mut clear, mut shared, mut close, mut none) = (0, 0, 0, 0);
-        for (spot, lead) in spots.iter().flatten().zip(map.spots.iter().flatten()) {
+        for (spot, lead) in spots.iter().flatten().zip(map.leads.iter().flatten()) {
             match lead {
                 Some(lead) if lead.clear => {
                     clear += 1;
@@ -203,7 +203,7 @@ fn the_sign_of_a_shared_lead_is_explained_where_there_is_one() {
         assert!(how.contains("A hatched ≈2 is one that shares its lead with 2 others:"), "{how}");
     });
     let mut clear: Runs = PIPES.clone();
-    for lead in clear[0].1.analysis.maps[0].spots.iter_mut().flatten().flatten() {
+    for lead in clear[0].1.analysis.maps[0].leads.iter_mut().flatten().flatten() {
         lead.clear = true;
         lead.tied.clear();
     }
@@ -308,7 +308,7 @@ fn the_words_below_the_map_say_the_same() {
                 [...row.querySelectorAll('td')].map((cell) => cell.textContent))",
         );
         let said: Vec<&String> = said.iter().flatten().collect();
-        let leads: Vec<&Option<Lead>> = map.spots.iter().flatten().collect();
+        let leads: Vec<&Option<Lead>> = map.leads.iter().flatten().collect();
         assert_eq!(said.len(), leads.len());
         for (said, lead) in said.into_iter().zip(leads) {
             let Some(lead) = lead else {
@@ -335,7 +335,7 @@ fn the_words_below_the_map_say_the_same() {
 #[test]
 fn a_larger_lead_has_a_stronger_colour() {
     let mut runs: Runs = PIPES.clone();
-    let row = &mut runs[0].1.analysis.maps[0].spots[0];
+    let row = &mut runs[0].1.analysis.maps[0].leads[0];
     for (lead, value) in row.iter_mut().flatten().zip([1.05, 1.2, 1.9, 40.0]) {
         (lead.clear, lead.margin.value) = (true, value);
         lead.tied.clear();
@@ -366,7 +366,7 @@ fn each_run_has_a_map_of_its_own_under_its_name() {
             let shown: Vec<Option<String>> =
                 spots(page, number).into_iter().flatten().map(|spot| spot.subject).collect();
             let wanted: Vec<Option<String>> = conclusions.analysis.maps[0]
-                .spots
+                .leads
                 .iter()
                 .flatten()
                 .map(|lead| lead.as_ref().filter(|lead| shows_the_best(lead)))
@@ -391,7 +391,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
         assert_eq!(spots(page, 0).len(), 4);
         let shown: usize = page
             .get("[...document.querySelectorAll('table.heat svg')].filter((m) => m.getBoundingClientRect().width > 8).length");
-        let leads = PIPES[0].1.analysis.maps[0].spots.iter().flatten().flatten();
+        let leads = PIPES[0].1.analysis.maps[0].leads.iter().flatten().flatten();
         assert_eq!(shown, leads.filter(|lead| shows_the_best(lead)).count());
     });
 }
@@ -399,7 +399,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
 #[test]
 fn a_workload_without_a_map_or_with_a_mere_line_of_spots_shows_none() {
     let mut line: Runs = PIPES.clone();
-    for (number, row) in line[0].1.analysis.maps[0].spots.iter_mut().enumerate() {
+    for (number, row) in line[0].1.analysis.maps[0].leads.iter_mut().enumerate() {
         for (_, spot) in row.iter_mut().enumerate().filter(|(column, _)| *column != number) {
             *spot = None;
         }

@@ -163,7 +163,7 @@ fn share_among_all(table: &mut Table, column: usize) {
     let subjects: Vec<String> = measured.map(|row| row.subject.clone()).collect();
     let lead = table.leads[column].as_mut().expect("a lead");
     lead.clear = false;
-    lead.of = subjects.len();
+    lead.measured = subjects.len();
     lead.tied = subjects.into_iter().filter(|subject| *subject != lead.best).collect();
 }
 
@@ -174,7 +174,7 @@ fn where_more_than_four_or_all_share_a_lead_nobody_is_marked() {
     share_among_all(table, 0);
     share_among_all(table, 1);
     // Five of the six lead together.
-    table.leads[1].as_mut().expect("a lead").of = 6;
+    table.leads[1].as_mut().expect("a lead").measured = 6;
     with(&runs, |page| {
         let rows = texts(page, 0);
         assert!(rows[1..3].iter().flatten().all(|text| !text.contains(['★', '≈'])), "{rows:?}");

@@ -20,7 +20,7 @@ use crate::pairs::thresholds::{LEAD_MIN, LONE_POINT_LEAD_MIN};
 /// Points in a row with the same leader.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
-    pub(super) one_leads: bool,
+    pub(super) first_leads: bool,
     /// By this point it is sure that it has led.
     pub(super) sure_by: usize,
     /// From this point on it is sure that it leads somewhere.
@@ -46,10 +46,10 @@ pub(super) fn stretches(steps: &[Step<'_>]) -> Vec<Stretch> {
     // stretches that overlap; then it is left open where each of them begins.
     let agree = forward.iter().map(|end| end.0).eq(backward.iter().map(|end| end.0));
     let mut stretches = Vec::with_capacity(forward.len());
-    for (index, &(one_leads, sure_by)) in forward.iter().enumerate() {
+    for (index, &(first_leads, sure_by)) in forward.iter().enumerate() {
         let before = index.checked_sub(1).map_or(0, |before| forward[before].1 + 1);
         let sure_from = if agree { backward[index].1 } else { before.min(sure_by) };
-        stretches.push(Stretch { one_leads, sure_by, sure_from });
+        stretches.push(Stretch { first_leads, sure_by, sure_from });
     }
     stretches
 }
@@ -66,10 +66,10 @@ fn ends(steps: &[Step<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, usize)
         for place in (start..=end).rev() {
             sum.add(&steps[index(place)]);
             let found = sum.leader(asked, count);
-            if let Some(one_leads) = found
-                && ends.last().is_none_or(|last| last.0 != one_leads)
+            if let Some(first_leads) = found
+                && ends.last().is_none_or(|last| last.0 != first_leads)
             {
-                ends.push((one_leads, index(end)));
+                ends.push((first_leads, index(end)));
                 start = end + 1;
                 break;
             }
@@ -109,11 +109,11 @@ impl Sum {
         }
         let asked =
             asked * (1.0 + errors_added(count) / STRENGTH_ERRORS) * (self.points as f64).sqrt();
-        let one_leads = self.strengths > 0.0;
-        let lead = self.leads / self.weights * if one_leads { 1.0 } else { -1.0 };
+        let first_leads = self.strengths > 0.0;
+        let lead = self.leads / self.weights * if first_leads { 1.0 } else { -1.0 };
         // Nothing is known of the chance in single figures, so they can't be pooled.
         let is_clear = !self.alone && self.strengths.abs() >= asked && lead >= LEAD_MIN.ln();
-        is_clear.then_some(one_leads)
+        is_clear.then_some(first_leads)
     }
 }
 
@@ -128,7 +128,9 @@ pub(super) fn without_blips(steps: &[Step<'_>], all: Vec<Stretch>) -> (Vec<Stret
             continue;
         }
         match kept.last_mut() {
-            Some(last) if last.one_leads == stretch.one_leads => last.sure_from = stretch.sure_from,
+            Some(last) if last.first_leads == stretch.first_leads => {
+                last.sure_from = stretch.sure_from
+            }
             _ => kept.push(stretch),
         }
     }
@@ -139,7 +141,7 @@ pub(super) fn without_blips(steps: &[Step<'_>], all: Vec<Stretch>) -> (Vec<Stret
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     /// Who leads before it.
-    pub(super) one_leads: bool,
+    pub(super) first_leads: bool,
     /// The last point before it, and how much more than the best that costs: all places that are as
     /// good as the best, ascending.
     pub(super) places: Vec<(usize, f64)>,
@@ -165,9 +167,9 @@ pub(super) fn changes(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<Change> 
 impl Change {
     /// That between these two stretches, of which `best` is the best place.
     fn of(steps: &[Step<'_>], pair: &[Stretch], best: usize, outer: [usize; 2]) -> Self {
-        let one_leads = pair[0].one_leads;
+        let first_leads = pair[0].first_leads;
         let [first, last] = window(pair);
-        let costs = Costs::of(steps.iter().map(|step| step.strength(step.lead)), one_leads);
+        let costs = Costs::of(steps.iter().map(|step| step.strength(step.lead)), first_leads);
         let cost = |at: usize| costs.at(at + 1) - costs.at(best + 1);
         // Single figures: all that lies between two clear ones is as good.
         let single = steps.iter().any(Step::is_single);
@@ -185,7 +187,7 @@ impl Change {
         while before <= last && small(before) {
             before += 1;
         }
-        Self { one_leads, places, outer, between: [after, before] }
+        Self { first_leads, places, outer, between: [after, before] }
     }
 }
 
@@ -202,7 +204,7 @@ fn best_places(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<usize> {
     let mut reached: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new())];
     for pair in stretches.windows(2) {
         let leads = steps.iter().map(|step| step.strength(step.lead));
-        let costs = Costs::of(leads, pair[0].one_leads);
+        let costs = Costs::of(leads, pair[0].first_leads);
         let [first, last] = window(pair);
         let reach = |at: usize| {
             let before = reached.iter().filter(|(_, places)| places.last().is_none_or(|p| *p < at));
@@ -224,9 +226,9 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// By the strengths of the leads; `one_leads` below.
-    pub(super) fn of(leads: impl Iterator<Item = f64> + Clone, one_leads: bool) -> Self {
-        let sign = if one_leads { 1.0 } else { -1.0 };
+    /// By the strengths of the leads; `first_leads` below.
+    pub(super) fn of(leads: impl Iterator<Item = f64> + Clone, first_leads: bool) -> Self {
+        let sign = if first_leads { 1.0 } else { -1.0 };
         let cost = |lead: f64| (STRENGTH_ERRORS * lead.clamp(0.0, POINT_SHARE_MAX)).powi(2) / 2.0;
         let mut sum: f64 = leads.clone().map(|lead| cost(sign * lead)).sum();
         let mut of = vec![sum];
@@ -257,7 +259,7 @@ impl Costs {
 /// The first and the last point of the range in which the one leader leads by enough to be of use:
 /// at the ends, points that contribute nothing to that are left out.
 pub(super) fn range(steps: &[Step<'_>], only: &Stretch) -> [usize; 2] {
-    let sign = if only.one_leads { 1.0 } else { -1.0 };
+    let sign = if only.first_leads { 1.0 } else { -1.0 };
     let margin = sign * LEAD_MIN.ln();
     let beyond = steps.iter().map(|step| sign * step.strength(step.lead - margin));
     let spared = |costs: &Costs, most: usize| {
@@ -275,14 +277,14 @@ pub(super) fn range(steps: &[Step<'_>], only: &Stretch) -> [usize; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Standing;
+    use crate::ComparisonOutcome;
     use crate::pairs::crossover::tests::{against_ten, crossovers, singles};
-    use crate::pairs::crossover::{Comparison, contest};
+    use crate::pairs::crossover::{Comparison, compare_series};
 
     /// Better, from, to, clear.
-    fn throughout(standing: Standing) -> (String, u64, u64, usize) {
-        let Standing::Throughout { better, from, to, clear, .. } = standing else {
-            panic!("{standing:?}")
+    fn throughout(outcome: ComparisonOutcome) -> (String, u64, u64, usize) {
+        let ComparisonOutcome::Throughout { better, from, to, clear, .. } = outcome else {
+            panic!("{outcome:?}")
         };
         (better, from, to, clear)
     }
@@ -294,10 +296,10 @@ mod tests {
         assert_eq!((better.as_str(), from, to, clear), ("ten", 10, 3000, 0));
         // Three of them are not, whatever the others.
         let half = against_ten([11.5, 11.5, 11.5, 10.0, 10.0, 10.0], 0.06);
-        assert!(matches!(half, Standing::Unknown { .. }), "{half:?}");
+        assert!(matches!(half, ComparisonOutcome::Unknown { .. }), "{half:?}");
         // Sure as it may be, 1.5 % is of no use to anybody.
         let small = against_ten([10.15; 6], 0.004);
-        assert!(matches!(small, Standing::TooClose { .. }), "{small:?}");
+        assert!(matches!(small, ComparisonOutcome::TooClose { .. }), "{small:?}");
     }
 
     #[test]
@@ -323,16 +325,16 @@ mod tests {
     #[test]
     fn one_point_does_not_decide_for_others() {
         let medians = [10.2, 10.1, 10.2, 12.4, 10.1, 10.2];
-        let standing = against_ten(medians, 0.05);
-        assert!(matches!(standing, Standing::Unknown { .. }), "{standing:?}");
+        let outcome = against_ten(medians, 0.05);
+        assert!(matches!(outcome, ComparisonOutcome::Unknown { .. }), "{outcome:?}");
     }
 
     #[test]
     fn single_figures_are_not_pooled() {
         let flat: Vec<(u64, f64)> = (1..20).map(|point| (point, 10.0)).collect();
         let more: Vec<(u64, f64)> = (1..20).map(|point| (point, 10.08)).collect();
-        let standing = contest(&singles("flat", &flat), &singles("more", &more));
-        assert!(matches!(standing, Standing::TooClose { .. }), "{standing:?}");
+        let outcome = compare_series(&singles("flat", &flat), &singles("more", &more));
+        assert!(matches!(outcome, ComparisonOutcome::TooClose { .. }), "{outcome:?}");
     }
 
     /// The nearest place on either side of which all leads have their sign costs nothing.
@@ -359,7 +361,7 @@ mod tests {
     fn two_changes_are_placed_together() {
         let one = singles("one", &[(1, 5.0), (2, 4.0), (3, 1.0), (4, 1.0), (5, 5.0), (6, 4.0)]);
         let other = singles("other", &[(1, 1.0), (2, 1.0), (3, 5.0), (4, 4.0), (5, 1.0), (6, 1.0)]);
-        let comparison = Comparison::of(&one, &other);
+        let comparison = Comparison::new(&one, &other);
         let found = stretches(&comparison.steps);
         assert_eq!(found.len(), 3);
         assert_eq!(best_places(&comparison.steps, &found), [1, 3]);

@@ -13,10 +13,11 @@ use crate::Estimate;
 pub(super) fn place(steps: &[Step<'_>], change: &Change, shift: f64) -> Estimate {
     let measured: Vec<[f64; 2]> =
         steps.iter().map(|step| step.places.map(|place| place.worth)).collect();
-    let one_leads = change.one_leads;
+    let first_leads = change.first_leads;
     let (mut sum, mut weights) = (0.0, 0.0);
     for &(at, cost) in &change.places {
-        let turns = (steps[at].lead > 0.0) == one_leads && (steps[at + 1].lead > 0.0) != one_leads;
+        let turns =
+            (steps[at].lead > 0.0) == first_leads && (steps[at + 1].lead > 0.0) != first_leads;
         let weight = if turns { (-cost).exp() } else { 0.0 };
         sum += weight * zero_after(steps, &measured, at, shift).straight;
         weights += weight;
@@ -32,8 +33,9 @@ pub(super) fn place(steps: &[Step<'_>], change: &Change, shift: f64) -> Estimate
         for (slot, step) in drawn.iter_mut().zip(steps) {
             *slot = step.draw(replicate);
         }
-        let leads = steps.iter().zip(&drawn).map(|(step, [one, other])| step.strength(one - other));
-        let at = Costs::of(leads, one_leads).cheapest([first + 1, last + 1]) - 1;
+        let leads =
+            steps.iter().zip(&drawn).map(|(step, [first, second])| step.strength(first - second));
+        let at = Costs::of(leads, first_leads).cheapest([first + 1, last + 1]) - 1;
         let zero = zero_after(steps, &drawn, at, shift);
         lows.push(zero.straight.min(zero.of_sums).min(zero.smooth));
         highs.push(zero.straight.max(zero.of_sums).max(zero.smooth));
@@ -129,7 +131,7 @@ mod tests {
             };
             let (one, other) =
                 (singles("one", &figures(&costs)), singles("other", &figures(&|_| flat)));
-            let comparison = Comparison::of(&one, &other);
+            let comparison = Comparison::new(&one, &other);
             let steps = &comparison.steps;
             let worths: Vec<[f64; 2]> =
                 steps.iter().map(|step| step.places.map(|place| place.worth)).collect();
@@ -147,7 +149,7 @@ mod tests {
     fn a_peak_is_flat() {
         let one = singles("one", &[(1, 1.0), (10, 10.0), (100, 1.0), (1000, 0.01)]);
         let other = singles("other", &[(1, 1.0), (10, 1.0), (100, 1.0), (1000, 1.0)]);
-        let comparison = Comparison::of(&one, &other);
+        let comparison = Comparison::new(&one, &other);
         let steps = &comparison.steps;
         let slope_at = |index| slope(steps, |i| steps[i].lead, index);
         assert!(slope_at(1).abs() < 1e-12);

@@ -1,0 +1,96 @@
+//! Every series of a table compared with every other: which is best at each point, and where that changes.
+
+use crate::pairs::crossover::{Comparison, Series};
+use crate::{Estimate, Lead, RankedSubject, SubjectComparison};
+
+/// All pairs of the series of one table.
+pub(crate) struct Comparisons<'a> {
+    series: &'a [Series],
+    /// The comparison of series `i` with series `j`, for `i` < `j`, row by row.
+    pairs: Vec<Vec<Comparison<'a>>>,
+}
+
+impl<'a> Comparisons<'a> {
+    pub(crate) fn new(series: &'a [Series]) -> Self {
+        let with_later = |(index, first): (usize, &'a Series)| {
+            series[index + 1..].iter().map(|second| Comparison::new(first, second)).collect()
+        };
+        Self { series, pairs: series.iter().enumerate().map(with_later).collect() }
+    }
+
+    /// How each pair compares, in the order of the series.
+    pub(crate) fn outcomes(&self) -> Vec<SubjectComparison> {
+        let outcome = |pair: &Comparison<'_>| SubjectComparison {
+            first: pair.first().subject().to_owned(),
+            second: pair.second().subject().to_owned(),
+            outcome: pair.outcome(),
+        };
+        self.pairs.iter().flatten().map(outcome).collect()
+    }
+
+    /// The best subject at `point`, where at least two have a figure.
+    pub(crate) fn lead(&self, point: u64) -> Option<Lead> {
+        let ranked = self.ranked(point);
+        let [best, second, ..] = *ranked.as_slice() else { return None };
+        let tied: Vec<String> = ranked[1..]
+            .iter()
+            .filter(|&&index| !self.beats(best, index, point))
+            .map(|&index| self.subject(index))
+            .collect();
+        Some(Lead {
+            best: self.subject(best),
+            second: self.subject(second),
+            margin: Comparison::new(&self.series[best], &self.series[second]).lead_at(point)?,
+            clear: tied.is_empty(),
+            tied,
+            measured: ranked.len(),
+        })
+    }
+
+    /// All subjects with a figure at `point`, the best first.
+    pub(crate) fn ranking(&self, point: u64) -> Vec<RankedSubject> {
+        let ranked = self.ranked(point);
+        let Some(&best) = ranked.first() else { return Vec::new() };
+        let subject = |&index: &usize| {
+            let better = ranked.iter().filter(|&&rival| self.beats(rival, index, point));
+            let tied = ranked.iter().filter(|&&rival| {
+                let decided = self.beats(rival, index, point) || self.beats(index, rival, point);
+                rival != index && !decided
+            });
+            let lead = Comparison::new(&self.series[best], &self.series[index]).lead_at(point);
+            let itself = Estimate { value: 1.0, low: 1.0, high: 1.0 };
+            Some(RankedSubject {
+                subject: self.subject(index),
+                level: self.series[index].median_at(point)?,
+                rank: 1 + better.count(),
+                behind: lead.filter(|_| index != best).unwrap_or(itself),
+                tied: tied.map(|&rival| self.subject(rival)).collect(),
+            })
+        };
+        ranked.iter().filter_map(subject).collect()
+    }
+
+    /// The indices of the series with a figure at `point`, the best first; of two that are equal, the one
+    /// that is higher in the table.
+    fn ranked(&self, point: u64) -> Vec<usize> {
+        let mut ranked: Vec<(usize, f64)> = Vec::new();
+        for (index, series) in self.series.iter().enumerate() {
+            ranked.extend(series.worth_at(point).map(|worth| (index, worth)));
+        }
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ranked.into_iter().map(|(index, _)| index).collect()
+    }
+
+    fn subject(&self, index: usize) -> String {
+        self.series[index].subject().to_owned()
+    }
+
+    /// Whether series `index` is clearly better than series `rival` at `point`.
+    fn beats(&self, index: usize, rival: usize, point: u64) -> bool {
+        if index == rival {
+            return false;
+        }
+        let (first, second) = (index.min(rival), index.max(rival));
+        self.pairs[first][second - first - 1].first_leads_at(point) == Some(index == first)
+    }
+}

@@ -344,6 +344,24 @@ fn what_is_not_comparable_with_the_newest_is_left_out_with_the_reason() {
 }
 
 #[test]
+fn runs_of_another_machine_with_equal_hardware_are_left_out_by_its_name() {
+    let mut runs = with_a_step(12, 7, 1.2);
+    for (index, run) in runs.iter_mut().enumerate() {
+        let (name, id) = if index < 4 { ("alpha", "1") } else { ("beta", "2") };
+        run.machine.insert(record::HOST_NAME.into(), name.into());
+        run.machine.insert(record::HOST_ID.into(), id.into());
+    }
+    // A record of an older knee does not say which machine it was.
+    runs[0].machine.remove(record::HOST_ID);
+    let history = of(runs);
+    let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
+    assert_eq!(numbers, [1, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let left_out: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
+    let reason = "another machine (alpha: A CPU, 2 CPUs, and not beta: A CPU, 2 CPUs)";
+    assert_eq!(left_out, [format!("Runs 2 to 4 are left out: {reason}")]);
+}
+
+#[test]
 fn runs_that_measured_other_points_make_lines_of_their_own() {
     let runs = (1..=6)
         .map(|number| match number {

@@ -117,7 +117,7 @@ pub(crate) fn measured(
 ) -> Option<Cell> {
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
-    let order = order(plan, key, &settings.clock, scratch);
+    let order = order(plan, settings.secrets.reveal(key), &settings.clock, scratch);
     let deadline = Duration::from_millis(plan.deadline_ms);
     ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
 }
@@ -152,12 +152,12 @@ fn own_ns(run: &Run) -> u64 {
     workers.sum::<u64>() + here.user_ns + here.system_ns
 }
 
-fn order(plan: &Plan, key: &CellKey, calibrated: &Calibrated, scratch: PathBuf) -> Order {
+fn order(plan: &Plan, key: CellKey, calibrated: &Calibrated, scratch: PathBuf) -> Order {
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
     Order {
-        key: key.clone(),
         axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
-        seed: cell_seed(plan.seed, key),
+        seed: cell_seed(plan.seed, &key),
+        key,
         measure_ms: plan.measure_ms,
         pinned_cpus: plan.pinned_cpus.clone(),
         scratch,

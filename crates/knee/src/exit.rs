@@ -2,7 +2,7 @@
 
 use printable::clean;
 use record::Error;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -148,5 +148,5 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::NewerSchema { .. }
             | Error::Truncated { .. }
             | Error::Damaged { .. }
-    )
+    ) || matches!(error, Error::NoFolder { cause, .. } if cause.kind() != ErrorKind::StorageFull)
 }

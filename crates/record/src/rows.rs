@@ -3,7 +3,7 @@
 use crate::error::At;
 use crate::seal::{self, Seal};
 use crate::{
-    Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old,
+    Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old, url,
 };
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
@@ -322,10 +322,11 @@ pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Erro
 
 /// A value as the JSON of a column.
 pub(crate) fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| Error::Invalid {
+    let text = serde_json::to_string(value).map_err(|error| Error::Invalid {
         path: path.into(),
         what: format!("a value that JSON can't hold ({error})"),
-    })
+    })?;
+    Ok(url::without_user_info(&text).into_owned())
 }
 
 /// The value of a column that holds JSON.
@@ -335,7 +336,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     path: &Path,
 ) -> Result<T, Error> {
     let text: String = row.get(column).at(path)?;
-    serde_json::from_str(&text).map_err(|error| Error::Damaged {
+    serde_json::from_str(&url::without_user_info(&text)).map_err(|error| Error::Damaged {
         path: path.into(),
         detail: format!("column {column}: {error}"),
     })

@@ -4,7 +4,7 @@ use crate::error::At;
 use crate::place::{self, Found, Journal};
 use crate::{
     Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
-    schema, seal, url,
+    schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -556,8 +556,7 @@ fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
 
 /// The command line. An older knee kept passwords in URLs.
 fn command(row: &Row<'_>, path: &Path) -> Result<Vec<String>, Error> {
-    let words: Vec<String> = rows::from_json(row, "command", path)?;
-    Ok(words.iter().map(|word| url::without_user_info(word).into_owned()).collect())
+    rows::from_json(row, "command", path)
 }
 
 /// The summary of a run of which some columns can't be read: without them.

@@ -111,7 +111,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
             }
         }
     };
-    markup.into_string()
+    printable::clean(&markup.into_string(), false)
 }
 
 /// The workloads of all runs, each once, in the order of the first run that has it.

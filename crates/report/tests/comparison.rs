@@ -221,3 +221,33 @@ fn runs_of_two_records_are_told_apart_where_their_numbers_are_alike() {
         assert!(page.contains(&name), "{name}");
     }
 }
+
+#[test]
+fn a_page_of_several_machines_names_them_in_its_legend() {
+    let (mut runs, _) = compared(false);
+    runs.push(runs[0].clone());
+    let hosts = ["alpha", "beta", "gamma"];
+    for ((run, _), host) in runs.iter_mut().zip(hosts) {
+        run.summary.number = 1;
+        run.host_before.facts.insert(record::HOST_NAME.to_owned(), host.to_owned());
+    }
+    let page = report::html::page(&runs);
+    for ((run, _), host) in runs.iter().zip(hosts) {
+        let name = format!("run 1 ({}) on {host}", &run.summary.id[..6]);
+        assert!(page.matches(&name).count() > 1, "{name}");
+    }
+    assert!(page.contains("\"apart\":[\"alpha\",\"beta\",\"gamma\"]"), "the plot's names");
+}
+
+#[test]
+fn characters_that_turn_or_hide_text_reach_no_page() {
+    let (mut runs, _) = compared(false);
+    runs[0]
+        .0
+        .host_before
+        .facts
+        .insert("cpu.model".to_owned(), "a\u{202e}b\u{200b}c\u{1b}[2Jd".to_owned());
+    let page = report::html::page(&runs);
+    assert!(page.contains("a b c [2Jd"));
+    assert!(page.chars().all(|c| c == '\n' || c == '\t' || printable::is_printable(c)));
+}

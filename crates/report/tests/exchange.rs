@@ -298,7 +298,7 @@ fn the_sentence_of_a_change_may_be_that_of_another_version() {
 
 #[test]
 fn a_text_that_gives_orders_to_a_terminal_is_refused_with_its_line() {
-    let orders = ["\u{1b}[2J", "two\nlines", "a\u{7f}", "a\u{9b}31m"];
+    let orders = ["\u{1b}[2J", "two\nlines", "a\u{7f}", "a\u{9b}31m", "a\u{202e}b", "a\u{200b}b"];
     for order in orders {
         for changed in [
             refused(|run| run["summary"]["command"][0] = json!(order)),
@@ -306,7 +306,8 @@ fn a_text_that_gives_orders_to_a_terminal_is_refused_with_its_line() {
             refused(|run| run["plan"]["workloads"][0]["subjects"][0]["label"] = json!(order)),
             refused(|run| run["host"]["before"]["facts"]["cpu.model"] = json!(order)),
         ] {
-            let wanted = changed.ends_with(": a text with a control character in it");
+            let wanted =
+                changed.ends_with(": a text with a control or an invisible character in it");
             assert!(wanted && changed.starts_with("line "), "{order:?}: {changed}");
         }
     }

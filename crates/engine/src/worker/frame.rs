@@ -90,7 +90,9 @@ impl Reply {
         if crc32fast::hash(body) != checksum {
             return Err(ReplyFault::WrongChecksum);
         }
-        serde_json::from_slice(body)
+        // Reasons and facts may quote a parameter with a password in it.
+        let text = String::from_utf8_lossy(body);
+        serde_json::from_str(&record::without_user_info(&text))
             .map_err(|error| ReplyFault::Unreadable { error: error.to_string() })
     }
 }

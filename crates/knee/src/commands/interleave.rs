@@ -34,15 +34,17 @@ pub fn interleaved(asked: &Asked, with: &str, command: Vec<String>) -> Result<(R
         let what = "--interleave measures every round of both: leave out --budget and --precision";
         return Err(Trouble::usage(what));
     }
-    let plan = run::planned_in_turns(asked)?;
-    let settings = Settings::new(engine::calibrate(), stop);
+    let (plan, secrets) = run::planned_in_turns(asked)?;
+    let mut settings = Settings::new(engine::calibrate(), stop);
+    settings.secrets = secrets;
     let starter = Starter::through(words.clone());
     engine::try_out(&starter, &nothing(), "times", &settings)
         .map_err(|why| refused(with, &no_worker(&why, with)))?;
     same_workloads(&plan, with, &words)?;
 
     let mut base = begun(&plan, &labels, command.clone(), OWN, &settings.clock);
-    let mut new = begun(&plan, &labels, command, with.trim(), &settings.clock);
+    let mut new =
+        begun(&plan, &labels, command, &::record::without_user_info(with.trim()), &settings.clock);
     new.summary.version = version(&words).unwrap_or_else(|| "unknown".to_owned());
     base.plan.beside.clone_from(&new.summary.id);
     new.plan.beside.clone_from(&base.summary.id);

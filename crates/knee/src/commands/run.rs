@@ -18,7 +18,7 @@ use ::record::{
     Archive, HOST_NAME, HostDifference, HostRole, Outcome, Run, RunState, RunSummary, SqliteArchive,
 };
 use ::report::json::Samples;
-use engine::{Calibrated, Settings, Stop, Unsaved};
+use engine::{Settings, Stop, Unsaved};
 use findings::Conclusions;
 use std::path::{Path, PathBuf};
 
@@ -53,10 +53,10 @@ pub fn measured(
     if let Some(page) = &asked.output {
         report::check(page, Some(&file))?;
     }
-    let settings = Settings::new(engine::calibrate(), stop);
+    let mut settings = Settings::new(engine::calibrate(), stop);
     let mut claimed = match &asked.resume {
         Some(name) => resumed(&file, name, asked.record_file.file.is_some())?,
-        None => begun(asked, command, &file, &settings.clock)?,
+        None => begun(asked, command, &file, &mut settings)?,
     };
 
     let mut progress = Progress::of(&claimed.run.plan);
@@ -73,17 +73,18 @@ fn begun(
     asked: &Asked,
     command: Vec<String>,
     file: &Path,
-    clock: &Calibrated,
+    settings: &mut Settings,
 ) -> Result<ClaimedRun, Trouble> {
     let labels = labels(&asked.labels)?;
-    let plan = planned(asked)?;
+    let (plan, secrets) = planned(asked)?;
+    settings.secrets = secrets;
     let opened = SqliteArchive::open(file);
     if let Err(error) = &opened
         && names_the_wrong_thing(error)
     {
         return Err(Trouble::usage(error.to_string()));
     }
-    let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
+    let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &settings.clock);
     run.summary.labels = labels;
     if let Some(name) = &asked.host_name {
         run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
@@ -168,6 +169,10 @@ fn same_conditions(run: &Run) -> Result<(), Trouble> {
     }
     if !run.plan.beside.is_empty() {
         return refused(format!("its cells took turns with those of run {}", run.plan.beside));
+    }
+    let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
+    if let Some(value) = values.find(|value| value.to_string().contains("://***@")) {
+        return refused(format!("the user name or password in `{value}` was not recorded"));
     }
     for workload in &run.plan.workloads {
         let here = workloads::TABLE.iter().map(|row| row.about());

@@ -244,7 +244,11 @@ fn what_a_stranger_could_put_in_is_refused_before_anything_is_imported() {
     let good = write(&knee, "good.csv", "n,s,who\n1,1,a\n2,2,a\n");
     let large = write(&knee, "large.csv", "n,s,who\n1,1,a\n2,1e308,a\n");
     refused(&knee, &["import", &quarter], &["summary.state is complete, and 30 of 120 cells"]);
-    refused(&knee, &["import", &order], &["order.json, line ", "a text with a control character"]);
+    refused(
+        &knee,
+        &["import", &order],
+        &["order.json, line ", "a text with a control or an invisible character"],
+    );
     let words = ["import", &good, &large, "--x", "n", "--y", "s", "--by", "who"];
     refused(&knee, &words, &["large.csv, line 3: s is too large for ns"]);
     let twice = ["--label", "a=1", "--label", "a=2"];

@@ -166,10 +166,53 @@ fn a_password_in_a_url_is_not_recorded() {
     assert!(run.summary.command.iter().any(|word| word == "origin=http://***@host/x"));
 }
 
+/// The command gets it all the same.
+#[test]
+fn a_password_in_a_parameter_is_recorded_and_printed_nowhere() {
+    let knee = Knee::new();
+    let seen = knee.folder.path().join("seen");
+    let tree = tempfile::tempdir().unwrap();
+    std::fs::write(tree.path().join("a.c"), "").unwrap();
+    let build = format!(
+        "run build --rounds 1 --subjects half --warm-up none --clean true --json --tree {}",
+        tree.path().display()
+    );
+    for (end, code) in [("", 0), ("; false", 1)] {
+        let command = format!("echo http://me:secret@host/x | tee {} >&2{end}", seen.display());
+        let script = format!("\"$KNEE\" {build} --command '{command}'");
+        let came = came(&mut knee.shell(&script));
+        assert_eq!(came.code, Some(code), "{}", came.err);
+        assert_eq!(std::fs::read_to_string(&seen).unwrap(), "http://me:secret@host/x\n");
+        std::fs::remove_file(&seen).unwrap();
+        assert!(!format!("{came:?}").contains("secret"), "{}", came.err);
+        for file in knee.files() {
+            let bytes = std::fs::read(knee.folder.path().join(&file)).unwrap();
+            assert!(!bytes.windows(6).any(|window| window == b"secret"), "{file}");
+        }
+        let run = knee.last_run();
+        assert!(run.plan.cells[0].parameters["command"].to_string().contains("//***@host/x"));
+    }
+    let same = "--command 'true http://a@h/' --command 'true http://b@h/'";
+    let same = came(&mut knee.shell(&format!("\"$KNEE\" {build} {same}")));
+    assert_eq!(same.code, Some(2), "two values with one text in the record: {same:?}");
+}
+
 #[test]
 fn a_record_that_can_not_be_made_is_refused_for_its_true_reason_before_anything_is_measured() {
     let knee = Knee::new();
-    let came = came(&mut knee.shell(&format!("\"$KNEE\" {SHORT} --record /proc/x.db")));
-    assert_eq!((came.code, came.out.as_str()), (Some(2), ""), "{came:?}");
-    assert!(came.err.starts_with("knee: /proc/x.db can't be made"), "{came:?}");
+    for (record, missing) in [("/proc/x.db", "/proc/x.db"), ("/proc/a/b.db", "/proc/a")] {
+        let came = came(&mut knee.shell(&format!("\"$KNEE\" {SHORT} --record {record}")));
+        assert_eq!((came.code, came.out.as_str()), (Some(2), ""), "{came:?}");
+        assert!(came.err.contains(&format!("{missing} can't be made (")), "{came:?}");
+    }
+}
+
+#[test]
+fn a_host_name_of_the_users_own_is_kept_for_the_whole_run() {
+    let knee = Knee::new();
+    let came = came(&mut knee.shell(&format!("\"$KNEE\" {SHORT} --host-name rack-7")));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    let hosts = [Some(&run.host_before), run.host_after.as_ref()];
+    assert_eq!(hosts.map(|host| host.unwrap().fact(record::HOST_NAME)), [Some("rack-7"); 2]);
 }

@@ -53,7 +53,7 @@ pub fn page(history: &History) -> String {
             }
         }
     };
-    markup.into_string()
+    printable::clean(&markup.into_string(), false)
 }
 
 fn header(history: &History, title: &str) -> Markup {

@@ -1,5 +1,5 @@
-//! Whether the texts of a document can be shown as they are: a control character among them could give
-//! orders to a terminal, or make lines of its own in a list.
+//! Whether the texts of a document can be shown as they are: a control character could give orders to a
+//! terminal or begin a line of its own in a list, and an invisible one could turn or hide its neighbours.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 /// The last output of a failed cell's command, as it said it: only kept, and shown nowhere.
 const KEPT: &str = "detail";
 
-/// Refuses the first text with a control character in it, keys included.
+/// Refuses the first text with a character that is not printable, keys included.
 pub(super) fn check(bytes: &[u8]) -> serde_json::Result<()> {
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let shown = Texts { shown: true };
@@ -37,8 +37,8 @@ impl<'de> Visitor<'de> for Texts {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
-        if self.shown && text.contains(char::is_control) {
-            return Err(E::custom("a text with a control character in it"));
+        if self.shown && !text.chars().all(printable::is_printable) {
+            return Err(E::custom("a text with a control or an invisible character in it"));
         }
         Ok(text == KEPT)
     }

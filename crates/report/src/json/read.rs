@@ -30,7 +30,7 @@ pub struct Unreadable(String);
 impl Unreadable {
     /// What is quoted of the text may have anything in it, orders to a terminal included.
     fn new(what: impl AsRef<str>) -> Self {
-        Self(what.as_ref().replace(char::is_control, " "))
+        Self(printable::replace_unprintable(what.as_ref()))
     }
 
     /// The parser's words, with the place before them.

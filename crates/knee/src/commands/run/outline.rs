@@ -25,7 +25,7 @@ const CALL_MS: f64 = 0.02;
 pub fn print(asked: &Asked, file: &Path) -> Result<Exit, Trouble> {
     // What a run would refuse is refused here too.
     labels(&asked.labels)?;
-    let plan = planned(asked)?;
+    let (plan, _) = planned(asked)?;
     let estimate = Estimate::of(&plan, file);
     if asked.json {
         output::print_json(&json(&plan, &estimate))?;

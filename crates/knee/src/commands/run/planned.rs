@@ -3,12 +3,13 @@
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, complain};
 use crate::{config, like};
-use ::record::Plan;
-use engine::RunRequest;
+use ::record::{Plan, Value};
+use engine::{RunRequest, Secrets};
 
-/// The plan of what was asked for. With a budget it holds every round that there may be.
-pub fn planned(asked: &Asked) -> Result<Plan, Trouble> {
-    Ok(engine::plan(&request(asked)?, workloads::TABLE)?)
+/// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
+pub fn planned(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
+    let (request, secrets) = request(asked)?;
+    Ok((engine::plan(&request, workloads::TABLE)?, secrets))
 }
 
 /// Rounds of two runs that take turns, where none are named. A comparison asks for more than a run: with
@@ -16,8 +17,8 @@ pub fn planned(asked: &Asked) -> Result<Plan, Trouble> {
 const ROUNDS_IN_TURNS: u32 = 20;
 
 /// The plan of two runs that take turns: every round of both. A budget of the suite is left out.
-pub fn planned_in_turns(asked: &Asked) -> Result<Plan, Trouble> {
-    let mut request = request(asked)?;
+pub fn planned_in_turns(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
+    let (mut request, secrets) = request(asked)?;
     if !request.quick && !request.full {
         request.rounds.get_or_insert(ROUNDS_IN_TURNS);
     }
@@ -26,10 +27,26 @@ pub fn planned_in_turns(asked: &Asked) -> Result<Plan, Trouble> {
             "knee: the suite's budget and precision are left out: both sides measure every round",
         );
     }
-    Ok(engine::plan(&request, workloads::TABLE)?)
+    Ok((engine::plan(&request, workloads::TABLE)?, secrets))
 }
 
-fn request(asked: &Asked) -> Result<RunRequest, Trouble> {
+/// The request without passwords in URLs, and what was removed from it.
+fn request(asked: &Asked) -> Result<(RunRequest, Secrets), Trouble> {
     let flags = like::with_original(asked.like.as_deref(), asked.request());
-    config::with_suite(asked, flags)
+    let mut request = config::with_suite(asked, flags)?;
+    let mut secrets = Secrets::default();
+    let overrides = request.overrides.values_mut().map(|overrides| &mut overrides.parameters);
+    for (name, values) in overrides.chain([&mut request.parameters]).flatten() {
+        for value in values {
+            *value = secrets.hide(value).map_err(|hidden| same_without_password(name, &hidden))?;
+        }
+    }
+    Ok((request, secrets))
+}
+
+fn same_without_password(name: &str, hidden: &Value) -> Trouble {
+    Trouble::usage(format!(
+        "--{name}: two values differ only in user name or password ({hidden}), which are not recorded; \
+         measure one of them"
+    ))
 }

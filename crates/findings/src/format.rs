@@ -15,10 +15,14 @@ pub fn interval(of: Estimate, figure: fn(f64) -> String) -> String {
     }
 }
 
+/// A ratio as a multiple or as a percentage: `1.2`, `83 %`.
+pub fn proportion(ratio: f64, is_multiple: bool) -> String {
+    if is_multiple { multiple(ratio) } else { percent(ratio) }
+}
+
 /// A ratio with its word: `83 % active`, or `1.2 per CPU`.
 pub fn share(shares: &Shares, ratio: f64) -> String {
-    let figure = if shares.multiple { multiple(ratio) } else { percent(ratio) };
-    format!("{figure} {}", shares.word)
+    format!("{} {}", proportion(ratio, shares.multiple), shares.word)
 }
 
 /// `thread` → `threads`, `address` → `addresses`; a plural stays.

@@ -1,10 +1,9 @@
 //! Advice as text and as JSON.
 
-use crate::figures::{Unit, factor, figure, percent, whole};
 use crate::layout::{INDENT, Style, WIDTH_MIN, display_width, wrapped_whole};
-use crate::words;
 use analysis::Estimate;
 use analysis::advise::{Advice, Nearest};
+use findings::format::{Unit, count, factor, list, percent, significant};
 use serde_json::{Value, json};
 
 /// Advice, with where it comes from.
@@ -75,14 +74,14 @@ pub fn json(said: &Said) -> Value {
 /// `1,000 watched descriptors, 100 of them active (10 %)`.
 fn question(advice: &Advice) -> String {
     let spot = advice.spot;
-    let (total, active) = (whole(spot.total.round() as u64), count(spot.active));
+    let (total, active) = (count(spot.total.round() as u64), mean_count(spot.active));
     let share = percent(spot.active / spot.total);
     format!("{total} watched descriptors, {active} of them active at a time ({share})")
 }
 
 /// A mean has decimals, a count has none.
-fn count(number: f64) -> String {
-    if number.fract() == 0.0 { whole(number as u64) } else { figure(number) }
+fn mean_count(number: f64) -> String {
+    if number.fract() == 0.0 { count(number as u64) } else { significant(number) }
 }
 
 fn ranking(advice: &Advice, width: usize) -> Vec<String> {
@@ -125,7 +124,7 @@ fn table(advice: &Advice, unit: &Unit) -> Vec<String> {
 }
 
 fn absent(advice: &Advice) -> Option<String> {
-    let names = words::list(&advice.absent);
+    let names = list(&advice.absent);
     (!advice.absent.is_empty()).then(|| format!("Not measured there: {names}."))
 }
 
@@ -143,7 +142,7 @@ fn verdict(advice: &Advice) -> Option<String> {
     let [first, second, ..] = advice.ranking.as_slice() else { return None };
     let margin = advice.margin?;
     let by = factor(margin.value);
-    let (low, high) = (figure(margin.low), figure(margin.high));
+    let (low, high) = (significant(margin.low), significant(margin.high));
     Some(if advice.clear {
         let (first, second) = (&first.label, &second.label);
         format!("{first} is the cheapest here, {by} before {second} (95 % {low} to {high}).")
@@ -164,7 +163,7 @@ fn nearest(advice: &Advice) -> Option<String> {
     } else {
         String::new()
     };
-    let total = whole(*total);
+    let total = count(*total);
     Some(format!(
         "The nearest crossover, with {total} watched: {over} overtakes {under} at {at} active{interval}."
     ))
@@ -182,8 +181,8 @@ fn origin(said: &Said) -> String {
     let between = if low == high {
         String::new()
     } else {
-        format!("; interpolated between {} and {} watched", whole(low), whole(high))
+        format!("; interpolated between {} and {} watched", count(low), count(high))
     };
     let workload = &advice.workload;
-    format!("{how}: {workload}, {}{between}.", words::list(&parameters))
+    format!("{how}: {workload}, {}{between}.", list(&parameters))
 }

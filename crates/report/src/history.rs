@@ -8,10 +8,10 @@ pub mod json;
 mod sentences;
 pub mod terminal;
 
-use crate::figures::{Unit, factor, whole};
-use crate::words;
+use crate::text;
 use analysis::history::thresholds::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
+use findings::format::{Unit, count, counted, factor, percent};
 use record::Parameters;
 
 /// Lines under one heading: one metric under one set of parameters.
@@ -57,8 +57,8 @@ impl Group<'_> {
 
     /// `1 active of N watched socketpairs · object pipe · µs per write + wait + dispatch`.
     fn title(&self, history: &History) -> String {
-        let parameters = words::read(self.parameters, &history.workload);
-        format!("{parameters} · {}", words::measure_of(self.metric, &self.unit()))
+        let parameters = text::parameters::with_axis_of(&history.workload, self.parameters);
+        format!("{parameters} · {}", text::metrics::measure(self.metric, &self.unit()))
     }
 }
 
@@ -71,7 +71,7 @@ fn span(history: &History) -> String {
         [] => "no runs".to_owned(),
         [only] => name(only),
         [first, .., last] => {
-            let count = whole(history.runs.len() as u64);
+            let count = count(history.runs.len() as u64);
             format!("{count} runs, from {} to {}", name(first), name(last))
         }
     }
@@ -80,7 +80,7 @@ fn span(history: &History) -> String {
 /// The machine, as far as figures have to be of the same to be compared.
 fn machine(history: &History) -> String {
     let fact = |key: &str| history.machine.get(key).cloned();
-    let cpus = fact("cpu.count").map(|count| words::one(&count, "CPUs"));
+    let cpus = fact("cpu.count").map(|count| counted(&count, "CPUs"));
     let parts: Vec<String> = [fact("cpu.model"), cpus].into_iter().flatten().collect();
     if parts.is_empty() { "machine not recorded".to_owned() } else { parts.join(", ") }
 }
@@ -112,9 +112,9 @@ fn unchanged(history: &History) -> Option<String> {
     };
     let whom = match (same.len(), judged.len()) {
         (1, 1) => "The only line".to_owned(),
-        (same, all) if same == all => format!("None of the {} lines", whole(all as u64)),
-        (1, all) => format!("The other of the {} lines", whole(all as u64)),
-        (same, all) => format!("The other {} of {} lines", whole(same as u64), whole(all as u64)),
+        (same, all) if same == all => format!("None of the {} lines", count(all as u64)),
+        (1, all) => format!("The other of the {} lines", count(all as u64)),
+        (same, all) => format!("The other {} of {} lines", count(same as u64), count(all as u64)),
     };
     let did = if whom.starts_with("None") { "changed" } else { "did not change" };
     Some(format!("{whom} {did}: {seen}."))
@@ -131,8 +131,8 @@ fn too_few(history: &History) -> Option<String> {
     } else {
         format!(
             "{} of {} lines have too few runs",
-            whole(few as u64),
-            whole(history.lines.len() as u64)
+            count(few as u64),
+            count(history.lines.len() as u64)
         )
     };
     Some(format!(
@@ -147,7 +147,7 @@ fn how_sure(history: &History) -> String {
     format!(
         "{} {lines} judged together: that chance alone makes any of them change has a probability of 5 % at \
          most. Changes of less than {} are not told.",
-        whole(history.judged as u64),
-        crate::figures::percent(history.margin)
+        count(history.judged as u64),
+        percent(history.margin)
     )
 }

@@ -22,9 +22,9 @@ mod table;
 mod view;
 mod waits;
 
-use crate::figures::whole;
-use crate::words;
+use crate::text;
 use ::findings::Conclusions;
+use ::findings::format::{count, list};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 
@@ -86,7 +86,7 @@ pub fn page(runs: &[(Run, Conclusions)]) -> String {
 pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> String {
     let workloads = workloads(runs);
     let names: Vec<String> = workloads.iter().map(|info| info.name.clone()).collect();
-    let names = if names.is_empty() { "Nothing measured".to_owned() } else { words::list(&names) };
+    let names = if names.is_empty() { "Nothing measured".to_owned() } else { list(&names) };
     let title = front.map_or_else(|| names.clone(), |of| format!("{names}{}", of.title));
     let (anchor, skip) = front.map_or(("findings", "the findings"), |of| of.anchor);
     let markup = html! {
@@ -158,13 +158,13 @@ const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 
 /// Machine, date and state of one run, in one block.
 fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup {
     let summary = &run.summary;
-    let caveats = conclusions.caveats.len() + usize::from(words::unfinished(run).is_some());
+    let caveats = conclusions.caveats.len() + usize::from(text::runs::unfinished(run).is_some());
     let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
         dl.dateline {
             @if let Some(name) = name { div { dt { "Run" } dd { (name) } } }
-            @if let Some(table) = words::source(run).filter(|_| words::is_foreign(run)) {
+            @if let Some(table) = text::runs::source(run).filter(|_| text::runs::is_foreign(run)) {
                 div { dt { "From" } dd { "a table, " code { (table) } } }
             } @else {
                 div {
@@ -173,15 +173,15 @@ fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup 
                 }
             }
             div {
-                dt { @if words::is_foreign(run) { "Figures of" } @else { "Date" } }
+                dt { @if text::runs::is_foreign(run) { "Figures of" } @else { "Date" } }
                 dd { time datetime=(summary.started) { (moment(&summary.started)) } }
             }
             div {
                 dt { "State" }
                 dd {
-                    (words::state(summary.state)) ", " (whole(summary.cells_ended)) " of "
-                    (whole(words::cells_planned(run))) " cells"
-                    @if failed > 0 { ", " (whole(failed)) " failed" }
+                    (text::runs::state(summary.state)) ", " (count(summary.cells_ended)) " of "
+                    (count(text::runs::cells_planned(run))) " cells"
+                    @if failed > 0 { ", " (count(failed)) " failed" }
                 }
             }
             @if caveats > 0 {
@@ -271,8 +271,8 @@ fn caveats(runs: &[Analysed]) -> Markup {
             h2 #caveats-head { "Caveats" }
             @for (run, conclusions) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @let failed = words::failed(run);
-                @let unfinished = words::unfinished(run);
+                @let failed = text::runs::failed(run);
+                @let unfinished = text::runs::unfinished(run);
                 @if conclusions.caveats.is_empty() && failed.is_empty() && unfinished.is_none() {
                     p { "None." }
                 }
@@ -300,7 +300,7 @@ fn caveats(runs: &[Analysed]) -> Markup {
 }
 
 fn reproduce(runs: &[Analysed]) -> Markup {
-    let read = runs.iter().all(|(run, _)| words::is_foreign(run));
+    let read = runs.iter().all(|(run, _)| text::runs::is_foreign(run));
     html! {
         section #reproduce aria-labelledby="reproduce-head" {
             h2 #reproduce-head { "How to reproduce" }
@@ -309,7 +309,7 @@ fn reproduce(runs: &[Analysed]) -> Markup {
                 @else { "The same cells in the same order, on the machine as it is described above:" }
             }
             @for (run, _) in runs {
-                pre.command tabindex="0" { code { (words::command(run)) } }
+                pre.command tabindex="0" { code { (text::runs::command(run)) } }
                 p.small { (planned(run)) ". Run " code { (run.summary.id) } "." }
             }
         }
@@ -319,27 +319,24 @@ fn reproduce(runs: &[Analysed]) -> Markup {
 /// How a run was to be measured, as far as that was up to knee.
 fn planned(run: &Run) -> String {
     let plan = &run.plan;
-    let rounds = words::rounds(run);
-    if words::is_foreign(run) {
+    let rounds = text::metrics::rounds(run);
+    if text::runs::is_foreign(run) {
         let mut letters = rounds.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
         return first.unwrap_or_default() + letters.as_str();
     }
     if analysis::is_predicted(run) {
-        let time = whole(plan.measure_ms);
+        let time = count(plan.measure_ms);
         return format!("Seed {}, {rounds}, {time} ms of the model's time a cell", plan.seed);
     }
     let cpus: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
-    let pinned = if cpus.is_empty() {
-        String::new()
-    } else {
-        format!(", pinned to CPU {}", words::list(&cpus))
-    };
+    let pinned =
+        if cpus.is_empty() { String::new() } else { format!(", pinned to CPU {}", list(&cpus)) };
     format!(
         "Seed {}, {rounds}, {} ms a metric and cell, deadline {} ms a cell{pinned}",
         plan.seed,
         plan.measure_ms,
-        whole(plan.deadline_ms)
+        count(plan.deadline_ms)
     )
 }
 
@@ -347,11 +344,11 @@ fn footer(runs: &[Analysed]) -> Markup {
     let mut versions: Vec<String> =
         runs.iter().map(|(run, _)| run.summary.version.clone()).collect();
     versions.dedup();
-    let read = runs.iter().all(|(run, _)| words::is_foreign(run));
+    let read = runs.iter().all(|(run, _)| text::runs::is_foreign(run));
     html! {
         footer {
             p {
-                (runs::deed(runs)) " by knee " (words::list(&versions)) ". "
+                (runs::deed(runs)) " by knee " (list(&versions)) ". "
                 @if read { "Every figure of the table is drawn, none is removed." }
                 @else {
                     "Medians stand with their 95 % interval; every sample is drawn, none is removed."

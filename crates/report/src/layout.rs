@@ -114,6 +114,11 @@ impl Pen {
     }
 }
 
+/// The display width of the widest text; 0 of none.
+pub fn widest<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> usize {
+    texts.map(|text| display_width(text.as_ref())).max().unwrap_or_default()
+}
+
 /// Right-aligned in `width` columns, counted in characters.
 pub fn right(text: &str, width: usize) -> String {
     format!("{text:>width$}")

@@ -6,13 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
-mod averages;
+
 pub mod comparison;
 pub mod export;
-mod figures;
+
 pub mod history;
 pub mod html;
 pub mod json;
 pub mod layout;
 pub mod terminal;
-mod words;
+mod text;

@@ -8,13 +8,15 @@ mod averages;
 mod down;
 mod waits;
 
-use crate::figures::{NONE, Unit, share, whole};
 use crate::layout::{
     BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width, right,
 };
-use crate::words::{self, Mark};
+use crate::text;
+use crate::text::NO_FIGURE;
+use crate::text::leads::Mark;
 use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
+use findings::format::{Unit, count, list, multiple};
 use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
 use record::Run;
 use std::ops::Range;
@@ -37,7 +39,7 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
         pen.averages(&mut out, averages);
         out.push('\n');
     }
-    for table in words::tables(analysis).filter(|table| all || table.headline) {
+    for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
         pen.table(&mut out, run, table);
         if all {
             pen.facts(&mut out, table);
@@ -85,11 +87,11 @@ struct Layout<'a> {
 
 impl Pen {
     fn table(&self, out: &mut String, run: &Run, table: &Table) {
-        let unit = words::unit(table);
+        let unit = text::metrics::unit(table);
         let title = [
             table.workload.clone(),
-            words::parameters(run, &table.workload, &table.parameters),
-            words::measured(run, table, &unit),
+            text::parameters::with_axis(run, &table.workload, &table.parameters),
+            text::metrics::measure_and_rounds(run, table, &unit),
         ]
         .join(" · ");
         self.paragraph(out, BOLD, &title, (0, INDENT));
@@ -98,19 +100,19 @@ impl Pen {
         } else {
             self.across(out, table, &unit);
         }
-        for row in words::rows(table) {
-            if let Some(why) = words::cut_short(table, row) {
+        for row in text::tables::rows(table) {
+            if let Some(why) = text::notes::cut_short(table, row) {
                 self.aside(out, &format!("{} {why}", row.label));
             }
         }
-        for note in words::shared_notes(table) {
+        for note in text::notes::shared_notes(table) {
             self.aside(out, &note);
         }
     }
 
     /// What the workload stated of the table's cells.
     fn facts(&self, out: &mut String, table: &Table) {
-        for (name, values) in words::facts(table) {
+        for (name, values) in text::notes::facts(table) {
             self.aside(out, &format!("{name}, by {}:", table.axis));
             for (points, value) in values {
                 self.paragraph(out, DIM, &format!("{points}: {value}"), (2 * INDENT, 3 * INDENT));
@@ -127,7 +129,7 @@ impl Pen {
             }
             self.part(out, &layout, &part);
         }
-        if let Some(legend) = words::legend(table, sign) {
+        if let Some(legend) = text::leads::legend(table, sign) {
             self.aside(out, &legend);
         }
     }
@@ -245,7 +247,7 @@ impl Pen {
     fn findings(&self, out: &mut String, run: &Run, analysis: &Analysis, findings: &[&Finding]) {
         self.heading(out, "Findings");
         if findings.is_empty() {
-            self.line(out, &format!("{:INDENT$}{}", "", words::nothing_found(analysis)));
+            self.line(out, &format!("{:INDENT$}{}", "", text::notes::no_findings(analysis)));
         }
         let mut under = None;
         let several = findings.iter().any(|f| {
@@ -276,14 +278,14 @@ impl Pen {
     /// Names what [`Detail::Headline`] leaves out.
     fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
         let mut names: Vec<String> = Vec::new();
-        for table in words::tables(analysis).filter(|table| !table.headline) {
+        for table in text::tables::shown(analysis).filter(|table| !table.headline) {
             if !names.contains(&table.metric.name) {
                 names.push(table.metric.name.clone());
             }
         }
         if !names.is_empty() {
             let done = if ::analysis::is_predicted(run) { "predicted" } else { "measured" };
-            let text = format!("Also {done}, not shown here: {}.", words::list(&names));
+            let text = format!("Also {done}, not shown here: {}.", list(&names));
             self.paragraph(out, DIM, &text, (0, INDENT));
         }
     }
@@ -299,12 +301,12 @@ const fn tone_paint(tone: Tone) -> Paint {
 }
 
 fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
-    let head: Vec<String> = table.points.iter().copied().map(whole).collect();
+    let head: Vec<String> = table.points.iter().copied().map(count).collect();
     let shares = table.shares.as_ref().filter(|shares| shares.multiple).map(|shares| {
-        let told = shares.values.iter().map(|&value| share(value, true));
+        let told = shares.values.iter().map(|&value| multiple(value));
         (shares.word.clone(), told.collect::<Vec<String>>())
     });
-    let lines: Vec<Line> = words::rows(table).map(|row| text_of(table, row, unit)).collect();
+    let lines: Vec<Line> = text::tables::rows(table).map(|row| text_of(table, row, unit)).collect();
     let label_width = lines
         .iter()
         .map(|line| display_width(&line.row.label))
@@ -328,16 +330,16 @@ fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
 
 fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
     let figure = |cell: &Option<analysis::PointSummary>| {
-        cell.as_ref().map_or_else(|| NONE.to_owned(), |cell| unit.figure(cell.median.value))
+        cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |cell| unit.figure(cell.median.value))
     };
     let notes = match &row.unavailable {
         Some(reason) => format!("unavailable: {reason}"),
-        None => words::reasons(row).join("; "),
+        None => text::notes::reasons(row).join("; "),
     };
     Line {
         row,
         cells: row.cells.iter().map(figure).collect(),
-        marks: (0..row.cells.len()).map(|at| words::mark(table, at, &row.subject)).collect(),
+        marks: (0..row.cells.len()).map(|at| text::leads::mark(table, at, &row.subject)).collect(),
         verdict: Verdict::new(row),
         notes,
     }
@@ -345,7 +347,5 @@ fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
 
 /// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
 fn place_of(finding: &Finding) -> String {
-    let mut parts = vec![finding.workload.clone()];
-    parts.extend(words::spelled(&finding.parameters, &[]));
-    parts.join(" · ")
+    text::parameters::scope(&finding.workload, &finding.parameters)
 }

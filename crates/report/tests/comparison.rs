@@ -15,32 +15,32 @@ fn pair<'a>(runs: &'a [(Run, Conclusions)], comparison: &'a Comparison) -> Pair<
     Pair { base: &runs[0].0, new: &runs[1].0, comparison }
 }
 
-fn told(style: &Style) -> String {
+fn terminal_text(style: &Style) -> String {
     let (runs, comparison) = compared(style.detail == Detail::All);
     terminal(&pair(&runs, &comparison), style)
 }
 
 #[test]
 fn a_wide_terminal_shows_one_line_a_subject() {
-    insta::assert_snapshot!("wide", told(&PLAIN));
+    insta::assert_snapshot!("wide", terminal_text(&PLAIN));
 }
 
 #[test]
 fn sixty_columns_split_the_table_between_its_points() {
-    insta::assert_snapshot!("sixty", told(&Style { width: 60, ..PLAIN }));
+    insta::assert_snapshot!("sixty", terminal_text(&Style { width: 60, ..PLAIN }));
 }
 
 #[test]
 fn everything_is_shown_with_the_medians_of_both() {
-    insta::assert_snapshot!("all", told(&Style { detail: Detail::All, ..PLAIN }));
+    insta::assert_snapshot!("all", terminal_text(&Style { detail: Detail::All, ..PLAIN }));
 }
 
 #[test]
 fn colours_say_nothing_that_a_sign_and_a_word_do_not() {
-    let coloured = told(&Style { colour: true, ..PLAIN });
+    let coloured = terminal_text(&Style { colour: true, ..PLAIN });
     insta::assert_snapshot!("coloured", coloured.replace('\u{1b}', "␛"));
     let bare: Vec<String> = coloured.lines().map(without_escapes).collect();
-    let plain = told(&PLAIN);
+    let plain = terminal_text(&PLAIN);
     assert_eq!(
         bare.iter().map(|line| line.trim_end()).collect::<Vec<_>>(),
         plain.lines().collect::<Vec<_>>()
@@ -70,7 +70,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn every_ratio_is_there_at_every_width() {
     let ratios = |width| {
-        let text = told(&Style { width, ..PLAIN });
+        let text = terminal_text(&Style { width, ..PLAIN });
         let tables = text.split("poll · 1 active of N").nth(1).unwrap().split("Left out").next();
         let tables = tables.unwrap().to_owned();
         let mut words: Vec<String> = tables
@@ -87,14 +87,14 @@ fn every_ratio_is_there_at_every_width() {
 }
 
 #[test]
-fn where_nothing_changed_that_is_said_and_no_advice_given() {
+fn without_changes_there_is_no_advice() {
     let (runs, comparison) = alike();
     insta::assert_snapshot!("alike", terminal(&pair(&runs, &comparison), &PLAIN));
     let text = markdown(&pair(&runs, &comparison));
     assert!(text.starts_with("**knee: = the same** · 4 series: ▲ 0 slower"), "{text}");
 }
 
-/// What fails a gate, or is not known, is never called the same in the first line.
+/// The first line never says *the same* of what fails a gate or is undecided.
 #[test]
 fn markdown_calls_the_same_only_what_is() {
     let (runs, mut comparison) = alike();
@@ -108,28 +108,29 @@ fn markdown_calls_the_same_only_what_is() {
     comparison.changes[0].direction = Some(Direction::Better);
     starts(&comparison, "▼ better");
     comparison.changes = vec![changes[3].clone()];
-    starts(&comparison, "• neither slower nor faster, but not as it was");
+    starts(&comparison, "• neither slower nor faster, but changed");
     comparison.changes[0].headline = false;
     starts(&comparison, "= the same");
     let cell = comparison.tables[0].rows[0].cells[0].as_mut().unwrap();
     cell.ratio.verdict = Verdict::Undecided;
     starts(&comparison, "= the same as whole series, ? undecided at points");
     comparison.tables[0].rows[0].overall.verdict = Verdict::Undecided;
-    starts(&comparison, "? nothing is known to be slower or faster");
+    starts(&comparison, "? no series is shown to be slower or faster");
 }
 
 #[test]
-fn what_is_assumed_of_one_round_or_computed_by_a_model_is_said() {
+fn assumptions_and_models_are_named() {
     let (mut runs, comparison) = compared(false);
+    let wide = Style { width: 400, ..PLAIN };
     runs[1].0.plan.cells.retain(|cell| cell.round == 0);
-    let text = terminal(&pair(&runs, &comparison), &PLAIN);
-    assert!(text.contains("by a tenth"), "{text}");
+    let text = terminal(&pair(&runs, &comparison), &wide);
+    assert!(text.contains("of a tenth"), "{text}");
     for (run, _) in &mut runs {
         run.host_before.facts.insert("simulated".to_owned(), "yes".to_owned());
     }
-    let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    let text = terminal(&pair(&runs, &comparison), &wide);
     assert!(text.contains("A model computed both"), "{text}");
-    for word in ["by a tenth", "one after the other", "--interleave CMD"] {
+    for word in ["of a tenth", "one after the other", "--interleave CMD"] {
         assert!(!text.contains(word), "{word}: {text}");
     }
 }
@@ -169,19 +170,19 @@ fn markdown_without_a_decision_says_undecided_first() {
 }
 
 #[test]
-fn the_documented_keys_and_no_others() {
+fn the_documented_keys_and_only_they() {
     let (runs, comparison) = compared(false);
     let value = json(&pair(&runs, &comparison));
-    let mut found: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     let mut documented: Vec<&str> = include_str!("../src/comparison/json.rs")
         .lines()
         .filter_map(|line| line.strip_prefix("//! | `")?.split(" | ").next())
         .flat_map(|names| names.split(", "))
         .map(|name| name.trim_matches('`'))
         .collect();
-    found.sort_unstable();
+    keys.sort_unstable();
     documented.sort_unstable();
-    assert_eq!(found, documented);
+    assert_eq!(keys, documented);
     assert_eq!(value["schema"], SCHEMA);
     let counts = &value["verdicts"]["headline"]["series"];
     let counts = ["slower", "faster", "same", "undecided"].map(|key| counts[key].as_u64().unwrap());
@@ -195,13 +196,12 @@ fn the_documented_keys_and_no_others() {
 fn the_page_has_the_comparison_before_the_findings() {
     let (runs, comparison) = compared(true);
     let page = page(&runs, &comparison);
-    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
-    assert!(place("id=\"comparison\"") < place("id=\"findings\""));
-    assert!(place("<title>poll, compared · knee</title>") < place("href=\"#comparison\""));
+    let position = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(position("id=\"comparison\"") < position("id=\"findings\""));
+    assert!(position("<title>poll, compared · knee</title>") < position("href=\"#comparison\""));
     assert!(!page.contains("<script> "), "what a label holds is text");
-    for word in ["Conditions that differ", "▲ 4 slower", "The other metrics: 2 tables", "Left out"]
-    {
-        place(word);
+    for word in ["Facts that differ", "▲ 4 slower", "The other metrics: 2 tables", "Left out"] {
+        position(word);
     }
     let ratios = page.matches("class=\"span ").count();
     assert_eq!(ratios, 4 * 5, "an interval is drawn for each series that has one");
@@ -211,7 +211,7 @@ fn the_page_has_the_comparison_before_the_findings() {
 }
 
 #[test]
-fn runs_of_two_records_are_told_apart_where_their_numbers_are_alike() {
+fn runs_with_equal_numbers_have_their_ids() {
     let (mut runs, comparison) = compared(false);
     runs[1].0.summary.number = runs[0].0.summary.number;
     let page = page(&runs, &comparison);

@@ -61,14 +61,14 @@ fn two_measured_runs_are_compared_in_every_form() {
     let came = compared(&knee, &["1", "-o", page.to_str().unwrap()]);
     assert_eq!(came.code, Some(0), "{came:?}");
     for part in
-        ["base  run 1 (", "new   run 2 (", "commit b2", "1 series: ", "How sure", "Report: "]
+        ["base  run 1 (", "new   run 2 (", "commit b2", "1 series: ", "Confidence", "Report: "]
     {
         assert!(came.out.contains(part), "no {part}: {}", came.out);
     }
-    let order = ["label.commit", "Verdicts", "Changed", "null · ", "How sure"];
+    let order = ["label.commit", "Verdicts", "Changed", "null · ", "Confidence"];
     let places =
         order.map(|part| came.out.find(part).unwrap_or_else(|| panic!("{part}: {}", came.out)));
-    assert!(places.is_sorted(), "what differs is said first: {}", came.out);
+    assert!(places.is_sorted(), "what differs comes first: {}", came.out);
     assert!(!came.out.contains('\u{1b}') && came.err.is_empty(), "{came:?}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<title>null, compared · knee</title>"), "{}", &page[..400]);

@@ -1,26 +1,28 @@
 //! A comparison as a page: the page of both runs overlaid, with the comparison's own section first.
 //!
-//! What a tint says, a sign and a word say too; the intervals are drawn without a script.
+//! Every tint has a sign and a word; the intervals are drawn without a script.
 
-use super::{
-    Counts, Pair, advice, changes, held_in, identity, interval, judged, legend, medians, place_of,
-    sign, tag, times, title, unit, word,
+use super::counts::{Counts, Pair};
+use super::text::{
+    advice, changes, confidence, identity, in_unit, interval, legend, medians, ratio_factor, scope,
+    sign, tag, title, unit, word,
 };
-use crate::figures::{NONE, Unit, figure, whole};
 use crate::html::{Front, page_with};
+use crate::text::NO_FIGURE;
 use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
 use findings::Conclusions;
+use findings::format::{Unit, count, significant};
 use findings::run_changes::sentence;
 use maud::{Markup, html};
 use record::Run;
 
 const STYLE: &str = include_str!("../../assets/comparison.css");
-/// The drawing of an interval, in units of its own.
+/// The size of an interval's drawing, in SVG units.
 const STRIP_WIDTH: f64 = 180.0;
 const STRIP_HEIGHT: f64 = 20.0;
-/// Beyond so much to either side an interval is cut off: it tells nothing but that it is wide.
+/// Intervals are cut off beyond this ratio.
 const REACH_MAX: f64 = 1000.0;
 
 /// The page of `runs`, the base first and the new one second.
@@ -37,9 +39,9 @@ pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
 }
 
 fn section(pair: &Pair) -> Markup {
-    let of = pair.comparison;
-    let (main, others): (Vec<&ComparedTable>, Vec<&ComparedTable>) =
-        of.tables.iter().partition(|table| table.headline);
+    let comparison = pair.comparison;
+    let (headline, secondary): (Vec<&ComparedTable>, Vec<&ComparedTable>) =
+        comparison.tables.iter().partition(|table| table.headline);
     html! {
         section #comparison aria-labelledby="comparison-head" tabindex="-1" {
             h2 #comparison-head { "Comparison" }
@@ -47,41 +49,41 @@ fn section(pair: &Pair) -> Markup {
                 dt { "Base" } dd { (identity(pair.base)) }
                 dt { "New" } dd { (identity(pair.new)) }
             }
-            (differences(of))
+            (differences(comparison))
             h3 { "Verdicts" }
-            (verdicts(of))
+            (verdicts(comparison))
             h3 { "Changed" }
-            (changed(of))
-            @for (number, table) in main.iter().enumerate() {
+            (changed(comparison))
+            @for (number, table) in headline.iter().enumerate() {
                 (compared(pair, table, &format!("compared-{number}")))
             }
-            @if !of.tables.is_empty() { p.legend-line { (legend(of)) "." } }
-            @if !others.is_empty() {
+            @if !comparison.tables.is_empty() { p.legend-line { (legend(comparison)) "." } }
+            @if !secondary.is_empty() {
                 details {
-                    summary { "The other metrics: " (others.len()) " tables" }
-                    @for (number, table) in others.iter().enumerate() {
-                        (compared(pair, table, &format!("compared-other-{number}")))
+                    summary { "The other metrics: " (secondary.len()) " tables" }
+                    @for (number, table) in secondary.iter().enumerate() {
+                        (compared(pair, table, &format!("compared-secondary-{number}")))
                     }
                 }
             }
-            (how_sure(pair))
+            (confidence_section(pair))
         }
     }
 }
 
-fn differences(of: &Comparison) -> Markup {
-    let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+fn differences(comparison: &Comparison) -> Markup {
+    let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NO_FIGURE.to_owned());
     html! {
-        h3 { "Conditions that differ" }
-        @if of.differences.is_empty() { p { "Nothing that is recorded of them differs." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Conditions that differ" {
-                table.facts aria-label="Conditions that differ" {
+        h3 { "Facts that differ" }
+        @if comparison.differences.is_empty() { p { "No recorded fact differs." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Facts that differ" {
+                table.facts aria-label="Facts that differ" {
                     thead { tr {
                         th scope="col" { "what" } th scope="col" { "base" } th scope="col" { "new" }
                     } }
                     tbody {
-                        @for one in &of.differences {
-                            tr { th scope="row" { (one.what) } td { (cell(&one.base)) } td { (cell(&one.new)) } }
+                        @for fact in &comparison.differences {
+                            tr { th scope="row" { (fact.what) } td { (cell(&fact.base)) } td { (cell(&fact.new)) } }
                         }
                     }
                 }
@@ -90,21 +92,21 @@ fn differences(of: &Comparison) -> Markup {
     }
 }
 
-fn verdicts(of: &Comparison) -> Markup {
+fn verdicts(comparison: &Comparison) -> Markup {
     let counts = [
-        ("series", Counts::of_series(of.tables.iter())),
-        ("points", Counts::of_points(of.tables.iter())),
+        ("series", Counts::of_series(comparison.tables.iter())),
+        ("points", Counts::of_points(comparison.tables.iter())),
     ];
     html! {
-        @if of.tables.is_empty() { p { "None: nothing was measured by both." } } @else {
+        @if comparison.tables.is_empty() { p { "None: the runs have no series in common." } } @else {
             ul.verdicts {
                 @for (what, counts) in counts {
                     li {
-                        span.of { (whole(counts.total() as u64)) " " (what) ": " }
-                        @for (verdict, count) in counts.each() {
-                            @let none = if count == 0 { " none" } else { "" };
+                        span.of { (count(counts.total() as u64)) " " (what) ": " }
+                        @for (verdict, number) in counts.each() {
+                            @let none = if number == 0 { " none" } else { "" };
                             span class={ "tag " (class(verdict)) (none) } {
-                                (sign(verdict)) " " (whole(count as u64)) " " (word(verdict))
+                                (sign(verdict)) " " (count(number as u64)) " " (word(verdict))
                             } " "
                         }
                     }
@@ -114,13 +116,13 @@ fn verdicts(of: &Comparison) -> Markup {
     }
 }
 
-fn changed(of: &Comparison) -> Markup {
-    let changes = changes(of);
+fn changed(comparison: &Comparison) -> Markup {
+    let changes = changes(comparison);
     html! {
-        @if changes.is_empty() { p { "Nothing that is clear of chance and larger than the margin." } }
-        @for group in changes.chunk_by(|a, b| place_of(a) == place_of(b)) {
-            p.group { (place_of(group[0])) }
-            ul.findings { @for change in group { (item(of, change)) } }
+        @if changes.is_empty() { p { "No change that is significant and beyond the margin." } }
+        @for group in changes.chunk_by(|a, b| scope(a) == scope(b)) {
+            p.group { (scope(group[0])) }
+            ul.findings { @for change in group { (item(comparison, change)) } }
         }
     }
 }
@@ -151,17 +153,17 @@ const fn class(verdict: Verdict) -> &'static str {
 
 fn compared(pair: &Pair, table: &ComparedTable, id: &str) -> Markup {
     let unit = unit(table);
-    let held = held_in(&unit).replacen(' ', ", ", 1);
+    let in_unit = in_unit(&unit).replacen(' ', ", ", 1);
     let reach = reach(pair.comparison.margin, table);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures.compared {
                 caption id=(id) { div {
-                    strong { (title(pair, table)) } " · new ÷ base; below it the medians, base → new" (held)
+                    strong { (title(pair, table)) } " · new ÷ base; below it the medians, base → new" (in_unit)
                 } }
                 thead { tr {
                     th scope="col" { "subject" }
-                    @for point in &table.points { th.number scope="col" { (whole(*point)) } }
+                    @for point in &table.points { th.number scope="col" { (count(*point)) } }
                     th.number scope="col" { "overall" }
                     th scope="col" { (scale(reach)) }
                 } }
@@ -180,12 +182,12 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
                 (point(cell.as_ref(), (&base[at], &new[at])))
             }
             td class={ "number " (class(row.overall.verdict)) } {
-                (said(&row.overall))
+                (ratio(&row.overall))
                 span.interval { (word(row.overall.verdict)) }
             }
             td.drawn {
                 (strip(&row.overall, margin, reach))
-                @if let Some(told) = interval(&row.overall) { span.interval { "95 % " (told) } }
+                @if let Some(interval) = interval(&row.overall) { span.interval { "95 % " (interval) } }
             }
         }
     }
@@ -193,27 +195,29 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
 
 fn point(cell: Option<&ComparedPoint>, (base, new): (&str, &str)) -> Markup {
     html! {
-        @if let Some(of) = cell {
-            td class={ "number " (class(of.ratio.verdict)) } title=[interval(&of.ratio).map(|told| format!("95 % {told}"))] {
-                (said(&of.ratio))
-                span.unseen { " " (word(of.ratio.verdict)) ", " }
+        @if let Some(ComparedPoint { ratio: judged, .. }) = cell {
+            td class={ "number " (class(judged.verdict)) } title=[interval(judged).map(|interval| format!("95 % {interval}"))] {
+                (ratio(judged))
+                span.unseen { " " (word(judged.verdict)) ", " }
                 span.interval { (base) " → " (new) }
             }
-        } @else { td.number { (NONE) } }
+        } @else { td.number { (NO_FIGURE) } }
     }
 }
 
-/// A ratio with its sign, for eyes.
-fn said(of: &Ratio) -> Markup {
-    html! { (times(of.ratio.value)) " " span.sign aria-hidden="true" { (sign(of.verdict)) } }
+/// A ratio with its sign, which screen readers skip.
+fn ratio(ratio: &Ratio) -> Markup {
+    html! {
+        (ratio_factor(ratio.ratio.value)) " " span.sign aria-hidden="true" { (sign(ratio.verdict)) }
+    }
 }
 
 /// How far the drawn intervals of a table reach to either side of 1, as a ratio.
 fn reach(margin: f64, table: &ComparedTable) -> f64 {
     let ends = table.rows.iter().filter(|row| interval(&row.overall).is_some());
     let ends = ends.flat_map(|row| [row.overall.ratio.low, row.overall.ratio.high]);
-    let away = ends.filter(|end| *end > 0.0).map(|end| end.max(1.0 / end));
-    away.fold((1.0 + margin).powi(2), f64::max).min(REACH_MAX)
+    let factors = ends.filter(|end| *end > 0.0).map(|end| end.max(1.0 / end));
+    factors.fold((1.0 + margin).powi(2), f64::max).min(REACH_MAX)
 }
 
 /// The head above the drawn intervals: both ends, and 1 between them.
@@ -221,48 +225,48 @@ fn scale(reach: f64) -> Markup {
     html! {
         span.unseen { "interval" }
         div.scale aria-hidden="true" {
-            span { "×" (figure(1.0 / reach)) } span { "1" } span { "×" (figure(reach)) }
+            span { "×" (significant(1.0 / reach)) } span { "1" } span { "×" (significant(reach)) }
         }
     }
 }
 
 /// An interval on a logarithmic scale, with the margin behind it.
-fn strip(of: &Ratio, margin: f64, reach: f64) -> Markup {
-    let place = |ratio: f64| {
+fn strip(ratio: &Ratio, margin: f64, reach: f64) -> Markup {
+    let x = |ratio: f64| {
         let share = 0.5 + 0.5 * ratio.ln() / reach.ln();
         STRIP_WIDTH * if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 }
     };
-    let short = |place: f64| format!("{place:.1}");
-    let (low, high) = (place(1.0 / (1.0 + margin)), place(1.0 + margin));
+    let short = |x: f64| format!("{x:.1}");
+    let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
     let middle = STRIP_HEIGHT / 2.0;
     html! {
-        @if interval(of).is_some() {
-            svg class={ "span " (class(of.verdict)) } width=(STRIP_WIDTH) height=(STRIP_HEIGHT)
+        @if interval(ratio).is_some() {
+            svg class={ "span " (class(ratio.verdict)) } width=(STRIP_WIDTH) height=(STRIP_HEIGHT)
                 viewBox={ "0 0 " (STRIP_WIDTH) " " (STRIP_HEIGHT) } aria-hidden="true" {
                 rect.band x=(short(low)) y="0" width=(short(high - low)) height=(STRIP_HEIGHT) {}
-                line.one x1=(place(1.0)) x2=(place(1.0)) y1="0" y2=(STRIP_HEIGHT) {}
-                line.bar x1=(short(place(of.ratio.low))) x2=(short(place(of.ratio.high)))
+                line.one x1=(x(1.0)) x2=(x(1.0)) y1="0" y2=(STRIP_HEIGHT) {}
+                line.bar x1=(short(x(ratio.ratio.low))) x2=(short(x(ratio.ratio.high)))
                     y1=(middle) y2=(middle) {}
-                circle cx=(short(place(of.ratio.value))) cy=(middle) r="3.5" {}
+                circle cx=(short(x(ratio.ratio.value))) cy=(middle) r="3.5" {}
             }
         }
     }
 }
 
-fn how_sure(pair: &Pair) -> Markup {
-    let of = pair.comparison;
+fn confidence_section(pair: &Pair) -> Markup {
+    let left_out = &pair.comparison.left_out;
     html! {
-        @if !of.left_out.is_empty() {
+        @if !left_out.is_empty() {
             h3 { "Left out" }
-            ul.caveats { @for one in &of.left_out { li { (remedied(one)) } } }
+            ul.caveats { @for warning in left_out { li { (with_remedy(warning)) } } }
         }
-        h3 { "How sure" }
-        p { (judged(pair)) }
-        @if let Some(advice) = advice(pair) { p { (remedied(&advice)) } }
+        h3 { "Confidence" }
+        p { (confidence(pair)) }
+        @if let Some(advice) = advice(pair) { p { (with_remedy(&advice)) } }
     }
 }
 
-fn remedied(warning: &record::Warning) -> Markup {
+fn with_remedy(warning: &record::Warning) -> Markup {
     html! {
         (warning.what) @if !warning.remedy.is_empty() { " → " code { (warning.remedy) } }
     }

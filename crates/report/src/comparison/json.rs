@@ -6,20 +6,20 @@
 //! | --- | --- |
 //! | `schema` | [`SCHEMA`] |
 //! | `base`, `new` | of both runs: number, id, times, state, command line, version, labels |
-//! | `margin` | what is the same for all practical purposes, as a share: 0.05 |
-//! | `confidence` | with which all ratios together lie in their intervals: 0.95 |
-//! | `judged` | how many ratios that are |
+//! | `margin` | the largest share of difference that counts as the same: 0.05 |
+//! | `confidence` | probability that all ratios lie in their intervals: 0.95 |
+//! | `judged` | number of those ratios |
 //! | `paired` | whether the cells of both runs took turns |
-//! | `verdicts` | how many there are of each, of `series` and of `points`, and of the `headline` metrics alone |
-//! | `differences` | what was not the same when they were measured: `what`, `base`, `new` (null: not known) |
+//! | `verdicts` | the number of each verdict, of `series` and of `points`, and of the `headline` metrics alone |
+//! | `differences` | facts of machine and plan that differ: `what`, `base`, `new` (null: not recorded) |
 //! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
-//! | `left_out` | what is in one of them only, or can't be compared: `what` and `remedy` |
+//! | `left_out` | what one run lacks, or what can't be compared: `what` and `remedy` |
 //!
 //! A ratio is new over base, as `value`, `low` and `high`; its verdict is `faster`, `slower`, `same` or
 //! `undecided`. A figure that is not finite is `null`.
 
-use super::{Counts, Pair};
+use super::counts::{Counts, Pair};
 use analysis::compare::{Change, ComparedTable, Comparison};
 use findings::run_changes::sentence;
 use serde_json::{Value, json};
@@ -29,25 +29,25 @@ pub const SCHEMA: u32 = 1;
 
 /// The comparison as one value, with the keys that this module's head lists.
 pub fn value(pair: &Pair) -> Value {
-    let of = pair.comparison;
-    let headline = || of.tables.iter().filter(|table| table.headline);
+    let comparison = pair.comparison;
+    let headline = || comparison.tables.iter().filter(|table| table.headline);
     json!({
         "schema": SCHEMA,
-        "base": of.base,
-        "new": of.new,
-        "margin": of.margin,
+        "base": comparison.base,
+        "new": comparison.new,
+        "margin": comparison.margin,
         "confidence": 0.95,
-        "judged": of.judged,
-        "paired": of.paired,
+        "judged": comparison.judged,
+        "paired": comparison.paired,
         "verdicts": {
-            "series": Counts::of_series(of.tables.iter()),
-            "points": Counts::of_points(of.tables.iter()),
-            "headline": counted(headline),
+            "series": Counts::of_series(comparison.tables.iter()),
+            "points": Counts::of_points(comparison.tables.iter()),
+            "headline": verdict_counts(headline),
         },
-        "differences": of.differences,
-        "changes": changes(of),
-        "tables": of.tables,
-        "left_out": of.left_out,
+        "differences": comparison.differences,
+        "changes": changes(comparison),
+        "tables": comparison.tables,
+        "left_out": comparison.left_out,
     })
 }
 
@@ -61,6 +61,6 @@ fn changes(comparison: &Comparison) -> Vec<Value> {
     comparison.changes.iter().map(value).collect()
 }
 
-fn counted<'a, I: Iterator<Item = &'a ComparedTable>>(tables: impl Fn() -> I) -> Value {
+fn verdict_counts<'a, I: Iterator<Item = &'a ComparedTable>>(tables: impl Fn() -> I) -> Value {
     json!({ "series": Counts::of_series(tables()), "points": Counts::of_points(tables()) })
 }

@@ -1,22 +1,24 @@
-//! A comparison as GitHub reads it: for a pull request.
+//! A comparison as Markdown, for a pull request.
 //!
-//! The verdict stands in the first line, what changed and the headline ratios below it; medians, other
-//! metrics, what is left out and how sure it all is are folded away.
+//! The verdict stands in the first line, the changes and the headline ratios below it. Medians, further
+//! metrics, what is left out, and the confidence are folded away.
 
-use super::{
-    Counts, Pair, advice, changes, held_in, identity, interval, judged, legend, medians, place_of,
-    point, ratio, tag, title, told, unit, with_remedy, word,
+use super::counts::{Counts, Pair};
+use super::text::{
+    advice, changes, confidence, counts_text, identity, in_unit, interval, legend, medians, point,
+    ratio, scope, tag, title, unit, with_remedy, word,
 };
 use crate::export::markdown::{code, escaped, row, rule};
-use crate::figures::{NONE, whole};
-use crate::words;
+use crate::text;
+use crate::text::NO_FIGURE;
 use analysis::compare::{
     Change, ComparedRow, ComparedTable, Comparison, Difference, Direction, Verdict,
 };
+use findings::format::count;
 use findings::run_changes::sentence;
 use std::io::{self, Write};
 
-/// More differing conditions than so many are folded away.
+/// Further differing facts are folded away.
 const DIFFERENCES_MAX: usize = 8;
 
 /// The comparison as Markdown.
@@ -28,64 +30,70 @@ pub fn text(pair: &Pair) -> String {
 }
 
 fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
-    let of = pair.comparison;
-    let headline = || of.tables.iter().filter(|table| table.headline);
+    let comparison = pair.comparison;
+    let headline = || comparison.tables.iter().filter(|table| table.headline);
     let (series, points) = (Counts::of_series(headline()), Counts::of_points(headline()));
     writeln!(
         out,
         "**knee: {}** · {} series: {}",
-        gist(series, points, of),
+        gist(series, points, comparison),
         series.total(),
-        told(series)
+        counts_text(series)
     )?;
-    let (main, others): (Vec<&Change>, Vec<&Change>) =
-        changes(of).into_iter().partition(|change| change.headline);
-    list(out, of, &main)?;
-    let open = of.differences.len().min(DIFFERENCES_MAX);
-    differences(out, "Conditions that differ", &of.differences[..open])?;
+    let (headline_changes, further_changes): (Vec<&Change>, Vec<&Change>) =
+        changes(comparison).into_iter().partition(|change| change.headline);
+    list(out, comparison, &headline_changes)?;
+    let shown = comparison.differences.len().min(DIFFERENCES_MAX);
+    differences(out, "Facts that differ", &comparison.differences[..shown])?;
     for table in headline() {
         ratios(out, pair, table)?;
     }
     if headline().next().is_some() {
-        writeln!(out, "\n{}", escaped(&legend(of)))?;
+        writeln!(out, "\n{}", escaped(&legend(comparison)))?;
     }
-    writeln!(out, "\n<details><summary>Medians, other metrics, and how sure this is</summary>")?;
-    differences(out, "Other conditions that differ", &of.differences[open..])?;
+    writeln!(out, "\n<details><summary>Medians, further metrics, confidence</summary>")?;
+    differences(out, "Further facts that differ", &comparison.differences[shown..])?;
     for table in headline() {
         figures(out, pair, table)?;
     }
-    list(out, of, &others)?;
-    for table in of.tables.iter().filter(|table| !table.headline) {
+    list(out, comparison, &further_changes)?;
+    for table in comparison.tables.iter().filter(|table| !table.headline) {
         ratios(out, pair, table)?;
         figures(out, pair, table)?;
     }
-    how_sure(out, pair)?;
+    confidence_list(out, pair)?;
     writeln!(out, "\n</details>")
 }
 
-/// What is left out, how sure the rest is, and what was measured by which commands.
-fn how_sure(out: &mut dyn Write, pair: &Pair) -> io::Result<()> {
+/// What is left out, the confidence of the rest, and the commands of both runs.
+fn confidence_list(out: &mut dyn Write, pair: &Pair) -> io::Result<()> {
     writeln!(out)?;
-    for line in pair.comparison.left_out.iter().chain(&advice(pair)) {
-        writeln!(out, "- {}", escaped(&with_remedy(line)))?;
+    for warning in pair.comparison.left_out.iter().chain(&advice(pair)) {
+        writeln!(out, "- {}", escaped(&with_remedy(warning)))?;
     }
-    writeln!(out, "- {}", escaped(&judged(pair)))?;
+    writeln!(out, "- {}", escaped(&confidence(pair)))?;
     for (name, run) in [("base", pair.base), ("new", pair.new)] {
-        writeln!(out, "- {name}: {}: {}", escaped(&identity(run)), code(&words::command(run)))?;
+        writeln!(
+            out,
+            "- {name}: {}: {}",
+            escaped(&identity(run)),
+            code(&text::runs::command(run))
+        )?;
     }
     Ok(())
 }
 
-/// What it comes to, in a word or two: that of the headline metrics, series and points, and of what else
-/// changed of them. Nobody reads on below *the same*.
-fn gist(series: Counts, points: Counts, of: &Comparison) -> &'static str {
-    let goes = |way: Option<Direction>| {
-        of.changes.iter().any(|change| change.headline && change.direction == way)
+/// The result in a few words: from the series and points of the headline metrics, and from what else changed
+/// in them. Few readers go on after *the same*.
+fn gist(series: Counts, points: Counts, comparison: &Comparison) -> &'static str {
+    let has_change = |direction: Option<Direction>| {
+        let mut changes = comparison.changes.iter();
+        changes.any(|change| change.headline && change.direction == direction)
     };
     let slower = series.slower + points.slower > 0;
-    let worse = slower || goes(Some(Direction::Worse));
+    let worse = slower || has_change(Some(Direction::Worse));
     let faster = series.faster + points.faster > 0;
-    let better = faster || goes(Some(Direction::Better));
+    let better = faster || has_change(Some(Direction::Better));
     match (worse, better) {
         (true, true) if slower && faster => "▲ slower and ▼ faster",
         (true, true) => "▲ worse and ▼ better",
@@ -93,22 +101,22 @@ fn gist(series: Counts, points: Counts, of: &Comparison) -> &'static str {
         (true, false) => "▲ worse",
         (false, true) if faster => "▼ faster",
         (false, true) => "▼ better",
-        _ if goes(None) => "• neither slower nor faster, but not as it was",
+        _ if has_change(None) => "• neither slower nor faster, but changed",
         _ if series.total() == 0 => "nothing to compare",
         _ if series.decided() + points.decided() == 0 => "? undecided",
-        _ if series.undecided > 0 => "? nothing is known to be slower or faster",
+        _ if series.undecided > 0 => "? no series is shown to be slower or faster",
         _ if points.undecided > 0 => "= the same as whole series, ? undecided at points",
         _ => "= the same",
     }
 }
 
 fn list(out: &mut dyn Write, comparison: &Comparison, changes: &[&Change]) -> io::Result<()> {
-    let mut under = None;
+    let mut last_scope = None;
     for change in changes {
-        let place = place_of(change);
-        if under.as_ref() != Some(&place) {
-            writeln!(out, "\n{}:\n", escaped(&place))?;
-            under = Some(place);
+        let scope = scope(change);
+        if last_scope.as_ref() != Some(&scope) {
+            writeln!(out, "\n{}:\n", escaped(&scope))?;
+            last_scope = Some(scope);
         }
         let sign = match tag(change).0 {
             '•' => String::new(),
@@ -119,14 +127,14 @@ fn list(out: &mut dyn Write, comparison: &Comparison, changes: &[&Change]) -> io
     Ok(())
 }
 
-fn differences(out: &mut dyn Write, title: &str, of: &[Difference]) -> io::Result<()> {
-    if of.is_empty() {
+fn differences(out: &mut dyn Write, title: &str, facts: &[Difference]) -> io::Result<()> {
+    if facts.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{title}:\n\n| what | base | new |\n| --- | --- | --- |")?;
-    for one in of {
-        let cell = |value: &Option<String>| escaped(value.as_deref().unwrap_or(NONE));
-        row(out, [escaped(&one.what), cell(&one.base), cell(&one.new)].into_iter())?;
+    for fact in facts {
+        let cell = |value: &Option<String>| escaped(value.as_deref().unwrap_or(NO_FIGURE));
+        row(out, [escaped(&fact.what), cell(&fact.base), cell(&fact.new)].into_iter())?;
     }
     Ok(())
 }
@@ -135,30 +143,30 @@ fn differences(out: &mut dyn Write, title: &str, of: &[Difference]) -> io::Resul
 fn ratios(out: &mut dyn Write, pair: &Pair, table: &ComparedTable) -> io::Result<()> {
     writeln!(out, "\n### {}, new ÷ base\n", escaped(&title(pair, table)))?;
     heads(out, table, Some("overall (its interval)"))?;
-    for of in &table.rows {
-        let cells = of.cells.iter().map(|cell| {
-            let at = cell.as_ref();
-            marked(at.map(|at| at.ratio.verdict), &point(at))
+    for compared in &table.rows {
+        let cells = compared.cells.iter().map(|cell| {
+            let cell = cell.as_ref();
+            marked(cell.map(|cell| cell.ratio.verdict), &point(cell))
         });
-        row(out, [escaped(&of.label)].into_iter().chain(cells).chain([overall(of)]))?;
+        row(out, [escaped(&compared.label)].into_iter().chain(cells).chain([overall(compared)]))?;
     }
     Ok(())
 }
 
-fn overall(of: &ComparedRow) -> String {
-    let verdict = of.overall.verdict;
-    let said = marked(Some(verdict), &format!("{} {}", ratio(&of.overall), word(verdict)));
-    match interval(&of.overall) {
-        Some(told) => format!("{said} ({told})"),
-        None => said,
+fn overall(compared: &ComparedRow) -> String {
+    let verdict = compared.overall.verdict;
+    let text = marked(Some(verdict), &format!("{} {}", ratio(&compared.overall), word(verdict)));
+    match interval(&compared.overall) {
+        Some(interval) => format!("{text} ({interval})"),
+        None => text,
     }
 }
 
-/// In bold where something has changed.
-fn marked(verdict: Option<Verdict>, said: &str) -> String {
+/// In bold where slower or faster.
+fn marked(verdict: Option<Verdict>, text: &str) -> String {
     match verdict {
-        Some(Verdict::Slower | Verdict::Faster) => format!("**{said}**"),
-        _ => said.to_owned(),
+        Some(Verdict::Slower | Verdict::Faster) => format!("**{text}**"),
+        _ => text.to_owned(),
     }
 }
 
@@ -170,23 +178,21 @@ fn figures(out: &mut dyn Write, pair: &Pair, table: &ComparedTable) -> io::Resul
         out,
         "\n#### {}: medians, base → new{}\n",
         escaped(&title),
-        escaped(&held_in(&unit).replacen(' ', ", ", 1))
+        escaped(&in_unit(&unit).replacen(' ', ", ", 1))
     )?;
     heads(out, table, None)?;
-    for of in &table.rows {
-        let [base, new] = medians(of, &unit);
-        let cells = base
-            .iter()
-            .zip(&new)
-            .map(|(base, new)| if base == NONE { base.clone() } else { format!("{base} → {new}") });
-        row(out, [escaped(&of.label)].into_iter().chain(cells))?;
+    for compared in &table.rows {
+        let [base, new] = medians(compared, &unit);
+        let cells = base.iter().zip(&new).map(|(base, new)| {
+            if base == NO_FIGURE { base.clone() } else { format!("{base} → {new}") }
+        });
+        row(out, [escaped(&compared.label)].into_iter().chain(cells))?;
     }
     Ok(())
 }
 
 fn heads(out: &mut dyn Write, table: &ComparedTable, last: Option<&str>) -> io::Result<()> {
-    let points = table.points.iter().copied().map(whole);
-    let last_head = last.map(str::to_owned);
-    row(out, ["subject".to_owned()].into_iter().chain(points).chain(last_head))?;
+    let points = table.points.iter().copied().map(count);
+    row(out, ["subject".to_owned()].into_iter().chain(points).chain(last.map(str::to_owned)))?;
     rule(out, table.points.len(), last.is_some())
 }

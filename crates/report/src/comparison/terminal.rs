@@ -1,23 +1,26 @@
-//! A comparison for a terminal: subjects down, points across, and what changed in sentences above.
+//! A comparison for a terminal: the changes as sentences, then tables with subjects down and points across.
 //!
-//! As everywhere, a table that is too wide is split between its columns, never squeezed.
+//! A table that is too wide is split between its columns, never squeezed.
 
-use super::{
-    Pair, advice, changes, held_in, identity, interval, judged, legend, medians, place_of, point,
-    ratio, tag, title, unit, verdicts, word,
+use super::counts::Pair;
+use super::text::{
+    advice, changes, confidence, identity, in_unit, interval, legend, medians, point, ratio, scope,
+    tag, title, unit, verdicts, with_remedy, word,
 };
-use crate::figures::{NONE, whole};
 use crate::layout::{
-    BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, wrapped,
+    BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, widest,
+    wrapped,
 };
+use crate::text::NO_FIGURE;
 use analysis::compare::{Change, ComparedRow, ComparedTable, Comparison, Difference, Verdict};
 use anstyle::Style as Paint;
+use findings::format::{Unit, count, list};
 use findings::run_changes::sentence;
 use std::ops::Range;
 
-/// More differing facts than so many are named only, unless everything is asked for.
+/// Further differing facts are named only, unless [`Detail::All`] is set.
 const DIFFERENCES_MAX: usize = 12;
-/// The narrowest column of values that is worth a table.
+/// Narrower columns of values are not worth a table.
 const VALUE_MIN: usize = 8;
 /// `undecided`, and the gap behind it.
 const WORD_WIDTH: usize = 11;
@@ -37,7 +40,7 @@ pub fn text(pair: &Pair, style: &Style) -> String {
         out.push('\n');
         pen.compared(&mut out, pair, table, all);
     }
-    pen.how_sure(&mut out, pair);
+    pen.confidence(&mut out, pair);
     out
 }
 
@@ -59,39 +62,39 @@ struct Layout<'a> {
 }
 
 impl Pen {
-    /// What was not the same when they were measured, since all the rest stands on that.
-    fn differences(&self, out: &mut String, of: &Comparison, all: bool) {
+    /// The recorded facts that differ. They come first: all verdicts depend on them.
+    fn differences(&self, out: &mut String, comparison: &Comparison, all: bool) {
         out.push('\n');
-        if of.differences.is_empty() {
-            self.sentence(out, "Nothing that is recorded of the conditions differs.");
+        if comparison.differences.is_empty() {
+            self.sentence(out, "No recorded fact differs.");
             return;
         }
-        self.heading(out, "Conditions that differ");
-        let most = if all { usize::MAX } else { DIFFERENCES_MAX };
-        let (shown, rest) = of.differences.split_at(of.differences.len().min(most));
-        self.beside(out, shown);
+        self.heading(out, "Facts that differ");
+        let max = if all { usize::MAX } else { DIFFERENCES_MAX };
+        let (shown, rest) = comparison.differences.split_at(comparison.differences.len().min(max));
+        self.differences_table(out, shown);
         if !rest.is_empty() {
-            let names: Vec<String> = rest.iter().map(|one| one.what.clone()).collect();
-            let (count, names) = (whole(names.len() as u64), crate::words::list(&names));
-            self.aside(out, &format!("and {count} more (--all shows them): {names}"));
+            let names: Vec<String> = rest.iter().map(|fact| fact.what.clone()).collect();
+            let (number, names) = (count(names.len() as u64), list(&names));
+            self.aside(out, &format!("and {number} more (--all shows them): {names}"));
         }
     }
 
-    /// Three columns: what, as it was, as it is. Long values are folded within theirs.
-    fn beside(&self, out: &mut String, shown: &[Difference]) {
-        let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+    /// Three columns: the fact, its value in base, its value in new. Long values are folded in their column.
+    fn differences_table(&self, out: &mut String, shown: &[Difference]) {
+        let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NO_FIGURE.to_owned());
         let rows: Vec<[String; 3]> = [["what", "base", "new"].map(str::to_owned)]
             .into_iter()
-            .chain(shown.iter().map(|one| [one.what.clone(), cell(&one.base), cell(&one.new)]))
+            .chain(shown.iter().map(|fact| [fact.what.clone(), cell(&fact.base), cell(&fact.new)]))
             .collect();
-        let widest = |column: usize| rows.iter().map(|row| display_width(&row[column])).max();
-        let widest = [0, 1, 2].map(|column| widest(column).unwrap_or(0));
-        let room = self.width.saturating_sub(INDENT + 2 * GAP);
-        let what = widest[0].min(room / 2);
-        let half = ((room - what) / 2).max(VALUE_MIN);
-        // Who needs less than his half leaves the rest to the other.
-        let base = widest[1].min(half.max((room - what).saturating_sub(widest[2])));
-        let new = widest[2].min((room - what).saturating_sub(base).max(VALUE_MIN));
+        let column_width = |column: usize| rows.iter().map(|row| display_width(&row[column])).max();
+        let widest = [0, 1, 2].map(|column| column_width(column).unwrap_or(0));
+        let available = self.width.saturating_sub(INDENT + 2 * GAP);
+        let what = widest[0].min(available / 2);
+        let half = ((available - what) / 2).max(VALUE_MIN);
+        // A column that needs less than half leaves the rest to its sibling.
+        let base = widest[1].min(half.max((available - what).saturating_sub(widest[2])));
+        let new = widest[2].min((available - what).saturating_sub(base).max(VALUE_MIN));
         for (number, row) in rows.iter().enumerate() {
             let folded = [(0, what), (1, base), (2, new)]
                 .map(|(column, width)| wrapped(&row[column], width.max(1), 0, 0));
@@ -111,33 +114,33 @@ impl Pen {
         }
     }
 
-    fn verdicts(&self, out: &mut String, of: &Comparison) {
+    fn verdicts(&self, out: &mut String, comparison: &Comparison) {
         out.push('\n');
         self.heading(out, "Verdicts");
-        if of.tables.is_empty() {
-            self.sentence(out, "  None: nothing was measured by both.");
+        if comparison.tables.is_empty() {
+            self.sentence(out, "  None: the runs have no series in common.");
             return;
         }
-        for line in verdicts(of) {
+        for line in verdicts(comparison) {
             self.indented(out, &line);
         }
     }
 
-    fn changes(&self, out: &mut String, of: &Comparison) {
+    fn changes(&self, out: &mut String, comparison: &Comparison) {
         out.push('\n');
         self.heading(out, "Changed");
-        let changes = changes(of);
+        let changes = changes(comparison);
         if changes.is_empty() {
-            self.line(out, "  Nothing that is clear of chance and larger than the margin.");
+            self.line(out, "  No change that is significant and beyond the margin.");
         }
-        let mut under = None;
+        let mut last_scope = None;
         for change in changes {
-            let place = place_of(change);
-            if under.as_ref() != Some(&place) {
-                self.aside(out, &place);
-                under = Some(place);
+            let scope = scope(change);
+            if last_scope.as_ref() != Some(&scope) {
+                self.aside(out, &scope);
+                last_scope = Some(scope);
             }
-            self.change(out, of, change);
+            self.change(out, comparison, change);
         }
     }
 
@@ -152,30 +155,31 @@ impl Pen {
         self.paragraph(out, BOLD, &title(pair, table), (0, INDENT));
         let unit = unit(table);
         let layout = layout(table, all.then_some(&unit));
-        for (number, (points, overall)) in self.parts_of(&layout).into_iter().enumerate() {
+        for (number, (points, overall)) in self.parts_with_overall(&layout).into_iter().enumerate()
+        {
             if number > 0 {
                 out.push('\n');
             }
-            self.part_of(out, &layout, &points, overall);
+            self.compared_part(out, &layout, &points, overall);
         }
         if all {
-            self.aside(out, &format!("medians{}", held_in(&unit)));
+            self.aside(out, &format!("medians{}", in_unit(&unit)));
         }
     }
 
-    /// Which points stand side by side, and whether the whole series' ratio does behind them.
-    fn parts_of(&self, layout: &Layout) -> Vec<(Range<usize>, bool)> {
-        let room = self.width.saturating_sub(INDENT + layout.label);
+    /// Which points stand side by side, and whether the overall ratio stands behind them.
+    fn parts_with_overall(&self, layout: &Layout) -> Vec<(Range<usize>, bool)> {
+        let available = self.width.saturating_sub(INDENT + layout.label);
         let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
         for (at, width) in layout.widths.iter().enumerate() {
-            if used + width > room && at > start {
+            if used + width > available && at > start {
                 parts.push((start..at, false));
                 (start, used) = (at, 0);
             }
             used += width;
         }
         let end = layout.widths.len();
-        if used + layout.overall + GAP - 1 + WORD_WIDTH + layout.interval <= room {
+        if used + layout.overall + GAP - 1 + WORD_WIDTH + layout.interval <= available {
             parts.push((start..end, true));
         } else {
             parts.push((start..end, false));
@@ -184,7 +188,13 @@ impl Pen {
         parts
     }
 
-    fn part_of(&self, out: &mut String, layout: &Layout, points: &Range<usize>, overall: bool) {
+    fn compared_part(
+        &self,
+        out: &mut String,
+        layout: &Layout,
+        points: &Range<usize>,
+        overall: bool,
+    ) {
         let Layout { label, .. } = *layout;
         let mut head = format!("{:INDENT$}{:<label$}", "", "subject");
         for at in points.clone() {
@@ -202,11 +212,11 @@ impl Pen {
         }
         self.line(out, &self.paint(DIM, &head));
         for line in &layout.lines {
-            self.row_of(out, layout, line, (points, overall));
+            self.compared_row(out, layout, line, (points, overall));
         }
     }
 
-    fn row_of(
+    fn compared_row(
         &self,
         out: &mut String,
         layout: &Layout,
@@ -222,16 +232,16 @@ impl Pen {
         let used = layout.widths[points.clone()].iter().sum::<usize>();
         let below = if overall { self.overall(&mut text, layout, line, used) } else { None };
         self.line(out, &text);
-        if let Some(told) = below {
-            self.aside(out, &format!("{:INDENT$}95 % {told}", ""));
+        if let Some(interval) = below {
+            self.aside(out, &format!("{:INDENT$}95 % {interval}", ""));
         }
         if !points.is_empty() {
-            self.medians_of(out, layout, line, points);
+            self.medians(out, layout, line, points);
         }
     }
 
-    /// Adds what is said of a whole series to its line, behind points of so many columns; what has no
-    /// room there is given back.
+    /// Adds the overall ratio to a line of which the points take `used` columns. Returns the interval where
+    /// the line is too narrow for it.
     fn overall(
         &self,
         text: &mut String,
@@ -239,22 +249,23 @@ impl Pen {
         line: &Line,
         used: usize,
     ) -> Option<String> {
-        let of = &line.row.overall;
-        let said = right(&ratio(of), layout.overall);
-        let said = format!("{said} {:<width$}", word(of.verdict), width = WORD_WIDTH - 1);
-        text.push_str(&self.paint(paint(of.verdict), &said));
+        let overall = &line.row.overall;
+        let figure = right(&ratio(overall), layout.overall);
+        let figure_and_word =
+            format!("{figure} {:<width$}", word(overall.verdict), width = WORD_WIDTH - 1);
+        text.push_str(&self.paint(paint(overall.verdict), &figure_and_word));
         let used = used + INDENT + layout.label + layout.overall + WORD_WIDTH + GAP - 1;
-        let told = interval(of)?;
-        if used + display_width(&told) > self.width {
-            return Some(told);
+        let interval = interval(overall)?;
+        if used + display_width(&interval) > self.width {
+            return Some(interval);
         }
         text.push_str(&" ".repeat(GAP - 1));
-        text.push_str(&self.paint(DIM, &told));
+        text.push_str(&self.paint(DIM, &interval));
         None
     }
 
-    /// The medians of both runs below their ratio, where they are asked for.
-    fn medians_of(&self, out: &mut String, layout: &Layout, line: &Line, points: &Range<usize>) {
+    /// The medians of both runs below their ratio, with [`Detail::All`].
+    fn medians(&self, out: &mut String, layout: &Layout, line: &Line, points: &Range<usize>) {
         for (name, medians) in ["base", "new"].into_iter().zip(line.medians.iter().flatten()) {
             let name = format!("  {name}");
             let mut text = format!("{:INDENT$}{name:<width$}", "", width = layout.label);
@@ -267,29 +278,29 @@ impl Pen {
         }
     }
 
-    /// What is left out, what the signs mean, and how sure all of it is.
-    fn how_sure(&self, out: &mut String, pair: &Pair) {
-        let of = pair.comparison;
-        if !of.tables.is_empty() {
-            self.aside(out, &legend(of));
+    /// What the signs mean, what is left out, and the confidence.
+    fn confidence(&self, out: &mut String, pair: &Pair) {
+        let comparison = pair.comparison;
+        if !comparison.tables.is_empty() {
+            self.aside(out, &legend(comparison));
         }
-        if !of.left_out.is_empty() {
+        if !comparison.left_out.is_empty() {
             out.push('\n');
             self.heading(out, "Left out");
-            for one in &of.left_out {
-                self.indented(out, &super::with_remedy(one));
+            for warning in &comparison.left_out {
+                self.indented(out, &with_remedy(warning));
             }
         }
         out.push('\n');
-        self.heading(out, "How sure");
-        self.indented(out, &judged(pair));
+        self.heading(out, "Confidence");
+        self.indented(out, &confidence(pair));
         if let Some(advice) = advice(pair) {
-            self.indented(out, &super::with_remedy(&advice));
+            self.indented(out, &with_remedy(&advice));
         }
     }
 }
 
-/// What has changed stands out, and what is not known steps back.
+/// Slower and faster stand out, undecided is dimmed.
 const fn paint(verdict: Verdict) -> Paint {
     match verdict {
         Verdict::Slower => BAD,
@@ -299,34 +310,31 @@ const fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-fn layout<'a>(table: &'a ComparedTable, unit: Option<&crate::figures::Unit>) -> Layout<'a> {
-    let head: Vec<String> = table.points.iter().copied().map(whole).collect();
+fn layout<'a>(table: &'a ComparedTable, unit: Option<&Unit>) -> Layout<'a> {
+    let head: Vec<String> = table.points.iter().copied().map(count).collect();
     let line = |row: &'a ComparedRow| Line {
         row,
-        cells: row.cells.iter().map(|cell| behind(point(cell.as_ref()))).collect(),
+        cells: row.cells.iter().map(|cell| aligned(point(cell.as_ref()))).collect(),
         medians: unit.map(|unit| medians(row, unit)),
     };
     let lines: Vec<Line> = table.rows.iter().map(line).collect();
-    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
-    let labels = &mut lines.iter().map(|line| display_width(&line.row.label));
-    let label = longest(labels).max("subject".len());
-    let width = |at: usize| {
-        let cells = longest(&mut lines.iter().map(|line| display_width(&line.cells[at])));
+    let label = widest(table.rows.iter().map(|row| row.label.as_str())).max("subject".len());
+    let width = |column: usize| {
+        let cells = widest(lines.iter().map(|line| &line.cells[column]));
         let medians = lines.iter().flat_map(|line| line.medians.iter().flatten());
-        let medians = longest(&mut medians.map(|told| display_width(&told[at])));
-        cells.max(medians + 2).max(head[at].len() + 2) + GAP - 1
+        let medians = widest(medians.map(|medians| &medians[column]));
+        cells.max(medians + 2).max(head[column].len() + 2) + GAP - 1
     };
     let widths = (0..head.len()).map(width).collect();
-    let overall = lines.iter().map(|line| display_width(&ratio(&line.row.overall)));
-    let overall = longest(&mut overall.chain(["overall".len()])) + GAP - 1;
-    let intervals = lines.iter().filter_map(|line| interval(&line.row.overall));
-    let interval = longest(&mut intervals.map(|told| display_width(&told)));
+    let overall = widest(table.rows.iter().map(|row| ratio(&row.overall)));
+    let overall = overall.max("overall".len()) + GAP - 1;
+    let interval = widest(table.rows.iter().filter_map(|row| interval(&row.overall)));
     Layout { head, lines, label, widths, overall, interval }
 }
 
-/// A dash stands below figures, not below their signs.
-fn behind(cell: String) -> String {
-    if cell == NONE { format!("{cell}  ") } else { cell }
+/// Aligns a dash with figures, not with their signs.
+fn aligned(cell: String) -> String {
+    if cell == NO_FIGURE { format!("{cell}  ") } else { cell }
 }
 
 #[cfg(test)]
@@ -334,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_word_and_a_gap_fit_their_column() {
+    fn every_word_and_a_gap_fit_their_column() {
         let verdicts = [Verdict::Slower, Verdict::Faster, Verdict::Same, Verdict::Undecided];
         for verdict in verdicts {
             assert!(word(verdict).len() + 2 <= WORD_WIDTH, "{}", word(verdict));

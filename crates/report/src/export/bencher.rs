@@ -3,7 +3,7 @@
 //! A benchmark of Bencher is a point of a series here. A measure has one unit, and one direction in which
 //! its thresholds lie: so it is named after these, and not after the figure.
 
-use super::{Format, Material, has_figures, measured, series};
+use super::material::{Format, Material, has_figures, measured, series};
 use analysis::Estimate;
 use record::MetricInfo;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 //! The columns are those of the record's view `v_sample`, but that each parameter has one of its
 //! own. What is missing has a row without a figure, with the reason in the last column.
 
-use super::{Format, Material, What, in_order, missing, unit};
+use super::material::{Format, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use printable::one_line;

@@ -4,7 +4,7 @@
 //! A file of it holds figures of one direction only, since the action takes the direction from its own
 //! configuration. So a run with both has two files.
 
-use super::{Format, Material, What, has_figures, identity, measured, series};
+use super::material::{Format, Material, What, has_figures, identity, measured, series};
 use analysis::PointSummary;
 use serde::Serialize;
 use std::io::{self, Write};

@@ -2,13 +2,13 @@
 //!
 //! A trajectory is drawn as Felix von Leitner drew his in 2003: linear axes, every call of every round
 //! a dot, nothing averaged away; the medians lie on top. What is measured at points is drawn as medians
-//! with their intervals on logarithmic axes, on which zero has a place of its own before the least point.
+//! with their intervals on logarithmic axes, on which zero has a position of its own before the smallest point.
 //! It runs in gnuplot 5 and 6.
 
-use super::{Format, Material, caveats, identity, measured, place, within};
-use crate::figures::{Unit, whole};
-use crate::words;
+use super::material::{Format, Material, caveats, identity, machine_and_clock, measured, within};
+use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
+use findings::format::{Unit, count};
 use printable::one_line;
 use record::Run;
 use std::collections::BTreeSet;
@@ -23,13 +23,13 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// Those of the page, so that a subject has one colour in both.
+/// The colours of the page, so that a subject has one colour in both.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#00845f", "#b8568f", "#b07d00", "#2f8fc4", "#55555c", "#7a4fb5"];
 /// gnuplot's numbers of filled marks: circle, square, triangle, diamond, triangle down, pentagon.
 const MARKS: [u32; 6] = [7, 5, 9, 13, 11, 15];
-/// What 95 % of the calls of a series take less than, times this, is the top of a plot, so that some
-/// interrupted calls among thousands do not press all others flat.
+/// The top of a plot, as a multiple of the 95th percentile: a few interrupted calls among thousands must not
+/// flatten the rest.
 const TOP_OVER_P95: f64 = 2.0;
 /// Axes that span less than this are easier to read with even steps.
 const LOGARITHMIC_FROM: f64 = 8.0;
@@ -38,15 +38,15 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, analysis) = (material.run, material.analysis());
     out.write_all(FORMAT.head.as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
-    let told = [format!("Of {}.", identity(run)), format!("{how} {}.", place(run))];
-    let caveats = caveats(material.conclusions()).map(|line| format!("Mind: {line}"));
-    for line in told.into_iter().chain(caveats) {
+    let lines = [format!("Of {}.", identity(run)), format!("{how} {}.", machine_and_clock(run))];
+    let caveats = caveats(material.conclusions()).map(|line| format!("Warning: {line}"));
+    for line in lines.into_iter().chain(caveats) {
         writeln!(out, "# {}", comment(&line))?;
     }
     out.write_all(PREAMBLE.as_bytes())?;
     let mut names = BTreeSet::new();
-    for (place, (table, rows)) in measured(analysis).enumerate() {
-        let plot = Plot { run, table, rows, number: place + 1, unit: unit(table) };
+    for (number, (table, rows)) in (1..).zip(measured(analysis)) {
+        let plot = Plot { run, table, rows, number, unit: unit(table) };
         plot.write(out, &image(table, analysis, &mut names))?;
     }
     out.write_all(b"unset output\n")
@@ -54,14 +54,14 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 
 /// Chooses the terminal, unless the caller did, and how its files end.
 const PREAMBLE: &str = r#"#
-# It draws one image a table into the folder where it is run:
+# It draws one image a table into the directory where it is run:
 #   gnuplot FILE.gp
-# Another terminal, another folder, and the whole height where calls that took long are cut off:
-#   gnuplot -e "terminal='svg'; folder='/tmp'; whole=1" FILE.gp
+# Another terminal, another directory, and the whole height where calls that took long are cut off:
+#   gnuplot -e "terminal='svg'; directory='/tmp'; whole=1" FILE.gp
 
 set encoding utf8
 if (!exists("terminal")) terminal = strstrt(GPVAL_TERMINALS, " pngcairo ") ? "pngcairo" : strstrt(GPVAL_TERMINALS, " svg ") ? "svg" : "dumb"
-if (!exists("folder")) folder = "."
+if (!exists("directory")) directory = "."
 kind = word(terminal, 1)
 if (words(terminal) == 1 && strstrt(" pngcairo png svg canvas jpeg ", " ".kind." ")) terminal = terminal." size 1000,700"
 if (words(terminal) == 1 && kind eq "dumb") terminal = terminal." size 120,40"
@@ -79,20 +79,20 @@ fn unit(table: &Table) -> Unit {
     if table.trajectory && table.metric.unit == "ns" {
         Unit { symbol: "µs".to_owned(), per: 1e3 }
     } else {
-        words::unit(table)
+        text::metrics::unit(table)
     }
 }
 
-/// The name of a table's image, without its ending, with the parameters that tell it from others:
+/// The name of a table's image, without its ending, with the parameters in which tables differ:
 /// `poll-loop-active-10`.
 fn image(table: &Table, analysis: &Analysis, taken: &mut BTreeSet<String>) -> String {
     let mut words = vec![table.workload.clone()];
     if table.metric.name != table.workload {
         words.push(table.metric.name.clone());
     }
-    let others = || analysis.tables.iter().filter(|other| other.workload == table.workload);
+    let siblings = || analysis.tables.iter().filter(|sibling| sibling.workload == table.workload);
     for (name, value) in &table.parameters {
-        if others().any(|other| other.parameters.get(name) != Some(value)) {
+        if siblings().any(|sibling| sibling.parameters.get(name) != Some(value)) {
             words.extend([name.to_owned(), value.to_string()]);
         }
     }
@@ -127,24 +127,24 @@ struct Height {
 impl Plot<'_> {
     fn write(&self, out: &mut dyn Write, image: &str) -> io::Result<()> {
         let table = self.table;
-        for (place, row) in self.rows.iter().enumerate() {
-            self.medians(out, place, row)?;
+        for (number, row) in (1..).zip(&self.rows) {
+            self.medians(out, number, row)?;
         }
         let height = if table.trajectory { Some(self.samples(out)?) } else { None };
         let title = [
             table.workload.clone(),
-            words::parameters(self.run, &table.workload, &table.parameters),
+            text::parameters::with_axis(self.run, &table.workload, &table.parameters),
         ];
         writeln!(out, "\nreset")?;
         writeln!(out, "set termoption noenhanced")?;
         writeln!(
             out,
-            "if (!on_screen) set output folder.{}.ending",
+            "if (!on_screen) set output directory.{}.ending",
             quoted(&format!("/{image}."))
         )?;
         writeln!(out, "title = {}", quoted(&title.join(" · ")))?;
         writeln!(out, "set xlabel {}", quoted(&table.axis))?;
-        writeln!(out, "set ylabel {}", quoted(&words::measure(table, &self.unit)))?;
+        writeln!(out, "set ylabel {}", quoted(&text::metrics::measure(&table.metric, &self.unit)))?;
         writeln!(out, "set key outside bottom center horizontal")?;
         writeln!(
             out,
@@ -157,9 +157,9 @@ impl Plot<'_> {
         writeln!(out, "if (on_screen) pause -1 {}", quoted(&format!("{image}: Enter goes on")))
     }
 
-    /// The block of medians of a series: place, median, and the ends of its interval.
-    fn medians(&self, out: &mut dyn Write, place: usize, row: &Row) -> io::Result<()> {
-        writeln!(out, "\n$medians_{}_{} << EOD", self.number, place + 1)?;
+    /// The block of medians of a series: point, median, and the ends of its interval.
+    fn medians(&self, out: &mut dyn Write, number: usize, row: &Row) -> io::Result<()> {
+        writeln!(out, "\n$medians_{}_{number} << EOD", self.number)?;
         for at in row.cells.iter().flatten() {
             let figure = |recorded: f64| Short(recorded / self.unit.per);
             let median = at.median;
@@ -173,29 +173,29 @@ impl Plot<'_> {
     fn samples(&self, out: &mut dyn Write) -> io::Result<Height> {
         let mut all: Vec<f64> = Vec::new();
         let mut top = 0.0_f64;
-        for (place, row) in self.rows.iter().enumerate() {
-            writeln!(out, "\n$calls_{}_{} << EOD", self.number, place + 1)?;
-            let mut own: Vec<f64> = Vec::new();
+        for (number, row) in (1..).zip(&self.rows) {
+            writeln!(out, "\n$calls_{}_{number} << EOD", self.number)?;
+            let mut figures: Vec<f64> = Vec::new();
             for (position, recorded) in self.calls(row) {
                 let figure = recorded / self.unit.per;
                 writeln!(out, "{position} {}", Short(figure))?;
-                own.push(figure);
+                figures.push(figure);
             }
             writeln!(out, "EOD")?;
-            own.sort_by(f64::total_cmp);
-            let p95 = own.get(own.len().saturating_sub(1) * 95 / 100).copied();
+            figures.sort_by(f64::total_cmp);
+            let p95 = figures.get(figures.len().saturating_sub(1) * 95 / 100).copied();
             top = top.max(p95.unwrap_or_default() * TOP_OVER_P95);
-            all.append(&mut own);
+            all.append(&mut figures);
         }
-        let extreme = |start: f64, of: fn(f64, f64) -> f64| all.iter().copied().fold(start, of);
-        let (bottom, most) = (extreme(0.0, f64::min), extreme(0.0, f64::max));
-        let whole = if most > bottom { most } else { bottom + 1.0 };
+        let bottom = all.iter().copied().fold(0.0, f64::min);
+        let max = all.iter().copied().fold(0.0, f64::max);
+        let whole = if max > bottom { max } else { bottom + 1.0 };
         let top = if top > bottom { top.min(whole) } else { whole };
         let above = all.iter().filter(|&&figure| figure > top).count();
         Ok(Height { bottom, top, whole, above, samples: all.len() })
     }
 
-    /// Every call of a series that counts: its place on the axis, and what was measured.
+    /// Every call of a series: its position on the axis, and what was measured.
     fn calls(&self, row: &Row) -> impl Iterator<Item = (u64, f64)> {
         let (table, subject) = (self.table, row.subject.clone());
         let cells = self.run.cells.iter().filter(move |cell| {
@@ -204,10 +204,12 @@ impl Plot<'_> {
                 && within(&table.parameters, &cell.key.parameters)
         });
         cells.flat_map(|cell| {
-            let metrics = cell.metrics.iter().filter(|of| of.name == self.table.metric.name);
+            let metrics =
+                cell.metrics.iter().filter(|metric| metric.name == self.table.metric.name);
             metrics.flat_map(|metric| {
-                let place = |n: usize| metric.positions.get(n).copied().unwrap_or(cell.key.point);
-                metric.samples.iter().enumerate().map(move |(n, sample)| (place(n), *sample))
+                let position =
+                    |n: usize| metric.positions.get(n).copied().unwrap_or(cell.key.point);
+                metric.samples.iter().enumerate().map(move |(n, sample)| (position(n), *sample))
             })
         })
     }
@@ -218,8 +220,8 @@ impl Plot<'_> {
         let all = format!("every call of {rounds} is a dot; the lines are medians");
         let above = format!(
             "{} of {} calls took longer and lie at the upper edge",
-            whole(height.above as u64),
-            whole(height.samples as u64)
+            count(height.above as u64),
+            count(height.samples as u64)
         );
         writeln!(out, "top = exists(\"whole\") ? {} : {}", Short(height.whole), Short(height.top))?;
         writeln!(
@@ -236,24 +238,24 @@ impl Plot<'_> {
         writeln!(out, "set xrange [0:{}]", far.max().unwrap_or(1).max(1))?;
         writeln!(out, "set yrange [{}:top]", Short(height.bottom))?;
         let series = || (1..=self.rows.len()).zip(&self.rows);
-        let dots = series().map(|(place, _)| {
-            let colour = COLOURS[(place - 1) % COLOURS.len()];
+        let dots = series().map(|(number, _)| {
+            let colour = COLOURS[(number - 1) % COLOURS.len()];
             format!(
-                "$calls_{}_{place} using 1:($2 > top ? top : $2) with points pt 7 ps 0.25 lc rgb '{colour}' notitle",
+                "$calls_{}_{number} using 1:($2 > top ? top : $2) with points pt 7 ps 0.25 lc rgb '{colour}' notitle",
                 self.number
             )
         });
         // A white line beneath each keeps it apart from dots of its colour.
-        let casing = series().map(|(place, _)| {
+        let casing = series().map(|(number, _)| {
             format!(
-                "$medians_{}_{place} using 1:2 with lines lw 5 lc rgb 'white' notitle",
+                "$medians_{}_{number} using 1:2 with lines lw 5 lc rgb 'white' notitle",
                 self.number
             )
         });
-        let lines = series().map(|(place, row)| {
-            let (look, title) = (look(place - 1), quoted(&row.label));
+        let lines = series().map(|(number, row)| {
+            let (look, title) = (look(number - 1), quoted(&row.label));
             format!(
-                "$medians_{}_{place} using 1:2 with lines lw 2.5 {look} title {title}",
+                "$medians_{}_{number} using 1:2 with lines lw 2.5 {look} title {title}",
                 self.number
             )
         });
@@ -261,7 +263,7 @@ impl Plot<'_> {
     }
 
     fn steady(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rounds = format!("{}, with 95 % intervals", words::rounds(self.run));
+        let rounds = format!("{}, with 95 % intervals", text::metrics::rounds(self.run));
         writeln!(out, "set title title.\"\\n\".{}", quoted(&rounds))?;
         let per = self.unit.per;
         let (mut x, mut y) = (Span::NONE, Span::NONE);
@@ -275,12 +277,12 @@ impl Plot<'_> {
                 y.take(figure / per);
             }
         }
-        let place = if has_zero { x.write_from_zero(out)? } else { x.write(out, 'x')? };
+        let x_position = if has_zero { x.write_from_zero(out)? } else { x.write(out, 'x')? };
         y.write(out, 'y')?;
         let series = (1..).zip(&self.rows).map(|(number, row)| {
             let mark = MARKS[(number - 1) % MARKS.len()];
             format!(
-                "$medians_{}_{number} using {place}:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
+                "$medians_{}_{number} using {x_position}:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
                 self.number,
                 look(number - 1),
                 quoted(&row.label)
@@ -295,9 +297,9 @@ impl Plot<'_> {
 }
 
 /// Colour and dashes of a series; no two of 40 are alike.
-fn look(place: usize) -> String {
-    let colour = COLOURS[place % COLOURS.len()];
-    format!("dt {} lc rgb '{colour}'", place / COLOURS.len() % 5 + 1)
+fn look(index: usize) -> String {
+    let colour = COLOURS[index % COLOURS.len()];
+    format!("dt {} lc rgb '{colour}'", index / COLOURS.len() % 5 + 1)
 }
 
 fn plot(out: &mut dyn Write, clauses: impl Iterator<Item = String>) -> io::Result<()> {
@@ -305,51 +307,51 @@ fn plot(out: &mut dyn Write, clauses: impl Iterator<Item = String>) -> io::Resul
     writeln!(out, "plot {}", clauses.join(", \\\n     "))
 }
 
-/// From where to where figures go.
+/// The smallest and the largest figure.
 struct Span {
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
 }
 
 impl Span {
-    const NONE: Span = Span { least: f64::INFINITY, most: f64::NEG_INFINITY };
+    const NONE: Span = Span { min: f64::INFINITY, max: f64::NEG_INFINITY };
 
     fn take(&mut self, figure: f64) {
-        (self.least, self.most) = (self.least.min(figure), self.most.max(figure));
+        (self.min, self.max) = (self.min.min(figure), self.max.max(figure));
     }
 
     /// The range of an axis, never an empty one; logarithmic where it can be, and is easier to read.
-    /// Returns what gives the place of a point on it.
+    /// Returns the expression for a point's position on it.
     fn write(&self, out: &mut dyn Write, axis: char) -> io::Result<&'static str> {
-        let Span { least, most } = *self;
-        if least > 0.0 && most / least >= LOGARITHMIC_FROM {
-            let (from, to) = (Short(least / 1.25), Short(most * 1.25));
+        let Span { min, max } = *self;
+        if min > 0.0 && max / min >= LOGARITHMIC_FROM {
+            let (from, to) = (Short(min / 1.25), Short(max * 1.25));
             writeln!(out, "set logscale {axis}")?;
             writeln!(out, "set {axis}range [{from}:{to}]")?;
             return Ok("1");
         }
-        let to = if most > 0.0 { most * 1.05 } else { 1.0 };
-        writeln!(out, "set {axis}range [{}:{}]", Short(least.min(0.0)), Short(to))?;
+        let to = if max > 0.0 { max * 1.05 } else { 1.0 };
+        writeln!(out, "set {axis}range [{}:{}]", Short(min.min(0.0)), Short(to))?;
         Ok("1")
     }
 
-    /// The same for an axis across that begins at zero, of whose points above zero this is. Zero has no
-    /// logarithm: it stands half a decade before the least of them, with a tick that says 0, and two
-    /// strokes say that the axis is broken there.
+    /// The same for a horizontal axis with a point at zero; the span covers the points above zero. log 0 is
+    /// undefined: zero stands half a decade before the smallest point, with a tick `0`, and two strokes show
+    /// that the axis is broken there.
     fn write_from_zero(&self, out: &mut dyn Write) -> io::Result<&'static str> {
-        let Span { least, most } = *self;
-        if most / least < LOGARITHMIC_FROM || !least.is_finite() {
-            let most = if most > 0.0 { most } else { 1.0 };
-            writeln!(out, "set xrange [0:{}]", Short(most * 1.05))?;
+        let Span { min, max } = *self;
+        if max / min < LOGARITHMIC_FROM || !min.is_finite() {
+            let max = if max > 0.0 { max } else { 1.0 };
+            writeln!(out, "set xrange [0:{}]", Short(max * 1.05))?;
             return Ok("1");
         }
-        let zero = least / 10_f64.sqrt();
-        let (from, to) = (Short(zero / 1.25), Short(most * 1.25));
+        let zero = min / 10_f64.sqrt();
+        let (from, to) = (Short(zero / 1.25), Short(max * 1.25));
         writeln!(out, "set logscale x\nset xrange [{from}:{to}]\nzero = {}", Short(zero))?;
-        // Ticks of a logarithmic axis would stand between zero and the least point as well.
-        let decade = 10_f64.powf(least.log10().ceil());
+        // Ticks of a logarithmic axis would stand between zero and the smallest point as well.
+        let decade = 10_f64.powf(min.log10().ceil());
         writeln!(out, "set xtics {},10 rangelimited\nset xtics add ('0' zero)", Short(decade))?;
-        let crack = Short(least / 10_f64.powf(0.25));
+        let crack = Short(min / 10_f64.powf(0.25));
         writeln!(out, "set label 1 '//' at first {crack},graph 0 center front")?;
         Ok("($1 > 0 ? $1 : zero)")
     }

@@ -1,6 +1,6 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
-use super::{Format, Material};
+use super::material::{Format, Material};
 use crate::json::{Samples, run};
 use std::io::{self, Write};
 

@@ -4,7 +4,7 @@
 //! one; the samples stay together, since they share all that is said of their cell, and each of these
 //! programs unfolds a list in a word. A cell without figures has a line of its own.
 
-use super::{Format, Material, in_order, missing, unit};
+use super::material::{Format, Material, in_order, missing, unit};
 use record::{Cell, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;

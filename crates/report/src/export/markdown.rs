@@ -3,10 +3,12 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out and nothing is in the way.
 
-use super::{Format, Material, caveats, identity, place};
-use crate::averages;
-use crate::figures::{NONE, Unit, whole};
-use crate::words::{self, Mark};
+use super::material::{Format, Material, caveats, identity, machine_and_clock};
+use crate::text;
+use crate::text::NO_FIGURE;
+use crate::text::averages;
+use crate::text::leads::Mark;
+use ::findings::format::{self, Unit, count};
 use ::findings::{Finding, Verdict};
 use analysis::{Analysis, Averages, Estimate, Row, Table};
 use printable::one_line;
@@ -29,12 +31,12 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, conclusions) = (material.run, material.conclusions());
     let analysis = &conclusions.analysis;
     writeln!(out, "**knee** {}\\", escaped(&identity(run)))?;
-    writeln!(out, "{}\\", escaped(&place(run)))?;
-    writeln!(out, "{}", code(&words::command(run)))?;
+    writeln!(out, "{}\\", escaped(&machine_and_clock(run)))?;
+    writeln!(out, "{}", code(&text::runs::command(run)))?;
     for averages in &analysis.averages {
         self::averages(out, averages)?;
     }
-    for table in words::tables(analysis).filter(|table| table.headline) {
+    for table in text::tables::shown(analysis).filter(|table| table.headline) {
         self::table(out, run, table)?;
     }
     let (headline, others): (Vec<&Finding>, Vec<&Finding>) =
@@ -42,7 +44,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     findings(out, "Findings", (run, analysis), &headline)?;
     let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
     list(out, "Caveats", &caveats)?;
-    let rest: Vec<&Table> = words::tables(analysis).filter(|table| !table.headline).collect();
+    let rest: Vec<&Table> = text::tables::shown(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
         return Ok(());
     }
@@ -53,7 +55,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
             names.push(name);
         }
     }
-    writeln!(out, "\n<details><summary>Also measured: {}</summary>", words::list(&names))?;
+    writeln!(out, "\n<details><summary>Also measured: {}</summary>", format::list(&names))?;
     for table in rest {
         self::table(out, run, table)?;
         waits(out, table)?;
@@ -63,9 +65,11 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
-    let unit = words::unit(table);
-    let held = words::parameters(run, &table.workload, &table.parameters);
-    let title = [table.workload.clone(), held, words::measured(run, table, &unit)].join(" · ");
+    let unit = text::metrics::unit(table);
+    let held = text::parameters::with_axis(run, &table.workload, &table.parameters);
+    let title =
+        [table.workload.clone(), held, text::metrics::measure_and_rounds(run, table, &unit)]
+            .join(" · ");
     writeln!(out, "\n### {}\n", escaped(&title))?;
     if table.points_down || table.points.len() > POINTS_ACROSS_MAX {
         down(out, table, &unit)?;
@@ -86,7 +90,7 @@ fn averages(out: &mut dyn Write, of: &Averages) -> io::Result<()> {
         let cells = averages::shown(of).map(|(at, column)| {
             let average = line.figures.get(at).and_then(Option::as_ref);
             let came_to = averages::came_to(column).filter(|_| place == 0);
-            let none = || came_to.unwrap_or_else(|| NONE.to_owned());
+            let none = || came_to.unwrap_or_else(|| NO_FIGURE.to_owned());
             average.map_or_else(none, |average| averages::told(line, average, &unit))
         });
         let label = escaped(&averages::label(line, &unit));
@@ -98,13 +102,13 @@ fn averages(out: &mut dyn Write, of: &Averages) -> io::Result<()> {
 
 /// How single operations are distributed, a table for each point.
 fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
-    for (point, told) in words::distributed(table) {
+    for (point, told) in text::distributions::points(table) {
         writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&told))?;
-        let heads = words::QUANTILES.map(str::to_owned);
+        let heads = text::distributions::QUANTILES.map(str::to_owned);
         row(out, ["subject".to_owned()].into_iter().chain(heads))?;
-        rule(out, words::QUANTILES.len(), false)?;
+        rule(out, text::distributions::QUANTILES.len(), false)?;
         for of in table.distributions.iter().filter(|of| of.point == point) {
-            let figures = words::quantiles(&table.metric, of);
+            let figures = text::distributions::quantiles(&table.metric, of);
             row(out, [escaped(&of.label)].into_iter().chain(figures))?;
         }
     }
@@ -113,18 +117,19 @@ fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
 
 /// A point with what it is as a multiple, where its table tells them so: `4 (2 per CPU)`.
 fn point(table: &Table, point: u64) -> String {
-    let multiple = words::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
-    escaped(&format!("{}{}", whole(point), multiple.unwrap_or_default()))
+    let multiple =
+        text::parameters::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+    escaped(&format!("{}{}", count(point), multiple.unwrap_or_default()))
 }
 
 /// Subjects down, points across.
 fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     let points = table.points.iter().map(|&at| point(table, at));
-    let grows = words::has_verdicts(table);
+    let grows = text::tables::has_verdicts(table);
     let head = grows.then(|| "growth".to_owned());
     row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
     rule(out, table.points.len(), grows)?;
-    for of in words::rows(table) {
+    for of in text::tables::rows(table) {
         let cells = (0..of.cells.len()).map(|column| cell(table, of, column, unit));
         let order = grows.then(|| growth(of));
         row(out, [escaped(&of.label)].into_iter().chain(cells).chain(order))?;
@@ -134,7 +139,8 @@ fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
 
 /// Points down, subjects with figures across.
 fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
-    let rows: Vec<&Row> = words::rows(table).filter(|row| row.unavailable.is_none()).collect();
+    let rows: Vec<&Row> =
+        text::tables::rows(table).filter(|row| row.unavailable.is_none()).collect();
     let labels = rows.iter().map(|row| escaped(&row.label));
     row(out, [escaped(&table.axis)].into_iter().chain(labels))?;
     rule(out, rows.len(), false)?;
@@ -142,7 +148,7 @@ fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
         let cells = rows.iter().map(|row| cell(table, row, column, unit));
         row(out, [point(table, at)].into_iter().chain(cells))?;
     }
-    if words::has_verdicts(table) {
+    if text::tables::has_verdicts(table) {
         let cells = rows.iter().map(|row| growth(row));
         row(out, ["growth".to_owned()].into_iter().chain(cells))?;
     }
@@ -173,11 +179,11 @@ fn sign(mark: Mark) -> char {
 /// A median with its interval, the best in bold: `**2.43**\* (2.41 to 2.50)`.
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Some(at) = row.cells.get(column).and_then(Option::as_ref) else {
-        return NONE.to_owned();
+        return NO_FIGURE.to_owned();
     };
     let Estimate { value, low, high } = at.median;
     let figure = unit.figure(value);
-    let figure = match words::mark(table, column, &row.subject) {
+    let figure = match text::leads::mark(table, column, &row.subject) {
         Some(Mark::Best) => format!("**{figure}**\\{}", sign(Mark::Best)),
         Some(Mark::Shared) => format!("**{figure}**\\{}", sign(Mark::Shared)),
         None => figure,
@@ -196,17 +202,17 @@ fn growth(row: &Row) -> String {
 
 /// What has to be known to read the table: marks, notes, and why figures are missing.
 fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
-    let marks = words::legend(table, sign);
+    let marks = text::leads::legend(table, sign);
     let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let known = intervals.into_iter().any(|at| at.median.low < at.median.high);
     let interval = known.then(|| "in brackets: the 95 % interval of the median".to_owned());
-    let shared = words::shared_notes(table).into_iter();
-    let reasons = words::rows(table).flat_map(|row| {
-        words::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))
+    let shared = text::notes::shared_notes(table).into_iter();
+    let reasons = text::tables::rows(table).flat_map(|row| {
+        text::notes::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))
     });
-    let absent = words::unavailable(table)
+    let absent = text::notes::unavailable(table)
         .into_iter()
-        .map(|(labels, reason)| format!("{}: unavailable: {reason}", words::list(&labels)));
+        .map(|(reason, labels)| format!("{}: unavailable: {reason}", format::list(&labels)));
     let lines: Vec<String> =
         marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(absent).collect();
     if lines.is_empty() {
@@ -231,9 +237,8 @@ fn findings(
             writeln!(out, "\n### {title}")?;
         }
         if parts.len() > 1 {
-            let mut words = vec![part[0].workload.clone()];
-            words.extend(words::spelled(&part[0].parameters, &[]));
-            writeln!(out, "\n{}:", escaped(&words.join(" · ")))?;
+            let scope = text::parameters::scope(&part[0].workload, &part[0].parameters);
+            writeln!(out, "\n{}:", escaped(&scope))?;
         }
         writeln!(out)?;
         for finding in *part {

@@ -5,7 +5,7 @@
 //! a summary of their own; where a workload is told in averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::{Format, Material, measured};
+use super::material::{Format, Material, measured};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
 use printable::one_line;
@@ -82,7 +82,7 @@ fn about(families: &mut Families, run: &Run) {
     let help = "Cells of the run: planned, ended, and of these failed, whose figures do not count.";
     let family = families.entry("knee_run_cells".to_owned()).or_insert(gauge(help));
     let counts = [
-        ("planned", crate::words::cells_planned(run)),
+        ("planned", crate::text::runs::cells_planned(run)),
         ("ended", summary.cells_ended),
         ("failed", failed as u64),
     ];

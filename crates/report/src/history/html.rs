@@ -4,11 +4,11 @@
 //! arrow keys says more of it than the tooltip does.
 
 use super::{BENEATH, Group, SEEN, groups, how_sure, machine, sentences, span, too_few, unchanged};
-use crate::figures::{Unit, factor, figure, whole};
 use crate::html::{brand, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
+use findings::format::{Unit, count, factor, quantity, significant};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::RunSummary;
 
@@ -65,7 +65,7 @@ fn header(history: &History, title: &str) -> Markup {
             dl.dateline {
                 div { dt { "Runs" } dd { (span(history)) } }
                 div { dt { "Machine" } dd { (machine(history)) } }
-                div { dt { "Lines" } dd { (whole(history.judged as u64)) " judged" } }
+                div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }
                 @if !history.left_out.is_empty() {
                     div { dt { "Mind" } dd { a href="#left-out" { "what is left out" } } }
                 }
@@ -133,7 +133,7 @@ fn section(history: &History, group: &Group, index: usize) -> Markup {
             }
             @if !same.is_empty() {
                 details open[changed.is_empty() && same.len() <= 12] {
-                    summary { "The " (whole(same.len() as u64)) " " (others) ", which did not change" }
+                    summary { "The " (count(same.len() as u64)) " " (others) ", which did not change" }
                     div.courses { @for line in &same { (panel(history, line, &unit)) } }
                 }
             }
@@ -180,11 +180,11 @@ impl Scale {
 
 fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
     let scale = Scale::of(history, line);
-    let name = format!("{} at {} {}", line.label, whole(line.point), line.axis);
-    let count = line.figures.len();
+    let name = format!("{} at {} {}", line.label, count(line.point), line.axis);
+    let figures = line.figures.len();
     html! {
         figure.course {
-            figcaption { strong { (line.label) } " at " (whole(line.point)) " " (line.axis) }
+            figcaption { strong { (line.label) } " at " (count(line.point)) " " (line.axis) }
             svg role="img" aria-label={ (name) ": " (summary(history, line, unit)) } width="100%"
                 height=(HEIGHT) tabindex="0" {
                 (levels(line, &scale))
@@ -195,7 +195,7 @@ fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
             }
             p.ends {
                 span { (unit.with_symbol(line.figures.first().map_or(f64::NAN, |of| of.1.value))) }
-                span { (count) @if count == 1 { " run" } @else { " runs" } }
+                span { (quantity(figures as u64, "run")) }
                 span { (unit.with_symbol(line.figures.last().map_or(f64::NAN, |of| of.1.value))) }
             }
             p.said aria-live="polite" { (summary(history, line, unit)) }
@@ -230,7 +230,7 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
 }
 
 fn interval(of: Estimate) -> String {
-    format!("95 % {} to {}", figure(of.low), figure(of.high))
+    format!("95 % {} to {}", significant(of.low), significant(of.high))
 }
 
 /// A bar from the first run of each level to its last; or a line, where it came bit by bit.

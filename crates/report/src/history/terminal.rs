@@ -1,10 +1,10 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
 use super::{BENEATH, Group, groups, how_sure, machine, sentences, span, too_few, unchanged};
-use crate::figures::{NONE, Unit, factor, whole};
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
-use crate::words::list;
+use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
+use findings::format::{Unit, count, factor, list};
 
 /// More runs than so many are drawn from the newest back.
 const DRAWN_MAX: usize = 40;
@@ -140,11 +140,11 @@ fn laid_out(row: &Row, widths: &[usize; 7]) -> String {
 
 fn row(history: &History, line: &Line, unit: &Unit) -> Row {
     let figure = |place: Option<&(usize, analysis::Estimate)>| {
-        place.map_or_else(|| NONE.to_owned(), |(_, figure)| unit.figure(figure.value))
+        place.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
     };
     Row {
         name: line.label.clone(),
-        point: whole(line.point),
+        point: count(line.point),
         runs: line.figures.len().to_string(),
         first: figure(line.figures.first()),
         last: figure(line.figures.last()),

@@ -2,9 +2,10 @@
 //! that nobody has to believe a mean. The dots are drawn without a script.
 
 use super::{Analysed, marks, runs};
-use crate::averages;
-use crate::figures::{NONE, Unit};
+use crate::text::NO_FIGURE;
+use crate::text::averages;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
+use findings::format::Unit;
 use maud::{Markup, html};
 use record::WorkloadInfo;
 
@@ -79,7 +80,7 @@ fn line(of: &Averages, row: &AverageRow) -> Markup {
                 } @else if let Some(said) = averages::came_to(column).filter(|_| is_first) {
                     td.number.aborted { (said) }
                 } @else {
-                    td.number { (NONE) }
+                    td.number { (NO_FIGURE) }
                 }
             }
         }
@@ -215,7 +216,7 @@ fn singles(of: &Averages, row: &AverageRow, most: usize) -> Markup {
                     td { (averages::head(column)) }
                     @for run in 0..most {
                         td.number {
-                            (average.samples.get(run).map_or_else(|| NONE.to_owned(), |of| unit.figure(*of)))
+                            (average.samples.get(run).map_or_else(|| NO_FIGURE.to_owned(), |of| unit.figure(*of)))
                         }
                     }
                 }

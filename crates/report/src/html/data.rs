@@ -9,7 +9,7 @@
 use super::table::{metric_name, short};
 use super::view::{View, subjects};
 use super::{Analysed, marked, marks};
-use crate::words;
+use crate::text;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -80,7 +80,7 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         "metric": metric_name(table),
         "unit": table.metric.unit,
         "upwards": upwards(table),
-        "parameters": words::parameters(run, &table.workload, &table.parameters),
+        "parameters": text::parameters::with_axis(run, &table.workload, &table.parameters),
         "multiples": multiples(view),
         "one": one(table),
         "series": series.collect::<Vec<_>>(),
@@ -92,7 +92,8 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
 fn multiples(view: &View) -> Value {
     let tables = view.tables.iter().map(|(_, table)| table);
     let points = tables.flat_map(|table| {
-        let told = |point: &u64| Some((*point, words::multiple_at(table, *point as f64)?));
+        let told =
+            |point: &u64| Some((*point, text::parameters::multiple_at(table, *point as f64)?));
         table.points.iter().filter_map(told).collect::<Vec<_>>()
     });
     points.map(|(point, told)| (point.to_string(), told.into())).collect::<Map<_, _>>().into()
@@ -144,7 +145,7 @@ fn of_point(table: &Table, row: &Row, at: &PointSummary) -> Value {
         Estimates { median: at.median.value, low: at.median.low, high: at.median.high };
     let spread = [at.min, at.p10, at.p25, at.p75, at.p90, at.p99, at.max];
     figures.extend([median, low, high].into_iter().chain(spread).map(short));
-    if let Some((rank, _)) = words::placed(table, at.point, &row.subject) {
+    if let Some((rank, _)) = text::distributions::rank(table, at.point, &row.subject) {
         figures.push(rank.into());
     }
     Value::Array(figures)

@@ -2,7 +2,7 @@
 //! down the list.
 
 use super::{Analysed, runs};
-use crate::words;
+use crate::text;
 use analysis::Analysis;
 use findings::{Finding, Part, Sentence, Tag, Tone};
 use maud::{Markup, html};
@@ -18,7 +18,7 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
                     conclusions.findings.iter().partition(|finding| finding.headline);
-                @if headline.is_empty() { p { (words::nothing_found(analysis)) } }
+                @if headline.is_empty() { p { (text::notes::no_findings(analysis)) } }
                 (grouped(run, analysis, &headline))
                 @if !rest.is_empty() {
                     details {
@@ -54,7 +54,7 @@ fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
 
 /// `poll · loop · 1 active of N watched socketpairs`; a metric that has its workload's name is written once.
 fn heading(run: &Run, finding: &Finding) -> String {
-    let parameters = words::parameters(run, &finding.workload, &finding.parameters);
+    let parameters = text::parameters::with_axis(run, &finding.workload, &finding.parameters);
     let metric = Some(&finding.metric).filter(|metric| **metric != finding.workload);
     let parts = [Some(&finding.workload), metric, Some(&parameters)];
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · ")

@@ -5,9 +5,10 @@
 //! nothing is said by a hue alone.
 
 use super::{Analysed, marks, runs};
-use crate::figures::{NONE, factor, share, whole};
-use crate::words;
+use crate::text;
+use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
+use findings::format::{count, factor, list, proportion};
 use maud::{Markup, html};
 use record::{Ratio, Run, WorkloadInfo};
 
@@ -50,8 +51,8 @@ pub(super) fn of_workload(
     let maps: Vec<(&Run, &Map)> = maps.collect();
     html! {
         @for (index, (run, map)) in maps.iter().enumerate() {
-            @let best = words::superlative(&map.metric);
-            @let multiple = words::many(info).is_some_and(|ratio| ratio.whole == map.whole);
+            @let best = text::metrics::superlative(&map.metric);
+            @let multiple = text::parameters::multiple_ratio(info).is_some_and(|ratio| ratio.whole == map.whole);
             @let (counted, part) = (counted(info, map), part(info, map));
             @let sheet = Sheet { map, known, counted, part, multiple, best };
             @let name = (runs.len() > 1).then(|| runs::name(runs, run));
@@ -65,14 +66,15 @@ fn counted(info: &WorkloadInfo, map: &Map) -> String {
     if info.axis_parameter == map.whole {
         return info.axis.clone();
     }
-    words::many(info).map_or_else(|| map.whole.clone(), words::wholes)
+    text::parameters::multiple_ratio(info)
+        .map_or_else(|| map.whole.clone(), text::parameters::whole_plural)
 }
 
 /// What the columns count, where their word (`of pipes`, `per CPU`) says only what it is a share of.
 fn part<'a>(info: &'a WorkloadInfo, map: &Map) -> Option<&'a str> {
     let of_map = |ratio: &&Ratio| ratio.whole == map.whole;
     let ratio = info.ratio.as_ref().filter(of_map)?;
-    (ratio.multiple || words::is_of(&map.word)).then_some(ratio.part.as_str())
+    (ratio.multiple || text::parameters::is_share_of(&map.word)).then_some(ratio.part.as_str())
 }
 
 impl Sheet<'_> {
@@ -86,7 +88,7 @@ impl Sheet<'_> {
                 }
                 p.held {
                     (map.metric.name)
-                    @for told in words::spelled(&map.parameters, &[]) { " · " (told) }
+                    @for told in text::parameters::pairs(&map.parameters) { " · " (told) }
                 }
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {
@@ -148,7 +150,7 @@ impl Sheet<'_> {
                         (word)
                     }
                 }
-                tr { @for &of in shares { th scope="col" { (share(of, self.multiple)) } } }
+                tr { @for &of in shares { th scope="col" { (proportion(of, self.multiple)) } } }
             }
         }
     }
@@ -156,7 +158,7 @@ impl Sheet<'_> {
     fn row(&self, row: usize) -> Markup {
         html! {
             tr {
-                th.number scope="row" { (whole(self.map.totals[row])) }
+                th.number scope="row" { (count(self.map.totals[row])) }
                 @for spot in &self.map.leads[row] { (self.spot(spot.as_ref())) }
             }
         }
@@ -164,7 +166,7 @@ impl Sheet<'_> {
 
     fn spot(&self, lead: Option<&Lead>) -> Markup {
         let Some(lead) = lead else {
-            return html! { td.spot.blank { (NONE) span.unseen { " not compared" } } };
+            return html! { td.spot.blank { (NO_FIGURE) span.unseen { " not compared" } } };
         };
         let look = self.look(&lead.best);
         if lead.is_shared() {
@@ -223,7 +225,7 @@ impl Sheet<'_> {
                     li { span.key.close aria-hidden="true" { (CLOSE) } "too close to call" }
                 }
                 @if self.map.leads.iter().flatten().any(Option::is_none) {
-                    li { span.key.blank aria-hidden="true" { (NONE) } "not compared" }
+                    li { span.key.blank aria-hidden="true" { (NO_FIGURE) } "not compared" }
                 }
                 @if leads.iter().any(|lead| lead.clear) { (strengths()) }
             }
@@ -243,13 +245,13 @@ impl Sheet<'_> {
                     thead { tr {
                         th.number scope="col" { (self.counted) }
                         @for &of in shares {
-                            th scope="col" { (share(of, self.multiple)) " " (word) }
+                            th scope="col" { (proportion(of, self.multiple)) " " (word) }
                         }
                     } }
                     tbody {
                         @for (row, total) in self.map.totals.iter().enumerate() {
                             tr {
-                                th.number scope="row" { (whole(*total)) }
+                                th.number scope="row" { (count(*total)) }
                                 @for spot in &self.map.leads[row] { (self.plain(spot.as_ref())) }
                             }
                         }
@@ -260,7 +262,7 @@ impl Sheet<'_> {
     }
 
     fn plain(&self, lead: Option<&Lead>) -> Markup {
-        let Some(lead) = lead else { return html! { td { (NONE) } } };
+        let Some(lead) = lead else { return html! { td { (NO_FIGURE) } } };
         let second = self.label(&lead.second);
         html! {
             td {
@@ -296,7 +298,7 @@ impl Sheet<'_> {
     /// Those who share the lead, the fastest first.
     fn together(&self, lead: &Lead) -> String {
         let all = std::iter::once(&lead.best).chain(&lead.tied);
-        words::list(&all.map(|subject| self.label(subject).to_owned()).collect::<Vec<_>>())
+        list(&all.map(|subject| self.label(subject).to_owned()).collect::<Vec<_>>())
     }
 
     /// As the plot shows it; who has no place there comes after those who have.

@@ -2,8 +2,8 @@
 
 use super::host_facts::fact;
 use super::{Analysed, runs};
-use crate::figures::figure;
-use crate::words;
+use crate::text;
+use findings::format::{counted, significant};
 use maud::{Markup, html};
 use record::Run;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) fn name(run: &Run) -> String {
     let host = &run.host_before;
     if analysis::is_predicted(run) {
-        let cpus = fact(host, &["cpu.count"]).map(|cpus| words::one(cpus, "CPUs"));
+        let cpus = fact(host, &["cpu.count"]).map(|cpus| counted(cpus, "CPUs"));
         return cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}"));
     }
     let cpus =
@@ -36,7 +36,7 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
             h2 #machine-head { "The machine" }
             @for (run, _) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @if words::is_foreign(run) { (unknown(run)) } @else { (known(run)) }
+                @if text::runs::is_foreign(run) { (unknown(run)) } @else { (known(run)) }
             }
         }
     }
@@ -51,8 +51,8 @@ fn known(run: &Run) -> Markup {
             }
         } @else { p {
             (name(run)) ". Clock: " (run.clock.source) ", resolution "
-            (figure(run.clock.resolution_ns)) " ns, overhead "
-            (figure(run.clock.overhead_ns)) " ns a reading."
+            (significant(run.clock.resolution_ns)) " ns, overhead "
+            (significant(run.clock.overhead_ns)) " ns a reading."
         } }
         details {
             summary { "Everything that was recorded of it" }
@@ -66,7 +66,7 @@ fn unknown(run: &Run) -> Markup {
     html! {
         p {
             "The figures come from a table"
-            @if let Some(file) = words::source(run) { ", " code { (file) } }
+            @if let Some(file) = text::runs::source(run) { ", " code { (file) } }
             ". knee did not measure them: of the machine and the clock behind them nothing is \
              recorded here."
         }

@@ -3,10 +3,10 @@
 //! read-out.
 
 use super::table::short;
-use crate::figures::{self, factor, percent, place, whole};
-use crate::words;
+use crate::text;
 use analysis::{Crossover, Division, Estimate, Mode, Modes, Rate, Row, Step, Table, Unfinished};
 use findings::format::mode_rank;
+use findings::format::{class, count, counted, factor, list, percent, place, proportion};
 use findings::{Conclusions, Data, Kind};
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
     let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
     let mut pairs = interval(crossover.at, place);
     if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let told = |value: f64| figures::share(value, shares.multiple);
+        let told = |value: f64| proportion(value, shares.multiple);
         let mut said = format!("{} {}", told(share.value), shares.word);
         if share.low < share.high {
             said = format!("{said} ({} to {})", told(share.low), told(share.high));
@@ -56,8 +56,8 @@ fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
         pairs.push(("ratio".to_owned(), said));
     }
     let brief = brief(&pairs);
-    pairs.push((format!("{overtaken} leads"), format!("up to {}", whole(crossover.after))));
-    pairs.push((format!("{overtakes} leads"), format!("from {}", whole(crossover.before))));
+    pairs.push((format!("{overtaken} leads"), format!("up to {}", count(crossover.after))));
+    pairs.push((format!("{overtakes} leads"), format!("from {}", count(crossover.before))));
     let Estimate { value, low, high } = crossover.at;
     json!({
         "kind": "crossover",
@@ -74,7 +74,7 @@ fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
 fn of_step(table: &Table, row: &Row, step: &Step) -> Value {
     let Estimate { value, low, high } = step.at;
     // Steps are sharper than crossovers: their places are whole.
-    let nearest = |place: f64| whole(place.round().max(0.0) as u64);
+    let nearest = |place: f64| count(place.round().max(0.0) as u64);
     let rises = step.factor.value > 1.0;
     let way = if rises { "up" } else { "down" };
     let mut pairs = interval(step.at, nearest);
@@ -105,13 +105,13 @@ fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
     let Estimate { value, low, high } = halved.at;
     let mut pairs = interval(halved.at, place);
     let brief = brief(&pairs);
-    let (from, to) = (whole(rate.from), whole(rate.to));
+    let (from, to) = (count(rate.from), count(rate.to));
     pairs.push((
         format!("left at {to}"),
         format!("{} of that at {from}", factor(rate.factor.value)),
     ));
     let label = &row.label;
-    let multiple = words::multiple_at(table, value).map(|told| format!(" ({told})"));
+    let multiple = text::parameters::multiple_at(table, value).map(|told| format!(" ({told})"));
     Some(json!({
         "kind": "half",
         "subjects": [label],
@@ -132,8 +132,9 @@ fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
 /// Where cells of a row did not finish: beside its line, as high as that ends.
 fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
     let (label, point) = (&row.label, of.point);
-    let multiple = words::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
-    let at = words::one(&whole(point), &table.axis);
+    let multiple =
+        text::parameters::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+    let at = counted(&count(point), &table.axis);
     let cells = format!("{} of {}", of.cells, of.total);
     json!({
         "kind": "unfinished",
@@ -150,7 +151,7 @@ fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
 /// One mark for each mode of a row.
 fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
     let of = modes.modes.len();
-    let (from, to) = (whole(modes.from), whole(modes.to));
+    let (from, to) = (count(modes.from), count(modes.to));
     let one = |(at, mode): (usize, &Mode)| {
         let curve: Vec<Value> =
             mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
@@ -173,7 +174,7 @@ fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
 fn of_mode(mode: &Mode, division: Division) -> Pairs {
     let mut pairs = Pairs::new();
     if let Some(growth) = &mode.growth {
-        let said = format!("{} {}", words::class(growth.class), factor(growth.factor));
+        let said = format!("{} {}", class(growth.class), factor(growth.factor));
         pairs.push(("growth".to_owned(), said));
     }
     let which = match division {
@@ -182,7 +183,7 @@ fn of_mode(mode: &Mode, division: Division) -> Pairs {
         Division::ByRound => {
             let rounds: Vec<String> = mode.rounds.iter().map(u32::to_string).collect();
             let word = if rounds.len() == 1 { "round" } else { "rounds" };
-            format!("of {word} {}", words::list(&rounds))
+            format!("of {word} {}", list(&rounds))
         }
         Division::WithinRounds => "of every round".to_owned(),
         Division::InStretches => "in stretches".to_owned(),

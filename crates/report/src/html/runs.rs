@@ -3,7 +3,7 @@
 
 use super::Analysed;
 use super::host_facts::fact;
-use crate::words;
+use crate::text;
 use maud::{Markup, html};
 use record::Run;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ pub(super) fn deed(runs: &[Analysed]) -> &'static str {
         "Predicted, not measured,"
     } else if any(analysis::is_predicted) {
         "Measured and predicted"
-    } else if all(words::is_foreign) {
+    } else if all(text::runs::is_foreign) {
         "Read"
     } else {
         "Measured"

@@ -2,12 +2,14 @@
 
 use super::findings::tag;
 use super::{Analysed, runs, view::View};
-use crate::figures::{NONE, Unit, figure, place, ratio, share, whole};
-use crate::words::{self, Mark};
+use crate::text;
+use crate::text::NO_FIGURE;
+use crate::text::leads::Mark;
 use ::findings::Verdict;
 use ::findings::format::exponent_of;
 use ::findings::reasons;
 use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
+use findings::format::{Unit, count, list, multiple, place, proportion, ratio, significant};
 use maud::{Markup, html};
 use record::Run;
 
@@ -32,7 +34,7 @@ pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -
 }
 
 fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
-    let unit = words::unit(table);
+    let unit = text::metrics::unit(table);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures.down[table.points_down] {
@@ -41,7 +43,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
                 @else { (across(table, &unit)) }
             }
         }
-        @if let Some(legend) = words::legend(table, sign) { p.legend-line { (legend) "." } }
+        @if let Some(legend) = text::leads::legend(table, sign) { p.legend-line { (legend) "." } }
         (notes(table))
         (facts(table))
     }
@@ -50,7 +52,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
 /// What the workload stated of the table's cells, folded away.
 fn facts(table: &Table) -> Markup {
     html! {
-        @for (name, values) in words::facts(table) {
+        @for (name, values) in text::notes::facts(table) {
             details.stated {
                 summary { (name) ", by " (table.axis) }
                 div.scroll tabindex="0" role="region" aria-label=(name) {
@@ -72,9 +74,9 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
     html! {
         caption id=(id) {
             div {
-                strong { (words::measure(table, unit)) }
-                " · " (words::parameters(run, &table.workload, &table.parameters))
-                " · " (words::medians(run, table))
+                strong { (text::metrics::measure(&table.metric, unit)) }
+                " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
+                " · " (text::metrics::medians(run, table))
                 @if has_intervals(table) { ", with its 95 % interval" }
                 @if let Some(name) = name { " · " (name) }
             }
@@ -89,27 +91,27 @@ fn has_intervals(table: &Table) -> bool {
 
 /// Subjects down, points across.
 fn across(table: &Table, unit: &Unit) -> Markup {
-    let grows = words::has_verdicts(table);
+    let grows = text::tables::has_verdicts(table);
     html! {
         thead { tr {
             th scope="col" { "subject" }
             @for (column, point) in table.points.iter().enumerate() {
-                th.number scope="col" { (whole(*point)) (multiple(table, column)) }
+                th.number scope="col" { (count(*point)) (multiple_head(table, column)) }
             }
             @if grows { th scope="col" { "growth" } }
         } }
         tbody {
-            @for row in words::rows(table) { (line(table, row, grows, unit)) }
+            @for row in text::tables::rows(table) { (line(table, row, grows, unit)) }
         }
     }
 }
 
 /// What a point is as a multiple, where its table tells them so: `2 per CPU`.
-fn multiple(table: &Table, column: usize) -> Markup {
+fn multiple_head(table: &Table, column: usize) -> Markup {
     let shares = table.shares.as_ref().filter(|shares| shares.multiple);
     html! {
         @if let Some(shares) = shares {
-            span.interval { (share(shares.values[column], true)) " " (shares.word) }
+            span.interval { (multiple(shares.values[column])) " " (shares.word) }
         }
     }
 }
@@ -140,15 +142,15 @@ fn down(table: &Table, unit: &Unit) -> Markup {
         tbody {
             @for (column, point) in table.points.iter().enumerate() {
                 tr {
-                    th.number scope="row" { (whole(*point)) }
+                    th.number scope="row" { (count(*point)) }
                     @if let Some(shares) = &table.shares {
-                        td.number.share { (share(shares.values[column], shares.multiple)) }
+                        td.number.share { (proportion(shares.values[column], shares.multiple)) }
                     }
                     @for row in &rows { (cell(table, row, column, unit)) }
                 }
             }
         }
-        @if words::has_verdicts(table) {
+        @if text::tables::has_verdicts(table) {
             tfoot { tr {
                 th scope="row" colspan=(1 + usize::from(table.shares.is_some())) { "growth" }
                 @for row in &rows {
@@ -161,9 +163,9 @@ fn down(table: &Table, unit: &Unit) -> Markup {
 
 /// One figure; the best at its point has a mark for eyes, and a word for ears.
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> Markup {
-    let mark = words::mark(table, column, &row.subject);
+    let mark = text::leads::mark(table, column, &row.subject);
     let figure = row.cells[column].as_ref();
-    let placed = words::placed(table, table.points[column], &row.subject);
+    let placed = text::distributions::rank(table, table.points[column], &row.subject);
     let placed = placed.map(|(rank, more)| match more.as_str() {
         "" => format!("rank {rank}"),
         more => format!("rank {rank}: {more}"),
@@ -174,7 +176,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> Markup {
             @if let Some(mark) = mark {
                 span.unseen {
                     @if mark == Mark::Shared { " among the " } @else { " " }
-                    (words::superlative(&table.metric))
+                    (text::metrics::superlative(&table.metric))
                 }
             }
         }
@@ -188,8 +190,8 @@ fn median(
     (unit, mark): (&Unit, Option<Mark>),
 ) -> Markup {
     let Some(cell) = cell else {
-        let reason = words::gap(row, point).unwrap_or_else(|| "no figure".to_owned());
-        return html! { span title=(reason) { (NONE) } };
+        let reason = text::notes::gap(row, point).unwrap_or_else(|| "no figure".to_owned());
+        return html! { span title=(reason) { (NO_FIGURE) } };
     };
     html! {
         (unit.figure(cell.median.value))
@@ -216,15 +218,15 @@ const LITTLE: f64 = 0.1;
 /// What is left of a rate, with its interval, and where it had halved.
 fn left(rate: &Rate) -> Markup {
     let Estimate { value, low, high } = rate.factor;
-    let of = whole(rate.from);
-    let figures = if rate.trend == RateTrend::Holds { ratio } else { figure };
+    let of = count(rate.from);
+    let figures = if rate.trend == RateTrend::Holds { ratio } else { significant };
     // A share with more zeros than digits tells nobody anything.
     let little = value > 0.0 && value < LITTLE;
     html! {
         @if low < high && little {
             span.interval {
-                "÷" (figure(1.0 / value)) " from that at " (of)
-                ", 95 % " (figure(1.0 / high)) " to " (figure(1.0 / low))
+                "÷" (significant(1.0 / value)) " from that at " (of)
+                ", 95 % " (significant(1.0 / high)) " to " (significant(1.0 / low))
             }
         } @else if low < high {
             span.interval {
@@ -261,18 +263,18 @@ fn evidence(growth: &Growth) -> Markup {
 
 /// What has to be known of single rows; with the points down, also who is not among the columns.
 fn notes(table: &Table) -> Markup {
-    let rows: Vec<(&str, Vec<String>)> = words::rows(table)
+    let rows: Vec<(&str, Vec<String>)> = text::tables::rows(table)
         .filter(|row| row.unavailable.is_none())
         .map(|row| (row.label.as_str(), known(table, row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
-    let absent = if table.points_down { words::unavailable(table) } else { Vec::new() };
+    let absent = if table.points_down { text::notes::unavailable(table) } else { Vec::new() };
     html! {
         @if !rows.is_empty() || !absent.is_empty() {
             ul.notes {
                 @for (label, notes) in rows { li { strong { (label) } " " (notes.join("; ")) } }
-                @for (labels, reason) in absent {
-                    li { strong { (words::list(&labels)) } " unavailable: " (reason) }
+                @for (reason, labels) in absent {
+                    li { strong { (list(&labels)) } " unavailable: " (reason) }
                 }
             }
         }
@@ -282,8 +284,8 @@ fn notes(table: &Table) -> Markup {
 /// The notes of a row; where the fastest samples had to be asked, why the medians were not enough;
 /// where it was cut short, why.
 fn known(table: &Table, row: &Row) -> Vec<String> {
-    let mut notes = words::notes(row);
-    notes.extend(words::cut_short(table, row));
+    let mut notes = text::notes::notes(row);
+    notes.extend(text::notes::cut_short(table, row));
     if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth)
         && let Some(reason) = &growth.reason
     {

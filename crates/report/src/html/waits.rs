@@ -3,8 +3,10 @@
 
 use super::table::short;
 use super::{Analysed, data, marks, runs};
-use crate::words::{self, QUANTILES};
+use crate::text;
+use crate::text::distributions::QUANTILES;
 use analysis::{Distribution, Table};
+use findings::format::list;
 use maud::{Markup, PreEscaped, html};
 use record::{Parameters, WorkloadInfo};
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ pub(super) fn of_workload(
     let name = format!("{index}-waits");
     html! {
         div.waits {
-            h3 { "How " (words::list(&metrics)) " " (are) " distributed" }
+            h3 { "How " (list(&metrics)) " " (are) " distributed" }
             p.small {
                 "Across, each step takes in nine tenths of what the one before left out: 90 % of the "
                 (QUANTILES[5]) ", then 99 %, then 99.9 %. A line that rises late is of few that took long."
@@ -76,7 +78,7 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
     for (run, (_, conclusions)) in runs.iter().enumerate() {
         for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
         {
-            for (point, told) in words::distributed(table) {
+            for (point, told) in text::distributions::points(table) {
                 let same = |view: &&mut View| {
                     (view.parameters, view.point) == (&table.parameters, point)
                         && view.metric() == table.metric.name
@@ -137,7 +139,7 @@ fn first(views: &[View]) -> usize {
 /// One view; its parameters are told where not all views have the same.
 fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
     let (run, table) = view.tables[0];
-    let held = words::parameters(&runs[run].0, &table.workload, view.parameters);
+    let held = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
     let metric = view.metric();
     let name = if alike { metric.to_owned() } else { format!("{metric} · {held}") };
     let series = view.tables.iter().flat_map(|(run, table)| {
@@ -185,7 +187,7 @@ fn in_figures(
     (table, run): (&Table, usize),
     (id, name): (&str, Option<&str>),
 ) -> Markup {
-    let held = words::parameters(&runs[run].0, &table.workload, view.parameters);
+    let held = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures {
@@ -201,7 +203,7 @@ fn in_figures(
                     @for of in view.of(table) {
                         tr {
                             th scope="row" { (of.label) }
-                            @for figure in words::quantiles(&table.metric, of) { td.number { (figure) } }
+                            @for figure in text::distributions::quantiles(&table.metric, of) { td.number { (figure) } }
                         }
                     }
                 }

@@ -1,8 +1,8 @@
 //! Means with their deviations: metrics down and subjects across, as kernbench printed them.
 
-use crate::averages;
-use crate::figures::NONE;
 use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, display_width, right};
+use crate::text::NO_FIGURE;
+use crate::text::averages;
 use analysis::{AverageColumn, Averages};
 use std::ops::Range;
 
@@ -71,8 +71,10 @@ fn text_of(of: &Averages, at: usize, column: &AverageColumn) -> Column {
         .iter()
         .map(|row| {
             let average = row.figures.get(at).and_then(Option::as_ref);
-            average
-                .map_or_else(|| NONE.to_owned(), |of| averages::told(row, of, &averages::unit(row)))
+            average.map_or_else(
+                || NO_FIGURE.to_owned(),
+                |of| averages::told(row, of, &averages::unit(row)),
+            )
         })
         .collect();
     if let Some((first, said)) = cells.first_mut().zip(averages::came_to(column)) {

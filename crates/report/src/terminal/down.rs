@@ -2,11 +2,12 @@
 //! each subject, the best at each point marked.
 
 use super::{sign, text_of, tone_paint};
-use crate::figures::{Unit, share, whole};
 use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, wrapped};
-use crate::words::{self, Mark};
+use crate::text;
+use crate::text::leads::Mark;
 use analysis::{Row, Table};
 use findings::Verdict;
+use findings::format::{Unit, count, list, proportion};
 use std::ops::Range;
 
 /// How narrow a long name may be folded where its column would not fit otherwise.
@@ -33,7 +34,7 @@ struct Stub {
 impl Pen {
     /// A table with the points down; what is said of its subjects follows below.
     pub(super) fn down(&self, out: &mut String, table: &Table, unit: &Unit) {
-        let grows = words::has_verdicts(table);
+        let grows = text::tables::has_verdicts(table);
         let mut stub = stub(table, usize::MAX, grows);
         let mut columns = columns(table, unit, usize::MAX);
         let widest = columns.iter().map(|column| column.width).max().unwrap_or_default();
@@ -109,20 +110,20 @@ impl Pen {
 
     /// What the marks mean, why figures are missing, and who could not be measured.
     fn below(&self, out: &mut String, table: &Table) {
-        if let Some(legend) = words::legend(table, sign) {
+        if let Some(legend) = text::leads::legend(table, sign) {
             self.aside(out, &legend);
         }
-        for row in words::rows(table).filter(|row| row.unavailable.is_none()) {
-            if let Some(why) = words::basis(row) {
+        for row in text::tables::rows(table).filter(|row| row.unavailable.is_none()) {
+            if let Some(why) = text::notes::basis(row) {
                 self.aside(out, &format!("{}: {why}", row.label));
             }
-            for gap in words::missing(row) {
+            for gap in text::notes::missing(row) {
                 self.aside(out, &format!("{} at {gap}", row.label));
             }
         }
-        for (labels, reason) in words::unavailable(table) {
+        for (reason, labels) in text::notes::unavailable(table) {
             let be = if labels.len() == 1 { "is" } else { "are" };
-            self.aside(out, &format!("{} {be} unavailable: {reason}", words::list(&labels)));
+            self.aside(out, &format!("{} {be} unavailable: {reason}", list(&labels)));
         }
     }
 }
@@ -135,7 +136,7 @@ fn folded(head: &[String], line: usize, height: usize) -> &str {
 
 /// The points with their shares; the axis's name folded to `fold` columns where it is longer.
 fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
-    let points: Vec<String> = table.points.iter().copied().map(whole).collect();
+    let points: Vec<String> = table.points.iter().copied().map(count).collect();
     let axis = wrapped(&table.axis, fold, 0, 0);
     let least = if grows { "growth".len() } else { 0 };
     let width = widest(points.iter().chain(&axis)).max(least);
@@ -144,7 +145,7 @@ fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
         return Stub { head: axis, lines, width: INDENT + width };
     };
     let percents: Vec<String> =
-        shares.values.iter().map(|&value| share(value, shares.multiple)).collect();
+        shares.values.iter().map(|&value| proportion(value, shares.multiple)).collect();
     let beside = widest(percents.iter().chain([&shares.word])) + GAP - 1;
     let line = |(point, share): (&String, &String)| {
         format!("{}{}", right(point, INDENT + width), right(share, beside))

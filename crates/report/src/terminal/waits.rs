@@ -1,16 +1,18 @@
 //! How single operations are distributed: a line a subject for each point, with the tail to its end.
 
 use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right};
-use crate::words::{self, QUANTILES};
+use crate::text;
+use crate::text::distributions::QUANTILES;
 use analysis::Table;
 
 impl Pen {
     /// The distributions of a table, point after point; nothing where the record keeps none.
     pub(super) fn waits(&self, out: &mut String, table: &Table) {
-        for (point, told) in words::distributed(table) {
+        for (point, told) in text::distributions::points(table) {
             let of = table.distributions.iter().filter(|of| of.point == point);
-            let lines: Vec<(&str, [String; 6])> =
-                of.map(|of| (of.label.as_str(), words::quantiles(&table.metric, of))).collect();
+            let lines: Vec<(&str, [String; 6])> = of
+                .map(|of| (of.label.as_str(), text::distributions::quantiles(&table.metric, of)))
+                .collect();
             self.block(out, &format!("at {told}"), &lines);
         }
     }
@@ -48,7 +50,7 @@ impl Pen {
     /// Why the law of scaling applies to none of those that it is not told of.
     pub(super) fn scaling(&self, out: &mut String, table: &Table) {
         for row in &table.rows {
-            if let Some(why) = words::unscaled(row) {
+            if let Some(why) = text::notes::unscaled(row) {
                 self.aside(out, &format!("{}: {why}", row.label));
             }
         }

@@ -1,15 +1,14 @@
 //! Averages as kernbench told them, in the words that terminal, page and Markdown share: metrics down,
 //! subjects across, means with their standard deviations.
 
-use crate::figures::{Unit, figure, whole};
-use crate::words;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
+use findings::format::{Unit, count, counted, significant};
 use record::FailureReason;
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
 pub(crate) fn title(of: &Averages) -> String {
-    let mut parts = vec![of.workload.clone(), words::one(&whole(of.point), &of.axis)];
-    parts.extend(words::spelled(&of.parameters, &[]));
+    let mut parts = vec![of.workload.clone(), counted(&count(of.point), &of.axis)];
+    parts.extend(crate::text::parameters::pairs(&of.parameters));
     parts.join(" · ")
 }
 
@@ -83,9 +82,9 @@ pub(crate) fn told(row: &AverageRow, average: &Average, unit: &Unit) -> String {
     let mean = average.mean / unit.per;
     let own = |average: &Average| average.deviation.and_then(|of| decimals(of / unit.per));
     let Some(deviation) = average.deviation.map(|deviation| deviation / unit.per) else {
-        return figure(mean);
+        return significant(mean);
     };
-    let Some(decimals) = own(average) else { return format!("{} (0)", figure(mean)) };
+    let Some(decimals) = own(average) else { return format!("{} (0)", significant(mean)) };
     let least = row.figures.iter().flatten().filter_map(own).min().unwrap_or(decimals);
     let decimals = decimals.min(least + 1);
     format!("{} ({})", grouped(mean, decimals), grouped(deviation, decimals))
@@ -101,7 +100,7 @@ fn decimals(deviation: f64) -> Option<usize> {
 fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.max(0.0));
     let (before, after) = text.split_once('.').unwrap_or((&text, ""));
-    let before = before.parse().map_or_else(|_| before.to_owned(), whole);
+    let before = before.parse().map_or_else(|_| before.to_owned(), count);
     if after.is_empty() { before } else { format!("{before}.{after}") }
 }
 

@@ -1,0 +1,261 @@
+//! Texts that all forms of a comparison share.
+
+use super::counts::{Counts, Pair};
+use crate::html::moment;
+use crate::text::{NO_FIGURE, metrics, parameters};
+use analysis::compare::{
+    Change, ChangeKind, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio,
+    Verdict,
+};
+use analysis::is_predicted;
+use findings::format::{Unit, count, counted, factor, percent, significant};
+use record::{Run, Warning};
+
+/// The sign of a verdict, readable without colour.
+pub(super) const fn sign(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Slower => '▲',
+        Verdict::Faster => '▼',
+        Verdict::Same => '=',
+        Verdict::Undecided => '?',
+    }
+}
+
+/// The word for a verdict.
+pub(super) const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Same => "same",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+/// `▲ 1 slower, ▼ 2 faster, = 9 same, ? 3 undecided`.
+pub(super) fn counts_text(counts: Counts) -> String {
+    let each = counts.each().map(|(verdict, number)| {
+        format!("{} {} {}", sign(verdict), count(number as u64), word(verdict))
+    });
+    each.join(", ")
+}
+
+/// The counts of series and of points, a line each: `15 series: ▲ 1 slower, …`.
+pub(super) fn verdicts(comparison: &Comparison) -> [String; 2] {
+    let series = Counts::of_series(comparison.tables.iter());
+    let points = Counts::of_points(comparison.tables.iter());
+    let points_total = counted(&count(points.total() as u64), "points");
+    [
+        format!("{} series: {}", count(series.total() as u64), counts_text(series)),
+        format!("{points_total}: {}", counts_text(points)),
+    ]
+}
+
+/// What the signs mean.
+pub(super) fn legend(comparison: &Comparison) -> String {
+    let margin = percent(comparison.margin);
+    let paired = if comparison.paired { ", round by round" } else { "" };
+    format!(
+        "▲ slower, ▼ faster, = the same within {margin}, ? undecided; ratios are new ÷ base{paired}"
+    )
+}
+
+/// A ratio with the sign of its verdict: `×1.10 ▲`.
+pub(super) fn ratio(ratio: &Ratio) -> String {
+    format!("{} {}", ratio_factor(ratio.ratio.value), sign(ratio.verdict))
+}
+
+/// Ratios below this have no digits left to show; 0 would be wrong.
+const RATIO_MIN: f64 = 1e-6;
+
+/// A ratio as a factor.
+pub(super) fn ratio_factor(ratio: f64) -> String {
+    if ratio > 0.0 && ratio < RATIO_MIN { "×<0.000001".to_owned() } else { factor(ratio) }
+}
+
+/// ` in µs`; nothing for figures without a unit.
+pub(super) fn in_unit(unit: &Unit) -> String {
+    if unit.symbol.is_empty() { String::new() } else { format!(" in {}", unit.symbol) }
+}
+
+/// A ratio at a point, or a dash where there is none.
+pub(super) fn point(point: Option<&ComparedPoint>) -> String {
+    point.map_or_else(|| NO_FIGURE.to_owned(), |point| ratio(&point.ratio))
+}
+
+/// The interval of a ratio: `1.08 to 1.13`; none where it has no width.
+pub(super) fn interval(ratio: &Ratio) -> Option<String> {
+    let (low, high) = (ratio.ratio.low, ratio.ratio.high);
+    let has_width = low.is_finite() && high.is_finite() && low < high;
+    let [low, high] = [low, high].map(|end| ratio_factor(end).replacen('×', "", 1));
+    has_width.then(|| format!("{low} to {high}"))
+}
+
+/// The head of a table: `poll · 1 active of N watched socketpairs · write + wait + dispatch`.
+pub(super) fn title(pair: &Pair, table: &ComparedTable) -> String {
+    let parameters = parameters::with_axis(pair.new, &table.workload, &table.parameters);
+    let about = metrics::about(&table.metric);
+    let better = if table.metric.lower_is_better { "" } else { ", more is better" };
+    format!("{} · {parameters} · {about}{better}", table.workload)
+}
+
+/// The unit in which the medians of both runs are readable.
+pub(super) fn unit(table: &ComparedTable) -> Unit {
+    let points = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let medians: Vec<f64> = points.flat_map(|point| [point.base.value, point.new.value]).collect();
+    Unit::for_table(&table.metric.unit, &medians)
+}
+
+/// The medians of a row in the base and in the new run, a figure or a dash for each point.
+pub(super) fn medians(row: &ComparedRow, unit: &Unit) -> [Vec<String>; 2] {
+    let figures = |median: fn(&ComparedPoint) -> f64| {
+        let figure = |point: &ComparedPoint| unit.figure(median(point));
+        let cells = row.cells.iter();
+        cells.map(|cell| cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), figure)).collect()
+    };
+    [figures(|point| point.base.value), figures(|point| point.new.value)]
+}
+
+/// The changes, those of headline metrics first.
+pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
+    let mut changes: Vec<&Change> = comparison.changes.iter().collect();
+    changes.sort_by_key(|change| !change.headline);
+    changes
+}
+
+/// Where a change was measured: `poll · active 1`.
+pub(super) fn scope(change: &Change) -> String {
+    parameters::scope(&change.workload, &change.parameters)
+}
+
+/// The sign and the word of a change.
+pub(super) fn tag(change: &Change) -> (char, &'static str) {
+    let sign = match change.direction {
+        Some(Direction::Worse) => sign(Verdict::Slower),
+        Some(Direction::Better) => sign(Verdict::Faster),
+        None => '•',
+    };
+    let word = match (change.kind, change.direction) {
+        (ChangeKind::Figure, Some(Direction::Worse)) => word(Verdict::Slower),
+        (ChangeKind::Figure, Some(Direction::Better)) => word(Verdict::Faster),
+        (ChangeKind::Figure, None) => "changed",
+        (ChangeKind::Part, _) => "a part",
+        (ChangeKind::Growth, _) => "growth",
+        (ChangeKind::Crossover, _) => "crossover",
+        (ChangeKind::Modes, _) => "modes",
+        (ChangeKind::Outcome, _) => "outcome",
+    };
+    (sign, word)
+}
+
+/// The name of a run in a comparison: `run 7 (00000000a3f1b2c4), 2026-11-21 14:02 UTC, knee 0.1.0, commit
+/// 3701d31`.
+pub(super) fn identity(run: &Run) -> String {
+    let summary = &run.summary;
+    let name = match summary.number {
+        0 => format!("run {}", summary.id),
+        number => format!("run {number} ({})", summary.id),
+    };
+    let mut parts = vec![name, moment(&summary.started), format!("knee {}", summary.version)];
+    parts.extend(summary.labels.iter().map(|(key, value)| format!("{key} {value}")));
+    parts.join(", ")
+}
+
+/// How many ratios were judged, with which confidence, and what *same* means.
+pub(super) fn confidence(pair: &Pair) -> String {
+    let comparison = pair.comparison;
+    let same = format!(
+        "the same means that the whole interval lies within {} (×{} to ×{})",
+        percent(comparison.margin),
+        significant(1.0 / (1.0 + comparison.margin)),
+        significant(1.0 + comparison.margin)
+    );
+    let how = if is_predicted(pair.new) {
+        "A model computed both runs: they differ by its parameters and by its random numbers"
+    } else if comparison.paired {
+        "The cells of both runs took turns, so that a disturbance hit both"
+    } else {
+        "The runs were measured one after the other; the intervals allow for what changes from run to run"
+    };
+    let judged = match comparison.judged {
+        0 => return "No ratio could be judged.".to_owned(),
+        1 => format!("One ratio was judged, with 95 % confidence; {same}. {how}."),
+        number => format!(
+            "{} ratios were judged at once: with 95 % confidence all of them lie in their intervals; \
+             {same}. {how}.",
+            count(number as u64)
+        ),
+    };
+    let has_one_round = [pair.base, pair.new].iter().any(|run| rounds(run) < 2);
+    if has_one_round && !is_predicted(pair.new) {
+        return format!(
+            "{judged} One round does not show how rounds differ: a spread of a tenth is assumed."
+        );
+    }
+    judged
+}
+
+/// How many rounds of a run were planned.
+fn rounds(run: &Run) -> u32 {
+    run.plan.cells.iter().map(|cell| cell.round + 1).max().unwrap_or(1)
+}
+
+/// How to decide what is undecided.
+pub(super) fn advice(pair: &Pair) -> Option<Warning> {
+    let comparison = pair.comparison;
+    let series = Counts::of_series(comparison.tables.iter());
+    // More rounds of a model do not narrow its intervals.
+    if series.undecided == 0 || is_predicted(pair.new) {
+        return None;
+    }
+    let are = if series.undecided == 1 { "is" } else { "are" };
+    let (undecided, total) = (count(series.undecided as u64), count(series.total() as u64));
+    let rounds = 2 * rounds(pair.new);
+    let (why, remedy) = if comparison.paired {
+        ("more rounds narrow their intervals", format!("the same with --rounds {rounds}"))
+    } else {
+        (
+            "taking turns removes what changes from run to run, and more rounds narrow the intervals",
+            format!("knee compare --interleave CMD WORKLOAD --rounds {rounds}"),
+        )
+    };
+    Some(Warning { what: format!("{undecided} of {total} series {are} undecided: {why}"), remedy })
+}
+
+/// A warning in one line, with its remedy.
+pub(super) fn with_remedy(warning: &Warning) -> String {
+    match warning.remedy.as_str() {
+        "" => warning.what.clone(),
+        remedy => format!("{} → {remedy}", warning.what),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Estimate;
+
+    fn judged(value: f64, low: f64, high: f64) -> Ratio {
+        Ratio { ratio: Estimate { value, low, high }, verdict: Verdict::Undecided }
+    }
+
+    #[test]
+    fn counts_name_every_verdict() {
+        let verdicts = [Verdict::Same, Verdict::Slower, Verdict::Same, Verdict::Undecided];
+        let counts: Counts = verdicts.into_iter().collect();
+        assert_eq!(counts_text(counts), "▲ 1 slower, ▼ 0 faster, = 2 same, ? 1 undecided");
+        assert_eq!((counts.total(), counts.decided()), (4, 3));
+    }
+
+    #[test]
+    fn ratios_and_intervals_have_digits_where_they_are_finite() {
+        for (judged, text, range) in [
+            (judged(1e-14, 1e-14 / 2.0, 2e-3), "×<0.000001 ?", Some("<0.000001 to 0.00200")),
+            (judged(1.1, 1.084, 1.131), "×1.10 ?", Some("1.08 to 1.13")),
+            (judged(1.1, f64::NAN, f64::NAN), "×1.10 ?", None),
+            (judged(1.1, 0.0, f64::INFINITY), "×1.10 ?", None),
+            (judged(f64::NAN, 0.0, 0.0), "– ?", None),
+        ] {
+            assert_eq!((ratio(&judged).as_str(), interval(&judged).as_deref()), (text, range));
+        }
+    }
+}

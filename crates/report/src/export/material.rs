@@ -1,0 +1,173 @@
+//! What a format writes, and texts that several formats share.
+
+use crate::html::machine;
+use crate::text;
+use analysis::{Analysis, Row, Table};
+use findings::format::count;
+use findings::{Caveat, Conclusions};
+use record::{Cell, Outcome, Parameters, Run, WorkloadInfo};
+use std::cell::OnceCell;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// A file format of a run.
+pub struct Format {
+    /// Its name on the command line: `csv`.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub about: &'static str,
+    /// How its files begin: an existing file that begins like this may be replaced.
+    pub head: &'static str,
+    /// Its variants, where there is a choice.
+    pub choices: &'static [What],
+    /// Why it can't hold this run or variant, and what would do; called before writing.
+    pub check: fn(&Material) -> Result<(), String>,
+    /// Writes the whole run.
+    pub write: fn(&Material, &mut dyn Write) -> io::Result<()>,
+}
+
+/// A variant of a format: a part of a run, or a form of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// One row a sample.
+    Samples,
+    /// One row a point of each series.
+    Medians,
+    /// Figures for which less is better.
+    Smaller,
+    /// Figures for which more is better.
+    Bigger,
+}
+
+impl What {
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Medians => "medians",
+            Self::Smaller => "smaller",
+            Self::Bigger => "bigger",
+        }
+    }
+}
+
+/// The run to write, and its conclusions where a format needs them: resampling a million figures takes longer
+/// than writing them.
+pub struct Material<'a> {
+    pub(super) run: &'a Run,
+    pub(super) what: Option<What>,
+    conclusions: OnceCell<Conclusions>,
+}
+
+impl<'a> Material<'a> {
+    /// The run, to be written as the variant `what`; `None` is the default variant.
+    pub fn new(run: &'a Run, what: Option<What>) -> Self {
+        Self { run, what, conclusions: OnceCell::new() }
+    }
+
+    pub(super) fn conclusions(&self) -> &Conclusions {
+        self.conclusions.get_or_init(|| findings::conclude(self.run))
+    }
+
+    pub(super) fn analysis(&self) -> &Analysis {
+        &self.conclusions().analysis
+    }
+}
+
+/// The tables with figures, each with its rows that have figures.
+pub(super) fn measured(analysis: &Analysis) -> impl Iterator<Item = (&Table, Vec<&Row>)> {
+    analysis.tables.iter().filter_map(|table| {
+        let has_figures = |row: &&Row| row.cells.iter().any(Option::is_some);
+        let rows: Vec<&Row> = table.rows.iter().filter(has_figures).collect();
+        (!rows.is_empty()).then_some((table, rows))
+    })
+}
+
+/// Refuses a run without figures, for formats that hold nothing else.
+pub(super) fn has_figures(material: &Material) -> Result<(), String> {
+    match measured(material.analysis()).next() {
+        Some(_) => Ok(()),
+        None => Err("the run has no figures; `knee show` says why".to_owned()),
+    }
+}
+
+/// A name for a point of a series that is the same in every run, so that other programs can track it:
+/// `poll/epoll-level/loop active=1 object=pipe watched=100`.
+pub(super) fn series(table: &Table, row: &Row, point: u64) -> String {
+    let mut name = format!("{}/{}/{}", table.workload, row.subject, table.metric.name);
+    for (parameter, value) in &table.parameters {
+        // Writing to a String can't fail.
+        let _ = write!(name, " {parameter}={value}");
+    }
+    let axis = if table.axis_parameter.is_empty() { &table.axis } else { &table.axis_parameter };
+    let _ = write!(name, " {axis}={point}");
+    printable::one_line(&name)
+}
+
+/// The cells in the order of tables: by workload, parameters, subject, point and round.
+pub(super) fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
+    let workloads = &run.plan.workloads;
+    let indexes = |cell: &Cell| {
+        let workload = workloads.iter().position(|info| info.name == cell.key.workload);
+        let subject = workload.and_then(|index| {
+            workloads[index].subjects.iter().position(|info| info.name == cell.key.subject)
+        });
+        (workload.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
+    };
+    let mut cells: Vec<((usize, usize), &Cell)> =
+        run.cells.iter().map(|cell| (indexes(cell), cell)).collect();
+    cells.sort_by_key(|((workload, subject), cell)| {
+        (*workload, &cell.key.parameters, *subject, cell.key.point, cell.key.round)
+    });
+    cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
+}
+
+/// The unit of a metric.
+pub(super) fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a str {
+    let info = workload.and_then(|info| info.metrics.iter().find(|info| info.name == metric));
+    info.map_or("", |info| &info.unit)
+}
+
+/// Why a cell has no figures, or ended early.
+pub(super) fn missing(cell: &Cell) -> Option<String> {
+    match (&cell.outcome, &cell.short) {
+        (Outcome::Failed { reason, .. }, _) => {
+            Some(format!("failed: {}", printable::one_line(&reason.to_string())))
+        }
+        (_, Some(short)) => Some(format!(
+            "ended at {}: {}",
+            short.reached,
+            printable::one_line(&short.reason.cause())
+        )),
+        _ => None,
+    }
+}
+
+/// The run, its date and the version of knee: `run 7 (00000000a3f1…) of 2026-11-21…, knee
+/// 0.1.0`.
+pub(super) fn identity(run: &Run) -> String {
+    let summary = &run.summary;
+    let number = match summary.number {
+        0 => "run".to_owned(),
+        number => format!("run {}", count(number.unsigned_abs())),
+    };
+    format!("{number} ({}) of {}, knee {}", summary.id, summary.started, summary.version)
+}
+
+/// The machine and the clock, in a line.
+pub(super) fn machine_and_clock(run: &Run) -> String {
+    if text::runs::is_foreign(run) {
+        return "a table from elsewhere".to_owned();
+    }
+    format!("{}; clock: {}", machine::name(run), run.clock.source)
+}
+
+/// The caveats, a line each with its remedy.
+pub(super) fn caveats(conclusions: &Conclusions) -> impl Iterator<Item = String> {
+    conclusions.caveats.iter().map(Caveat::line)
+}
+
+/// Whether a cell belongs to a table by its parameters; a cell may have more than the table.
+pub(super) fn within(table: &Parameters, cell: &Parameters) -> bool {
+    table.iter().all(|(name, value)| cell.get(name) == Some(value))
+}

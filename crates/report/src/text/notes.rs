@@ -1,0 +1,105 @@
+//! What stands behind a row or below a table: notes, reasons, gaps, facts.
+
+use crate::text::tables::{grouped, rows};
+use analysis::{Analysis, Basis, Fact, Row, Table};
+use findings::format::{count, list};
+use findings::reasons;
+
+/// The subjects that can't be measured here, grouped by reason.
+pub(crate) fn unavailable(table: &Table) -> Vec<(&str, Vec<String>)> {
+    let reasons =
+        table.rows.iter().filter_map(|row| Some((row.unavailable.as_deref()?, row.label.clone())));
+    grouped(reasons)
+}
+
+/// Why a row has gaps, points with one reason together: `2,000 and 10,000: beyond FD_SETSIZE`.
+/// [`cut_short`] is about the points beyond the end of the series.
+pub(crate) fn missing(row: &Row) -> Vec<String> {
+    let reached = row.short.as_ref().map_or(u64::MAX, |short| short.reached);
+    let gaps = row.missing.iter().filter(|(point, _)| *point <= reached);
+    let text = |(reason, points): (String, Vec<u64>)| {
+        if points.len() > 1 && points.len() == row.cells.len() {
+            return format!("all points: {reason}");
+        }
+        let points: Vec<String> = points.into_iter().map(count).collect();
+        format!("{}: {reason}", list(&points))
+    };
+    let by_reason = grouped(gaps.map(|(point, reason)| (reason.to_string(), *point)));
+    by_reason.into_iter().map(text).collect()
+}
+
+/// Why there is no figure at a point, in one line.
+pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
+    let missing = row.missing.iter().find(|(missing, _)| *missing == point);
+    let short = row.short.as_ref().filter(|short| short.reached < point);
+    missing.map(|(_, reason)| reason.to_string()).or(short.map(|short| short.because.clone()))
+}
+
+/// Where and why a series ended before its axis: `ended at 6,000 of 10,000 processes: fork: Resource
+/// temporarily unavailable → ulimit -u 20000`.
+pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
+    let short = row.short.as_ref()?;
+    let (reached, planned) = (count(short.reached), count(short.planned));
+    let remedy = &short.remedy;
+    let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
+    Some(format!("ended at {reached} of {planned} {}: {}{arrow}", table.axis, short.because))
+}
+
+/// What stands where there are no findings.
+pub(crate) fn no_findings(analysis: &Analysis) -> &'static str {
+    if analysis.averages.is_empty() {
+        "None: too little was measured."
+    } else {
+        "None: averages of a few runs are too little to conclude from."
+    }
+}
+
+/// The note of a row, why it is undecided, and why it has gaps.
+pub(crate) fn notes(row: &Row) -> Vec<String> {
+    let note = (!row.note.is_empty()).then(|| row.note.clone());
+    note.into_iter().chain(reasons(row)).collect()
+}
+
+/// Why a row is undecided, and why it has gaps.
+pub(crate) fn reasons(row: &Row) -> Vec<String> {
+    basis(row).into_iter().chain(missing(row)).collect()
+}
+
+/// Why a row is undecided, or what its growth class is based on if not on its medians.
+pub(crate) fn basis(row: &Row) -> Option<String> {
+    if let Some(reason) = row.rate.as_ref().and_then(|rate| rate.reason.as_ref()) {
+        return Some(reasons::trend(reason));
+    }
+    let growth = row.growth.as_ref()?;
+    let reason = growth.reason.as_ref()?;
+    Some(match growth.basis {
+        Basis::Medians => reasons::growth(reason),
+        Basis::FastestTenth => "by the fastest tenth of its samples".into(),
+    })
+}
+
+/// The notes of the rows, equal ones once: `epoll-edge and sigio: edge-triggered, …`.
+pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
+    let with_note = rows(table).filter(|row| row.unavailable.is_none() && !row.note.is_empty());
+    let by_note = grouped(with_note.map(|row| (&row.note, row.label.clone())));
+    by_note.into_iter().map(|(note, labels)| format!("{}: {note}", list(&labels))).collect()
+}
+
+/// The workload's own facts, each with its values by points: `10 to 100`. Facts that are 0 everywhere are
+/// left out.
+pub(crate) fn facts(table: &Table) -> Vec<(&str, Vec<(String, String)>)> {
+    let is_shown = |fact: &&Fact| fact.values.iter().any(|(_, value)| value != "0");
+    let by_points = |equal: &[(u64, String)]| {
+        let (first, last) = (count(equal[0].0), count(equal[equal.len() - 1].0));
+        let points = if first == last { first } else { format!("{first} to {last}") };
+        (points, equal[0].1.clone())
+    };
+    let values = |fact: &Fact| fact.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect();
+    table.facts.iter().filter(is_shown).map(|fact| (fact.name.as_str(), values(fact))).collect()
+}
+
+/// Why the Universal Scalability Law does not apply to a row.
+pub(crate) fn unscaled(row: &Row) -> Option<String> {
+    let reason = reasons::scaling(row.scaling.as_ref()?.reason.as_ref()?);
+    Some(format!("the Universal Scalability Law does not apply: {reason}"))
+}

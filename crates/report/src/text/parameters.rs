@@ -1,0 +1,226 @@
+//! Parameters as text: which one grows, which ones are fixed, and the ratio of two of them.
+
+use analysis::Table;
+use findings::format::{count, counted, multiple};
+use record::{Parameters, Ratio, Run, Value, WorkloadInfo};
+
+/// A workload and its fixed parameters: `poll · active 1 · object socketpair`.
+pub(crate) fn scope(workload: &str, fixed: &Parameters) -> String {
+    let mut parts = vec![workload.to_owned()];
+    parts.extend(pairs(fixed));
+    parts.join(" · ")
+}
+
+/// What grows and what is fixed: `1 active of N watched socketpairs · timeout 0`, `N tokens in 1,000
+/// pipes · spread tail`.
+pub(crate) fn with_axis(run: &Run, workload: &str, fixed: &Parameters) -> String {
+    match run.plan.workloads.iter().find(|info| info.name == workload) {
+        Some(info) => with_axis_of(info, fixed),
+        None => pairs(fixed).collect::<Vec<_>>().join(" · "),
+    }
+}
+
+/// The same for a known workload. The fixed half of a ratio stands with the axis; `object` names what the
+/// axis counts; the other parameters follow.
+pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
+    let axis = info.axis.as_str();
+    let objects = match (fixed.get("object"), axis.strip_suffix("descriptors")) {
+        (Some(object), Some(start)) => format!("{start}{}", plural(&object.text())),
+        _ => axis.to_owned(),
+    };
+    // Records of an older knee hold no ratio; their only one was this.
+    let (part, whole, word) = match &info.ratio {
+        Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
+        None => ("active", info.axis_parameter.as_str(), "active"),
+    };
+    // Where neither half grows, both are listed like the other parameters.
+    let fixed_half = match info.axis_parameter.as_str() {
+        axis if axis == part => whole,
+        axis if axis == whole => part,
+        _ => "",
+    };
+    let first = match (fixed.get(fixed_half), multiple_ratio(info)) {
+        (None, _) => format!("N {objects}"),
+        (Some(value), Some(ratio)) => per_whole(info, ratio, value),
+        (Some(value), None) if fixed_half == whole => {
+            format!("N {objects} in {}", counted(&text(value), whole))
+        }
+        (Some(Value::Share(share)), None) if is_share_of(word) => {
+            format!("N {objects}, {} % as many {part}", share.percent())
+        }
+        (Some(Value::Share(share)), None) => format!("{} % {word} of N {objects}", share.percent()),
+        (Some(value), None) if part == word => format!("{} {word} of N {objects}", text(value)),
+        (Some(value), None) => format!("{} in N {objects}", counted(&text(value), part)),
+    };
+    let is_written = |name: &str| name == fixed_half || (name == "object" && objects != axis);
+    let rest = fixed.iter().filter(|(name, _)| !is_written(name)).map(pair);
+    std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" · ")
+}
+
+/// Parameters as names with values: `active 1`, `object pipe`.
+pub(crate) fn pairs(parameters: &Parameters) -> impl Iterator<Item = String> {
+    parameters.iter().map(pair)
+}
+
+fn pair((name, value): (&String, &Value)) -> String {
+    format!("{name} {}", text(value))
+}
+
+/// The ratio of a workload, where it is a multiple and not a share.
+pub(crate) fn multiple_ratio(info: &WorkloadInfo) -> Option<&Ratio> {
+    info.ratio.as_ref().filter(|ratio| ratio.multiple)
+}
+
+/// What a multiple is a multiple of: `CPUs` for `per CPU`.
+pub(crate) fn whole_plural(ratio: &Ratio) -> String {
+    plural(ratio.word.strip_prefix("per ").unwrap_or(&ratio.whole))
+}
+
+/// `N threads on 2 CPUs`, `4 threads on N CPUs`, `4 threads per CPU on N CPUs`: one half of the ratio
+/// grows, the other is fixed at `value`.
+fn per_whole(info: &WorkloadInfo, ratio: &Ratio, value: &Value) -> String {
+    let wholes = whole_plural(ratio);
+    if info.axis_parameter == ratio.part {
+        return format!("N {} on {}", info.axis, counted(&text(value), &wholes));
+    }
+    match value {
+        Value::Multiple(multiple) => {
+            format!("{} {} on N {wholes}", counted(&multiple.times(), &ratio.part), ratio.word)
+        }
+        _ => format!("{} on N {wholes}", counted(&text(value), &ratio.part)),
+    }
+}
+
+/// A position on the axis as a multiple, in a table with multiples: `1.2 per CPU`. Positions between
+/// points have a multiple only where the part grows.
+pub(crate) fn multiple_at(table: &Table, position: f64) -> Option<String> {
+    let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
+    let index = table.points.iter().position(|&point| (point as f64 - position).abs() < 1e-9);
+    let value = match index {
+        Some(index) => *shares.values.get(index)?,
+        None if table.axis_parameter == shares.part => {
+            *shares.values.first()? * position / *table.points.first()? as f64
+        }
+        None => return None,
+    };
+    value.is_finite().then(|| format!("{} {}", multiple(value), shares.word))
+}
+
+/// [`multiple_at`] in brackets, to stand behind a position: ` (1.2 per CPU)`; else nothing.
+pub(crate) fn multiple_suffix(table: &Table, position: f64) -> String {
+    multiple_at(table, position).map(|multiple| format!(" ({multiple})")).unwrap_or_default()
+}
+
+/// Whether the word of a ratio names only the whole: `of pipes`, and not `active`.
+pub(crate) fn is_share_of(word: &str) -> bool {
+    word.starts_with("of ")
+}
+
+/// A value with thousands separated and percentages set apart.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Share(share) => format!("{} %", share.percent()),
+        Value::Number(number) => count(*number),
+        value => value.to_string(),
+    }
+}
+
+/// `socketpair` → `socketpairs`; plurals and several words stay.
+fn plural(object: &str) -> String {
+    if object.contains(' ') { object.to_owned() } else { findings::format::plural(object) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+    }
+
+    fn growing(axis: &str, parameter: &str, ratio: Option<[&str; 3]>) -> WorkloadInfo {
+        WorkloadInfo {
+            axis: axis.to_owned(),
+            axis_parameter: parameter.to_owned(),
+            ratio: ratio.map(|[part, whole, word]| Ratio {
+                part: part.to_owned(),
+                whole: whole.to_owned(),
+                word: word.to_owned(),
+                ..Ratio::default()
+            }),
+            ..WorkloadInfo::default()
+        }
+    }
+
+    fn per_cpu(axis: &str, parameter: &str) -> WorkloadInfo {
+        let mut info = growing(axis, parameter, Some(["threads", "cpus", "per CPU"]));
+        info.ratio.as_mut().expect("a ratio").multiple = true;
+        info
+    }
+
+    #[test]
+    fn the_axis_and_its_ratio_come_first() {
+        let active = Some(["active", "watched", "active"]);
+        let tokens = Some(["tokens", "pipes", "active"]);
+        let of_pipes = Some(["tokens", "pipes", "of pipes"]);
+        let poll = [("active", "1"), ("object", "socketpair"), ("timeout", "0")];
+        let spread = ("spread", "tail");
+        let cases: &[(WorkloadInfo, &[(&str, &str)], &str)] = &[
+            (
+                growing("watched descriptors", "watched", active),
+                &poll,
+                "1 active of N watched socketpairs · timeout 0",
+            ),
+            (
+                growing("watched descriptors", "", None),
+                &poll,
+                "1 active of N watched socketpairs · timeout 0",
+            ),
+            (growing("threads", "threads", None), &[], "N threads"),
+            (growing("threads", "threads", None), &[("object", "map")], "N threads · object map"),
+            (
+                growing("tokens", "tokens", tokens),
+                &[("pipes", "10000"), spread],
+                "N tokens in 10,000 pipes · spread tail",
+            ),
+            (
+                growing("pipes", "pipes", tokens),
+                &[("tokens", "2500"), spread],
+                "2,500 tokens in N pipes · spread tail",
+            ),
+            (
+                growing("pipes", "pipes", tokens),
+                &[("tokens", "10%"), spread],
+                "10 % active of N pipes · spread tail",
+            ),
+            (growing("tokens", "tokens", tokens), &[spread], "N tokens · spread tail"),
+            (
+                growing("pipes", "pipes", of_pipes),
+                &[("tokens", "10%"), spread],
+                "N pipes, 10 % as many tokens · spread tail",
+            ),
+            (growing("pipes", "pipes", of_pipes), &[("tokens", "1")], "1 token in N pipes"),
+            (
+                growing("generations", "generations", of_pipes),
+                &[("pipes", "1000"), ("tokens", "10%")],
+                "N generations · pipes 1,000 · tokens 10 %",
+            ),
+            (
+                per_cpu("threads", "threads"),
+                &[("cpus", "2"), ("mode", "time")],
+                "N threads on 2 CPUs · mode time",
+            ),
+            (per_cpu("threads", "threads"), &[("cpus", "1")], "N threads on 1 CPU"),
+            (per_cpu("CPUs", "cpus"), &[("threads", "4x")], "4 threads per CPU on N CPUs"),
+            (per_cpu("CPUs", "cpus"), &[("threads", "1")], "1 thread on N CPUs"),
+            (
+                per_cpu("ns held", "held"),
+                &[("cpus", "2"), ("threads", "4")],
+                "N ns held · cpus 2 · threads 4",
+            ),
+        ];
+        for (info, pairs, text) in cases {
+            assert_eq!(with_axis_of(info, &fixed(pairs)), *text);
+        }
+    }
+}

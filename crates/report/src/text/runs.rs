@@ -1,0 +1,115 @@
+//! A run as text: its state, its failed cells, the command that repeats it.
+
+use crate::text::tables::grouped;
+use findings::format::{count, list};
+use record::{Outcome, Run, RunState};
+
+/// The state of a run as text.
+pub(crate) fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Open => "not ended",
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+    }
+}
+
+/// How many cells were planned; where a budget ended the run, how many it measured.
+pub(crate) fn cells_planned(run: &Run) -> u64 {
+    match run.summary.state {
+        RunState::Complete => run.summary.cells_ended,
+        RunState::Open | RunState::Interrupted => run.summary.cells_planned,
+    }
+}
+
+/// Whether the figures come from a foreign table, with neither clock nor machine.
+pub(crate) fn is_foreign(run: &Run) -> bool {
+    run.host_before.facts.is_empty() && run.clock.source.is_empty()
+}
+
+/// The file that the figures of a foreign run were read from.
+pub(crate) fn source(run: &Run) -> Option<&str> {
+    let words = &run.summary.command;
+    if let [_, command, file, ..] = words.as_slice()
+        && command == "import"
+    {
+        return Some(file);
+    }
+    let after = words.iter().skip_while(|word| *word != "--csv").nth(1);
+    after.map(String::as_str).or_else(|| words.iter().find_map(|word| word.strip_prefix("--csv=")))
+}
+
+/// Cells of one subject that failed for the same reason.
+pub(crate) struct FailedCells {
+    /// `poll · ppoll at 1,000 (2 cells): killed by signal 9`.
+    pub text: String,
+    /// The worker's stacks or last words in the first of them; may be empty.
+    pub detail: String,
+}
+
+/// The failed cells of a run by subject and reason, without those of controls.
+pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
+    let failures = run.cells.iter().filter(|cell| !run.is_control(&cell.key)).filter_map(|cell| {
+        let Outcome::Failed { reason, detail } = &cell.outcome else { return None };
+        Some(((&cell.key.workload, &cell.key.subject, reason), (cell.key.point, detail)))
+    });
+    let text =
+        |((workload, subject, reason), cells): ((&String, &String, _), Vec<(u64, &String)>)| {
+            let mut points: Vec<u64> = cells.iter().map(|(point, _)| *point).collect();
+            points.sort_unstable();
+            points.dedup();
+            let points: Vec<String> = points.into_iter().map(count).collect();
+            let number = findings::format::quantity(cells.len() as u64, "cell");
+            FailedCells {
+                text: format!("{workload} · {subject} at {} ({number}): {reason}", list(&points)),
+                detail: cells[0].1.clone(),
+            }
+        };
+    grouped(failures).into_iter().map(text).collect()
+}
+
+/// How far an unfinished run came, and how to complete it.
+pub(crate) fn unfinished(run: &Run) -> Option<String> {
+    let summary = &run.summary;
+    (summary.state != RunState::Complete).then(|| {
+        format!(
+            "The run is {}: {} of {} cells ended. → knee run --resume",
+            state(summary.state),
+            count(summary.cells_ended),
+            count(summary.cells_planned)
+        )
+    })
+}
+
+/// The command that measures the same cells in the same order, quoted for a shell.
+pub(crate) fn command(run: &Run) -> String {
+    let mut words: Vec<String> = run.summary.command.iter().map(|word| quoted(word)).collect();
+    let has_seed =
+        run.summary.command.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
+    // The figures of a foreign table do not depend on an order.
+    if !has_seed && !is_foreign(run) {
+        words.push(format!("--seed {}", run.plan.seed));
+    }
+    words.join(" ")
+}
+
+/// A word of a command line, quoted for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_the_shell() {
+        assert_eq!(quoted("--points=10,100"), "--points=10,100");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -104,7 +104,7 @@ pub fn command() -> clap::Command {
         .filter(|(_, workloads)| workloads.iter().any(|(_, of)| of.sweep.is_some()))
         .map(|(name, _)| name)
         .collect();
-    let originals: Vec<&str> = crate::like::all().map(|(_, like)| like.name).collect();
+    let originals: Vec<&str> = crate::originals::all().map(|(_, original)| original.name).collect();
     let line = Line::command().after_help(exit_codes());
     // What a table can't do without; of `import` only where what is imported is a table.
     let line = line.mut_subcommand("analyse", |analyse| {
@@ -140,7 +140,7 @@ pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
 where
     W: Into<OsString> + Clone,
 {
-    let said = |error| usage::said(&error, &usage::typed(&command(), words));
+    let said = |error| usage::error(&error, &usage::typed(&command(), words));
     let matches = command().try_get_matches_from(words.iter().cloned()).map_err(said)?;
     let line = Line::from_arg_matches(&matches).map_err(said)?;
     Ok(match (line.command, matches.subcommand()) {

@@ -1,4 +1,4 @@
-//! Exit codes, and what is said when a command can't do what it was asked.
+//! Exit codes, and the error of a command.
 
 use printable::clean;
 use record::Error;
@@ -17,10 +17,10 @@ pub enum Exit {
     Interrupted,
 }
 
-/// Every exit code with its meaning: what `--help` and the manual say.
+/// Every exit code with its meaning, for `--help` and the manual.
 pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
-    (1, "failed: what could not be done is said in one line"),
+    (1, "failed: one line says why"),
     (2, "usage: the words, or a file that was named, are wrong"),
     (3, "a difference was found that was asked about (by commands that compare)"),
     (4, "inconclusive (by commands that compare)"),
@@ -48,8 +48,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says a line on standard error, without orders to the terminal that a file may hold. When nobody hears it,
-/// there is nobody to tell that either.
+/// Prints a line on standard error, without escape sequences that a file may hold. A failure to print it
+/// can't be reported anywhere.
 pub fn complain(line: &str) {
     let line = record::without_user_info(line);
     let _ = writeln!(io::stderr(), "{}", clean(&line, false));
@@ -80,14 +80,14 @@ impl Trouble {
         Trouble { exit: Exit::Interrupted, line: line.into() }
     }
 
-    /// Says it on standard error; an empty line was said already, or is not worth saying.
+    /// Prints it on standard error, unless the line is empty.
     pub fn say(&self) {
         if !self.line.is_empty() {
             complain(&format!("knee: {}", self.line));
         }
     }
 
-    /// The reader of our output went away: nothing is wrong, and nothing more is to be said.
+    /// The reader of our output has gone: nothing is wrong, and nothing is printed.
     pub fn reader_gone() -> Trouble {
         Trouble { exit: Exit::Done, line: String::new() }
     }

@@ -3,7 +3,7 @@
 
 use crate::exit::Trouble;
 use engine::Stop;
-use std::fs::{File, metadata, remove_file, rename};
+use std::fs::{File, Metadata, metadata, remove_file, rename};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -22,34 +22,33 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
     let refused = |why: &str| {
         Err(Trouble::usage(format!("{}: {why}; name another file with -o", file.display())))
     };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_some_and(|folder| !folder.is_dir()) {
-        return refused("its folder does not exist");
+    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if directory.is_some_and(|directory| !directory.is_dir()) {
+        return refused("its directory does not exist");
     }
-    let Ok(found) = metadata(file) else {
+    let Ok(existing) = metadata(file) else {
         // There will be a record where there is none yet.
         let is_record = records.contains(&file);
         return if is_record { refused("that is the record") } else { Ok(()) };
     };
-    let same = |other: &&Path| {
-        metadata(other).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
-    };
-    if records.iter().any(same) {
+    let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    let is_it = |record: &&Path| metadata(record).is_ok_and(|record| id(&record) == id(&existing));
+    if records.iter().any(is_it) {
         return refused("that is the record");
     }
-    if found.is_dir() {
-        return refused("that is a folder");
+    if existing.is_dir() {
+        return refused("that is a directory");
     }
-    if found.is_file() && found.len() > 0 && !begins_so(file, kind.head).unwrap_or(false) {
+    if existing.is_file() && existing.len() > 0 && !begins_so(file, kind.head).unwrap_or(false) {
         return refused(&format!("it exists and is no {}", kind.name));
     }
     Ok(())
 }
 
 fn begins_so(file: &Path, head: &str) -> io::Result<bool> {
-    let mut found = Vec::new();
-    File::open(file)?.take(head.len() as u64).read_to_end(&mut found)?;
-    Ok(found.eq_ignore_ascii_case(head.as_bytes()))
+    let mut beginning = Vec::new();
+    File::open(file)?.take(head.len() as u64).read_to_end(&mut beginning)?;
+    Ok(beginning.eq_ignore_ascii_case(head.as_bytes()))
 }
 
 /// Writes to `file` what `content` writes, whole or not at all.
@@ -60,11 +59,11 @@ pub fn write(
     let failed = |error: io::Error| {
         Trouble::failed(format!("{}: {error}; name another file with -o", file.display()))
     };
-    if metadata(file).is_ok_and(|found| !found.is_file()) {
+    if metadata(file).is_ok_and(|existing| !existing.is_file()) {
         // A device or a pipe can't be replaced, only written to.
         return File::create(file).and_then(|mut out| fill(&mut out, content)).map_err(failed);
     }
-    // What ends a program half way through would leave half a file behind.
+    // A signal half way through would leave half a file behind.
     let stop = Stop::on_signals().map_err(failed)?;
     replace(file, &stop, content).map_err(|error| {
         if stop.is_requested() {
@@ -101,7 +100,7 @@ fn fill(
     out.flush()
 }
 
-/// A file that takes nothing more once somebody asked to stop.
+/// A file that refuses more once a signal asked to stop.
 struct Stoppable<'a> {
     out: File,
     stop: &'a Stop,

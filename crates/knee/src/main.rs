@@ -1,7 +1,7 @@
 //! `knee` finds where a system stops scaling.
 //!
-//! The whole way is one: arguments, what was asked for, a plan, measured cells in a record, and from
-//! the record analysis, findings and reports. Each command goes a part of it.
+//! Data goes one way: arguments, a request, a plan, measured cells in a record, and from the record
+//! analysis, findings and reports. Each command goes a part of it.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -11,7 +11,7 @@ mod config;
 mod documents;
 mod exit;
 mod files;
-mod like;
+mod originals;
 mod output;
 mod progress;
 mod selftest;
@@ -62,12 +62,12 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
     }
 }
 
-/// The commands that the instrument starts itself with, and nobody else.
+/// The hidden commands with which the instrument starts itself.
 fn internal(words: &[String]) -> Option<ExitCode> {
     let done = match words {
         [_, command] if command == engine::WORKER_COMMAND => engine::worker_main(workloads::TABLE),
-        [_, command, folder] if command == engine::JANITOR_COMMAND => {
-            engine::janitor_main(std::path::Path::new(folder))
+        [_, command, directory] if command == engine::JANITOR_COMMAND => {
+            engine::janitor_main(std::path::Path::new(directory))
         }
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
@@ -76,10 +76,10 @@ fn internal(words: &[String]) -> Option<ExitCode> {
         [_, command, parent] if command == load::DEAD_COMMAND => {
             load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)
         }
-        [_, command, folder, means, parent] if command == selftest::disk::DISK_COMMAND => {
+        [_, command, directory, means, parent] if command == selftest::disk::DISK_COMMAND => {
             let knee =
                 |words: Vec<String>| args::parse(&words).and_then(|command| obey(command, words));
-            selftest::disk::child_main(std::path::Path::new(folder), means, parent, knee)
+            selftest::disk::child_main(std::path::Path::new(directory), means, parent, knee)
         }
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Standard output: what may be printed on it, and what happens when nobody reads it any more.
+//! Standard output: what may be printed on it, and what happens when its reader has gone.
 
 use crate::exit::Trouble;
 use printable::clean;
@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 /// Columns where the output goes to a file or a pipe.
 const WIDTH_OFF_TERMINAL: usize = 110;
 
-/// Writes a text for people to standard output, without a stranger's orders to the terminal. A reader
-/// that has gone ends the command, quietly.
+/// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
+/// ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
     print_exactly(&clean(&record::without_user_info(text), takes_colours()))
 }

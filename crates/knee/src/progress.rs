@@ -1,5 +1,5 @@
-//! How a run goes on, on standard error: a line with the time left on a terminal, else only what
-//! went wrong.
+//! The progress of a run, on standard error: a line with the time left on a terminal, else only what
+//! failed.
 
 use crate::exit::complain;
 use crate::output;
@@ -13,18 +13,18 @@ use std::time::Duration;
 pub struct Progress {
     /// Absent off a terminal.
     bar: Option<ProgressBar>,
-    /// Which the bar shows in the place of cells, where there is one: it is what ends.
+    /// The time that the bar shows instead of cells, where a budget ends the run.
     budget: Option<Duration>,
 }
 
 impl Progress {
     /// For the cells of this plan, or for the time of its budget.
-    pub fn of(plan: &Plan) -> Progress {
+    pub fn for_plan(plan: &Plan) -> Progress {
         let Some(budget) = plan.budget else { return Progress::new(plan.cells.len() as u64) };
         let time = Some(Duration::from_millis(budget.time_ms)).filter(|time| !time.is_zero());
         let progress = Progress { budget: time, ..Progress::new(budget.time_ms.max(1)) };
         if let Some(bar) = &progress.bar {
-            // Without a time nobody knows how many cells there will be.
+            // Without a time the number of cells is unknown.
             let template = if time.is_some() { "{bar:24} {msg}" } else { "{pos} cells  {msg}" };
             let style = ProgressStyle::with_template(template);
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -1,5 +1,5 @@
-//! The controls of `knee selftest`: each holds this knee, on this machine, against something that is
-//! known without it, and can fail.
+//! The controls of `knee selftest`: each compares this knee, on this machine, with a known truth, and can
+//! fail.
 
 mod bench;
 mod clock;
@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 pub struct Control {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What is known when it is passed.
+    /// What a pass shows.
     pub proves: &'static str,
-    /// Holds knee against what is known.
+    /// Compares knee with the known truth.
     prove: fn(&mut Bench) -> Result<Proof, Trouble>,
 }
 
-/// Every control, in the order in which they are run: what the others rest on comes first.
+/// Every control, in the order in which they run: the basics first.
 pub const CONTROLS: &[Control] = &[
     clock::CONTROL,
     oscillator::CONTROL,
@@ -109,16 +109,16 @@ pub struct Tested {
     pub all: Vec<Proved>,
     /// Those that did not: the one that was cut off and all after it.
     pub not_run: Vec<&'static str>,
-    /// Whether somebody did not want to wait for them.
+    /// Whether the user interrupted them.
     pub interrupted: bool,
     pub took: Duration,
 }
 
 impl Tested {
-    /// What could not be shown is not passed, unless this machine has no means for it; nor is what was
-    /// not tried.
+    /// Undecided controls do not pass, nor do those that did not run. What this machine has no means for does.
     pub fn passed(&self) -> bool {
-        let amiss = |one: &Proved| matches!(one.proof.state, State::Failed | State::Undecided);
+        let amiss =
+            |proved: &Proved| matches!(proved.proof.state, State::Failed | State::Undecided);
         self.not_run.is_empty() && !self.all.iter().any(amiss)
     }
 }
@@ -131,7 +131,7 @@ pub fn proved(control: &'static Control, bench: &mut Bench) -> Result<Proved, Tr
     Ok(Proved { control, proof, took: start.elapsed() })
 }
 
-/// A figure with its sign, which nothing that is rounded to zero has a minus of.
+/// A figure with its sign; what is rounded to zero has no minus.
 fn signed(value: f64, decimals: usize) -> String {
     let value = unsigned_zero(value, decimals);
     format!("{value:+.decimals$}")
@@ -142,7 +142,7 @@ fn unsigned_zero(value: f64, decimals: usize) -> f64 {
     if value.abs() < 0.5 * 10.0_f64.powf(-(decimals as f64)) { 0.0 } else { value }
 }
 
-/// What is not shown with so many rounds is tried once more with twice as many: machines are busy.
+/// Tries once more, with twice the rounds, what is not shown at first: machines are busy.
 fn twice(
     rounds: u32,
     mut prove: impl FnMut(u32) -> Result<Proof, Trouble>,
@@ -160,14 +160,14 @@ fn twice(
 
 /// All of it for programs.
 pub fn json(tested: &Tested) -> Value {
-    let of = |one: &Proved| {
+    let row = |Proved { control, proof, took }: &Proved| {
         json!({
-            "control": one.control.name,
-            "proves": one.control.proves,
-            "state": one.proof.state.name(),
-            "seen": one.proof.seen,
-            "figures": one.proof.figures,
-            "took_ms": one.took.as_millis() as u64,
+            "control": control.name,
+            "proves": control.proves,
+            "state": proof.state.name(),
+            "seen": proof.seen,
+            "figures": proof.figures,
+            "took_ms": took.as_millis() as u64,
         })
     };
     json!({
@@ -175,7 +175,7 @@ pub fn json(tested: &Tested) -> Value {
         "passed": tested.passed(),
         "interrupted": tested.interrupted,
         "took_ms": tested.took.as_millis() as u64,
-        "controls": tested.all.iter().map(of).collect::<Vec<Value>>(),
+        "controls": tested.all.iter().map(row).collect::<Vec<Value>>(),
         "not_run": tested.not_run,
     })
 }
@@ -222,9 +222,9 @@ mod tests {
             assert_eq!(json(&tested)["passed"], wanted);
         }
         let cut = tested(vec![came(State::Proved)], &["growth", "full-disk"]);
-        let told = json(&cut);
-        assert_eq!((&told["passed"], &told["interrupted"]), (&json!(false), &json!(true)));
-        assert_eq!(told["not_run"], json!(["growth", "full-disk"]));
+        let output = json(&cut);
+        assert_eq!((&output["passed"], &output["interrupted"]), (&json!(false), &json!(true)));
+        assert_eq!(output["not_run"], json!(["growth", "full-disk"]));
         let style = report::layout::Style { width: 100, ..crate::output::style(false) };
         let last = text::table(&cut, &style).lines().last().unwrap_or_default().to_owned();
         assert_eq!(last, "1 proved, in 0 s. Not run: growth and full-disk.");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_as_less_than_nothing() {
+    fn what_is_rounded_to_zero_has_no_minus() {
         assert_eq!(signed(-0.04, 1), "+0.0");
         assert_eq!(signed(-0.06, 1), "-0.1");
         assert_eq!(signed(12.34, 1), "+12.3");

@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in one line; and how values are read.
+//! What is wrong with a command line, in one line; and the readers of values.
 
 use crate::exit::{Exit, Trouble};
 use clap::Command;
@@ -7,9 +7,9 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use record::Value;
 use std::ffi::OsString;
 
-/// What the parser has to say. Help and versions are printed; everything else becomes one line.
-/// `command` is the one that was [`typed`].
-pub fn said(error: &Error, command: &str) -> Trouble {
+/// The error of the parser. Help and versions are printed; everything else becomes one line.
+/// `command` is the [`typed`] one.
+pub fn error(error: &Error, command: &str) -> Trouble {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -32,9 +32,9 @@ pub fn typed<W: Into<OsString> + Clone>(root: &Command, words: &[W]) -> String {
     let (mut command, mut names) = (root, vec![root.get_name()]);
     let words = words.iter().skip(1).cloned().map(Into::<OsString>::into);
     for word in words.filter(|word| !word.to_string_lossy().starts_with('-')) {
-        let Some(found) = command.find_subcommand(&word) else { break };
-        names.push(found.get_name());
-        command = found;
+        let Some(subcommand) = command.find_subcommand(&word) else { break };
+        names.push(subcommand.get_name());
+        command = subcommand;
     }
     names.join(" ")
 }
@@ -49,30 +49,34 @@ fn one_line(error: &Error, command: &str) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let name = word(ContextKind::InvalidSubcommand);
-            let near = error.get(ContextKind::SuggestedSubcommand).map(closest).unwrap_or_default();
-            format!("there is no command `{name}`{}", hint(&near, &help))
+            let suggested = error.get(ContextKind::SuggestedSubcommand);
+            let suggested = suggested.map(closest).unwrap_or_default();
+            format!("there is no command `{name}`{}", hint(&suggested, &help))
         }
         ErrorKind::InvalidValue if !value.is_empty() => {
             // The parser's own suggestion for `epol` is devpoll.
-            let near = match error.get(ContextKind::ValidValue) {
+            let suggested = match error.get(ContextKind::ValidValue) {
                 Some(ContextValue::Strings(names)) => {
                     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                    let near = quantities::nearest(&value, &names);
-                    let begin = near.iter().filter(|name| name.starts_with(&value)).count();
-                    near[..begin.max(1).min(near.len())].join(" or ")
+                    let nearest = quantities::nearest(&value, &names);
+                    let begin = nearest.iter().filter(|name| name.starts_with(&value)).count();
+                    nearest[..begin.max(1).min(nearest.len())].join(" or ")
                 }
                 _ => word(ContextKind::SuggestedValue),
             };
             match flag.as_str() {
                 "[WORKLOAD]..." => {
-                    format!("no workload is called `{value}`{}", hint(&near, "knee list workloads"))
+                    format!(
+                        "no workload is called `{value}`{}",
+                        hint(&suggested, "knee list workloads")
+                    )
                 }
                 "--subjects <NAMES>" => {
-                    format!("no subject is called `{value}`{}", hint(&near, "knee list"))
+                    format!("no subject is called `{value}`{}", hint(&suggested, "knee list"))
                 }
                 _ => {
-                    let known = word(ContextKind::ValidValue);
-                    format!("{flag} is not `{value}`{}", hint_known(&near, &known))
+                    let possible = word(ContextKind::ValidValue);
+                    format!("{flag} is not `{value}`{}", hint_possible(&suggested, &possible))
                 }
             }
         }
@@ -80,33 +84,33 @@ fn one_line(error: &Error, command: &str) -> String {
     }
 }
 
-fn hint(near: &str, list: &str) -> String {
-    match near {
+fn hint(suggested: &str, list: &str) -> String {
+    match suggested {
         "" => format!("; `{list}` shows them all"),
-        near => format!("; did you mean {near}?"),
+        suggested => format!("; did you mean {suggested}?"),
     }
 }
 
-fn hint_known(near: &str, known: &str) -> String {
-    match (near, known) {
+fn hint_possible(suggested: &str, possible: &str) -> String {
+    match (suggested, possible) {
         ("", "") => String::new(),
-        ("", known) => format!("; it is one of {known}"),
-        (near, _) => format!("; did you mean {near}?"),
+        ("", possible) => format!("; it is one of {possible}"),
+        (suggested, _) => format!("; did you mean {suggested}?"),
     }
 }
 
 fn words(value: &ContextValue) -> String {
     match value {
         ContextValue::Strings(several) => several.join(" or "),
-        other => other.to_string(),
+        single => single.to_string(),
     }
 }
 
-/// Of several that are alike, the parser names the most alike last.
+/// The parser puts the nearest name last.
 fn closest(value: &ContextValue) -> String {
     match value {
         ContextValue::Strings(several) => several.last().cloned().unwrap_or_default(),
-        other => other.to_string(),
+        single => single.to_string(),
     }
 }
 

@@ -13,12 +13,12 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Prints the manual page, or writes the pages of all commands into `folder`.
-pub fn man(folder: Option<&Path>) -> Result<Exit, Trouble> {
-    if let Some(folder) = folder {
-        let failed = |error| Trouble::failed(format!("{}: {error}", folder.display()));
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        clap_mangen::generate_to(args::command(), folder).map_err(failed)?;
+/// Prints the manual page, or writes the pages of all commands into `directory`.
+pub fn man(directory: Option<&Path>) -> Result<Exit, Trouble> {
+    if let Some(directory) = directory {
+        let failed = |error| Trouble::failed(format!("{}: {error}", directory.display()));
+        std::fs::create_dir_all(directory).map_err(failed)?;
+        clap_mangen::generate_to(args::command(), directory).map_err(failed)?;
         return Ok(Exit::Done);
     }
     let mut page = Vec::new();

@@ -9,7 +9,7 @@ use crate::usage;
 use ::record::{Archive, Run, RunSummary, SqliteArchive};
 use analysis::compare::Direction;
 use analysis::history::{
-    Change, History as Found, Measured, Terms, Wanted, history as joined, measured,
+    Change, History as Joined, Measured, Terms, Wanted, history as join, measured,
 };
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -28,7 +28,7 @@ pub struct History {
     /// Only these points, separated by commas: 100,1k
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
-    /// Only the newest so many runs of the workload
+    /// Only the newest N runs of the workload
     #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(1..=u32::MAX.into()))]
     pub last: Option<u32>,
     /// Only runs from this day on: 2026-11-20
@@ -37,7 +37,7 @@ pub struct History {
     /// Only runs with this label, or with this value of it; where a level changes, it is named
     #[arg(long, value_name = "KEY[=VALUE]", value_parser = wanted_label)]
     pub label: Option<Label>,
-    /// Changes of less than this are not told
+    /// Leave out changes of less than this
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
     /// Exit with 3 where the newest run brought to light that something is slower; with 4 where there are
@@ -69,7 +69,7 @@ Examples:
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// A series is slower, or otherwise worse, which could not be told before the newest run
+    /// A series is slower, or otherwise worse, and only the newest run shows it
     Slower,
 }
 
@@ -110,27 +110,27 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     }
     let terms =
         Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
-    let found = joined(runs(ask, &file)?, &terms);
-    let Some(found) = found.filter(|found| !found.lines.is_empty()) else {
+    let history = join(runs(ask, &file)?, &terms);
+    let Some(history) = history.filter(|history| !history.lines.is_empty()) else {
         return Err(nothing(ask));
     };
     if let Some(page) = &ask.output {
-        let text = report::history::html::page(&found);
+        let text = report::history::html::page(&history);
         files::write(page, |out| out.write_all(text.as_bytes()))?;
     }
     if ask.json {
-        print_json(&report::history::json::value(&found))?;
+        print_json(&report::history::json::value(&history))?;
     } else {
-        let mut text = report::history::terminal::text(&found, &style(ask.all));
+        let mut text = report::history::terminal::text(&history, &style(ask.all));
         if let Some(page) = &ask.output {
             text.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
         }
         print(&text)?;
     }
-    Ok(exit(ask.fail_on, &found))
+    Ok(exit(ask.fail_on, &history))
 }
 
-/// What of each run counts, the oldest run first. One run at a time is in memory with its samples.
+/// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.
 fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
     let named = ask.record_file.file.is_some();
     let archive = SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?;
@@ -143,21 +143,21 @@ fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
     summaries.sort_by_cached_key(|run| (run.started.parse::<Timestamp>().ok(), run.number));
     let wanted =
         Wanted { subjects: ask.subjects.clone(), points: ask.points.clone(), all: ask.all };
-    let most = ask.last.map_or(usize::MAX, |last| last as usize);
-    let mut found = Vec::new();
+    let runs_max = ask.last.map_or(usize::MAX, |last| last as usize);
+    let mut runs = Vec::new();
     for summary in summaries.iter().rev() {
-        if found.len() == most {
+        if runs.len() == runs_max {
             break;
         }
         let Some(run) = loaded(&archive, summary.number) else { continue };
         let part = measured(&run, &ask.workload, &wanted);
-        found.extend(part.filter(|part| !part.figures.is_empty()));
+        runs.extend(part.filter(|part| !part.figures.is_empty()));
     }
-    found.reverse();
-    Ok(found)
+    runs.reverse();
+    Ok(runs)
 }
 
-/// One run; one that can't be read leaves the others as they are, and is named.
+/// A run; one that can't be read is named and left out.
 fn loaded(archive: &SqliteArchive, number: i64) -> Option<Run> {
     let run = archive.load(number);
     run.inspect_err(|error| complain(&format!("knee: run {number} is left out: {error}"))).ok()
@@ -166,8 +166,8 @@ fn loaded(archive: &SqliteArchive, number: i64) -> Option<Run> {
 fn is_wanted(ask: &History, run: &RunSummary) -> bool {
     let day = || run.started.get(..10)?.parse::<Date>().ok();
     let labelled = |label: &Label| match (run.labels.get(&label.key), &label.value) {
-        (Some(known), Some(value)) => known == value,
-        (known, None) => known.is_some(),
+        (Some(recorded), Some(value)) => recorded == value,
+        (recorded, None) => recorded.is_some(),
         (None, Some(_)) => false,
     };
     ask.since.is_none_or(|since| day().is_some_and(|day| day >= since))
@@ -196,11 +196,11 @@ fn nothing(ask: &History) -> Trouble {
     ))
 }
 
-fn exit(fail_on: Option<FailOn>, found: &Found) -> Exit {
+fn exit(fail_on: Option<FailOn>, history: &Joined) -> Exit {
     let worse = |change: &Change| change.fresh && change.direction == Direction::Worse;
     match fail_on {
-        Some(FailOn::Slower) if found.changes.iter().any(worse) => Exit::Different,
-        Some(FailOn::Slower) if found.judged == 0 => Exit::Inconclusive,
+        Some(FailOn::Slower) if history.changes.iter().any(worse) => Exit::Different,
+        Some(FailOn::Slower) if history.judged == 0 => Exit::Inconclusive,
         _ => Exit::Done,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config;
 use crate::exit::{Exit, Trouble};
-use crate::like;
+use crate::originals;
 use crate::output::{print, print_json};
 use clap::Args;
 use engine::{About, Kind, Original, Workload};
@@ -23,7 +23,7 @@ pub struct List {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum What {
-    /// Workloads, mechanisms, locks, likes and suites
+    /// Workloads, mechanisms, locks, originals and suites
     All,
     /// What can be exercised
     Workloads,
@@ -75,27 +75,27 @@ const SECTIONS: [Section; 5] = [
         what: What::Workloads,
         name: "Workloads",
         text: |text| workloads::TABLE.iter().for_each(|&workload| describe(text, workload)),
-        json: || workloads::TABLE.iter().map(|&workload| of_workload(workload)).collect(),
+        json: || workloads::TABLE.iter().map(|&workload| workload_json(workload)).collect(),
     },
     Section {
         what: What::Mechanisms,
         name: "Mechanisms",
         text: |text| readiness::TABLE.iter().for_each(|mechanism| row(text, mechanism)),
-        json: || readiness::TABLE.iter().map(|mechanism| of_mechanism(mechanism)).collect(),
+        json: || readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).collect(),
     },
     Section {
         what: What::Locks,
         name: "Locks",
         text: |text| locks::TABLE.iter().for_each(|lock| describe_lock(text, lock)),
-        json: || locks::TABLE.iter().map(|lock| of_lock(lock)).collect(),
+        json: || locks::TABLE.iter().map(|lock| lock_json(lock)).collect(),
     },
     Section {
         what: What::Originals,
-        name: "Likes",
-        text: |text| like::all().for_each(|like| describe_like(text, like)),
-        json: || like::all().map(of_like).collect(),
+        name: "Originals",
+        text: |text| originals::all().for_each(|row| describe_original(text, row)),
+        json: || originals::all().map(original_json).collect(),
     },
-    Section { what: What::Suites, name: "Suites", text: describe_suites, json: of_suites },
+    Section { what: What::Suites, name: "Suites", text: describe_suites, json: suites_json },
 ];
 
 // Writing to a String can't fail: the results below are dropped for that reason.
@@ -110,13 +110,12 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     };
     let _ = writeln!(text, "  {:<12} {}{kind}", about.name, about.question);
     let _ = writeln!(text, "  {:<12} one operation: {}", "", about.operation);
-    let axes: Vec<&str> = about.axes().map(|axis| axis.name).collect();
-    let others: Vec<&str> = axes.iter().copied().filter(|&name| name != about.axis).collect();
-    let others = match others.as_slice() {
+    let more_axes = about.axes().map(|axis| axis.name).filter(|&name| name != about.axis);
+    let more_axes = match more_axes.collect::<Vec<&str>>().as_slice() {
         [] => String::new(),
-        others => format!(" (or --axis {})", others.join(", ")),
+        names => format!(" (or --axis {})", names.join(", ")),
     };
-    let _ = writeln!(text, "  {:<12} axis: {}{others}", "", about.axis);
+    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", about.axis);
     for parameter in about.parameters {
         let (name, values, about) = (parameter.name, parameter.possible(), parameter.about);
         let default = parameter.default.full.join(",");
@@ -158,7 +157,7 @@ fn waiting(lock: &Algorithm) -> &'static str {
     }
 }
 
-fn of_lock(lock: &Algorithm) -> Value {
+fn lock_json(lock: &Algorithm) -> Value {
     json!({
         "name": lock.name,
         "summary": lock.summary,
@@ -170,10 +169,10 @@ fn of_lock(lock: &Algorithm) -> Value {
     })
 }
 
-fn describe_like(text: &mut String, (about, like): (&About, &Original)) {
-    let _ = writeln!(text, "  {:<12} {}", like.name, like.original);
-    let _ = writeln!(text, "  {:<12} is `{}`", "", like::command(about, like));
-    for what in like.hides {
+fn describe_original(text: &mut String, (about, original): (&About, &Original)) {
+    let _ = writeln!(text, "  {:<12} {}", original.name, original.original);
+    let _ = writeln!(text, "  {:<12} is `{}`", "", originals::command(about, original));
+    for what in original.hides {
         let _ = writeln!(text, "  {:<12} hides: {what}", "");
     }
 }
@@ -184,7 +183,7 @@ fn describe_suites(text: &mut String) {
         Err(trouble) => {
             let _ = writeln!(text, "  {trouble}");
         }
-        Ok(None) => text.push_str("  none: there is no knee.toml in this folder or above it\n"),
+        Ok(None) => text.push_str("  none: there is no knee.toml in this directory or above it\n"),
         Ok(Some((file, suites))) => {
             let _ = writeln!(text, "  of {}", file.display());
             for (name, suite) in suites {
@@ -198,26 +197,26 @@ fn describe_suites(text: &mut String) {
     }
 }
 
-fn of_suites() -> Value {
+fn suites_json() -> Value {
     let (file, suites) = match config::suites(None) {
         Err(trouble) => return json!({ "wrong": trouble.to_string() }),
         Ok(None) => return json!({ "file": null, "suites": [] }),
-        Ok(Some(found)) => found,
+        Ok(Some(file_and_suites)) => file_and_suites,
     };
-    let of = |(name, suite): (&String, &suites::Suite)| {
+    let row = |(name, suite): (&String, &suites::Suite)| {
         let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
         json!({ "name": name, "about": suite.about, "workloads": names })
     };
-    json!({ "file": file.display().to_string(), "suites": suites.iter().map(of).collect::<Vec<_>>() })
+    json!({ "file": file.display().to_string(), "suites": suites.iter().map(row).collect::<Vec<_>>() })
 }
 
-fn of_like((about, like): (&About, &Original)) -> Value {
+fn original_json((about, original): (&About, &Original)) -> Value {
     json!({
-        "name": like.name,
-        "original": like.original,
+        "name": original.name,
+        "original": original.original,
         "workload": about.name,
-        "command": like::command(about, like),
-        "hides": like.hides,
+        "command": originals::command(about, original),
+        "hides": original.hides,
     })
 }
 
@@ -241,7 +240,7 @@ fn trigger(mechanism: &Mechanism) -> &'static str {
     }
 }
 
-fn of_workload(workload: &dyn Workload) -> Value {
+fn workload_json(workload: &dyn Workload) -> Value {
     let about = workload.about();
     let subjects: Vec<Value> = workload
         .subjects()
@@ -269,7 +268,7 @@ fn of_workload(workload: &dyn Workload) -> Value {
     })
 }
 
-fn of_mechanism(mechanism: &Mechanism) -> Value {
+fn mechanism_json(mechanism: &Mechanism) -> Value {
     json!({
         "name": mechanism.name,
         "label": mechanism.label,

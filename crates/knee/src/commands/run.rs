@@ -11,7 +11,7 @@ use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
-use crate::like;
+use crate::originals;
 use crate::output::{print, print_json, style};
 use crate::progress::Progress;
 use ::record::{
@@ -59,7 +59,7 @@ pub fn measured(
         None => begun(asked, command, &file, &mut settings)?,
     };
 
-    let mut progress = Progress::of(&claimed.run.plan);
+    let mut progress = Progress::for_plan(&claimed.run.plan);
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn Archive);
     let judge = |run: &Run| analysis::trust::widths::by_place(run);
     let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));
@@ -245,7 +245,7 @@ fn printed(
         return print_json(&::report::json::run(run, conclusions, Samples::Include));
     }
     if let Some(name) = &asked.like {
-        return print(&like::told(name, run, conclusions, places));
+        return print(&originals::output(name, run, conclusions, places));
     }
     let tables = ::report::terminal::tables(run, conclusions, &style(asked.all));
     print(&format!("{tables}{places}\n"))

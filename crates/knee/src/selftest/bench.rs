@@ -1,4 +1,4 @@
-//! Where controls measure: a record in a folder of its own, which is removed, and nothing of the user's.
+//! Where controls measure: a record in a temporary directory, and nothing of the user's.
 
 use crate::commands::run::lost;
 use crate::exit::Trouble;
@@ -25,22 +25,23 @@ impl Bench {
         let stop = Stop::on_signals()
             .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
         engine::raise_descriptors_max();
-        let folder = std::env::temp_dir().join(format!("knee-selftest-{:016x}", fastrand::u64(..)));
-        let scratch = Scratch::new(&folder)
-            .map_err(|error| Trouble::failed(format!("making {}: {error}", folder.display())))?;
-        let file = folder.join("selftest.db");
+        let directory =
+            std::env::temp_dir().join(format!("knee-selftest-{:016x}", fastrand::u64(..)));
+        let scratch = Scratch::new(&directory)
+            .map_err(|error| Trouble::failed(format!("making {}: {error}", directory.display())))?;
+        let file = directory.join("selftest.db");
         let archives = [SqliteArchive::open(&file)?, SqliteArchive::open(&file)?];
         let settings = Settings::new(engine::calibrate(), stop);
         Ok(Bench { archives, settings, shown: Shown::new(controls), scratch })
     }
 
-    /// Says which control is on.
+    /// Shows the name of the next control.
     pub fn title(&mut self, name: &'static str) {
         self.shown.next(name);
     }
 
-    /// A folder for files of the controls, which is removed.
-    pub fn folder(&self) -> &Path {
+    /// A directory for files of the controls, removed at the end.
+    pub fn directory(&self) -> &Path {
         self.scratch.path()
     }
 
@@ -48,7 +49,7 @@ impl Bench {
         &self.settings.clock
     }
 
-    /// Ends a control that somebody does not want to wait for.
+    /// Ends a control that the user interrupted.
     pub fn go_on(&self) -> Result<(), Trouble> {
         if self.settings.stop.is_requested() {
             return Err(Trouble::interrupted("self-test interrupted"));
@@ -57,8 +58,8 @@ impl Bench {
     }
 
     /// Measures, keeps in the record, and reads back from it.
-    pub fn measured(&mut self, ask: &RunRequest) -> Result<Run, Trouble> {
-        let mut run = self.begun(ask)?;
+    pub fn measured(&mut self, request: &RunRequest) -> Result<Run, Trouble> {
+        let mut run = self.begun(request)?;
         let [archive, _] = &mut self.archives;
         run.summary.number = archive.begin(&run)?;
         let unsaved = engine::run(&mut run, Some(archive), &self.settings, &mut self.shown);
@@ -66,26 +67,26 @@ impl Bench {
     }
 
     /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
-    pub fn in_turns(&mut self, ask: &RunRequest, new: Starter) -> Result<[Run; 2], Trouble> {
-        let mut runs = [self.begun(ask)?, self.begun(ask)?];
+    pub fn in_turns(&mut self, request: &RunRequest, new: Starter) -> Result<[Run; 2], Trouble> {
+        let mut runs = [self.begun(request)?, self.begun(request)?];
         runs[0].plan.beside.clone_from(&runs[1].summary.id);
         runs[1].plan.beside.clone_from(&runs[0].summary.id);
         for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
             run.summary.number = archive.begin(run)?;
         }
-        let [base, other] = &mut runs;
-        let [one, two] = &mut self.archives;
+        let [base, changed] = &mut runs;
+        let [base_archive, changed_archive] = &mut self.archives;
         let sides = [
-            Side { run: base, archive: Some(one), starter: Starter::own() },
-            Side { run: other, archive: Some(two), starter: new },
+            Side { run: base, archive: Some(base_archive), starter: Starter::own() },
+            Side { run: changed, archive: Some(changed_archive), starter: new },
         ];
         let [first, second] = engine::alternate(sides, &self.settings, &mut self.shown);
         let base = self.read_back(&runs[0], first.as_ref())?;
         Ok([base, self.read_back(&runs[1], second.as_ref())?])
     }
 
-    fn begun(&self, ask: &RunRequest) -> Result<Run, Trouble> {
-        let plan = engine::plan(ask, workloads::TABLE)?;
+    fn begun(&self, request: &RunRequest) -> Result<Run, Trouble> {
+        let plan = engine::plan(request, workloads::TABLE)?;
         let command = vec!["knee".to_owned(), "selftest".to_owned()];
         Ok(engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &self.settings.clock))
     }
@@ -103,7 +104,7 @@ impl Bench {
 }
 
 /// What to measure: workloads, subjects, points, passes, and milliseconds for each figure.
-pub fn ask(
+pub fn request(
     workloads: &[&str],
     subjects: &[&str],
     points: &[&str],
@@ -122,17 +123,17 @@ pub fn ask(
     }
 }
 
-/// How it goes on, on a terminal: cells that fail are expected here, and not told.
+/// The progress, on a terminal. Cells that fail are expected here, and not shown.
 struct Shown {
     /// Absent off a terminal.
     bar: Option<ProgressBar>,
     control: &'static str,
     number: usize,
-    of: usize,
+    controls: usize,
 }
 
 impl Shown {
-    fn new(of: usize) -> Shown {
+    fn new(controls: usize) -> Shown {
         let draws = std::io::stderr().is_terminal() && output::may_move();
         let bar = draws.then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(5);
@@ -141,7 +142,7 @@ impl Shown {
             let style = ProgressStyle::with_template("{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Shown { bar, control: "", number: 0, of }
+        Shown { bar, control: "", number: 0, controls }
     }
 
     fn next(&mut self, control: &'static str) {
@@ -154,7 +155,7 @@ impl Shown {
         if let Some(bar) = &self.bar {
             bar.set_message(format!(
                 "control {} of {}: {}  {what}",
-                self.number, self.of, self.control
+                self.number, self.controls, self.control
             ));
             bar.tick();
         }

@@ -1,4 +1,4 @@
-//! The clock that knee measures with, beside the kernel's other clocks and beside sleeps.
+//! The clock that knee measures with, compared with the kernel's other clocks and with sleeps.
 
 use super::{Bench, Control, Proof, State, signed};
 use crate::exit::Trouble;
@@ -14,7 +14,7 @@ pub const CONTROL: Control = Control {
     prove,
 };
 
-/// What a clock may be off by: a tenth of the least difference that is asked about here.
+/// How far a clock may be off: a tenth of the smallest difference that the controls look for.
 pub const OFF_PPM_MAX: f64 = 1_000.0;
 /// Over this span.
 const SPAN: Duration = Duration::from_millis(1_500);
@@ -23,25 +23,24 @@ const READINGS: usize = 200;
 const SLEEP: Duration = Duration::from_millis(10);
 const SLEEPS: usize = 15;
 
-/// The kernel's clocks. The second is never steered by anybody; the third counts on while the machine
-/// sleeps.
-const OTHERS: [(&str, ClockId); 3] = [
+/// The kernel's clocks. The second is never adjusted; the third counts on while the machine sleeps.
+const CLOCKS: [(&str, ClockId); 3] = [
     ("CLOCK_MONOTONIC", ClockId::Monotonic),
     ("CLOCK_MONOTONIC_RAW", ClockId::MonotonicRaw),
     ("CLOCK_BOOTTIME", ClockId::Boottime),
 ];
 
-/// The same span by two clocks.
+/// The same span by our clock and by another.
 #[derive(Clone, Copy, Debug)]
-struct Beside {
-    other: &'static str,
+struct ClockComparison {
+    clock: &'static str,
     ours_ns: f64,
     theirs_ns: f64,
     /// How far apart the readings at both ends may lie.
     blur_ns: f64,
 }
 
-impl Beside {
+impl ClockComparison {
     fn off_ppm(&self) -> f64 {
         (self.ours_ns / self.theirs_ns - 1.0) * 1e6
     }
@@ -53,18 +52,18 @@ impl Beside {
 
 fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     let clock = bench.clock().clock;
-    let starts = OTHERS.map(|(_, id)| read(clock, id));
+    let starts = CLOCKS.map(|(_, id)| read(clock, id));
     std::thread::sleep(SPAN);
-    let ends = OTHERS.map(|(_, id)| read(clock, id));
+    let ends = CLOCKS.map(|(_, id)| read(clock, id));
     bench.go_on()?;
-    let mut besides = Vec::new();
-    for (((other, _), start), end) in OTHERS.into_iter().zip(starts).zip(ends) {
-        // A clock beside itself shows nothing.
-        if other != clock.name() {
+    let mut comparisons = Vec::new();
+    for (((name, _), start), end) in CLOCKS.into_iter().zip(starts).zip(ends) {
+        // A clock compared with itself shows nothing.
+        if name != clock.name() {
             let ours_ns = clock.ns(start.ours, end.ours);
             let theirs_ns = (end.theirs_ns - start.theirs_ns) as f64;
             let blur_ns = start.blur_ns + end.blur_ns;
-            besides.push(Beside { other, ours_ns, theirs_ns, blur_ns });
+            comparisons.push(ClockComparison { clock: name, ours_ns, theirs_ns, blur_ns });
         }
     }
     let slept = (0..SLEEPS).map(|_| {
@@ -73,7 +72,7 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
         clock.ns(start, clock.now())
     });
     let shortest_ns = slept.fold(f64::INFINITY, f64::min);
-    Ok(judged(clock.name(), &besides, shortest_ns))
+    Ok(judged(clock.name(), &comparisons, shortest_ns))
 }
 
 /// One reading of another clock, and ours at the same moment.
@@ -85,7 +84,7 @@ struct Moment {
 }
 
 fn read(clock: Clock, id: ClockId) -> Moment {
-    let one = |_| {
+    let moment = |_| {
         let before = clock.now();
         let time = clock_gettime(id);
         let after = clock.now();
@@ -93,13 +92,13 @@ fn read(clock: Clock, id: ClockId) -> Moment {
         Moment { ours: before.midpoint(after), theirs_ns, blur_ns: clock.ns(before, after) }
     };
     let closest = |a: Moment, b: Moment| if b.blur_ns < a.blur_ns { b } else { a };
-    (1..READINGS).map(one).fold(one(0), closest)
+    (1..READINGS).map(moment).fold(moment(0), closest)
 }
 
 /// What the comparisons, and the shortest of the sleeps, show.
-fn judged(name: &str, besides: &[Beside], shortest_ns: f64) -> Proof {
-    let off = besides.iter().map(|one| one.off_ppm().abs()).fold(0.0, f64::max);
-    let blur = besides.iter().map(Beside::blur_ppm).fold(0.0, f64::max);
+fn judged(name: &str, comparisons: &[ClockComparison], shortest_ns: f64) -> Proof {
+    let off = comparisons.iter().map(|pair| pair.off_ppm().abs()).fold(0.0, f64::max);
+    let blur = comparisons.iter().map(ClockComparison::blur_ppm).fold(0.0, f64::max);
     let asked_ns = SLEEP.as_nanos() as f64;
     let too_short = shortest_ns < asked_ns * (1.0 - OFF_PPM_MAX / 1e6);
     let state = match () {
@@ -107,25 +106,27 @@ fn judged(name: &str, besides: &[Beside], shortest_ns: f64) -> Proof {
         () if blur > OFF_PPM_MAX => State::Undecided,
         () => State::Proved,
     };
-    let told: Vec<String> = besides
+    let offsets: Vec<String> = comparisons
         .iter()
-        .map(|one| format!("{} {} ppm", one.other, signed(one.off_ppm(), 1)))
+        .map(|pair| format!("{} {} ppm", pair.clock, signed(pair.off_ppm(), 1)))
         .collect();
     let seen = format!(
-        "{name} beside {} over {} s ({OFF_PPM_MAX} allowed, readings within {blur:.1} ppm); the shortest \
+        "{name} against {} over {} s ({OFF_PPM_MAX} allowed, readings within {blur:.1} ppm); the shortest \
          of {SLEEPS} sleeps of {} ms took {:.3} ms",
-        told.join(", "),
+        offsets.join(", "),
         SPAN.as_secs_f64(),
         SLEEP.as_millis(),
         shortest_ns / 1e6,
     );
-    let others: Vec<_> = besides
+    let rows: Vec<_> = comparisons
         .iter()
-        .map(|one| json!({ "clock": one.other, "off_ppm": one.off_ppm(), "blur_ppm": one.blur_ppm() }))
+        .map(|pair| {
+            json!({ "clock": pair.clock, "off_ppm": pair.off_ppm(), "blur_ppm": pair.blur_ppm() })
+        })
         .collect();
     let figures = json!({
         "clock": name,
-        "beside": others,
+        "comparisons": rows,
         "allowed_ppm": OFF_PPM_MAX,
         "sleep_asked_ns": asked_ns,
         "sleep_shortest_ns": shortest_ns,
@@ -137,15 +138,15 @@ fn judged(name: &str, besides: &[Beside], shortest_ns: f64) -> Proof {
 mod tests {
     use super::*;
 
-    fn beside(ours_ns: f64, blur_ns: f64) -> Beside {
-        Beside { other: "CLOCK_MONOTONIC_RAW", ours_ns, theirs_ns: 1.5e9, blur_ns }
+    fn pair(ours_ns: f64, blur_ns: f64) -> ClockComparison {
+        ClockComparison { clock: "CLOCK_MONOTONIC_RAW", ours_ns, theirs_ns: 1.5e9, blur_ns }
     }
 
     #[test]
     fn a_clock_that_is_off_by_one_percent_is_found() {
-        assert_eq!(judged("tsc", &[beside(1.5e9, 100.0)], 10.1e6).state, State::Proved);
+        assert_eq!(judged("tsc", &[pair(1.5e9, 100.0)], 10.1e6).state, State::Proved);
         for off in [1.485e9, 1.515e9] {
-            let proof = judged("tsc", &[beside(1.5e9, 100.0), beside(off, 100.0)], 10.1e6);
+            let proof = judged("tsc", &[pair(1.5e9, 100.0), pair(off, 100.0)], 10.1e6);
             assert_eq!(proof.state, State::Failed, "{proof:?}");
         }
     }
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn readings_that_lie_far_apart_decide_nothing() {
-        assert_eq!(judged("tsc", &[beside(1.5e9, 5e6)], 10.1e6).state, State::Undecided);
+        assert_eq!(judged("tsc", &[pair(1.5e9, 5e6)], 10.1e6).state, State::Undecided);
     }
 
     #[test]

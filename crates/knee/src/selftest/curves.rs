@@ -1,6 +1,6 @@
 //! Work that grows as known curves, through the whole way: worker, record, analysis, findings.
 
-use super::bench::ask;
+use super::bench::request;
 use super::{Bench, Control, Proof, State, twice, unsigned_zero};
 use crate::exit::Trouble;
 use analysis::{Analysis, Class};
@@ -25,7 +25,7 @@ const CURVES: [(&str, Class, &str); 6] = [
 
 fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     twice(7, |rounds| {
-        let run = bench.measured(&ask(&["known"], &[], &[], rounds, 5))?;
+        let run = bench.measured(&request(&["known"], &[], &[], rounds, 5))?;
         Ok(judged(&analysis::analyse(&run)))
     })
 }
@@ -34,7 +34,8 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
 fn judged(analysis: &Analysis) -> Proof {
     let rows =
         || analysis.tables.iter().filter(|table| table.headline).flat_map(|table| &table.rows);
-    let (mut right, mut wrong, mut told, mut figures) = (0, Vec::new(), Vec::new(), Vec::new());
+    let (mut right, mut wrong, mut named_curves, mut figures) =
+        (0, Vec::new(), Vec::new(), Vec::new());
     let mut undecided = 0;
     for (subject, class, curve) in CURVES {
         let row = rows().find(|row| row.subject == subject);
@@ -43,7 +44,7 @@ fn judged(analysis: &Analysis) -> Proof {
             continue;
         };
         let exponent = growth.exponent.map_or(f64::NAN, |exponent| exponent.value);
-        told.push(format!("{curve} (exponent {:.2})", unsigned_zero(exponent, 2)));
+        named_curves.push(format!("{curve} (exponent {:.2})", unsigned_zero(exponent, 2)));
         let named = growth.class;
         figures.push(json!({ "curve": curve, "named": named, "exponent": growth.exponent }));
         match named {
@@ -61,7 +62,7 @@ fn judged(analysis: &Analysis) -> Proof {
         (_, 0) => State::Undecided,
         _ => State::Failed,
     };
-    let mut seen = format!("{right} of 6 named rightly: {}", told.join(", "));
+    let mut seen = format!("{right} of 6 named rightly: {}", named_curves.join(", "));
     for what in &wrong {
         seen.push_str("; ");
         seen.push_str(what);
@@ -75,7 +76,7 @@ mod tests {
     use crate::selftest::fake;
 
     fn proof(grows: impl Fn(&str, f64) -> f64) -> Proof {
-        let run = fake::run(&ask(&["known"], &[], &[], 5, 1), |key| {
+        let run = fake::run(&request(&["known"], &[], &[], 5, 1), |key| {
             Ok(100.0 * grows(&key.subject, key.point as f64))
         });
         judged(&analysis::analyse(&run))

@@ -1,5 +1,5 @@
-//! A record on a disk that fills up while knee measures: what is measured is printed, and nothing is
-//! claimed to be recorded that is not.
+//! A record on a disk that fills up while knee measures: every figure is printed, and none is reported as
+//! recorded that is not.
 //!
 //! The disk is a small one in memory that only a child of this process sees, and that goes with it. Where
 //! the kernel allows no such thing, a limit to the size of files stands for it.
@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 pub const CONTROL: Control = Control {
     name: "full-disk",
-    proves: "on a full disk every cell that was measured is printed, and none is said to be recorded \
-             that is not",
+    proves: "on a full disk every cell that was measured is printed, and none is reported as \
+             recorded that is not",
     prove,
 };
 
@@ -40,7 +40,7 @@ pub enum Means {
 }
 
 impl Means {
-    fn told(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Means::SmallDisk => "on a file system of 512 KiB in memory",
             Means::FileLimit => "below a limit of 256 KiB to the size of files",
@@ -56,26 +56,26 @@ const POINTS: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What the child came to.
+/// The outcome of the child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Came {
-    /// Why there is no such disk here; the rest says nothing then.
+    /// Why there is no such disk here; the rest is meaningless then.
     cannot: Option<String>,
-    /// Whether knee said that it failed.
+    /// Whether knee reported a failure.
     failed: bool,
     /// Its line.
     line: String,
     /// Cells in the record.
     recorded: usize,
-    /// Of so many.
+    /// Cells in the plan.
     planned: usize,
 }
 
 fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     let mut cannot = Vec::new();
     for means in [Means::SmallDisk, Means::FileLimit] {
-        let folder = bench.folder().join(format!("{means:?}"));
-        let (came, printed) = tried(bench, means, &folder)
+        let directory = bench.directory().join(format!("{means:?}"));
+        let (came, printed) = tried(bench, means, &directory)
             .map_err(|error| Trouble::failed(format!("the control full-disk: {error}")))?;
         bench.go_on()?;
         match came {
@@ -87,27 +87,27 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     Ok(Proof::not_possible(format!("no disk can be made small here: {}", cannot.join("; "))))
 }
 
-/// What the child said at its end, or why it said nothing; and what it printed.
+/// The child's last line, or why there is none; and what it printed before.
 type Tried = (Result<Came, String>, String);
 
-fn tried(bench: &Bench, means: Means, folder: &Path) -> io::Result<Tried> {
-    create_dir(folder)?;
-    let [printed, told] = ["printed", "told"].map(|name| folder.with_extension(name));
+fn tried(bench: &Bench, means: Means, directory: &Path) -> io::Result<Tried> {
+    create_dir(directory)?;
+    let [stdout, stderr] = ["stdout", "stderr"].map(|name| directory.with_extension(name));
     let mut child = sys::process::this_program()
         .arg(DISK_COMMAND)
-        .arg(folder)
+        .arg(directory)
         .arg(serde_json::to_string(&means)?)
         .arg(std::process::id().to_string())
         .stdin(Stdio::null())
-        .stdout(File::create(&printed)?)
-        .stderr(File::create(&told)?)
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
         .spawn()?;
     wait(bench, &mut child)?;
-    let text = std::fs::read_to_string(&printed)?;
+    let text = std::fs::read_to_string(&stdout)?;
     let (text, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
     let came = serde_json::from_str(last).map_err(|_| {
-        let told = std::fs::read_to_string(&told).unwrap_or_default();
-        format!("knee did not come to its end there: {}", told.trim())
+        let errors = std::fs::read_to_string(&stderr).unwrap_or_default();
+        format!("knee did not come to its end there: {}", errors.trim())
     });
     Ok((came, text.to_owned()))
 }
@@ -130,43 +130,43 @@ fn wait(bench: &Bench, child: &mut Child) -> io::Result<()> {
 fn judged(means: Means, came: &Came, printed: &str) -> Proof {
     let mut amiss = Vec::new();
     let lost = came.planned.saturating_sub(came.recorded);
-    let said = format!("{lost} cells were measured but not recorded");
+    let expected = format!("{lost} cells were measured but not recorded");
     if came.recorded == 0 || lost == 0 {
         amiss.push("the disk was not too small for all, or too small for any".to_owned());
     }
-    if !came.failed || !came.line.contains(&said) {
-        amiss.push(format!("knee said: {:?}", came.line));
+    if !came.failed || !came.line.contains(&expected) {
+        amiss.push(format!("knee printed: {:?}", came.line));
     }
     if !printed.contains(&format!("median of {ROUNDS} rounds")) {
-        amiss.push("the table does not tell of all rounds".to_owned());
+        amiss.push("the table does not have all rounds".to_owned());
     }
     let state = if amiss.is_empty() { State::Proved } else { State::Failed };
     let Came { recorded, planned, .. } = came;
     let mut seen = format!(
-        "{}: {planned} cells measured and printed, {recorded} in the record; knee said that {lost} are not",
-        means.told()
+        "{}: {planned} cells measured and printed, {recorded} in the record; knee reported that {lost} are not",
+        means.label()
     );
     for what in &amiss {
         seen.push_str("; but ");
         seen.push_str(what);
     }
     let figures = json!({
-        "means": format!("{means:?}"), "planned": planned, "recorded": recorded, "told_lost": came.line,
+        "means": format!("{means:?}"), "planned": planned, "recorded": recorded, "message": came.line,
     });
     Proof::new(state, seen, figures)
 }
 
 /// The child: makes its disk small, measures onto it, and says what came of it in a last line.
-pub fn child_main(folder: &Path, means: &str, parent: &str, knee: Knee) -> io::Result<()> {
+pub fn child_main(directory: &Path, means: &str, parent: &str, knee: Knee) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if parent.parse().ok() != Some(std::os::unix::process::parent_id()) {
         return Err(io::Error::other(engine::ORPHANED));
     }
     let means: Means = serde_json::from_str(means)?;
-    let came = match small(folder, means) {
-        Ok(()) => measured(&folder.join("full.db"), knee),
+    let came = match small(directory, means) {
+        Ok(()) => measured(&directory.join("full.db"), knee),
         Err(error) => {
-            let cannot = Some(format!("{}: {error}", means.told()));
+            let cannot = Some(format!("{}: {error}", means.label()));
             Came { cannot, failed: false, line: String::new(), recorded: 0, planned: 0 }
         }
     };
@@ -174,14 +174,14 @@ pub fn child_main(folder: &Path, means: &str, parent: &str, knee: Knee) -> io::R
     Ok(())
 }
 
-fn small(folder: &Path, means: Means) -> io::Result<()> {
+fn small(directory: &Path, means: Means) -> io::Result<()> {
     if means == Means::FileLimit {
         let limit = Rlimit { current: Some(FILE_BYTES_MAX), maximum: Some(FILE_BYTES_MAX) };
         return Ok(setrlimit(Resource::Fsize, limit)?);
     }
     sys::mounts::make_own()?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    Ok(mount("none", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=512k")?)
+    Ok(mount("none", directory, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=512k")?)
 }
 
 /// `knee run` as a user types it.

@@ -1,6 +1,6 @@
 //! Workers that die or hang: each costs its own cell, and nothing of it is left.
 
-use super::bench::ask;
+use super::bench::request;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use engine::RunRequest;
@@ -33,12 +33,12 @@ const DEADLINE_MS: u64 = 1_000;
 
 fn prove(bench: &mut Bench, rounds: u32) -> Result<Proof, Trouble> {
     let subjects = faults().map(|(name, _)| name);
-    let ask = RunRequest {
+    let request = RunRequest {
         deadline: Some(Duration::from_millis(DEADLINE_MS)),
-        ..ask(&["fault"], &subjects, &["1"], rounds, 1)
+        ..request(&["fault"], &subjects, &["1"], rounds, 1)
     };
     let before = Around::now();
-    let run = bench.measured(&ask)?;
+    let run = bench.measured(&request)?;
     Ok(judged(&run, &before, &Around::now()))
 }
 
@@ -100,7 +100,7 @@ fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
     let state = if amiss.is_empty() { State::Proved } else { State::Failed };
     let mut seen = format!(
         "{failed} cells failed for the right reason (SIGKILL, SIGSEGV, a hang, an orphan), {measured} \
-         measured beside them; {left} processes and {open} descriptors left"
+         measured next to them; {left} processes and {open} descriptors left"
     );
     for what in &amiss {
         seen.push_str("; ");
@@ -123,7 +123,7 @@ mod tests {
 
     fn run_of_faults(odd: &'static str) -> Run {
         let subjects = super::faults().map(|(name, _)| name);
-        fake::run(&ask(&["fault"], &subjects, &["1"], 2, 1), |key| {
+        fake::run(&request(&["fault"], &subjects, &["1"], 2, 1), |key| {
             let fault = super::faults().into_iter().find(|(name, _)| *name == key.subject);
             match fault.and_then(|(_, reason)| reason) {
                 Some(_) if key.subject == odd => Ok(1.0),

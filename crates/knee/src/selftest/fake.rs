@@ -4,8 +4,8 @@ use engine::RunRequest;
 use record::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState, Usage};
 
 /// A whole run of what was asked for, of which each cell came to what `outcome` says.
-pub fn run(ask: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, FailureReason>) -> Run {
-    let plan = engine::plan(ask, workloads::TABLE).unwrap();
+pub fn run(request: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, FailureReason>) -> Run {
+    let plan = engine::plan(request, workloads::TABLE).unwrap();
     let mut run = engine::new_run(plan, vec!["knee".to_owned()], "0.1.0", &engine::calibrate());
     let headline = |name: &str| {
         let info = run.plan.workloads.iter().find(|info| info.name == name).unwrap();

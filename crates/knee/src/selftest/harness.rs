@@ -1,6 +1,6 @@
-//! What the harness costs: an operation of nothing, measured as all others are, beside a bare loop.
+//! What the harness costs: an empty operation, measured as all others are, against a bare loop.
 
-use super::bench::ask;
+use super::bench::request;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use analysis::Estimate;
@@ -27,7 +27,7 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
         return Ok(Proof::not_possible(why));
     }
     twice(9, |rounds| {
-        let run = bench.measured(&ask(&["null"], &[], &["10"], rounds, 10))?;
+        let run = bench.measured(&request(&["null"], &[], &["10"], rounds, 10))?;
         let analysis = analysis::analyse(&run);
         let mut tables = analysis.tables.iter().filter(|table| table.headline);
         let cell = tables.next().and_then(|table| table.rows.first()?.cells.first()?.as_ref());
@@ -38,7 +38,7 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     })
 }
 
-/// What a turn of a bare loop takes at the least, in nanoseconds.
+/// The shortest time of a turn of a bare loop, in nanoseconds.
 fn bare_ns() -> f64 {
     let trial = |_| {
         let mut done = 0_u64;
@@ -52,7 +52,7 @@ fn bare_ns() -> f64 {
     (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min)
 }
 
-/// What an operation of nothing in a worker, beside the least of a bare loop, shows.
+/// The verdict on an empty operation in a worker against the fastest bare loop.
 fn judged(nothing: Estimate, bare_ns: f64) -> Proof {
     let added = nothing.value - bare_ns;
     let state = match () {

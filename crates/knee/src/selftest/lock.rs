@@ -1,6 +1,6 @@
 //! A lock that locks nothing, on purpose: the check that guards every figure of locks has to catch it.
 
-use super::bench::ask;
+use super::bench::request;
 use super::{Control, Proof, State, twice};
 use record::{Cell, FailureReason, Outcome, Run};
 use serde_json::json;
@@ -11,7 +11,7 @@ pub const CONTROL: Control = Control {
     prove: |bench| {
         twice(4, |rounds| {
             let subjects = [BROKEN, SOUND];
-            Ok(judged(&bench.measured(&ask(&["lock"], &subjects, &["4"], rounds, 20))?))
+            Ok(judged(&bench.measured(&request(&["lock"], &subjects, &["4"], rounds, 20))?))
         })
     },
 };
@@ -21,13 +21,13 @@ const SOUND: &str = "pthread-mutex";
 
 /// What a run of both locks shows.
 fn judged(run: &Run) -> Proof {
-    let of = |subject: &'static str| {
+    let cells_of = |subject: &'static str| {
         run.cells.iter().filter(move |cell: &&Cell| cell.key.subject == subject)
     };
-    let reasons: Vec<&FailureReason> = of(BROKEN).filter_map(reason).collect();
+    let reasons: Vec<&FailureReason> = cells_of(BROKEN).filter_map(reason).collect();
     let late = reasons.iter().filter(|reason| reason.is_unfinished()).count();
-    let (cells, caught) = (of(BROKEN).count(), reasons.len() - late);
-    let (sound, accused) = (of(SOUND).count(), of(SOUND).filter_map(reason).count());
+    let (cells, caught) = (cells_of(BROKEN).count(), reasons.len() - late);
+    let (sound, accused) = (cells_of(SOUND).count(), cells_of(SOUND).filter_map(reason).count());
     let state = match () {
         () if cells == 0 || sound == 0 || accused > 0 || caught + late < cells => State::Failed,
         () if caught < cells => State::Undecided,
@@ -60,8 +60,8 @@ mod tests {
     }
 
     fn state(outcome: impl Fn(&str, u32) -> Result<f64, FailureReason>) -> State {
-        let ask = ask(&["lock"], &[BROKEN, SOUND], &["4"], 3, 1);
-        judged(&fake::run(&ask, |key| outcome(&key.subject, key.round))).state
+        let request = request(&["lock"], &[BROKEN, SOUND], &["4"], 3, 1);
+        judged(&fake::run(&request, |key| outcome(&key.subject, key.round))).state
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The clock beside another oscillator: the kernel's clocks may all count the one that ours counts.
+//! The clock against another oscillator: the kernel's clocks may all count the one that ours counts.
 
 use super::clock::OFF_PPM_MAX;
 use super::{Bench, Control, Proof, State, signed};
@@ -73,7 +73,7 @@ fn edge(bench: &Bench, from: u64) -> Result<Option<Edge>, Trouble> {
     Ok(None)
 }
 
-/// What a span by our clock, beside the same by the real-time clock, shows.
+/// The verdict on a span by our clock against the same span by the real-time clock.
 fn judged(ours_ns: f64, theirs_ns: f64, blur_ns: f64) -> Proof {
     let (off, blur) = ((ours_ns / theirs_ns - 1.0) * 1e6, blur_ns / theirs_ns * 1e6);
     let state = match () {

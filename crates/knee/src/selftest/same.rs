@@ -1,6 +1,6 @@
-//! The same beside the same: a comparison that finds a difference there cries wolf.
+//! The same against the same: a difference that is found there is a false alarm.
 
-use super::bench::ask;
+use super::bench::request;
 use super::{Control, Proof, State, twice};
 use analysis::compare::{Comparison, Terms, Verdict, compare};
 use engine::{RunRequest, Starter};
@@ -14,7 +14,7 @@ pub const IN_TURNS: Control = Control {
     prove: |bench| {
         twice(9, |rounds| {
             let [base, new] = bench.in_turns(&three(rounds), Starter::own())?;
-            Ok(of(&base, &new))
+            Ok(compared(&base, &new))
         })
     },
 };
@@ -24,9 +24,9 @@ pub const ONE_AFTER_THE_OTHER: Control = Control {
     proves: "the same of two runs one after the other, between which the machine goes its own way",
     prove: |bench| {
         twice(9, |rounds| {
-            let ask = three(rounds);
-            let base = bench.measured(&ask)?;
-            Ok(of(&base, &bench.measured(&ask)?))
+            let request = three(rounds);
+            let base = bench.measured(&request)?;
+            Ok(compared(&base, &bench.measured(&request)?))
         })
     },
 };
@@ -37,11 +37,11 @@ const TERMS: Terms = Terms { margin: 0.05, across: false, all: false };
 /// A loop without system calls, one with them, and a trajectory.
 fn three(rounds: u32) -> RunRequest {
     let subjects = ["empty", "poll", "epoll-level", "ipv4"];
-    ask(&["null", "poll", "socket"], &subjects, &["10", "100", "1000"], rounds, 6)
+    request(&["null", "poll", "socket"], &subjects, &["10", "100", "1000"], rounds, 6)
 }
 
 /// What two runs of the same show.
-fn of(base: &Run, new: &Run) -> Proof {
+fn compared(base: &Run, new: &Run) -> Proof {
     match compare(base, new, &TERMS) {
         Ok(comparison) => judged(&comparison),
         Err(refused) => {
@@ -101,16 +101,16 @@ mod tests {
     use crate::selftest::fake;
 
     fn state(poll: f64) -> Proof {
-        let mut ask = three(9);
+        let mut request = three(9);
         // Its samples stand along its axis, which these don't.
-        ask.workloads.retain(|name| name != "socket");
-        ask.workloads.push("known".to_owned());
-        ask.subjects.extend(["constant".to_owned()]);
-        ask.subjects.retain(|name| name != "ipv4");
-        ask.points = vec![100.into(), 1_000.into()];
-        let base = fake::run(&ask, |_| Ok(100.0));
-        let new = fake::run(&ask, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
-        of(&base, &new)
+        request.workloads.retain(|name| name != "socket");
+        request.workloads.push("known".to_owned());
+        request.subjects.extend(["constant".to_owned()]);
+        request.subjects.retain(|name| name != "ipv4");
+        request.points = vec![100.into(), 1_000.into()];
+        let base = fake::run(&request, |_| Ok(100.0));
+        let new = fake::run(&request, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
+        compared(&base, &new)
     }
 
     #[test]
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn runs_that_are_not_comparable_prove_nothing() {
-        let one = fake::run(&ask(&["null"], &[], &["1"], 2, 1), |_| Ok(1.0));
-        let other = fake::run(&ask(&["known"], &["log"], &["16"], 2, 1), |_| Ok(1.0));
-        assert_eq!(of(&one, &other).state, State::Failed);
+        let null = fake::run(&request(&["null"], &[], &["1"], 2, 1), |_| Ok(1.0));
+        let log = fake::run(&request(&["known"], &["log"], &["16"], 2, 1), |_| Ok(1.0));
+        assert_eq!(compared(&null, &log).state, State::Failed);
     }
 }

@@ -4,7 +4,7 @@ use super::{State, Tested};
 use anstyle::Style as Paint;
 use report::layout::{ALARM, DIM, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, wrapped_whole};
 
-/// The longest state.
+/// Columns of a state.
 const STATE: usize = 9;
 
 /// What was proved, what was not, and the figures; how many of each, and how long it took. Nothing where
@@ -19,13 +19,13 @@ pub fn table(tested: &Tested, style: &Style) -> String {
         &mut text,
         &format!("knee {} holds itself against what is known", env!("CARGO_PKG_VERSION")),
     );
-    for one in &tested.all {
-        let state = one.proof.state;
+    for proved in &tested.all {
+        let state = proved.proof.state;
         let word = pen.paint(colour(state), &format!("{:<STATE$}", state.name()));
-        pen.line(&mut text, &format!("{:INDENT$}{word}{:INDENT$}{}", "", "", one.control.name));
-        let proves = format!("that {}", one.control.proves);
+        pen.line(&mut text, &format!("{:INDENT$}{word}{:INDENT$}{}", "", "", proved.control.name));
+        let proves = format!("that {}", proved.control.proves);
         let below = 2 * INDENT + STATE;
-        for (paint, what) in [(DIM, proves.as_str()), (PLAIN, one.proof.seen.as_str())] {
+        for (paint, what) in [(DIM, proves.as_str()), (PLAIN, proved.proof.seen.as_str())] {
             for line in wrapped_whole(what, pen.width, below, below) {
                 pen.line(&mut text, &pen.paint(paint, &line));
             }
@@ -39,7 +39,7 @@ pub fn table(tested: &Tested, style: &Style) -> String {
 
 /// `10 proved and 2 not here, in 74 s.`, and what was not run.
 fn summary(tested: &Tested) -> String {
-    let count = |state| tested.all.iter().filter(|one| one.proof.state == state).count();
+    let count = |state| tested.all.iter().filter(|proved| proved.proof.state == state).count();
     let counts: Vec<String> = State::ALL
         .into_iter()
         .filter(|&state| count(state) > 0)

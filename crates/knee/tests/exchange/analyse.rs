@@ -491,7 +491,7 @@ fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
         ),
         (T, "--csv t.csv --x n --y us", "--by"),
         (T, "-o t.csv", "t.csv: it exists and is no HTML page; name another file with -o"),
-        (T, "-o nowhere/page.html", "its folder does not exist"),
+        (T, "-o nowhere/page.html", "its directory does not exist"),
     ]);
 }
 

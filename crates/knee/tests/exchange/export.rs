@@ -102,8 +102,8 @@ fn an_export_replaces_nothing_but_an_export_of_its_format() {
         (other.as_str(), record.as_str(), "that is the record"),
         ("last", notes.as_str(), "it exists and is no such export"),
         ("last", csv.as_str(), "it exists and is no such export"),
-        ("last", page.as_str(), "its folder does not exist"),
-        ("last", knee.folder.path().to_str().unwrap(), "that is a folder"),
+        ("last", page.as_str(), "its directory does not exist"),
+        ("last", knee.folder.path().to_str().unwrap(), "that is a directory"),
     ];
     for (run, file, wanted) in refused {
         let came = knee.run(&["export", run, "--format", "json", "-o", file]);

@@ -250,7 +250,7 @@ fn what_can_t_be_compared_is_refused_in_one_line() {
         (&["1", "--fail-on", "slower", "--save-baseline", "gate"], "--fail-on compares, but"),
         (&["--save-baseline", "gate", "--markdown"], "--markdown compares, but"),
         (&["--save-baseline", "gate", "--margin", "2%"], "--margin compares, but"),
-        (&["2", "3", "-o", "/xyzzy/page.html"], "its folder does not exist"),
+        (&["2", "3", "-o", "/xyzzy/page.html"], "its directory does not exist"),
         (&["2", "3", "--pionts", "1"], "there is no --pionts"),
     ];
     let before = std::fs::read(knee.record()).unwrap();

@@ -52,7 +52,8 @@ fn several_tables_are_told_apart_by_what_differs() {
         assert!(lines[head + 1].starts_with(threads), "{}", came.out);
     }
     // A single round always has something to be minded, and what mends it.
-    let rounds = lines.iter().find(|line| line.starts_with("Mind: ") && line.contains("--rounds"));
+    let rounds =
+        lines.iter().find(|line| line.starts_with("Warning: ") && line.contains("--rounds"));
     assert!(rounds.is_some_and(|line| line.contains(" → ")), "{}", came.out);
 }
 
@@ -61,9 +62,9 @@ fn likes_are_listed_with_what_they_hide() {
     let knee = Knee::new();
     let came = knee.run(&["list", "likes"]);
     assert!(came.out.contains("poller-bench") && came.out.contains("hides:"), "{came:?}");
-    let came = knee.run(&["list", "likes", "--json"]);
+    let came = knee.run(&["list", "originals", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&came.out).unwrap();
-    assert!(json["likes"].as_array().unwrap().len() >= 2, "{json}");
+    assert!(json["originals"].as_array().unwrap().len() >= 2, "{json}");
     let came = knee.run(&["run", "--like", "poler-bench"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");
     assert!(came.err.contains("did you mean poller-bench?"), "{came:?}");

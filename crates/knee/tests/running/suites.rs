@@ -139,7 +139,11 @@ fn another_file_can_be_named_and_none_is_said_to_be_none() {
     let nowhere = |command: &mut Command| came(command.current_dir("/"));
     let none = nowhere(&mut knee.command(&["run", "--suite", "small"]));
     assert_eq!(none.code, Some(2), "{none:?}");
-    assert!(none.err.contains("there is no knee.toml in this folder or above it"), "{}", none.err);
+    assert!(
+        none.err.contains("there is no knee.toml in this directory or above it"),
+        "{}",
+        none.err
+    );
     let listed = nowhere(&mut knee.command(&["list", "suites"]));
     assert!(listed.out.contains("none: there is no knee.toml"), "{}", listed.out);
     let listed = below(&knee, FILE, &["list", "suites"]);

@@ -79,8 +79,8 @@ fn a_page_replaces_nothing_but_a_page() {
     let refused = [
         (at("own.db"), "that is the record"),
         (at("notes.txt"), "it exists and is no HTML page"),
-        (at("missing/page.html"), "its folder does not exist"),
-        (at("."), "that is a folder"),
+        (at("missing/page.html"), "its directory does not exist"),
+        (at("."), "that is a directory"),
     ];
     for (page, wanted) in &refused {
         let report = ["report", "last", "--record", &record, "-o", page];

@@ -80,7 +80,7 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Says of a table what analysis says of a run: there is no plan in which something was left out.
+/// Gives missing figures the reason of a table: it has no plan that could leave them out.
 fn reword(analysis: &mut Analysis) {
     let rows = analysis.tables.iter_mut().flat_map(|table| &mut table.rows);
     for (_, reason) in rows.flat_map(|row| &mut row.missing) {

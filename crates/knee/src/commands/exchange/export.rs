@@ -96,15 +96,18 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
 /// Whether the format can be had as what was asked for.
 fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Trouble> {
     let Some(what) = what.filter(|what| !format.choices.contains(what)) else { return Ok(()) };
-    let having = export::TABLE.iter().filter(|other| other.choices.contains(&what));
-    let having: Vec<&str> = having.map(|other| other.name).collect();
+    let having = export::TABLE.iter().filter(|row| row.choices.contains(&what));
+    let having: Vec<&str> = having.map(|row| row.name).collect();
     let own: Vec<&str> = format.choices.iter().map(|own| own.name()).collect();
-    let of = match own.as_slice() {
+    let choices = match own.as_slice() {
         [] => "has one form only".to_owned(),
         own => format!("has --what {}", own.join(" and --what ")),
     };
     let (what, having) = (what.name(), having.join(" and "));
-    Err(Trouble::usage(format!("--what {what} is for --format {having}; {} {of}", format.name)))
+    Err(Trouble::usage(format!(
+        "--what {what} is for --format {having}; {} {choices}",
+        format.name
+    )))
 }
 
 /// The record in use, and the one that the run is in.

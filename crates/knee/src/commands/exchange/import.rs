@@ -26,7 +26,7 @@ pub struct Import {
     /// What the table's workload is called [default: as the file]
     #[arg(long, value_name = "WORKLOAD", value_parser = name)]
     pub name: Option<String>,
-    /// Keep this with the table's run, to tell it from others: commit=3701d31; may be repeated
+    /// Keep this with the table's run, to distinguish it: commit=3701d31; may be repeated
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = usage::label)]
     pub labels: Vec<(String, String)>,
     /// When the table was measured: 2010-05-12, or 2010-05-12T14:02:11+00:00 [default: when the file
@@ -41,7 +41,7 @@ pub struct Import {
 const MORE: &str = "\
 A run comes back as it was, under its own id: what is in the record already is not added again. Tables
 need --x, --y and --by; what they mean is in `knee help analyse`. Nothing is imported of a file that has
-something wrong with it, nor of the files beside it.
+something wrong with it, nor of the other files.
 
 Examples:
   knee import run.json
@@ -70,7 +70,7 @@ fn moment(typed: &str) -> Result<String, String> {
     }
 }
 
-/// What came here from a file is not resumed here: its plan may have a stranger's commands in it.
+/// A run from a file is not resumed: its plan may hold commands of unknown origin.
 const IMPORT: &str = "import";
 
 /// A file that was read.
@@ -108,7 +108,7 @@ pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
     Ok(if refused { Exit::Failed } else { Exit::Done })
 }
 
-/// The command line that imports this file and no other: the program, `import`, the file, the flags.
+/// The command line that imports this file alone: the program, `import`, the file, the flags.
 fn alone(words: &[String], file: &Path) -> Vec<String> {
     let is_flag = |word: &String| word.len() > 1 && word.starts_with('-');
     let mut alone: Vec<String> = words.iter().take(2).cloned().collect();
@@ -154,14 +154,14 @@ fn read(
     Ok(Read { name, run: table.run, is_table: true })
 }
 
-/// The run that is in a text, or a line about where it is wrong and what would do.
+/// The run in a text, or an error that says where it is wrong and what to do instead.
 fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
     const INSTEAD: &str = "export it again (`knee export --format json`), or bring its record in with \
                            `knee record merge`";
     if bytes.len() > bytes_max {
-        let most = BYTES_MAX >> 20;
+        let mib_max = BYTES_MAX >> 20;
         return Err(Trouble::usage(format!(
-            "{name}: more than {most} MiB of JSON; bring its record in with `knee record merge`"
+            "{name}: more than {mib_max} MiB of JSON; bring its record in with `knee record merge`"
         )));
     }
     report::json::read(bytes).map_err(|error| {
@@ -191,14 +191,14 @@ fn flag_for_tables(ask: &Import) -> Option<&'static str> {
     given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
 }
 
-/// Adds a run, wholly or not at all, and says what became of it; whether it could be.
+/// Adds a run, wholly or not at all, and prints the outcome; returns whether it was added or there.
 fn add(into: &mut SqliteArchive, read: &Read) -> Result<bool, Trouble> {
     let Read { name, run, is_table } = read;
     let id = &run.summary.id;
-    let known = into.runs()?.into_iter().find(|known| known.id == *id);
+    let existing = into.runs()?.into_iter().find(|existing| existing.id == *id);
     // The id of a table stands for all that is in it.
-    if let Some(known) = known.as_ref().filter(|_| *is_table) {
-        print(&format!("{name} was there already: run {} ({id})\n", known.number))?;
+    if let Some(existing) = existing.as_ref().filter(|_| *is_table) {
+        print(&format!("{name} was there already: run {} ({id})\n", existing.number))?;
         return Ok(true);
     }
     let _claim = Claim::of(id)?;
@@ -208,7 +208,7 @@ fn add(into: &mut SqliteArchive, read: &Read) -> Result<bool, Trouble> {
             print(&format!("Completed {id} with {cells} cells of {name}\n"))?;
         }
         Ok(Merged::Alike) => {
-            let number = known.map_or(0, |known| known.number);
+            let number = existing.map_or(0, |existing| existing.number);
             print(&format!("{name} was there already: run {number} ({id})\n"))?;
         }
         Err(error @ Error::RunDiffers { .. }) => {

@@ -107,17 +107,16 @@ fn line(run: &RunSummary) -> String {
     format!("{:>5}  {}  {:<25}  {cells:<11}  {command}{state}", run.number, run.id, run.started)
 }
 
-/// Brings the runs of all `files` together. One that contradicts what is there is named, and the others
-/// are merged all the same.
+/// Merges the runs of all `files` into the record. A run that contradicts the record is named and left out.
 fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     // A record that can't be read is found out before anything is changed.
-    let others: Result<Vec<SqliteArchive>, Error> =
+    let sources: Result<Vec<SqliteArchive>, Error> =
         files.iter().map(SqliteArchive::open_untouched).collect();
-    let (others, mut into) = (others?, SqliteArchive::open(record_path(named)?)?);
+    let (sources, mut into) = (sources?, SqliteArchive::open(record_path(named)?)?);
     let (mut alike, mut refused) = (0, 0);
-    for (other, file) in others.iter().zip(files) {
-        for run in other.runs()? {
-            match merge_one(&mut into, other, &run, file)? {
+    for (source, file) in sources.iter().zip(files) {
+        for run in source.runs()? {
+            match merge_run(&mut into, source, &run, file)? {
                 Some(Merged::Alike) => alike += 1,
                 Some(_) => {}
                 None => refused += 1,
@@ -132,10 +131,10 @@ fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     Ok(if refused == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// Merges one run of `other` and says what became of it; nothing, where it can't be merged.
-fn merge_one(
+/// Merges a run of `source` and prints the outcome; none where it can't be merged.
+fn merge_run(
     into: &mut SqliteArchive,
-    other: &SqliteArchive,
+    source: &SqliteArchive,
     run: &RunSummary,
     file: &Path,
 ) -> Result<Option<Merged>, Trouble> {
@@ -144,12 +143,12 @@ fn merge_one(
         complain(&format!("knee: {file}: {why}"));
         Ok(None)
     };
-    // One that is being measured is left for another time.
+    // A run that is being measured is left out.
     let _claim = match Claim::of(&run.id) {
         Ok(claim) => claim,
         Err(trouble) => return refused(&trouble),
     };
-    let whole = match other.load(number) {
+    let whole = match source.load(number) {
         Ok(whole) => whole,
         Err(error @ Error::Damaged { .. }) => {
             return refused(&format!("run {number} is left out: {error}"));

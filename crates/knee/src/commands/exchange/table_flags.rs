@@ -29,7 +29,7 @@ pub struct TableFlags {
     /// The column that x is a part of: crossovers are given as a percentage of it, too
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub of: Option<String>,
-    /// The column that tells rounds apart: rows of one round are samples of it [default: each row is
+    /// The column that numbers rounds: rows of one round are samples of it [default: each row is
     /// a round]
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub round: Option<String>,

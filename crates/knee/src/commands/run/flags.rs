@@ -79,7 +79,7 @@ pub struct Run {
     /// Measure this suite of knee.toml; what flags say besides wins
     #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "like"])]
     pub suite: Option<String>,
-    /// Suites are in this file [default: knee.toml in this folder, or the nearest one above]
+    /// Suites are in this file [default: knee.toml in this directory, or the nearest one above]
     #[arg(long, value_name = "FILE", requires = "suite")]
     pub config: Option<PathBuf>,
     /// Show the plan and the time that it takes, and measure nothing

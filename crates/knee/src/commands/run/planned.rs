@@ -1,14 +1,14 @@
 //! From flags, with a suite or an original where one is named, to a plan.
 
-use crate::commands::run::flags::Run as Asked;
+use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, complain};
-use crate::{config, like};
+use crate::{config, originals};
 use ::record::{Plan, Value};
 use engine::{RunRequest, Secrets};
 
 /// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
-pub fn planned(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
-    let (request, secrets) = request(asked)?;
+pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
+    let (request, secrets) = request(flags)?;
     Ok((engine::plan(&request, workloads::TABLE)?, secrets))
 }
 
@@ -17,8 +17,8 @@ pub fn planned(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
 const ROUNDS_IN_TURNS: u32 = 20;
 
 /// The plan of two runs that take turns: every round of both. A budget of the suite is left out.
-pub fn planned_in_turns(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
-    let (mut request, secrets) = request(asked)?;
+pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
+    let (mut request, secrets) = request(flags)?;
     if !request.quick && !request.full {
         request.rounds.get_or_insert(ROUNDS_IN_TURNS);
     }
@@ -31,9 +31,9 @@ pub fn planned_in_turns(asked: &Asked) -> Result<(Plan, Secrets), Trouble> {
 }
 
 /// The request without passwords in URLs, and what was removed from it.
-fn request(asked: &Asked) -> Result<(RunRequest, Secrets), Trouble> {
-    let flags = like::with_original(asked.like.as_deref(), asked.request());
-    let mut request = config::with_suite(asked, flags)?;
+fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
+    let request = originals::with_original(flags.like.as_deref(), flags.request());
+    let mut request = config::with_suite(flags, request)?;
     let mut secrets = Secrets::default();
     let overrides = request.overrides.values_mut().map(|overrides| &mut overrides.parameters);
     for (name, values) in overrides.chain([&mut request.parameters]).flatten() {

@@ -1,4 +1,4 @@
-//! `knee run --like`: the parameters of a program that measured the same before, and its way to print.
+//! `knee run --like`: the settings of a classic benchmark, and its output format.
 
 mod averages;
 mod calls;
@@ -12,73 +12,73 @@ use engine::{About, Original, Print, RunRequest};
 use findings::Conclusions;
 use std::fmt::Write;
 
-/// Every program, with the workload that measures the same.
+/// Every original, with the workload that measures the same.
 pub fn all() -> impl Iterator<Item = (&'static About, &'static Original)> {
     let tables = workloads::TABLE.iter().map(|row| row.about());
-    tables.flat_map(|about| about.originals.iter().map(move |like| (about, like)))
+    tables.flat_map(|about| about.originals.iter().map(move |original| (about, original)))
 }
 
 fn named(name: &str) -> Option<(&'static About, &'static Original)> {
-    all().find(|(_, like)| like.name == name)
+    all().find(|(_, original)| original.name == name)
 }
 
-/// What the flags ask, with the settings of the original of that name where no flag says otherwise.
+/// The request of the flags, with the settings of the original of that name where no flag gives one.
 pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
-    let Some((about, like)) = name.and_then(named) else { return flags };
+    let Some((about, original)) = name.and_then(named) else { return flags };
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let mut request = RunRequest { workloads: owned(&like.workloads(about.name)), ..flags };
+    let mut request = RunRequest { workloads: owned(&original.workloads(about.name)), ..flags };
     if request.subjects.is_empty() {
-        request.subjects = owned(like.subjects);
+        request.subjects = owned(original.subjects);
     }
     let read = |name: &str, text: &str| match about.parameter(name) {
         Some(parameter) => parameter.read(text),
         None => Value::typed(text),
     };
     if request.points.is_empty() && !request.parameters.contains_key(about.axis) {
-        request.points = like.points.iter().map(|point| read(about.axis, point)).collect();
+        request.points = original.points.iter().map(|point| read(about.axis, point)).collect();
     }
-    for (name, text) in like.parameters {
+    for (name, text) in original.parameters {
         let values = request.parameters.entry((*name).to_owned());
         values.or_insert_with(|| vec![read(name, text)]);
     }
     if request.rounds.is_none() && !request.quick && !request.full {
-        request.rounds = like.rounds;
+        request.rounds = original.rounds;
     }
     request
 }
 
-/// The same as one types it without `--like`.
-pub fn command(about: &About, like: &Original) -> String {
-    let (subjects, points) = (like.subjects.join(","), like.points.join(","));
-    let workloads = like.workloads(about.name).join(" ");
+/// The same command line without `--like`.
+pub fn command(about: &About, original: &Original) -> String {
+    let (subjects, points) = (original.subjects.join(","), original.points.join(","));
+    let workloads = original.workloads(about.name).join(" ");
     let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
-    for (name, value) in like.parameters {
+    for (name, value) in original.parameters {
         // Writing to a String can't fail.
         let _ = write!(command, " --{name} {value}");
     }
-    if let Some(rounds) = like.rounds {
+    if let Some(rounds) = original.rounds {
         let _ = write!(command, " --rounds {rounds}");
     }
     command
 }
 
-/// The result as the program of that name printed it, then what one has to know of it, and `places`,
-/// a line that says where it is kept.
-pub fn told(name: &str, run: &Run, conclusions: &Conclusions, places: &str) -> String {
+/// The result in the output format of the original of that name, then remarks on it, and `files`, a line
+/// with the files of the run.
+pub fn output(name: &str, run: &Run, conclusions: &Conclusions, files: &str) -> String {
     let analysis = &conclusions.analysis;
-    let Some((_, like)) = named(name) else { return String::new() };
+    let Some((_, original)) = named(name) else { return String::new() };
     let mut out = String::new();
-    let mark = match like.print {
+    let mark = match original.print {
         Print::Microseconds(head) => {
-            tables(&mut out, like, analysis, |out, table| microseconds(out, head, table));
+            tables(&mut out, original, analysis, |out, table| microseconds(out, head, table));
             ""
         }
         Print::Rates(head) => {
-            tables(&mut out, like, analysis, |out, table| rates(out, head, table));
+            tables(&mut out, original, analysis, |out, table| rates(out, head, table));
             ""
         }
         Print::ReplyRates => {
-            tables(&mut out, like, analysis, |out, table| reply_rates::lines(out, table, run));
+            tables(&mut out, original, analysis, |out, table| reply_rates::lines(out, table, run));
             ""
         }
         Print::Averages => {
@@ -91,7 +91,8 @@ pub fn told(name: &str, run: &Run, conclusions: &Conclusions, places: &str) -> S
         }
     };
     let blank = if mark.is_empty() { vec![String::new()] } else { Vec::new() };
-    for remark in remarks(like, conclusions).into_iter().chain(blank).chain([places.to_owned()]) {
+    for remark in remarks(original, conclusions).into_iter().chain(blank).chain([files.to_owned()])
+    {
         for line in remark.split('\n') {
             let _ = writeln!(out, "{mark}{line}");
         }
@@ -102,7 +103,7 @@ pub fn told(name: &str, run: &Run, conclusions: &Conclusions, places: &str) -> S
 /// The headline tables by `print`, each with the lines that stood below it.
 fn tables(
     out: &mut String,
-    like: &Original,
+    original: &Original,
     analysis: &Analysis,
     print: impl Fn(&mut String, &Table),
 ) {
@@ -110,28 +111,28 @@ fn tables(
     for table in &tables {
         title(out, table, &tables);
         print(out, table);
-        for (metric, words) in like.also {
-            let same = |other: &&Table| {
-                other.metric.name == *metric && other.parameters == table.parameters
+        for (metric, words) in original.also {
+            let is_same = |candidate: &&Table| {
+                candidate.metric.name == *metric && candidate.parameters == table.parameters
             };
-            if let Some(also) = analysis.tables.iter().find(same) {
+            if let Some(also) = analysis.tables.iter().find(is_same) {
                 line(out, words, also);
             }
         }
     }
 }
 
-/// What the original's parameters hide, and what is to be minded of this run.
-fn remarks(like: &Original, conclusions: &Conclusions) -> Vec<String> {
-    let hidden = like.hides.iter().map(|what| format!("Hidden: {what}."));
-    let minded = conclusions.caveats.iter().map(|caveat| format!("Mind: {}", caveat.line()));
-    hidden.chain(minded).collect()
+/// What the original's settings hide, and the caveats of this run.
+fn remarks(original: &Original, conclusions: &Conclusions) -> Vec<String> {
+    let hidden = original.hides.iter().map(|what| format!("Hidden: {what}."));
+    let caveats = conclusions.caveats.iter().map(|caveat| format!("Warning: {}", caveat.line()));
+    hidden.chain(caveats).collect()
 }
 
-/// Which of several tables this is, by the conditions that differ among them: `pipes 20`.
+/// Which of several tables this is, by the parameters that differ among them: `pipes 20`.
 fn title(out: &mut String, table: &Table, tables: &[&Table]) {
     let differs = |name: &str| {
-        tables.iter().any(|other| other.parameters.get(name) != table.parameters.get(name))
+        tables.iter().any(|sibling| sibling.parameters.get(name) != table.parameters.get(name))
     };
     let parameters = table.parameters.iter().filter(|(name, _)| differs(name));
     let words: Vec<String> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
@@ -201,53 +202,60 @@ mod tests {
     use super::*;
     use engine::Workload;
 
-    /// The workloads that measure a like.
-    fn measuring(about: &About, like: &Original) -> Vec<&'static dyn Workload> {
+    /// The workloads that measure an original.
+    fn measuring(about: &About, original: &Original) -> Vec<&'static dyn Workload> {
         let row = |name: &str| {
-            let found = workloads::TABLE.iter().find(|row| row.about().name == name);
-            *found.unwrap_or_else(|| panic!("{}: no workload {name}", like.name))
+            let workload = workloads::TABLE.iter().find(|row| row.about().name == name);
+            *workload.unwrap_or_else(|| panic!("{}: no workload {name}", original.name))
         };
-        like.workloads(about.name).into_iter().map(row).collect()
+        original.workloads(about.name).into_iter().map(row).collect()
     }
 
     #[test]
-    fn every_like_names_what_there_is() {
-        for (about, like) in all() {
-            for workload in measuring(about, like) {
-                let (of, subjects) = (workload.about(), workload.subjects());
-                for (name, _) in like.parameters {
-                    assert!(of.parameter(name).is_some(), "{}: {name}", like.name);
+    fn every_original_names_what_there_is() {
+        for (about, original) in all() {
+            for workload in measuring(about, original) {
+                let (measured, subjects) = (workload.about(), workload.subjects());
+                for (name, _) in original.parameters {
+                    assert!(measured.parameter(name).is_some(), "{}: {name}", original.name);
                 }
-                for name in like.subjects {
+                for name in original.subjects {
                     let has = subjects.iter().any(|subject| subject.name == *name);
-                    assert!(has, "{}: {} has no subject {name}", like.name, of.name);
+                    assert!(has, "{}: {} has no subject {name}", original.name, measured.name);
                 }
             }
-            for metric in like.also {
-                assert!(about.metrics.iter().any(|known| known.name == metric.0), "{metric:?}");
+            for metric in original.also {
+                assert!(
+                    about.metrics.iter().any(|declared| declared.name == metric.0),
+                    "{metric:?}"
+                );
             }
-            assert!(!like.hides.is_empty(), "{}: every original hides something", like.name);
+            assert!(
+                !original.hides.is_empty(),
+                "{}: every original hides something",
+                original.name
+            );
         }
     }
 
     #[test]
     fn columns_are_trajectories_over_the_same_parameters() {
-        for (about, like) in all() {
-            let Print::Calls(columns) = like.print else { continue };
-            let names = |of: &About| of.parameters.iter().map(|c| c.name).collect::<Vec<_>>();
-            for workload in measuring(about, like) {
-                let of = workload.about();
-                assert!(of.trajectory, "{}: {}", like.name, of.name);
-                assert_eq!((of.axis, names(of)), (about.axis, names(about)), "{}", like.name);
-                let mut own = columns.iter().filter(|(name, _)| *name == of.name);
-                let has = |metric: &str| of.metrics.iter().any(|known| known.name == metric);
-                assert!(own.all(|(_, metric)| has(metric)), "{}: {}", like.name, of.name);
+        for (about, original) in all() {
+            let Print::Calls(columns) = original.print else { continue };
+            let names = |about: &About| about.parameters.iter().map(|p| p.name).collect::<Vec<_>>();
+            for workload in measuring(about, original) {
+                let row = workload.about();
+                assert!(row.trajectory, "{}: {}", original.name, row.name);
+                assert_eq!((row.axis, names(row)), (about.axis, names(about)), "{}", original.name);
+                let mut own = columns.iter().filter(|(name, _)| *name == row.name);
+                let has = |metric: &str| row.metrics.iter().any(|declared| declared.name == metric);
+                assert!(own.all(|(_, metric)| has(metric)), "{}: {}", original.name, row.name);
             }
         }
     }
 
     #[test]
-    fn rounds_are_the_originals_where_nobody_names_others() {
+    fn rounds_are_the_originals_unless_a_flag_names_them() {
         let with = |flags| with_original(Some("bindbench"), flags);
         let same = with(RunRequest::default());
         assert_eq!(same.workloads, ["socket", "bind"]);

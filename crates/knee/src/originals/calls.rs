@@ -8,11 +8,11 @@ use std::fmt::Write;
 /// One metric of one workload: what it counts, once for each call.
 type Column = (&'static str, &'static str);
 
-/// What was printed at one go by the original: one subject in one round. Both in the order of the
-/// tables, parameters and points in between.
+/// The original printed one subject in one round at a time. Blocks are in the order of the tables, then of
+/// parameters, points and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Block<'a> {
-    place: usize,
+    index: usize,
     subject: &'a str,
     parameters: &'a Parameters,
     point: u64,
@@ -30,7 +30,7 @@ pub fn calls(out: &mut String, name: &str, columns: &[Column], run: &Run) {
     let blocks = blocks(run, columns);
     for (number, block) in blocks.iter().enumerate() {
         out.push_str(if number == 0 { "#\n" } else { "\n\n" });
-        let _ = writeln!(out, "# {}", titled(run, block, &blocks));
+        let _ = writeln!(out, "# {}", title(run, block, &blocks));
         let cells: Vec<Option<&Cell>> =
             columns.iter().map(|&(workload, _)| cell(run, workload, block)).collect();
         let samples: Vec<&[f64]> =
@@ -49,12 +49,12 @@ fn meaning(run: &Run, (workload, metric): Column) -> String {
     about.map_or_else(|| metric.to_owned(), |info| format!("{metric} ({})", info.about))
 }
 
-/// The subjects that there are no blocks of, since they can't be measured here.
+/// The subjects without a block, since they can't be measured here.
 fn unavailable(out: &mut String, columns: &[Column], run: &Run) {
-    let mut told = BTreeSet::new();
+    let mut printed = BTreeSet::new();
     for Unavailable { workload, subject, reason } in &run.plan.unavailable {
         let ours = columns.iter().any(|(name, _)| name == workload);
-        if ours && told.insert((subject, reason)) {
+        if ours && printed.insert((subject, reason)) {
             let _ = writeln!(out, "# {}: unavailable: {reason}", label(run, subject));
         }
     }
@@ -65,7 +65,7 @@ fn blocks<'a>(run: &'a Run, columns: &[Column]) -> Vec<Block<'a>> {
     let ours = |key: &CellKey| columns.iter().any(|(workload, _)| *workload == key.workload);
     let keys = run.cells.iter().map(|cell| &cell.key).filter(|key| ours(key));
     let block = |key: &'a CellKey| Block {
-        place: subjects(run).position(|(name, _)| name == key.subject).unwrap_or(usize::MAX),
+        index: subjects(run).position(|(name, _)| name == key.subject).unwrap_or(usize::MAX),
         subject: &key.subject,
         parameters: &key.parameters,
         point: key.point,
@@ -81,19 +81,19 @@ fn subjects(run: &Run) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn label<'a>(run: &'a Run, subject: &'a str) -> &'a str {
-    let found = subjects(run).find(|(name, _)| *name == subject);
-    found.map_or(subject, |(_, label)| label)
+    let row = subjects(run).find(|(name, _)| *name == subject);
+    row.map_or(subject, |(_, label)| label)
 }
 
 /// Which block this is: its subject, what else differs among the blocks, its round counted from 1.
-fn titled(run: &Run, block: &Block, blocks: &[Block]) -> String {
+fn title(run: &Run, block: &Block, blocks: &[Block]) -> String {
     let mut words = vec![label(run, block.subject).to_owned()];
     let differs = |name: &str| {
-        blocks.iter().any(|other| other.parameters.get(name) != block.parameters.get(name))
+        blocks.iter().any(|sibling| sibling.parameters.get(name) != block.parameters.get(name))
     };
     let parameters = block.parameters.iter().filter(|(name, _)| differs(name));
     words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
-    if blocks.iter().any(|other| other.point != block.point) {
+    if blocks.iter().any(|sibling| sibling.point != block.point) {
         words.push(format!("to {}", block.point));
     }
     words.push(format!("round {}", block.round + 1));
@@ -112,7 +112,8 @@ fn cell<'a>(run: &'a Run, workload: &str, block: &Block) -> Option<&'a Cell> {
 /// In the order in which the calls were made; none where they don't count.
 fn samples<'a>(cell: Option<&'a Cell>, metric: &str) -> &'a [f64] {
     let measured = cell.filter(|cell| cell.outcome == Outcome::Measured);
-    let metric = measured.and_then(|cell| cell.metrics.iter().find(|known| known.name == metric));
+    let metric =
+        measured.and_then(|cell| cell.metrics.iter().find(|recorded| recorded.name == metric));
     metric.map_or(&[], |metric| &metric.samples)
 }
 
@@ -133,9 +134,9 @@ fn lines(out: &mut String, columns: &[&[f64]]) {
 
 /// Why a workload's columns have no figures in this block, or fewer than were wanted.
 fn gaps(out: &mut String, columns: &[Column], cells: &[Option<&Cell>]) {
-    let mut told = BTreeSet::new();
+    let mut explained = BTreeSet::new();
     for ((workload, _), cell) in columns.iter().zip(cells) {
-        if !told.insert(workload) {
+        if !explained.insert(workload) {
             continue;
         }
         let why = match cell {

@@ -11,31 +11,32 @@ pub fn blocks(out: &mut String, analysis: &Analysis, run: &Run) {
     if let Some(release) = run.host_before.facts.get("kernel.release") {
         let _ = writeln!(out, "{release}");
     }
-    for of in &analysis.averages {
-        let several = analysis.averages.len() > 1;
-        if several {
-            let _ = writeln!(out, "{}:", which(of, &analysis.averages));
+    for averages in &analysis.averages {
+        if analysis.averages.len() > 1 {
+            let _ = writeln!(out, "{}:", title(averages, &analysis.averages));
         }
-        for (place, column) in of.columns.iter().enumerate() {
-            block(out, of, place, column);
+        for index in 0..averages.columns.len() {
+            block(out, averages, index);
         }
     }
 }
 
 /// Which of several this is, by what differs among them: `CPUs 2, files 48`.
-fn which(of: &Averages, all: &[Averages]) -> String {
+fn title(averages: &Averages, all: &[Averages]) -> String {
     let mut words = Vec::new();
-    if all.iter().any(|other| other.point != of.point) {
-        words.push(format!("{} {}", of.axis, of.point));
+    if all.iter().any(|sibling| sibling.point != averages.point) {
+        words.push(format!("{} {}", averages.axis, averages.point));
     }
-    let differs =
-        |name: &str| all.iter().any(|o| o.parameters.get(name) != of.parameters.get(name));
-    let parameters = of.parameters.iter().filter(|(name, _)| differs(name));
+    let differs = |name: &str| {
+        all.iter().any(|sibling| sibling.parameters.get(name) != averages.parameters.get(name))
+    };
+    let parameters = averages.parameters.iter().filter(|(name, _)| differs(name));
     words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
     words.join(", ")
 }
 
-fn block(out: &mut String, of: &Averages, place: usize, column: &AverageColumn) {
+fn block(out: &mut String, averages: &Averages, index: usize) {
+    let column = &averages.columns[index];
     let load = load(column);
     if let Some(why) = &column.unavailable {
         let _ = writeln!(out, "({load}: unavailable: {why})\n");
@@ -47,8 +48,8 @@ fn block(out: &mut String, of: &Averages, place: usize, column: &AverageColumn) 
     }
     if column.runs > 0 {
         let _ = writeln!(out, "Average {load} Run (std deviation):");
-        for row in &of.rows {
-            if let Some(average) = row.figures.get(place).and_then(Option::as_ref) {
+        for row in &averages.rows {
+            if let Some(average) = row.figures.get(index).and_then(Option::as_ref) {
                 let per = if row.metric.unit == "ns" { 1e9 } else { 1.0 };
                 let _ = write!(out, "{} {}", name(row), six(average.mean / per));
                 let _ = match average.deviation {
@@ -74,7 +75,7 @@ fn name(row: &AverageRow) -> String {
     let name = match row.metric.name.as_str() {
         "percent cpu" => return "Percent CPU".to_owned(),
         time if row.metric.unit == "ns" => format!("{time} time"),
-        other => other.to_owned(),
+        name => name.to_owned(),
     };
     let capital = |word: &str| {
         let mut letters = word.chars();

@@ -1,5 +1,5 @@
-//! Reply rates as httperf printed them: a line of the least, the mean, the most and the deviation of all
-//! samples.
+//! Reply rates as httperf printed them: a line of the minimum, the mean, the maximum and the deviation of
+//! all samples.
 
 use super::rows::measured;
 use analysis::{Row, Table};
@@ -37,12 +37,12 @@ fn samples(run: &Run, table: &Table, row: &Row, point: u64) -> Vec<f64> {
 fn line(samples: &[f64]) -> Option<String> {
     let count = samples.len();
     let mean = samples.iter().sum::<f64>() / count as f64;
-    let least = samples.iter().copied().reduce(f64::min)?;
-    let most = samples.iter().copied().reduce(f64::max)?;
+    let min = samples.iter().copied().reduce(f64::min)?;
+    let max = samples.iter().copied().reduce(f64::max)?;
     let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
     let deviation = if count > 1 { (squares / (count - 1) as f64).sqrt() } else { 0.0 };
     Some(format!(
-        "Reply rate [replies/s]: min {least:.1} avg {mean:.1} max {most:.1} stddev {deviation:.1} \
+        "Reply rate [replies/s]: min {min:.1} avg {mean:.1} max {max:.1} stddev {deviation:.1} \
          ({count} samples)"
     ))
 }
@@ -53,9 +53,9 @@ mod tests {
 
     #[test]
     fn a_line_is_httperfs() {
-        let said = line(&[99.0, 100.0, 101.0]).unwrap();
+        let output = line(&[99.0, 100.0, 101.0]).unwrap();
         let wanted = "Reply rate [replies/s]: min 99.0 avg 100.0 max 101.0 stddev 1.0 (3 samples)";
-        assert_eq!(said, wanted);
+        assert_eq!(output, wanted);
         assert!(line(&[7.0]).unwrap().ends_with("stddev 0.0 (1 samples)"));
         assert_eq!(line(&[]), None);
     }

@@ -65,11 +65,11 @@ pub enum Command {
     Advise(Advise),
     /// Simulate a workload on a machine that one does not have
     Simulate(Simulate),
-    /// Say what limits and disturbs measuring on this machine, and mend it
+    /// Show what limits and disturbs measuring on this machine, and fix it
     Doctor(Doctor),
     /// Hold knee, on this machine, against what is known: a table of what was proved, and what not
     Selftest(Selftest),
-    /// Serve a folder over HTTP, by a mechanism of your choice
+    /// Serve a directory over HTTP, by a mechanism of your choice
     Httpd(Httpd),
     /// Put load on a server, and say how it bears it
     Load(Load),
@@ -82,9 +82,9 @@ pub enum Command {
     },
     /// Print the manual page, or write the pages of all commands
     Man {
-        /// Write one page a command into this folder
+        /// Write one page a command into this directory
         #[arg(long = "folder", value_name = "DIR")]
-        folder: Option<PathBuf>,
+        directory: Option<PathBuf>,
     },
 }
 
@@ -101,7 +101,7 @@ pub fn command() -> clap::Command {
     }
     let axes: Vec<&str> = parameters()
         .into_iter()
-        .filter(|(_, workloads)| workloads.iter().any(|(_, of)| of.sweep.is_some()))
+        .filter(|(_, workloads)| workloads.iter().any(|(_, parameter)| parameter.sweep.is_some()))
         .map(|(name, _)| name)
         .collect();
     let originals: Vec<&str> = crate::originals::all().map(|(_, original)| original.name).collect();
@@ -140,9 +140,9 @@ pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
 where
     W: Into<OsString> + Clone,
 {
-    let said = |error| usage::error(&error, &usage::typed(&command(), words));
-    let matches = command().try_get_matches_from(words.iter().cloned()).map_err(said)?;
-    let line = Line::from_arg_matches(&matches).map_err(said)?;
+    let refused = |error| usage::error(&error, &usage::typed(&command(), words));
+    let matches = command().try_get_matches_from(words.iter().cloned()).map_err(refused)?;
+    let line = Line::from_arg_matches(&matches).map_err(refused)?;
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
             Command::Run(Run { parameters: given_parameters(given), ..run })
@@ -155,27 +155,27 @@ where
     })
 }
 
-/// A workload's name and its parameter of one name.
-type Of = (&'static str, &'static Parameter);
+/// A workload's name and one of its parameters.
+type Declared = (&'static str, &'static Parameter);
 
 /// The name of every parameter once, with the workloads that have it.
-fn parameters() -> Vec<(&'static str, Vec<Of>)> {
-    let mut all: Vec<(&'static str, Vec<Of>)> = Vec::new();
+fn parameters() -> Vec<(&'static str, Vec<Declared>)> {
+    let mut all: Vec<(&'static str, Vec<Declared>)> = Vec::new();
     for about in workloads::TABLE.iter().map(|row| row.about()) {
         for parameter in about.parameters {
-            let of = (about.name, parameter);
+            let declared = (about.name, parameter);
             match all.iter_mut().find(|(name, _)| *name == parameter.name) {
-                Some((_, workloads)) => workloads.push(of),
-                None => all.push((parameter.name, vec![of])),
+                Some((_, workloads)) => workloads.push(declared),
+                None => all.push((parameter.name, vec![declared])),
             }
         }
     }
     all
 }
 
-fn flag(name: &'static str, workloads: &[Of]) -> Arg {
+fn flag(name: &'static str, workloads: &[Declared]) -> Arg {
     let names: Vec<&str> = workloads.iter().map(|(workload, _)| *workload).collect();
-    // A text may hold commas itself: several are told apart by the flag.
+    // A text may hold commas itself: several values are several flags.
     let text = workloads
         .iter()
         .any(|(_, parameter)| matches!(parameter.values, Values::Text | Values::FolderOr(_)));
@@ -192,25 +192,24 @@ fn flag(name: &'static str, workloads: &[Of]) -> Arg {
 }
 
 /// What the parameter is and may be, and its default in each workload.
-fn flag_help(workloads: &[Of]) -> String {
+fn flag_help(workloads: &[Declared]) -> String {
     let Some((_, first)) = workloads.first() else { return String::new() };
     let possible = match first.values {
         Values::OneOf(words) => format!(" [possible: {}]", words.join(", ")),
         _ => String::new(),
     };
-    let default = |of: &Of| default_of(*of);
-    let mut defaults: Vec<String> = workloads.iter().map(default).collect();
+    let mut defaults: Vec<String> = workloads.iter().copied().map(default_of).collect();
     defaults.dedup();
-    let told = if let [only] = defaults.as_slice() {
+    let default = if let [only] = defaults.as_slice() {
         only.clone()
     } else {
-        let each = workloads.iter().map(|of| format!("{} {}", of.0, default_of(*of)));
+        let each = workloads.iter().map(|row| format!("{} {}", row.0, default_of(*row)));
         each.collect::<Vec<String>>().join("; ")
     };
-    format!("{} [default: {told}]{possible}", first.about)
+    format!("{} [default: {default}]{possible}", first.about)
 }
 
-fn default_of((workload, parameter): Of) -> String {
+fn default_of((workload, parameter): Declared) -> String {
     let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
     let (quick, full) = (parameter.default.quick.join(","), parameter.default.full.join(","));
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };

@@ -1,4 +1,4 @@
-//! What each command does, one file a command.
+//! The commands, one file each.
 
 pub mod advise;
 pub mod compare;
@@ -22,7 +22,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 
-/// The record that is meant: the one that was named, or the user's own.
+/// The record in use: the one that was named, or the user's own.
 fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
     match &record_file.file {
         Some(file) => Ok(file.clone()),
@@ -30,7 +30,7 @@ fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
     }
 }
 
-/// Reads the run that is meant by `name`, from the file in the name or the record in use.
+/// Reads the run of this `name`, from the file in the name or the record in use.
 fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
     let named = meant.file.is_some() || in_use.file.is_some();
@@ -42,13 +42,13 @@ fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     load().map_err(|error| nothing_yet(error, named))
 }
 
-/// Whoever named no record has done nothing wrong where there is none yet.
+/// Where no record was named, it is no usage error that there is none yet.
 fn nothing_yet(error: Error, named: bool) -> Trouble {
     match error {
         Error::NoRecord { .. } | Error::EmptyRecord { .. } if !named => {
             Trouble::not_possible(error.to_string())
         }
-        other => other.into(),
+        error => error.into(),
     }
 }
 
@@ -59,8 +59,8 @@ struct Claim {
 }
 
 impl Claim {
-    /// Claims the run of this id, if nobody else has.
-    fn of(id: &str) -> Result<Claim, Trouble> {
+    /// Claims the run of this id, unless another process has.
+    fn new(id: &str) -> Result<Claim, Trouble> {
         let address = SocketAddr::from_abstract_name(format!("knee-run-{id}"));
         let claimed = address.and_then(|address| UnixListener::bind_addr(&address));
         match claimed {

@@ -58,7 +58,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Load(ask) => commands::serve::load::load(&ask),
         Command::Record(record) => commands::exchange::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
-        Command::Man { folder } => commands::generate::man(folder.as_deref()),
+        Command::Man { directory } => commands::generate::man(directory.as_deref()),
     }
 }
 

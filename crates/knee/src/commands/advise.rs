@@ -11,24 +11,24 @@ use crate::output::{print, print_json, style};
 use ::record::Value;
 use analysis::advise::Spot;
 
-/// Advises for a spot that was named, or for what a live process does.
+/// Advises for a spot that was named, or for the waits of a live process.
 pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
-    known(&ask.mechanisms)?;
+    check_mechanisms(&ask.mechanisms)?;
     if let Some(pid) = ask.pid {
         return live::advise(ask, pid);
     }
     let spot = spot(ask)?;
-    let said = advice(ask, spot, [spot.active; 2])?;
+    let advice = advice(ask, spot, [spot.active; 2])?;
     if ask.json {
-        print_json(&report::advice::json(&said))?;
+        print_json(&report::advice::json(&advice))?;
     } else {
-        print(&report::advice::text(&said, &style(false)))?;
+        print(&report::advice::text(&advice, &style(false)))?;
     }
     Ok(Exit::Done)
 }
 
-/// Every mechanism that was named is one.
-fn known(mechanisms: &[String]) -> Result<(), Trouble> {
+/// Refuses a name that no mechanism has.
+fn check_mechanisms(mechanisms: &[String]) -> Result<(), Trouble> {
     match mechanisms.iter().find(|name| readiness::find(name).is_none()) {
         None => Ok(()),
         Some(name) => Err(Trouble::usage(format!(

@@ -48,7 +48,7 @@ pub fn interleaved(asked: &Asked, with: &str, command: Vec<String>) -> Result<(R
     new.summary.version = version(&words).unwrap_or_else(|| "unknown".to_owned());
     base.plan.beside.clone_from(&new.summary.id);
     new.plan.beside.clone_from(&base.summary.id);
-    let _claims = (Claim::of(&base.summary.id)?, Claim::of(&new.summary.id)?);
+    let _claims = (Claim::new(&base.summary.id)?, Claim::new(&new.summary.id)?);
     let archives = kept(&file, [&mut base, &mut new])?;
     in_turns([&mut base, &mut new], archives, starter, &settings);
     if [&base, &new].iter().any(|run| run.cells.is_empty()) {

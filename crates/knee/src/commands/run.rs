@@ -89,7 +89,7 @@ fn begun(
     if let Some(name) = &asked.host_name {
         run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
     }
-    let claim = Claim::of(&run.summary.id)?;
+    let claim = Claim::new(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
         Ok(archive)
@@ -130,7 +130,7 @@ fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble>
         if !meant {
             continue;
         }
-        match Claim::of(&run.id) {
+        match Claim::new(&run.id) {
             Ok(claim) => return Ok((run.number, claim)),
             Err(trouble) => taken = taken.or(Some(trouble)),
         }

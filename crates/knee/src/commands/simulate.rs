@@ -1,8 +1,8 @@
-//! `knee simulate`: what a workload would come to on a machine that one does not have, by a model.
+//! `knee simulate`: a model of a workload on a machine that is not at hand.
 
 mod flags;
 mod model;
-mod told;
+mod simulated_run;
 
 use crate::commands::report;
 use crate::exit::{Exit, Trouble};
@@ -41,8 +41,8 @@ pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
         // A file that is no record is refused before anything is computed.
         drop(SqliteArchive::open_read_only(file)?);
     }
-    let model = Model::of(lock)?;
-    let mut run = told::run(&model, model.cells()?, words);
+    let model = Model::new(lock)?;
+    let mut run = simulated_run::run(&model, model.cells()?, words);
     if let Some(file) = &lock.record {
         keep(&mut run, file)?;
     }
@@ -61,20 +61,20 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
         print_json(&::report::json::run(run, conclusions, Samples::Include))?;
         return Ok(Exit::Done);
     }
-    let mut places = Vec::new();
+    let mut files = Vec::new();
     if let Some(file) = &ask.output {
-        places.push(format!("Report: {}", file.display()));
+        files.push(format!("Report: {}", file.display()));
     }
     if let Some(file) = &ask.record {
-        places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
+        files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
     let tables = ::report::terminal::tables(run, conclusions, &style(ask.all));
-    let places = if places.is_empty() { String::new() } else { places.join("    ") + "\n" };
-    print(&format!("{}\n\n{tables}{places}", told::HEAD))?;
+    let files = if files.is_empty() { String::new() } else { files.join("    ") + "\n" };
+    print(&format!("{}\n\n{tables}{files}", simulated_run::HEAD))?;
     Ok(Exit::Done)
 }
 
-/// Keeps what was simulated in a record, with a mark that tells it from what was measured.
+/// Keeps the simulated run in a record, marked as simulated.
 fn keep(run: &mut Run, file: &Path) -> Result<(), Trouble> {
     let mut archive = SqliteArchive::open(file)?;
     let cells = std::mem::take(&mut run.cells);

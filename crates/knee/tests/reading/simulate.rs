@@ -144,7 +144,7 @@ fn what_can_not_be_is_refused_in_one_line() {
     let refused: &[(&[&str], &str)] = &[
         (&["--algorithm", "nonesuch"], "--algorithm"),
         (&["--algorithm", "broken"], "broken can't be simulated"),
-        (&["--cpus", "0"], "whole number of at least 1"),
+        (&["--cpus", "0"], "--cpus is at least 1"),
         (&["--cpus", "100k"], "CPUs can't be simulated"),
         (&["--threads", "0"], "--threads is at least 1"),
         (&["--threads", "4y"], "--threads"),

@@ -67,8 +67,8 @@ fn the_plan_measures_and_records_nothing() {
     assert!(!knee.record().exists());
     assert_eq!(below(&knee, FILE, &["run", "--suite", "small", "--json"]).code, Some(0));
     let told = json(&below(&knee, FILE, &["run", "--suite", "small", "--plan", "--json"]));
-    assert_eq!(told["estimate"]["places_by_time"], 0, "the record has all of them now");
-    assert_eq!(told["estimate"]["places_recorded"], told["places"]);
+    assert_eq!(told["estimate"]["cells_by_time"], 0, "the record has all of them now");
+    assert_eq!(told["estimate"]["cells_recorded"], told["cells_per_round"]);
     assert_eq!(told["plan"]["rounds"], 2);
 }
 
@@ -159,6 +159,6 @@ fn the_example_can_be_planned() {
     for suite in ["pr", "servers"] {
         let words = ["run", "--suite", suite, "--plan", "--json"];
         let told = json(&below(&knee, example.unwrap(), &words));
-        assert!(told["places"].as_u64().unwrap() > 0, "{told}");
+        assert!(told["cells_per_round"].as_u64().unwrap() > 0, "{told}");
     }
 }

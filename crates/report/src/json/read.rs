@@ -10,6 +10,7 @@ use record::{Cell, Clock, Host, Plan, Run, RunState, RunSummary, Usage, Warning}
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
+use std::fmt;
 
 /// A longer text is refused. The largest run that knee measures, every sample of `--full`, takes less.
 pub const BYTES_MAX: usize = 256 << 20;
@@ -23,24 +24,43 @@ const ID_DIGITS: usize = 16;
 const CONCLUDED: [&str; 6] = ["unavailable", "tables", "means", "maps", "findings", "caveats"];
 
 /// Why a text is no run: what is wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unreadable(String);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Line and column, where the text is no JSON of the expected form.
+    position: Option<(usize, usize)>,
+    message: String,
+}
 
 impl Unreadable {
-    /// What is quoted of the text may have anything in it, orders to a terminal included.
-    fn new(what: impl AsRef<str>) -> Self {
-        Self(printable::replace_unprintable(what.as_ref()))
+    /// The message may quote the text: escape sequences are taken out.
+    fn new(message: impl AsRef<str>) -> Self {
+        Self { position: None, message: printable::replace_unprintable(message.as_ref()) }
     }
 
-    /// The parser's words, with the place before them.
-    fn of(error: &serde_json::Error) -> Self {
+    fn from_parser(error: &serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
-        let words = error.to_string();
-        let what = words.strip_suffix(&format!(" at line {line} column {column}"));
-        Self::new(format!("line {line}, column {column}: {}", what.unwrap_or(&words)))
+        let text = error.to_string();
+        let message = text.strip_suffix(&format!(" at line {line} column {column}"));
+        Self { position: Some((line, column)), ..Self::new(message.unwrap_or(&text)) }
+    }
+
+    /// The error after the name of its file: `run.json, line 3, column 7: …`.
+    pub fn in_file(&self, name: &str) -> String {
+        let separator = if self.position.is_some() { ", " } else { ": " };
+        format!("{name}{separator}{self}")
     }
 }
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.position {
+            write!(out, "line {line}, column {column}: ")?;
+        }
+        write!(out, "{}", self.message)
+    }
+}
+
+impl std::error::Error for Unreadable {}
 
 /// All keys that a run is read from.
 #[derive(Deserialize)]
@@ -76,7 +96,7 @@ struct Head {
 pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     within_limits(bytes)?;
     known_schema(bytes)?;
-    plain::check(bytes).map_err(|error| Unreadable::of(&error))?;
+    plain::check(bytes).map_err(|error| Unreadable::from_parser(&error))?;
     let mut unknown = None;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let document: Document = serde_ignored::deserialize(&mut parser, |path| {
@@ -85,7 +105,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
             unknown = Some(path);
         }
     })
-    .map_err(|error| Unreadable::of(&error))?;
+    .map_err(|error| Unreadable::from_parser(&error))?;
     if let Some(path) = unknown {
         return Err(Unreadable::new(format!("{path} is a key that this knee does not know")));
     }
@@ -111,7 +131,8 @@ fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
 
 /// Whether it is a run of the schema that this knee writes.
 fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| Unreadable::of(&error))?;
+    let head: Head =
+        serde_json::from_slice(bytes).map_err(|error| Unreadable::from_parser(&error))?;
     let readable = u64::from(SCHEMA_OLDEST)..=u64::from(SCHEMA);
     match (head.schema, head.summary) {
         (Some(schema), Some(_)) if schema.as_u64().is_some_and(|n| readable.contains(&n)) => Ok(()),

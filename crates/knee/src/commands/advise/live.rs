@@ -1,4 +1,4 @@
-//! `knee advise --pid`: what a live process waits for, and what that says about its mechanism.
+//! `knee advise --pid`: the waits of a live process, and the mechanism that suits them.
 
 use crate::commands::advise::flags::Advise;
 use crate::commands::advise::spot::advice;
@@ -11,10 +11,10 @@ use observe::{Estimate, Observation, Waiter, Watched};
 use report::advice::Said;
 use serde_json::{Value, json};
 
-/// So many of what a process waits on are listed.
+/// The maximum of waits that are listed.
 const WAITERS_SHOWN: usize = 10;
 
-/// Looks at the process, says what it saw, and advises for what returned most events.
+/// Observes the process, prints the observation, and advises for the wait that returned most events.
 pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
@@ -22,9 +22,9 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     engine::raise_descriptors_max();
     let seen = observe::observe(pid, ask.seconds, &|| stop.is_requested())
         .map_err(|error| trouble(&error))?;
-    // What was seen is said before anything is measured for it.
+    // The observation is printed before anything is measured for it.
     if !ask.json {
-        print(&told(&seen, style(false).width))?;
+        print(&text(&seen, style(false).width))?;
     }
     let advised = if stop.is_requested() {
         Err(Trouble::interrupted("interrupted: this is what was seen until then"))
@@ -32,12 +32,12 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
         advised(ask, &seen)
     };
     if ask.json {
-        print_json(&of_observation(&seen, &advised))?;
+        print_json(&observation_json(&seen, &advised))?;
     } else if let Ok(advised) = &advised {
         let several = seen.waiters.len() > 1;
-        let of = if several { format!("For {}:\n", advised.by) } else { String::new() };
-        let text = report::advice::text(&advised.said, &style(false));
-        print(&format!("\n{of}{text}{}", ends(advised)))?;
+        let heading = if several { format!("For {}:\n", advised.by) } else { String::new() };
+        let text = report::advice::text(&advised.advice, &style(false));
+        print(&format!("\n{heading}{text}{}", ends(advised)))?;
     }
     advised.map(|_| Exit::Done)
 }
@@ -46,7 +46,7 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
 struct Advised {
     /// What it is for: `epoll_wait of set 3`.
     by: String,
-    said: Said,
+    advice: Said,
     /// The cheapest at the lower and at the upper end of the ratio's interval; absent where that lies
     /// outside of what was measured.
     ends: [Option<Ranked>; 2],
@@ -54,8 +54,8 @@ struct Advised {
 
 /// The advice for what returned most events.
 fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
-    let known = |waiter: &Waiter| Some((name_of(waiter), waiter.watched?, waiter.ratio?));
-    let Some((by, watched, ratio)) = seen.waiters.iter().find_map(known) else {
+    let known_ratio = |waiter: &Waiter| Some((label(waiter), waiter.watched?, waiter.ratio?));
+    let Some((by, watched, ratio)) = seen.waiters.iter().find_map(known_ratio) else {
         return Err(Trouble::not_possible(
             "no wait returned anything meanwhile: nothing can be advised; look for longer, with \
              --seconds, or when it is busy",
@@ -65,13 +65,13 @@ fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
     // It has at least one active descriptor when a wait returns any, and at most all.
     let active = |ratio: f64| rounded(ratio * total).clamp(1.0, total);
     let spot = |ratio: f64| Spot { total, active: active(ratio) };
-    let said = advice(ask, spot(ratio.value), [active(ratio.low), active(ratio.high)])?;
+    let best = advice(ask, spot(ratio.value), [active(ratio.low), active(ratio.high)])?;
     let at_end = |ratio: f64| {
         let quiet = Advise { measure: false, ..ask.clone() };
-        let said = advice(&quiet, spot(ratio), [active(ratio); 2]).ok()?;
-        said.advice.ranking.into_iter().next()
+        let at_end = advice(&quiet, spot(ratio), [active(ratio); 2]).ok()?;
+        at_end.advice.ranking.into_iter().next()
     };
-    Ok(Advised { by, said, ends: [ratio.low, ratio.high].map(at_end) })
+    Ok(Advised { by, advice: best, ends: [ratio.low, ratio.high].map(at_end) })
 }
 
 /// Three digits of a mean: more would be read as exact.
@@ -82,7 +82,7 @@ fn rounded(active: f64) -> f64 {
 
 /// Whether the advice holds over the whole interval of the ratio.
 fn ends(advised: &Advised) -> String {
-    let Some(first) = advised.said.advice.ranking.first() else { return String::new() };
+    let Some(first) = advised.advice.advice.ranking.first() else { return String::new() };
     match &advised.ends {
         [Some(low), Some(high)]
             if low.subject == first.subject && high.subject == first.subject =>
@@ -97,11 +97,11 @@ fn ends(advised: &Advised) -> String {
     }
 }
 
-/// Below this width what a process waits by is told in lines, not in columns.
+/// Below this width waits are printed as lines, not as columns.
 const WIDTH_FOR_COLUMNS: usize = 108;
 
-/// What was seen.
-fn told(seen: &Observation, width: usize) -> String {
+/// The observation as text.
+fn text(seen: &Observation, width: usize) -> String {
     let (pid, name) = (seen.pid, &seen.name);
     let threads = match seen.threads {
         1 => "1 thread".to_owned(),
@@ -113,7 +113,7 @@ fn told(seen: &Observation, width: usize) -> String {
         "{name} ({pid}), {threads}: {took:.1} s, its waits seen for {looked:.1} s of them, which \
          cost it about {cost} % of its time"
     )];
-    let shown = seen.waiters.iter().take(WAITERS_SHOWN).map(Cells::of);
+    let shown = seen.waiters.iter().take(WAITERS_SHOWN).map(Cells::new);
     if width < WIDTH_FOR_COLUMNS {
         lines.extend(shown.flat_map(|cells| cells.lines()));
     } else {
@@ -152,10 +152,10 @@ impl Cells {
         }
     }
 
-    fn of(waiter: &Waiter) -> Cells {
+    fn new(waiter: &Waiter) -> Cells {
         let empty = 100.0 * waiter.empty as f64 / waiter.waits.max(1) as f64;
         Cells {
-            by: name_of(waiter),
+            by: label(waiter),
             watched: watched(waiter.watched),
             waits: significant(waiter.waits_per_s),
             events: waiter.events_per_wait.map_or("–".into(), |e| interval(e, 1.0, "")),
@@ -179,7 +179,7 @@ impl Cells {
 }
 
 /// `epoll_wait of set 3`, `poll in thread 17`.
-fn name_of(waiter: &Waiter) -> String {
+fn label(waiter: &Waiter) -> String {
     match (waiter.epoll, waiter.threads.as_slice()) {
         (Some(set), _) => format!("{} of set {set}", waiter.call.name()),
         (None, [thread]) => format!("{} in {thread}", waiter.call.name()),
@@ -203,7 +203,7 @@ fn interval(estimate: Estimate, times: f64, unit: &str) -> String {
     format!("{value}{unit} ({low} to {high})")
 }
 
-fn of_observation(seen: &Observation, advised: &Result<Advised, Trouble>) -> Value {
+fn observation_json(seen: &Observation, advised: &Result<Advised, Trouble>) -> Value {
     let why = advised.as_ref().err().map(ToString::to_string);
     let advised = advised.as_ref().ok();
     let remarks: Vec<String> = seen.remarks.iter().map(ToString::to_string).collect();
@@ -217,9 +217,9 @@ fn of_observation(seen: &Observation, advised: &Result<Advised, Trouble>) -> Val
         "looks": seen.looks,
         "cost": seen.cost,
         "samples_lost": seen.lost,
-        "waiters": seen.waiters.iter().map(of_waiter).collect::<Vec<_>>(),
+        "waiters": seen.waiters.iter().map(waiter_json).collect::<Vec<_>>(),
         "remarks": remarks,
-        "advice": advised.map(|advised| report::advice::json(&advised.said)),
+        "advice": advised.map(|advised| report::advice::json(&advised.advice)),
         "advised_for": advised.map(|advised| &advised.by),
         "no_advice_because": why,
         "cheapest_at_interval_ends": advised.map(|advised| {
@@ -228,7 +228,7 @@ fn of_observation(seen: &Observation, advised: &Result<Advised, Trouble>) -> Val
     })
 }
 
-fn of_waiter(waiter: &Waiter) -> Value {
+fn waiter_json(waiter: &Waiter) -> Value {
     let estimate = |e: Option<Estimate>| {
         e.map(|Estimate { value, low, high }| json!({ "value": value, "low": low, "high": high }))
     };
@@ -251,7 +251,7 @@ fn of_waiter(waiter: &Waiter) -> Value {
     })
 }
 
-/// Which exit code a process that can't be looked at deserves.
+/// The exit code for a process that can't be observed.
 fn trouble(error: &observe::Trouble) -> Trouble {
     use observe::Trouble as Why;
     let line = error.to_string();

@@ -1,7 +1,7 @@
-//! The advice for one spot: so many watched descriptors, and so many active.
+//! The advice for one spot: a number of watched descriptors, and the number of active ones.
 
 use crate::commands::advise::flags::Advise;
-use crate::commands::run::flags::Run as Asked;
+use crate::commands::run::flags::Run as RunFlags;
 use crate::commands::{record_path, run};
 use crate::exit::{Exit, Trouble, complain};
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
@@ -12,12 +12,12 @@ use std::path::Path;
 /// The workload that a spot is measured with.
 pub const MEASURED_BY: &str = "pipetest";
 
-/// The advice for `spot`: from the record, or measured where that was asked for, and then for all
-/// that lies between the `ends` of what may be active.
+/// The advice for `spot`: from the record, or measured with --measure, and then over the whole range of
+/// active descriptors between `ends`.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
     let file = record_path(&ask.record_file)?;
     match recorded(ask, spot, &file)? {
-        Some(said) => Ok(said),
+        Some(advice) => Ok(advice),
         None if ask.measure => measured(ask, spot, ends),
         None => Err(Trouble::not_possible(nothing(spot, &file))),
     }
@@ -31,26 +31,26 @@ fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<Said>, Troub
     }
     let archive = SqliteArchive::open_read_only(file)?;
     let here = engine::host();
-    let mut found: Option<Said> = None;
+    let mut best_run: Option<Said> = None;
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
         let run = archive.load(summary.number)?;
         let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
-        let is_known = !run.host_before.facts.is_empty();
-        let is_here = is_known && here.differing(&run.host_before, HostRole::Resume).is_empty();
+        let has_host = !run.host_before.facts.is_empty();
+        let is_here = has_host && here.differing(&run.host_before, HostRole::Resume).is_empty();
         if !has_ratio || !is_here {
             continue;
         }
         let Some(advice) = best(&run, spot, &wanted(ask)) else { continue };
         let is_whole = advice.absent.is_empty();
-        let known = found.as_ref().map_or(0, |said| said.advice.ranking.len());
-        if advice.ranking.len() > known {
-            found = Some(said(advice, &run, Source::Recorded));
+        let ranked = best_run.as_ref().map_or(0, |best| best.advice.ranking.len());
+        if advice.ranking.len() > ranked {
+            best_run = Some(with_source(advice, &run, Source::Recorded));
         }
         if is_whole {
             break;
         }
     }
-    Ok(found)
+    Ok(best_run)
 }
 
 /// The mechanisms that were named, or all that are available here.
@@ -64,39 +64,39 @@ fn wanted(ask: &Advise) -> Vec<String> {
 
 /// Measures the spot, and advises from that.
 fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
-    let random = asked(ask, spot, ends, "random");
+    let random = run_flags(ask, spot, ends, "random");
     // Where all pipes are written to, both ends have to be here; in a tail, the others can be parked.
-    let (sitting, unsaved) = match run::measured(&random, words(&random)) {
+    let (claimed, unsaved) = match run::measured(&random, words(&random)) {
         Err(trouble) if trouble.exit == Exit::NotPossibleHere => {
-            let tail = asked(ask, spot, ends, "tail");
+            let tail = run_flags(ask, spot, ends, "tail");
             run::measured(&tail, words(&tail))?
         }
-        other => other?,
+        result => result?,
     };
     if let Some(unsaved) = &unsaved {
         complain(&format!("knee: {}", run::lost(unsaved)));
     }
-    let run = &sitting.run;
+    let run = &claimed.run;
     if run.summary.state != RunState::Complete {
         return Err(Trouble::interrupted("interrupted; `knee run --resume` goes on from here"));
     }
     best(run, spot, &wanted(ask))
-        .map(|advice| said(advice, run, Source::Measured))
+        .map(|advice| with_source(advice, run, Source::Measured))
         .ok_or_else(|| Trouble::failed("nothing of it could be measured: see `knee show last`"))
 }
 
 /// The run that measures one spot: where a mean lies between two counts, both.
-fn asked(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> Asked {
+fn run_flags(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> RunFlags {
     let parameter = |name: &str, value: Value| (name.to_owned(), vec![value]);
     let parameters =
         [parameter("pipes", Value::Number(spot.total as u64)), parameter("spread", spread.into())];
-    Asked {
+    RunFlags {
         workloads: vec![MEASURED_BY.into()],
         subjects: ask.mechanisms.clone(),
         points: counts(spot, ends),
         parameters: parameters.into(),
         record_file: ask.record_file.clone(),
-        ..Asked::default()
+        ..RunFlags::default()
     }
 }
 
@@ -110,13 +110,13 @@ fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<Value> {
 }
 
 /// The command that measures the same, for the record.
-fn words(asked: &Asked) -> Vec<String> {
+fn words(flags: &RunFlags) -> Vec<String> {
     let mut words: Vec<String> = ["knee", "run", MEASURED_BY].map(String::from).to_vec();
-    if !asked.subjects.is_empty() {
-        words.extend(["--subjects".to_owned(), asked.subjects.join(",")]);
+    if !flags.subjects.is_empty() {
+        words.extend(["--subjects".to_owned(), flags.subjects.join(",")]);
     }
-    words.extend(["--points".to_owned(), texts(&asked.points).join(",")]);
-    for (name, values) in &asked.parameters {
+    words.extend(["--points".to_owned(), texts(&flags.points).join(",")]);
+    for (name, values) in &flags.parameters {
         words.extend([format!("--{name}"), texts(values).join(",")]);
     }
     words
@@ -147,7 +147,7 @@ fn unlike_a_server(ground: &Ground) -> (bool, u8) {
     (ground.workload != MEASURED_BY, lies)
 }
 
-fn said(advice: Advice, run: &Run, source: Source) -> Said {
+fn with_source(advice: Advice, run: &Run, source: Source) -> Said {
     let started = run.summary.started.get(..10).unwrap_or_default().to_owned();
     Said { advice, run: run.summary.number, date: started, source }
 }

@@ -164,11 +164,8 @@ fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
             "{name}: more than {mib_max} MiB of JSON; bring its record in with `knee record merge`"
         )));
     }
-    report::json::read(bytes).map_err(|error| {
-        let error = error.to_string();
-        let sign = if error.starts_with("line ") { "," } else { ":" };
-        Trouble::usage(format!("{name}{sign} {error}; {INSTEAD}"))
-    })
+    report::json::read(bytes)
+        .map_err(|error| Trouble::usage(format!("{}; {INSTEAD}", error.in_file(name))))
 }
 
 /// The first flag that was given and that only tables have.
@@ -201,7 +198,7 @@ fn add(into: &mut SqliteArchive, read: &Read) -> Result<bool, Trouble> {
         print(&format!("{name} was there already: run {} ({id})\n", existing.number))?;
         return Ok(true);
     }
-    let _claim = Claim::of(id)?;
+    let _claim = Claim::new(id)?;
     match ::record::merge(into, run) {
         Ok(Merged::Copied(number)) => print(&format!("Imported {name}: run {number} ({id})\n"))?,
         Ok(Merged::Completed(cells)) => {

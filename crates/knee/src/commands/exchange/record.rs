@@ -144,7 +144,7 @@ fn merge_run(
         Ok(None)
     };
     // A run that is being measured is left out.
-    let _claim = match Claim::of(&run.id) {
+    let _claim = match Claim::new(&run.id) {
         Ok(claim) => claim,
         Err(trouble) => return refused(&trouble),
     };
@@ -183,7 +183,7 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     let runs = archive.runs()?;
     for number in numbers? {
         let run = runs.iter().find(|run| run.number == number);
-        let _claim = run.map(|run| Claim::of(&run.id)).transpose()?;
+        let _claim = run.map(|run| Claim::new(&run.id)).transpose()?;
         archive.delete(number)?;
         print(&format!("Deleted run {number}\n"))?;
     }

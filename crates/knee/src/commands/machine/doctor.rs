@@ -98,7 +98,7 @@ fn fix(
     } else {
         print(&terminal::fixed(&results, &after, saved, &style(false)))?;
     }
-    let left = results.iter().any(|one| matches!(one.outcome, Outcome::Left { .. }));
+    let left = results.iter().any(|result| matches!(result.outcome, Outcome::Left { .. }));
     Ok(if left { Exit::Failed } else { exit(&after) })
 }
 
@@ -112,11 +112,11 @@ fn undo(flags: &Doctor, record: &Path, saved: &Path) -> Result<Exit, Trouble> {
     } else {
         print(&terminal::undone(&report, saved, machine.is_root, &style(false)))?;
     }
-    let left = report.settings.iter().any(|one| one.left.is_some());
+    let left = report.settings.iter().any(|setting| setting.left.is_some());
     Ok(if left { Exit::Failed } else { Exit::Done })
 }
 
 fn exit(examined: &[Examined]) -> Exit {
-    let bad = examined.iter().any(|one| one.diagnosis.state == State::Bad);
+    let bad = examined.iter().any(|examined| examined.diagnosis.state == State::Bad);
     if bad { Exit::NotPossibleHere } else { Exit::Done }
 }

@@ -2,7 +2,7 @@
 
 use super::labels::labels;
 use super::planned::planned;
-use crate::commands::run::flags::Run as Asked;
+use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Exit, Trouble};
 use crate::output;
 use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};
@@ -16,18 +16,18 @@ use std::path::Path;
 
 /// Earlier runs that are looked through for what cells took: each is read whole.
 const RUNS_MAX: usize = 8;
-/// What starting and ending a worker takes, where nothing is known of the cell, in milliseconds.
+/// The time to start and end a worker, for a cell that the record does not have, in milliseconds.
 const WORKER_MS: u64 = 20;
-/// What a call of a trajectory takes, where nothing is known of it, in milliseconds.
+/// The time of a call of a trajectory that the record does not have, in milliseconds.
 const CALL_MS: f64 = 0.02;
 
 /// Prints the plan of what was asked for.
-pub fn print(asked: &Asked, file: &Path) -> Result<Exit, Trouble> {
+pub fn print(flags: &RunFlags, file: &Path) -> Result<Exit, Trouble> {
     // What a run would refuse is refused here too.
-    labels(&asked.labels)?;
-    let (plan, _) = planned(asked)?;
-    let estimate = Estimate::of(&plan, file);
-    if asked.json {
+    labels(&flags.labels)?;
+    let (plan, _) = planned(flags)?;
+    let estimate = Estimate::new(&plan, file);
+    if flags.json {
         output::print_json(&json(&plan, &estimate))?;
     } else {
         output::print(&text(&plan, &estimate))?;
@@ -37,27 +37,27 @@ pub fn print(asked: &Asked, file: &Path) -> Result<Exit, Trouble> {
 
 /// How long the cells of a plan take.
 struct Estimate {
-    /// One round of all of them, in milliseconds.
+    /// One round, in milliseconds.
     round_ms: u64,
-    /// All that may be, in milliseconds.
+    /// All rounds of the plan, in milliseconds.
     all_ms: u64,
-    /// Places of which the record knows what a cell took.
+    /// Cells of a round whose time is in the record.
     recorded: usize,
-    /// Places that were judged by the time that is measured.
+    /// Cells of a round whose time is estimated from the measuring time.
     by_time: usize,
-    /// Workloads that measure something whole, and nobody knows how long it takes.
+    /// Workloads that measure something whole, whose time is unknown.
     unknown: BTreeSet<String>,
 }
 
 impl Estimate {
-    fn of(plan: &Plan, file: &Path) -> Estimate {
-        let known = earlier(plan, file);
+    fn new(plan: &Plan, file: &Path) -> Estimate {
+        let earlier_ms = earlier(plan, file);
         let mut estimate =
             Estimate { round_ms: 0, all_ms: 0, recorded: 0, by_time: 0, unknown: BTreeSet::new() };
         let mut took_ms: HashMap<CellKey, u64> = HashMap::new();
         for key in plan.cells.iter().filter(|key| key.round == 0) {
             let info = plan.workloads.iter().find(|info| info.name == key.workload);
-            let ms = match (known.get(key), info) {
+            let ms = match (earlier_ms.get(key), info) {
                 (Some(&ms), _) => {
                     estimate.recorded += 1;
                     ms
@@ -89,15 +89,15 @@ fn by_time_ms(plan: &Plan, key: &CellKey, info: Option<&WorkloadInfo>) -> u64 {
     }
 }
 
-/// What cells of the same places took in the latest runs of the record that have them, in milliseconds;
-/// nothing where there is no record that can be read: nothing is made or brought up to date for this.
+/// What the same cells took in the latest runs of the record that have them, in milliseconds; empty where
+/// there is no readable record: none is made or migrated for this.
 fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
-    let mut known: HashMap<CellKey, u64> = HashMap::new();
-    let Ok(archive) = SqliteArchive::open_untouched(file) else { return known };
+    let mut cells_ms: HashMap<CellKey, u64> = HashMap::new();
+    let Ok(archive) = SqliteArchive::open_untouched(file) else { return cells_ms };
     let wanted: BTreeSet<&CellKey> = plan.cells.iter().filter(|key| key.round == 0).collect();
     let runs = archive.runs().unwrap_or_default();
     for summary in runs.iter().rev().take(RUNS_MAX) {
-        if known.len() == wanted.len() {
+        if cells_ms.len() == wanted.len() {
             break;
         }
         let Ok(run) = archive.load(summary.number) else { continue };
@@ -114,21 +114,21 @@ fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
             }
         }
         for (key, (cells, sum_ns)) in took {
-            known.entry(key).or_insert(sum_ns / cells / 1_000_000);
+            cells_ms.entry(key).or_insert(sum_ns / cells / 1_000_000);
         }
     }
-    known
+    cells_ms
 }
 
 fn json(plan: &Plan, estimate: &Estimate) -> Json {
     json!({
         "plan": plan,
-        "places": plan.cells.iter().filter(|key| key.round == 0).count(),
+        "cells_per_round": plan.cells.iter().filter(|key| key.round == 0).count(),
         "estimate": {
             "round_ms": estimate.round_ms,
             "all_ms": estimate.all_ms,
-            "places_recorded": estimate.recorded,
-            "places_by_time": estimate.by_time,
+            "cells_recorded": estimate.recorded,
+            "cells_by_time": estimate.by_time,
             "workloads_unknown": estimate.unknown,
         },
     })
@@ -185,28 +185,28 @@ fn workload(text: &mut String, plan: &Plan, info: &WorkloadInfo) {
         let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "  {name} {}", values.join(", "));
     }
-    let most = if plan.budget.is_some() { "at most " } else { "" };
-    let _ = writeln!(text, "  {most}{}", counted(&count(rounds), "rounds"));
+    let bound = if plan.budget.is_some() { "at most " } else { "" };
+    let _ = writeln!(text, "  {bound}{}", counted(&count(rounds), "rounds"));
     for row in plan.unavailable.iter().filter(|row| row.workload == info.name) {
         let _ = writeln!(text, "  unavailable: {}: {}", row.subject, row.reason);
     }
 }
 
-/// `672 in 7 rounds of 96`, or what a budget makes of it.
+/// `672, 96 a round`, or `96 a round, at most 2,880` with a budget.
 fn cells(plan: &Plan) -> String {
-    let places = plan.cells.iter().filter(|key| key.round == 0).count() as u64;
+    let per_round = plan.cells.iter().filter(|key| key.round == 0).count() as u64;
     let all = plan.cells.len() as u64;
     match plan.budget {
-        None => format!("{} of {}", count(all), counted(&count(places), "places")),
-        Some(_) => format!("{} a round, at most {}", count(places), count(all)),
+        None => format!("{}, {} a round", count(all), count(per_round)),
+        Some(_) => format!("{} a round, at most {}", count(per_round), count(all)),
     }
 }
 
-/// How long it takes, and by what that is judged.
+/// How long the run takes, and the source of that estimate.
 fn time(plan: &Plan, estimate: &Estimate) -> String {
     let about = |ms: u64| format!("about {}", length(ms.max(1_000) / 1_000 * 1_000));
     let (round, all) = (about(estimate.round_ms), about(estimate.all_ms));
-    let told = match plan.budget {
+    let total = match plan.budget {
         None => all,
         Some(budget) if budget.time_ms == 0 => {
             let precision = percent(budget.precision);
@@ -224,20 +224,14 @@ fn time(plan: &Plan, estimate: &Estimate) -> String {
         }
         Some(budget) => format!("{} at most; one round takes {round}", length(budget.time_ms)),
     };
-    let places = |number: usize| counted(&count(number as u64), "places");
-    let by = match (estimate.recorded, estimate.by_time) {
+    let source = match (estimate.recorded, estimate.by_time) {
         (0, 0) => String::new(),
-        (known, 0) => format!(", by what cells of the same {} took before", places(known)),
-        (0, judged) => {
-            format!(
-                ", by the measuring time alone: the record has no cells of these {}",
-                places(judged)
-            )
-        }
-        (known, judged) => format!(
-            ", by what cells of {} took before, and by the measuring time of {}",
-            places(known),
-            places(judged)
+        (_, 0) => ", by recorded cells".to_owned(),
+        (0, _) => ", by the measuring time alone: the record has no such cells".to_owned(),
+        (recorded, by_time) => format!(
+            ", by recorded cells for {} of {} in a round, else by the measuring time",
+            count(recorded as u64),
+            count((recorded + by_time) as u64)
         ),
     };
     let unknown: Vec<&str> = estimate.unknown.iter().map(String::as_str).collect();
@@ -245,5 +239,5 @@ fn time(plan: &Plan, estimate: &Estimate) -> String {
         [] => String::new(),
         names => format!("; without {}, which takes what it takes", names.join(" and ")),
     };
-    format!("{told}{by}{unknown}")
+    format!("{total}{source}{unknown}")
 }

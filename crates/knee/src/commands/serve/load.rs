@@ -21,7 +21,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// Put load on a server, and say how it bears it
+/// Put load on a server, and report how it copes
 ///
 /// Without --rate, --ramp or --connection-rate it is a closed loop: each connection sends its next
 /// request when it has the reply to the last. A server that stalls is then asked less, and its stall
@@ -44,7 +44,7 @@ pub struct Load {
     #[arg(long, value_name = "FROM..TO", value_parser = ramp)]
     #[arg(conflicts_with_all = ["poisson", "connection_rate"])]
     pub ramp: Option<(f64, f64)>,
-    /// Open so many connections a second, each a closed loop over its --calls, with --think between
+    /// Open R connections a second, each a closed loop over its --calls, with --think between
     /// them
     #[arg(long, value_name = "R", value_parser = rate)]
     pub connection_rate: Option<f64>,
@@ -86,7 +86,7 @@ pub struct Load {
     /// One request a connection, which says so (`Connection: close`)
     #[arg(long, conflicts_with_all = ["calls", "pipeline"])]
     pub no_keep_alive: bool,
-    /// Connect from so many addresses in turn, from 127.0.0.2 on: each has its own ports
+    /// Connect from N addresses in turn, from 127.0.0.2 on: each has its own ports
     #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub sources: Option<u64>,
     /// Connections that make one request before all this, and then stay open and do nothing
@@ -254,9 +254,9 @@ fn sizes(ask: &Load) -> Result<(), String> {
         ("--dead", ask.dead, 1_000_000),
         ("--sources", ask.sources, 1_000_000),
     ];
-    for (flag, asked, most) in flags {
-        if asked.is_some_and(|asked| asked > most) {
-            return Err(format!("{flag} is {} at most", count(most)));
+    for (flag, asked, max) in flags {
+        if asked.is_some_and(|asked| asked > max) {
+            return Err(format!("{flag} is {} at most", count(max)));
         }
     }
     if ask.threads > ask.connections {
@@ -283,41 +283,44 @@ fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
 fn usual_interval(duration: Option<Duration>) -> Duration {
     const ROUND_MS: [u64; 9] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
     let Some(duration) = duration else { return Duration::from_secs(1) };
-    let most = duration.as_millis() as u64 / 8;
-    let ms = ROUND_MS.iter().rev().find(|ms| **ms <= most).unwrap_or(&ROUND_MS[0]);
+    let max_ms = duration.as_millis() as u64 / 8;
+    let ms = ROUND_MS.iter().rev().find(|ms| **ms <= max_ms).unwrap_or(&ROUND_MS[0]);
     Duration::from_millis(*ms)
 }
 
-/// Dead connections, with what the kernel said of the server's side before and after them.
-struct Held {
+/// Dead connections, with the kernel's counts of the server's connections.
+struct CountedDead {
     dead: Dead,
-    others: Option<u64>,
+    /// Before they were opened.
+    unrelated: Option<u64>,
+    /// After they were opened, before the load.
     before: Option<u64>,
 }
 
-fn dead(ask: &Load, plan: &Plan, stop: &Stop) -> Result<Option<Held>, ::load::Error> {
+fn dead(ask: &Load, plan: &Plan, stop: &Stop) -> Result<Option<CountedDead>, ::load::Error> {
     let Some(number) = ask.dead else { return Ok(None) };
     let number = number as usize;
     let mut holding = Holding::new(&plan.target, number);
     if !plan.sources.is_empty() {
         holding.sources.clone_from(&plan.sources);
     }
-    let others = seen(plan.target.address);
+    let unrelated = seen(plan.target.address);
     let dead = Dead::open_until(&plan.target, number, &holding, stop.flag())?;
     let before = seen(plan.target.address);
-    Ok(Some(Held { dead, others, before }))
+    Ok(Some(CountedDead { dead, unrelated, before }))
 }
 
-/// Where the kernel's lists can't be read, they bear no witness, as where the server is elsewhere.
+/// The server's established connections; none where the kernel's lists can't be read, or the server is on
+/// another machine.
 fn seen(address: std::net::SocketAddr) -> Option<u64> {
     established_at(address).ok().flatten()
 }
 
-impl Held {
+impl CountedDead {
     fn outcome(&mut self, address: std::net::SocketAddr) -> DeadOutcome {
-        // Whose holder is gone is gone as well, and the figures of the load are not lost with it.
+        // Connections end with their holder; the figures of the load are kept all the same.
         let alive = self.dead.alive().unwrap_or(0);
-        let more = |now: Option<u64>| Some(now?.saturating_sub(self.others?));
+        let more = |now: Option<u64>| Some(now?.saturating_sub(self.unrelated?));
         DeadOutcome {
             asked: self.dead.asked() as u64,
             opened: self.dead.opened() as u64,

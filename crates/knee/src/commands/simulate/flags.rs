@@ -4,21 +4,20 @@ use crate::usage;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use engine::ROUNDS_MAX;
-use quantities::{COUNT_MAX, Value, count_within};
+use quantities::{Value, count_within};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Simulate threads that take turns at a lock
 ///
 /// A model, and no measurement: threads are put on CPUs and preempted as Linux does it, and a lock is
-/// what its algorithm makes of that. It tells which locks hold and which collapse on machines that one
-/// does not have. Figures are given as `knee run lock` gives them.
+/// what its algorithm makes of that. It shows which locks hold and which collapse on machines that are not
+/// at hand. Figures are given as `knee run lock` gives them.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = MORE)]
 pub struct Lock {
     /// CPUs of the machine [default: as many as are here]
-    #[arg(long, value_name = "P", allow_hyphen_values = true)]
-    #[arg(value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = quantities::count)]
     pub cpus: Option<u64>,
     /// Threads, separated by commas: numbers, or multiples of the CPUs such as 1/2x or 4x
     #[arg(long, value_name = "T", value_delimiter = ',', allow_hyphen_values = true)]
@@ -33,13 +32,13 @@ pub struct Lock {
     #[arg(allow_hyphen_values = true)]
     pub slice: u64,
     /// How long a thread has the lock each time: 100ns, 5us
-    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
+    #[arg(long = "held", value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
-    pub held: u64,
+    pub held_ns: u64,
     /// How long it works outside in between
-    #[arg(long, value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
+    #[arg(long = "outside", value_name = "TIME", default_value = "100ns", value_parser = quantities::time_ns)]
     #[arg(allow_hyphen_values = true)]
-    pub outside: u64,
+    pub outside_ns: u64,
     /// Looks at the lock before a lock that spins first blocks
     #[arg(long, value_name = "N", default_value = "1024", allow_hyphen_values = true)]
     #[arg(value_parser = quantities::count)]
@@ -104,14 +103,14 @@ pub struct Costs {
 
 /// What `knee help simulate lock` says below its flags.
 const MORE: &str = "\
-A measurement beside its prediction, on one page:
+A measurement and its prediction, on one page:
   knee run lock --record both.db
   knee simulate lock --record both.db
   knee report both.db:1 both.db:2 -o both.html
 
 docs/simulate.md says what the model knows, and what it does not.";
 
-/// Every lock that may be named: those that can't be simulated as well, which is then said.
+/// Every lock that may be named, also those that can't be simulated: these are refused with the reason.
 fn names() -> Vec<&'static str> {
     let simulated = simulate::TABLE.iter().map(|row| row.name);
     simulated.chain(simulate::LEFT_OUT.iter().map(|(name, _)| *name)).collect()
@@ -124,8 +123,8 @@ mod tests {
     #[test]
     fn every_lock_that_is_measured_is_simulated_or_left_out_with_a_reason() {
         let measured: Vec<&str> = locks::TABLE.iter().map(|row| row.name).collect();
-        let mut known = names();
-        known.sort_by_key(|name| measured.iter().position(|other| other == name));
-        assert_eq!(known, measured);
+        let mut names = names();
+        names.sort_by_key(|name| measured.iter().position(|lock| lock == name));
+        assert_eq!(names, measured);
     }
 }

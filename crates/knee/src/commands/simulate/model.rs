@@ -1,4 +1,4 @@
-//! What is simulated: the flags as a machine, its locks and threads; and its cells, computed on all CPUs.
+//! The model: the flags as a machine, its locks and threads; and its cells, computed on all CPUs.
 
 use super::flags::Lock;
 use crate::exit::Trouble;
@@ -24,7 +24,7 @@ pub struct Model {
     pub machine: Machine,
     pub work: Work,
     pub algorithms: Vec<&'static Algorithm>,
-    /// Whether nobody named any, so that those left out have to be told.
+    /// Whether no flag names any: then those left out are listed.
     pub all: bool,
     pub parameters: Parameters,
     pub threads: Vec<u64>,
@@ -32,7 +32,7 @@ pub struct Model {
     pub seed: u64,
 }
 
-/// A cell, with what came of it.
+/// A cell with its figures.
 pub struct Simulated {
     pub key: CellKey,
     pub figures: Figures,
@@ -40,7 +40,7 @@ pub struct Simulated {
 
 impl Model {
     /// The model that the flags describe.
-    pub fn of(ask: &Lock) -> Result<Model, Trouble> {
+    pub fn new(ask: &Lock) -> Result<Model, Trouble> {
         let workload = workloads::TABLE.iter().find(|row| row.about().name == WORKLOAD);
         let missing = || Trouble::failed(format!("there is no workload {WORKLOAD}"));
         let workload = *workload.ok_or_else(missing)?;
@@ -50,8 +50,8 @@ impl Model {
         let model = Model {
             machine: machine(ask, number("cpus").unwrap_or(1))?,
             work: Work {
-                held_ns: ask.held,
-                outside_ns: ask.outside,
+                held_ns: ask.held_ns,
+                outside_ns: ask.outside_ns,
                 spins: number("spins").and_then(|spins| spins.try_into().ok()).unwrap_or(u32::MAX),
                 time_ns: ask.time.as_nanos() as u64,
                 ..Work::default()
@@ -72,13 +72,13 @@ impl Model {
     pub fn cells(&self) -> Result<Vec<Simulated>, Trouble> {
         let keys = self.keys();
         let next = AtomicUsize::new(0);
-        let (done, told) = mpsc::channel();
+        let (done, results) = mpsc::channel();
         let mut progress = Progress::new(keys.len() as u64);
         let mut all: Vec<Option<Figures>> = vec![None; keys.len()];
         let (keys, next) = (&keys, &next);
         let worker = |done: mpsc::Sender<(usize, Result<Figures, Trouble>)>| {
             while let Some(key) = keys.get(next.fetch_add(1, Ordering::Relaxed)) {
-                // Nobody listens any more once a cell can't be simulated.
+                // The receiver is gone once a cell can't be simulated.
                 if done.send((key.0, self.figures(key))).is_err() {
                     break;
                 }
@@ -91,14 +91,14 @@ impl Model {
             }
             drop(done);
             let begun = Instant::now();
-            for (count, (place, figures)) in told.into_iter().enumerate() {
-                all[place] = Some(figures?);
+            for (count, (index, figures)) in results.into_iter().enumerate() {
+                all[index] = Some(figures?);
                 let done = count as u64 + 1;
                 let left = (keys.len() as u64 - done) as f64 / done as f64;
                 let left = begun.elapsed().mul_f64(left);
                 let total = keys.len() as u64;
                 progress.begins(
-                    &self.key(&keys[place]),
+                    &self.key(&keys[index]),
                     &RunProgress { done, total, left: Some(left) },
                 );
             }
@@ -108,18 +108,20 @@ impl Model {
         computed.map(|()| {
             let cells = keys.iter().zip(all);
             cells
-                .filter_map(|(key, of)| Some(Simulated { key: self.key(key), figures: of? }))
+                .filter_map(|(key, figures)| {
+                    Some(Simulated { key: self.key(key), figures: figures? })
+                })
                 .collect()
         })
     }
 
-    /// Place, lock, threads and round of every cell.
+    /// Index, lock, threads and round of every cell.
     fn keys(&self) -> Vec<(usize, &'static Algorithm, u64, u32)> {
         let rounds = (0..self.rounds).flat_map(|round| {
             let algorithms = self.algorithms.iter();
             algorithms.flat_map(move |&row| self.threads.iter().map(move |&at| (row, at, round)))
         });
-        rounds.enumerate().map(|(place, (row, at, round))| (place, row, at, round)).collect()
+        rounds.enumerate().map(|(index, (row, at, round))| (index, row, at, round)).collect()
     }
 
     fn key(&self, (_, algorithm, point, round): &(usize, &Algorithm, u64, u32)) -> CellKey {
@@ -132,7 +134,7 @@ impl Model {
         }
     }
 
-    /// What comes of a cell. All locks of a point and round have the same seed.
+    /// The figures of a cell. All locks of a point and round have the same seed.
     fn figures(
         &self,
         &(_, algorithm, point, round): &(usize, &Algorithm, u64, u32),
@@ -166,11 +168,11 @@ fn machine(ask: &Lock, cpus: u64) -> Result<Machine, Trouble> {
 /// others as they usually are.
 fn parameters(workload: &dyn Workload, ask: &Lock) -> Result<Parameters, Trouble> {
     let mut all = Parameters::new();
-    for parameter in workload.about().parameters.iter().filter(|other| other.name != AXIS) {
+    for parameter in workload.about().parameters.iter().filter(|parameter| parameter.name != AXIS) {
         let value = match parameter.name {
             "cpus" => ask.cpus.unwrap_or_else(cpus_here).into(),
-            "held" => ask.held.into(),
-            "outside" => ask.outside.into(),
+            "held" => ask.held_ns.into(),
+            "outside" => ask.outside_ns.into(),
             "spins" => ask.spins.into(),
             _ => parameter.read(parameter.default.full.first().unwrap_or(&"")),
         };
@@ -219,7 +221,7 @@ mod tests {
         let words = [&["knee", "simulate", "lock"], words].concat();
         let Ok(Command::Simulate(ask)) = parse(&words) else { panic!("{words:?}") };
         let What::Lock(lock) = &ask.what;
-        Model::of(lock).unwrap_or_else(|trouble| panic!("{trouble}"))
+        Model::new(lock).unwrap_or_else(|trouble| panic!("{trouble}"))
     }
 
     #[test]

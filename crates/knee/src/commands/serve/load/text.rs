@@ -1,4 +1,4 @@
-//! What a person is told of a load.
+//! The text of a load's outcome.
 
 mod warnings;
 
@@ -92,7 +92,7 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     }
     requests.push(both(outcome.requests, "sent"));
     // What was waited for after the end is answered, and in no rate.
-    let in_time = |of: fn(&Tick) -> u64| outcome.series.iter().map(of).sum::<u64>();
+    let in_time = |field: fn(&Tick) -> u64| outcome.series.iter().map(field).sum::<u64>();
     let answered_per_s = per_s(in_time(|tick| tick.replies));
     requests.push(format!("{} answered ({answered_per_s}/s)", count(outcome.replies)));
     for (number, what) in [
@@ -139,14 +139,15 @@ fn rates(plan: &Plan, outcome: &Outcome) -> String {
     )
 }
 
-/// The distributions, side by side.
+/// The distributions, a line each.
 fn times(plan: &Plan, outcome: &Outcome) -> String {
     let names = ["p50", "p90", "p99", "p99.9", "max", "mean", "stddev"];
     let names = names.map(|name| format!("{name:>11}")).concat();
     let mut text = format!("\n  {:LABEL$}{names}\n", "");
     let is_planned = plan.shape_is_planned();
-    let of_latency = if is_planned { "from the intended time on" } else { "from the request on" };
-    text += &row("latency", &outcome.latency, of_latency);
+    let latency_start =
+        if is_planned { "from the intended time on" } else { "from the request on" };
+    text += &row("latency", &outcome.latency, latency_start);
     if let Some(at_least) = &outcome.latency_at_least {
         let what = "at least: with those that were given up or never sent";
         text += &row("", at_least, what);
@@ -158,11 +159,12 @@ fn times(plan: &Plan, outcome: &Outcome) -> String {
     text + "\n"
 }
 
-fn row(label: &str, of: &Quantiles, what: &str) -> String {
-    if of.count == 0 {
+fn row(label: &str, quantiles: &Quantiles, what: &str) -> String {
+    if quantiles.count == 0 {
         return String::new();
     }
-    let figures = [of.p50, of.p90, of.p99, of.p99_9, of.max, of.mean, of.stddev];
+    let Quantiles { p50, p90, p99, p99_9, max, mean, stddev, .. } = *quantiles;
+    let figures = [p50, p90, p99, p99_9, max, mean, stddev];
     let figures = figures.map(|ns| format!("{:>11}", time(ns))).concat();
     format!("  {label:LABEL$}{figures}  {what}").trim_end().to_owned() + "\n"
 }
@@ -175,8 +177,8 @@ fn trouble(outcome: &Outcome) -> String {
         .map(|(name, number)| format!("{name} {}", count(*number)))
         .collect();
     let words = if named.is_empty() { "none".into() } else { named.join(" · ") };
-    let other = outcome.other_error.as_deref().map(|said| format!(" ({said})"));
-    line("errors", &(words + &other.unwrap_or_default()))
+    let message = outcome.other_error.as_deref().map(|message| format!(" ({message})"));
+    line("errors", &(words + &message.unwrap_or_default()))
 }
 
 fn dead_words(dead: &DeadOutcome) -> String {

@@ -46,14 +46,14 @@ impl Url {
 
     /// The host as a request names it.
     pub fn host_header(&self) -> String {
-        // A zone is nobody's business but this machine's.
+        // A zone has a meaning on this machine only.
         let host = self.host.split('%').next().unwrap_or_default();
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         if self.port == 80 { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The address to connect to; asked for once. Refuses what is neither here nor private, unless
-    /// whoever asks `owns` it. Of several addresses it is the first that answers.
+    /// The address to connect to, looked up once: of several the first that answers. Refuses an address
+    /// that is neither on this machine nor private, unless the user `owns` it.
     pub fn resolve(&self, owns: bool, patience: Duration) -> Result<SocketAddr, Trouble> {
         let unknown = |why: String| Trouble::usage(format!("{}: {why}", self.host));
         let name = if self.host.contains(':') {
@@ -61,8 +61,8 @@ impl Url {
         } else {
             format!("{}:{}", self.host, self.port)
         };
-        let found = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
-        let addresses: Vec<SocketAddr> = found.collect();
+        let addresses = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+        let addresses: Vec<SocketAddr> = addresses.collect();
         if let Some(foreign) = addresses.iter().find(|address| !owns && !is_near(address.ip())) {
             return Err(Trouble::usage(format!(
                 "{} is neither this machine nor at a private address; if its owner agrees, say \
@@ -114,7 +114,7 @@ fn split(authority: &str) -> Result<(String, u16), &'static str> {
 /// The metadata service of EC2 over IPv6, at a unique local address.
 const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
 
-/// Whether an address is this machine's, or of a net that is nobody else's business.
+/// Whether an address belongs to this machine or to a private network.
 fn is_near(address: IpAddr) -> bool {
     let private = match address.to_canonical() {
         // Not the link-local 169.254.0.0/16: clouds answer there with their metadata service.
@@ -136,16 +136,16 @@ mod tests {
 
     #[test]
     fn a_url_is_taken_apart() {
-        let of = |host: &str, port, path: &str| Some((host.to_owned(), port, path.to_owned()));
-        assert_eq!(parsed("http://127.0.0.1:8080/x?y=1"), of("127.0.0.1:8080", 8080, "/x?y=1"));
-        assert_eq!(parsed("HTTP://example.org"), of("example.org", 80, "/"));
-        assert_eq!(parsed("http://[::1]:81/a#part"), of("[::1]:81", 81, "/a"));
-        assert_eq!(parsed("http://[fe80::1%3]"), of("[fe80::1]", 80, "/"));
-        assert_eq!(parsed("http://h?q"), of("h", 80, "/?q"));
+        let parts = |host: &str, port, path: &str| Some((host.to_owned(), port, path.to_owned()));
+        assert_eq!(parsed("http://127.0.0.1:8080/x?y=1"), parts("127.0.0.1:8080", 8080, "/x?y=1"));
+        assert_eq!(parsed("HTTP://example.org"), parts("example.org", 80, "/"));
+        assert_eq!(parsed("http://[::1]:81/a#part"), parts("[::1]:81", 81, "/a"));
+        assert_eq!(parsed("http://[fe80::1%3]"), parts("[fe80::1]", 80, "/"));
+        assert_eq!(parsed("http://h?q"), parts("h", 80, "/?q"));
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_one_line() {
+    fn a_wrong_url_is_refused_in_one_line() {
         for (typed, why) in [
             ("127.0.0.1:8080", "http://"),
             ("https://127.0.0.1/", "https is not spoken"),
@@ -162,14 +162,14 @@ mod tests {
             ("http://h/a b", "%20"),
             ("http://h/ä", "%20"),
         ] {
-            let said = Url::parse(typed).unwrap_err();
-            assert!(said.contains(why) && !said.contains('\n'), "{typed}: {said}");
+            let message = Url::parse(typed).unwrap_err();
+            assert!(message.contains(why) && !message.contains('\n'), "{typed}: {message}");
         }
     }
 
     #[test]
-    fn only_what_is_near_is_loaded_without_a_word() {
-        for near in [
+    fn only_near_addresses_need_no_consent() {
+        for address in [
             "127.0.0.1",
             "127.9.9.9",
             "10.1.2.3",
@@ -182,7 +182,7 @@ mod tests {
             "fe80::1",
             "::ffff:10.0.0.1",
         ] {
-            assert!(is_near(near.parse().unwrap()), "{near}");
+            assert!(is_near(address.parse().unwrap()), "{address}");
         }
         for far in [
             "203.0.113.1",

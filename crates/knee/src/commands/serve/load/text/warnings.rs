@@ -1,4 +1,4 @@
-//! What keeps the figures of a load from saying what they seem to, each with what mends it.
+//! The caveats of a load's figures, each with its remedy.
 
 use ::load::{Outcome, Plan, Shape};
 use findings::format::{count, percent, quantity, time};
@@ -8,7 +8,7 @@ const BUSY_SHARE: f64 = 0.9;
 
 pub fn warnings(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let rules =
-        [busy, late, missed, unlimited, unfinished, descriptors, ports, dead, nobody, closed];
+        [busy, late, missed, unlimited, unfinished, descriptors, ports, dead, unanswered, closed];
     rules.iter().filter_map(|rule| rule(plan, outcome)).collect()
 }
 
@@ -100,7 +100,7 @@ fn dead(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     let dead = outcome.dead?;
     let missing = |count: u64| dead.asked.saturating_sub(count);
     let seen = dead.seen_by_server_at_end.unwrap_or(dead.asked);
-    let most = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));
+    let max_missing = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));
     let errors: Vec<String> = dead
         .errors
         .each()
@@ -109,16 +109,16 @@ fn dead(_plan: &Plan, outcome: &Outcome) -> Option<String> {
         .map(|(name, number)| format!("{name} {}", count(*number)))
         .collect();
     let why = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
-    (most > 0).then(|| {
+    (max_missing > 0).then(|| {
         format!(
             "{} of the dead connections were missing{why}: the figures are of fewer. → the server's limits \
              on connections and on idle time",
-            count(most)
+            count(max_missing)
         )
     })
 }
 
-fn nobody(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     (outcome.replies == 0 && !outcome.stopped)
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
 }

@@ -1,16 +1,16 @@
-//! What was simulated as a run, so that it is analysed and told like one that was measured; and the
-//! marks that it was not.
+//! Simulated cells as a run, so that it is analysed and reported like a measured one; and the marks that it
+//! was not measured.
 
 use super::model::{Model, Simulated};
 use ::record::{
     Cell, Clock, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
-    SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Unavailable, Usage, Warning, WorkloadInfo,
 };
 use jiff::{Unit, Zoned};
 use simulate::{Figures, LEFT_OUT, Spread};
 use std::collections::BTreeMap;
 
-/// What stands above all that is printed.
+/// The line above the output.
 pub const HEAD: &str = "Simulated, not measured: what a model makes of these locks.";
 
 /// What the model does not know, a line each.
@@ -28,7 +28,7 @@ pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Ru
     let cells: Vec<Cell> = simulated
         .into_iter()
         .enumerate()
-        .map(|(sequence, of)| cell(&workload, model, sequence as u64, of))
+        .map(|(sequence, simulated)| cell(&workload, model, sequence as u64, simulated))
         .collect();
     let unavailable = if model.all { left_out(&workload.name) } else { Vec::new() };
     let plan = Plan {
@@ -80,14 +80,15 @@ fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
 fn workload(model: &Model) -> WorkloadInfo {
     let mut info = engine::info(model.workload, model.axis);
     info.not_measured = NOT_MODELLED.iter().map(|&line| line.to_owned()).collect();
-    let is_known = |name: &str| {
+    let is_listed = |name: &str| {
         model.algorithms.iter().any(|row| row.name == name)
-            || (model.all && LEFT_OUT.iter().any(|(other, _)| *other == name))
+            || (model.all && LEFT_OUT.iter().any(|(left_out, _)| *left_out == name))
     };
-    info.subjects.retain(|subject| is_known(&subject.name));
-    info.subjects =
-        info.subjects.into_iter().map(|of| SubjectInfo { control: false, ..of }).collect();
-    info.compared_pairs.retain(|(one, other)| is_known(one) && is_known(other));
+    info.subjects.retain(|subject| is_listed(&subject.name));
+    for subject in &mut info.subjects {
+        subject.control = false;
+    }
+    info.compared_pairs.retain(|(first, second)| is_listed(first) && is_listed(second));
     info
 }
 
@@ -100,7 +101,7 @@ fn left_out(workload: &str) -> Vec<Unavailable> {
     each.collect()
 }
 
-/// The machine that there is not. `simulated` is the mark by which reports know it.
+/// The modelled machine. Reports recognise a simulated run by the fact `simulated`.
 fn facts(model: &Model) -> BTreeMap<String, String> {
     let machine = &model.machine;
     let words = [
@@ -118,7 +119,7 @@ fn facts(model: &Model) -> BTreeMap<String, String> {
     words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// What stands in every report of it.
+/// The warnings of every report of it.
 fn warnings(model: &Model) -> Vec<Warning> {
     let cpus = match model.machine.cpus {
         1 => "one CPU".to_owned(),
@@ -131,16 +132,16 @@ fn warnings(model: &Model) -> Vec<Warning> {
             "knee run lock measures",
         ),
         warning(
-            "The model knows no sockets, no interrupts and no other programs: rely on who holds and \
-             who collapses, and not on digits"
+            "The model knows no sockets, no interrupts and no other programs: rely on which locks \
+             hold and which collapse, and not on digits"
                 .to_owned(),
             "docs/simulate.md",
         ),
     ]
 }
 
-fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, of: Simulated) -> Cell {
-    let Simulated { key, figures } = of;
+fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, simulated: Simulated) -> Cell {
+    let Simulated { key, figures } = simulated;
     let has_failed = figures.acquisitions == 0;
     let outcome = if has_failed {
         let reason = FailureReason::LockStalled { waited_ms: figures.time_ns / 1_000_000 };
@@ -164,7 +165,7 @@ fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, of: Simulated) -> Cel
 
 /// The figures by the names of the workload's metrics, in its units.
 fn metrics(model: &Model, figures: &Figures) -> Vec<Metric> {
-    let each = |of: u64| figures.each(of).unwrap_or_default();
+    let each = |total: u64| figures.each(total).unwrap_or_default();
     let (waiting, hand_over) = (&figures.waiting, &figures.hand_over);
     let mut all = vec![
         metric("acquisitions", figures.per_s(), figures.acquisitions),
@@ -173,16 +174,16 @@ fn metrics(model: &Model, figures: &Figures) -> Vec<Metric> {
         metric("system", each(figures.system_ns), figures.acquisitions),
         metric("switches", 1e3 * each(figures.voluntary), figures.acquisitions),
         metric("preemptions", 1e3 * each(figures.involuntary), figures.acquisitions),
-        spread("waiting", waiting),
+        distribution("waiting", waiting),
         metric("p99", waiting.p99_ns, waiting.count),
         metric("longest", waiting.max_ns, waiting.count),
         metric("held", model.work.held_ns as f64, 1),
         metric("outside", model.work.outside_ns as f64, 1),
     ];
-    all.extend(figures.fairness.map(|of| metric("fairness", of, figures.acquisitions)));
-    // Where nobody had to wait, nothing was handed over.
+    all.extend(figures.fairness.map(|share| metric("fairness", share, figures.acquisitions)));
+    // Where no thread had to wait, nothing was handed over.
     if hand_over.count > 0 {
-        all.push(spread("hand-over", hand_over));
+        all.push(distribution("hand-over", hand_over));
     }
     all
 }
@@ -192,6 +193,7 @@ fn metric(name: &str, figure: f64, operations: u64) -> Metric {
 }
 
 /// The median, with all of them as a histogram.
-fn spread(name: &str, of: &Spread) -> Metric {
-    Metric { histogram: engine::packed(&of.histogram), ..metric(name, of.median_ns, of.count) }
+fn distribution(name: &str, spread: &Spread) -> Metric {
+    let histogram = engine::packed(&spread.histogram);
+    Metric { histogram, ..metric(name, spread.median_ns, spread.count) }
 }

@@ -1,6 +1,6 @@
 /*
- * Linux AIO: a poll request (IOCB_CMD_POLL) for each descriptor, which tells once. Those that were
- * told are handed to the kernel again in one io_submit at the next wait.
+ * Linux AIO: a oneshot poll request (IOCB_CMD_POLL) for each descriptor. Completed requests are
+ * submitted again in one io_submit at the next wait.
  */
 #define EVENTS_OUTLIVE true
 #include "loop.h"
@@ -32,7 +32,7 @@ static void mechanism_add(int fd, unsigned slot) {
     queued[queued_count++] = &requests[slot];
 }
 
-/* Hands over every queued request; the kernel may take a part at a time. */
+/* Submits every queued request; the kernel may take a part at a time. */
 static void submit(void) {
     for (long taken = 0; taken < queued_count;) {
         long count = syscall(SYS_io_submit, context, queued_count - taken, queued + taken);

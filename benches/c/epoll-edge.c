@@ -1,4 +1,4 @@
-/* epoll(7), edge-triggered: told once for each arrival. */
+/* epoll(7), edge-triggered: one event for each arrival. */
 #include "loop.h"
 #include <sys/epoll.h>
 

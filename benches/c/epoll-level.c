@@ -1,4 +1,4 @@
-/* epoll(7), level-triggered: told again for as long as it is ready. */
+/* epoll(7), level-triggered: events repeat while the descriptor is ready. */
 #include "loop.h"
 #include <sys/epoll.h>
 

@@ -1,4 +1,4 @@
-/* epoll(7), oneshot: told once, then armed again by EPOLL_CTL_MOD. */
+/* epoll(7), oneshot: one event, then armed again by EPOLL_CTL_MOD. */
 #include "loop.h"
 #include <sys/epoll.h>
 

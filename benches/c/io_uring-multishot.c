@@ -1,4 +1,4 @@
-/* io_uring, a poll request that goes on telling, once for each arrival. */
+/* io_uring, a multishot poll request: one event for each arrival. */
 #include "ring.h"
 
 static void mechanism_add(int fd, unsigned slot) {

@@ -1,4 +1,4 @@
-/* io_uring, a poll request that tells once: queued again after each event, submitted by the wait. */
+/* io_uring, a oneshot poll request: queued again after each event, submitted by the wait. */
 #include "ring.h"
 
 static void mechanism_add(int fd, unsigned slot) {

@@ -1,10 +1,10 @@
 /*
- * What all programs here share. A mechanism is one C file that includes this one and defines the
- * three functions declared first; a game is one header that says what is passed round. Together
+ * The shared part of all programs here. A mechanism is one C file that includes this header and
+ * defines the three functions declared first; a game is one header with the operations. Together
  * they are a program: pairs.h by default, pipetest.h with -DPIPETEST.
  *
- * It prints one figure a line for each batch of turns. Exit status: 1 for a failure, 2 for
- * arguments that make no game, 5 where the mechanism is not possible.
+ * It prints one figure per line for each batch of turns. Exit status: 1 for a failure, 2 for
+ * invalid arguments, 5 if the mechanism is not available.
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -24,15 +24,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Defined by the mechanism: makes room for that many descriptors … */
+/* Defined by the mechanism: allocates for that many descriptors … */
 static void mechanism_open(unsigned watched);
-/* … watches a descriptor for input; its events are to be handed to dispatch() as `slot` … */
+/* … watches a descriptor for input; its events go to dispatch() as `slot` … */
 static void mechanism_add(int fd, unsigned slot);
 /* … and waits once, for as long as timeout_ms says, calling dispatch() for each event, or
    exhaust() where the mechanism tells only of arrivals. */
 static void mechanism_wait(void);
 
-/* What a wait is given: 0 returns at once, -1 sleeps until something is ready. */
+/* The time-out of a wait: 0 returns at once, -1 sleeps until something is ready. */
 static int timeout_ms;
 
 /* Whether an event can outlive its cause: signals and completions are queued as they happen, and
@@ -53,7 +53,7 @@ static void wrong(const char *what) {
     exit(1);
 }
 
-/* Ends the program: nobody can play that. */
+/* Ends the program: the arguments are invalid. */
 static void refuse(const char *argument, const char *why) {
     fprintf(stderr, "%s: %s\n", argument, why);
     exit(2);
@@ -78,7 +78,7 @@ static unsigned number(const char *text) {
     return (unsigned)value;
 }
 
-/* One look at what is ready, whatever the time-out. */
+/* One check for events without waiting, whatever the time-out. */
 static void look(void) {
     int asked_ms = timeout_ms;
     timeout_ms = 0;
@@ -93,9 +93,9 @@ static void look(void) {
  *     game_open(words)     reads its arguments and opens the descriptors
  *     dispatch(slot)       reads once what an event announced
  *     exhaust(slot)        reads until the call would block
- *     turn()               writes, waits, reads; returns how many operations that was
- *     figure(ns, count)    what to print for so many operations in so many nanoseconds
- *     game_close()         checks the account
+ *     turn()               writes, waits, reads; returns the number of operations
+ *     figure(ns, count)    the figure to print for a number of operations and nanoseconds
+ *     game_close()         checks the totals
  */
 #ifdef PIPETEST
 #include "pipetest.h"
@@ -103,7 +103,7 @@ static void look(void) {
 #include "pairs.h"
 #endif
 
-/* Batches in a whole run: at most and at least, as in knee's own. */
+/* The maximum and minimum number of batches in a run, as in knee. */
 enum { BATCHES_MAX = 200, BATCHES_MIN = 5 };
 
 static double now_ns(void) {
@@ -125,7 +125,7 @@ static double batch_ns(unsigned long turns, unsigned long *operations) {
 static unsigned long batch_size(double wanted_ns) {
     unsigned long turns = 1, operations;
     for (;;) {
-        /* The faster of two: one that was interrupted would make every batch too short. */
+        /* The faster of two: an interrupted one would make every batch too short. */
         double first_ns = batch_ns(turns, &operations);
         double second_ns = batch_ns(turns, &operations);
         double scale = wanted_ns / (first_ns < second_ns ? first_ns : second_ns);
@@ -135,7 +135,7 @@ static unsigned long batch_size(double wanted_ns) {
     }
 }
 
-/* As many descriptors as this user may have. */
+/* Raises the limit on descriptors as far as this user may. */
 static void raise_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) fail("getrlimit");
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     game_open(argv + 1);
     mechanism_open(watched);
     for (unsigned index = 0; index < watched; index++) mechanism_add(slots[index].fd, index);
-    /* What io_uring and AIO hold back until a wait is paid here. */
+    /* io_uring and AIO defer work until a wait: it happens here. */
     look();
 
     unsigned long turns = batch_size(measure_ns / BATCHES_MAX), operations;

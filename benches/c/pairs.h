@@ -1,8 +1,8 @@
 /*
  * The game of knee's workload `poll`, with N socketpairs. In each turn one byte is written to each
- * of the active ones, the mechanism is asked with a time-out of zero, and one byte is read from
- * each pair that it told of. Each event has to come exactly once. A figure is the mean nanoseconds
- * of a turn.
+ * of the active ones, one wait with a time-out of zero collects events, and one byte is read from
+ * each pair with an event. Each event must come exactly once. A figure is the mean nanoseconds of a
+ * turn.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -65,7 +65,7 @@ static inline unsigned turn(void) {
         if (write(slot->peer, &tag, 1) != 1) fail("write");
     }
     outstanding = active;
-    /* Most mechanisms hand over everything at once; signals come one at a time. */
+    /* Most mechanisms return all events at once; signals come one at a time. */
     while (outstanding != 0) {
         unsigned before = outstanding;
         mechanism_wait();
@@ -78,7 +78,7 @@ static double figure(double ns, double turns) {
     return ns / turns;
 }
 
-/* Each turn has checked its own. */
+/* Each turn has checked its own events. */
 static void game_close(void) {
     look();
 }

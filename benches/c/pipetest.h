@@ -1,11 +1,11 @@
 /*
- * The game of knee's workload `pipetest`: tokens go round in N pipes. In each turn those that are
- * pending are written, the mechanism is asked once, and each ready pipe is read. Each token goes up
- * by one generation and is pending again until it has reached the last; then the next game begins.
- * A figure is tokens passed on per second.
+ * The game of knee's workload `pipetest`: tokens circulate in N pipes. In each turn the pending ones
+ * are written, the program waits once, and each ready pipe is read. Each token rises by one
+ * generation and is pending again until it has reached the last; then the next game begins. A
+ * figure is tokens passed on per second.
  *
- * Every token that comes has to be one that was sent to that pipe and has not come yet, and in the
- * end each pipe must have been hit as often as the spread says.
+ * Every token that arrives must have been sent to that pipe and not have arrived before, and at the
+ * end each pipe must have the number of hits that the spread prescribes.
  */
 #ifndef PIPETEST_H
 #define PIPETEST_H
@@ -13,20 +13,20 @@
 #define ARGUMENTS "PIPES TOKENS GENERATIONS tail|spread|random BUFSIZE 0|-1"
 enum { ARGUMENTS_COUNT = 6 };
 
-/* Bytes that say which token it is, tokens that are read at once, and what `random` draws by. */
+/* Bytes that identify a token, tokens per read, and the strides and seed of `random`. */
 enum { HEAD = 8, TOKENS_READ = 16, SEED = 12345, STRIDES = 256 };
 
 /* One pipe. */
 struct slot {
     int fd;             /* the read end, watched */
     int peer;           /* the write end */
-    unsigned long hits; /* tokens that came out */
+    unsigned long hits; /* tokens read */
 };
 
 struct token {
     uint32_t generation;
     enum { PENDING, UNDER_WAY, RETIRED } state;
-    unsigned slot; /* where it is, if under way */
+    unsigned slot; /* its pipe, if in flight */
 };
 
 static struct slot *slots;
@@ -36,8 +36,8 @@ static enum { TAIL, ORIGINAL, RANDOM } spread;
 static uint32_t *pending, *sending; /* tokens, by number */
 static unsigned pending_count;
 static unsigned retired;    /* tokens of this game */
-static unsigned long games; /* that came to their end */
-static unsigned told, came; /* events and tokens of this turn */
+static unsigned long games; /* completed */
+static unsigned event_count, arrived; /* events and tokens of this turn */
 static uint64_t strides[STRIDES]; /* of `random` */
 static size_t token_bytes;
 static unsigned char *message, *buffer;
@@ -135,15 +135,15 @@ static inline void send_token(uint32_t number) {
     }
 }
 
-/* Takes a token out of the bytes that came out of a pipe. */
+/* Takes a token out of the bytes of a pipe. */
 static inline void take(unsigned slot, const unsigned char *bytes) {
     uint32_t number, generation;
     memcpy(&number, bytes, 4);
     memcpy(&generation, bytes + 4, 4);
-    if (number >= token_count) wrong("a token came that does not exist");
+    if (number >= token_count) wrong("a token arrived that does not exist");
     struct token *token = &tokens[number];
     if (token->generation != generation || token->state != UNDER_WAY || token->slot != slot)
-        wrong("a token came twice, or was never sent there");
+        wrong("a token arrived twice, or was never sent there");
     if (++token->generation == generations) {
         token->state = RETIRED;
         if (++retired == token_count) games++;
@@ -153,24 +153,24 @@ static inline void take(unsigned slot, const unsigned char *bytes) {
     }
 }
 
-/* Reads a pipe once; whether there was anything in it. */
+/* Reads a pipe once; returns whether it had a token. */
 static inline bool receive(unsigned slot) {
     ssize_t bytes = read(slots[slot].fd, buffer, TOKENS_READ * token_bytes);
-    if (bytes == 0) wrong("a pipe came to its end");
+    if (bytes == 0) wrong("a pipe was closed");
     if (bytes < 0 && errno != EAGAIN) fail("read");
     if (bytes < 0) return false;
     if ((size_t)bytes % token_bytes != 0) wrong("a token was torn");
     for (size_t at = 0; at < (size_t)bytes; at += token_bytes) take(slot, buffer + at);
     unsigned tokens_read = (unsigned)((size_t)bytes / token_bytes);
     slots[slot].hits += tokens_read;
-    came += tokens_read;
+    arrived += tokens_read;
     return true;
 }
 
 static inline bool dispatch(unsigned slot) {
     bool any = receive(slot);
-    told++;
-    if (!any && !EVENTS_OUTLIVE) wrong("an event came without its data");
+    event_count++;
+    if (!any && !EVENTS_OUTLIVE) wrong("an event arrived without its data");
     return any;
 }
 
@@ -179,15 +179,15 @@ static inline void exhaust(unsigned slot) {
         while (receive(slot)) continue;
 }
 
-/* Waits until tokens have come: once, but for events of what an earlier one has read already. */
+/* Waits until tokens arrive: once, except for events whose data an earlier event has read. */
 static inline unsigned collect(void) {
-    came = 0;
+    arrived = 0;
     do {
-        told = 0;
+        event_count = 0;
         mechanism_wait();
-        if (told == 0) wrong("a token was lost: nothing is ready");
-    } while (came == 0);
-    return came;
+        if (event_count == 0) wrong("a token was lost: nothing is ready");
+    } while (arrived == 0);
+    return arrived;
 }
 
 static inline unsigned turn(void) {
@@ -210,16 +210,16 @@ static double figure(double ns, double passes) {
     return 1e9 * passes / ns;
 }
 
-/* Takes what is under way. Then nothing may be ready, and the account has to be right. */
+/* Collects the tokens in flight. Then nothing may be ready, and the totals must be right. */
 static void game_close(void) {
     for (unsigned number = 0; number < token_count; number++)
         while (tokens[number].state == UNDER_WAY) collect();
-    came = told = 0;
+    arrived = event_count = 0;
     look();
-    if (came != 0 || (told != 0 && !EVENTS_OUTLIVE)) wrong("an event came without a cause");
+    if (arrived != 0 || (event_count != 0 && !EVENTS_OUTLIVE)) wrong("an event arrived without a cause");
     unsigned long *expected = allocate(watched, sizeof *expected);
     for (unsigned number = 0; number < token_count; number++) {
-        /* When a game is over it has been counted. */
+        /* A completed game has been counted. */
         uint32_t further = retired == token_count ? 0 : tokens[number].generation;
         for (uint32_t generation = 0; generation < generations; generation++)
             expected[place(number, generation)] += games + (generation < further);

@@ -1,4 +1,4 @@
-/* poll(2): the whole array goes into the kernel at each wait, and is scanned for what came back. */
+/* poll(2): each wait passes the whole array to the kernel and scans it for events. */
 #include "loop.h"
 #include <poll.h>
 

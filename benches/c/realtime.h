@@ -31,7 +31,7 @@ static void mechanism_add(int fd, unsigned slot) {
     if (fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) != 0) fail("O_ASYNC");
 }
 
-/* Handles one signal. Only input counts: room to write is signalled too. */
+/* Handles one signal. Only input counts: writability is signalled too. */
 static inline void dispatch_signal(int signal, int fd, long band) {
     if (signal == SIGIO) wrong("the signal queue is full");
     if ((band & POLLIN) == 0) return;

@@ -1,7 +1,7 @@
 /*
  * io_uring by its system calls alone: a submission queue of poll requests and a completion queue,
- * both shared with the kernel. What the kernel has to do for this thread it does when the thread
- * enters it to wait (DEFER_TASKRUN).
+ * both shared with the kernel. The kernel does its work for this thread when the thread enters it
+ * to wait (DEFER_TASKRUN).
  */
 #ifndef RING_H
 #define RING_H
@@ -18,9 +18,9 @@ enum { REQUESTS_MAX = 4096, COMPLETIONS_MAX = 32768 };
 static int ring = -1;
 static struct io_uring_sqe *requests;
 static struct io_uring_cqe *completions;
-static unsigned *request_head, *request_tail, request_mask, request_room;
+static unsigned *request_head, *request_tail, request_mask, request_capacity;
 static unsigned *completion_head, *completion_tail, completion_mask;
-static unsigned queued; /* requests that the kernel has not been told of */
+static unsigned queued; /* requests that are not yet submitted */
 
 static unsigned within(unsigned value, unsigned low, unsigned high) {
     return value < low ? low : value > high ? high : value;
@@ -50,27 +50,27 @@ static void mechanism_open(unsigned watched_count) {
     request_head = (void *)(submission + params.sq_off.head);
     request_tail = (void *)(submission + params.sq_off.tail);
     request_mask = *(unsigned *)(void *)(submission + params.sq_off.ring_mask);
-    request_room = params.sq_entries;
+    request_capacity = params.sq_entries;
     completion_head = (void *)(completion + params.cq_off.head);
     completion_tail = (void *)(completion + params.cq_off.tail);
     completion_mask = *(unsigned *)(void *)(completion + params.cq_off.ring_mask);
     completions = (void *)(completion + params.cq_off.cqes);
-    /* Places in the queue and requests correspond one to one, for ever. */
+    /* Queue slots and requests always correspond one to one. */
     unsigned *array = (void *)(submission + params.sq_off.array);
     for (unsigned place = 0; place < params.sq_entries; place++) array[place] = place;
 }
 
-/* Submits what is queued, and takes what is done, after waiting for so many completions. */
+/* Submits queued requests, waits for that many completions, and takes all of them. */
 static void enter(unsigned wanted) {
     while (syscall(SYS_io_uring_enter, ring, queued, wanted, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
         if (errno != EINTR) fail("io_uring_enter");
     queued = 0;
 }
 
-/* Queues a poll request; `shots` is 0 for one that tells once, or IORING_POLL_ADD_MULTI. */
+/* Queues a poll request; `shots` is 0 for oneshot, or IORING_POLL_ADD_MULTI. */
 static void queue_poll(int fd, unsigned slot, unsigned shots) {
     unsigned tail = *request_tail;
-    if (tail - __atomic_load_n(request_head, __ATOMIC_ACQUIRE) == request_room) enter(0);
+    if (tail - __atomic_load_n(request_head, __ATOMIC_ACQUIRE) == request_capacity) enter(0);
     requests[tail & request_mask] = (struct io_uring_sqe){
         .opcode = IORING_OP_POLL_ADD,
         .fd = fd,

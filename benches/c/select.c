@@ -16,7 +16,7 @@ static unsigned words(void) {
 }
 
 static void mechanism_open(unsigned room) {
-    /* Both ends of each pair are open, and a few descriptors came before them. */
+    /* Both ends of each pair are open, after a few other descriptors. */
     unsigned descriptors = 2 * room + 1024;
     members = allocate(descriptors / BITS + 1, sizeof *members);
     ready_set = allocate(descriptors / BITS + 1, sizeof *ready_set);

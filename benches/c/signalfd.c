@@ -16,7 +16,7 @@ static void mechanism_open(unsigned watched_count) {
 static void mechanism_wait(void) {
     ssize_t bytes = read(queue, taken, room * sizeof *taken);
     if (bytes < 0 && errno == EAGAIN && timeout_ms < 0) {
-        /* It doesn't block, so that a program can look without waiting; poll() sleeps for it. */
+        /* Non-blocking, so that a program can check without waiting; poll() sleeps for it. */
         struct pollfd sleeper = {.fd = queue, .events = POLLIN};
         if (poll(&sleeper, 1, timeout_ms) < 0) fail("poll");
         bytes = read(queue, taken, room * sizeof *taken);

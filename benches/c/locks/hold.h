@@ -1,6 +1,6 @@
-/* What a lock costs: one thread or two hold it so often, batch by batch, and the nanoseconds for each
- * time are printed. Whoever includes this has defined struct lock, struct seat, lock_init(), acquire()
- * and release(). crates/locks/examples/cost.rs plays the same game. */
+/* The cost of a lock: one or two threads acquire it a fixed number of times per batch, and the program
+ * prints the nanoseconds per acquisition. A file that includes this header first defines struct lock,
+ * struct seat, lock_init(), acquire() and release(). crates/locks/examples/cost.rs is its counterpart. */
 #ifndef HOLD_H
 #define HOLD_H
 
@@ -27,7 +27,7 @@ static inline void release(struct lock *lock, struct seat *seat);
 /* How long a thread stays outside when there are two, in spins. */
 #define OUTSIDE 4
 
-/* On lines of its own, like all that the threads share. */
+/* On its own cache lines, like all data that the threads share. */
 static _Alignas(128) struct lock lock;
 static _Alignas(128) volatile uint64_t count;
 static _Alignas(128) atomic_uint_fast64_t ready, go, done;

@@ -1,5 +1,5 @@
-/* The queue lock of Mellor-Crummey and Scott, with pointers to nodes as they wrote it; what is a number
- * of a node in crates/locks/src/algorithms/mcs.rs is an address here. */
+/* The queue lock of Mellor-Crummey and Scott, with pointers to nodes as they wrote it. The node
+ * indices of crates/locks/src/algorithms/mcs.rs are addresses here. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdbool.h>

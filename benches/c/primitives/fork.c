@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* Sleeps until it is killed, by whomever. */
+/* Sleeps until it is killed. */
 static void be_a_child(int to, pid_t parent) {
     if (write(to, "+", 1) != 1) _exit(1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -45,7 +45,7 @@ int main(int argc, char **words) {
         if (pid == 0) be_a_child(bytes[1], self);
         ssize_t got = pid > 0 ? read(bytes[0], &byte, 1) : 0;
         uint64_t after = now_ns();
-        /* Whoever was made before ends with this process. */
+        /* Earlier children end with this process. */
         if (pid < 0) fail("fork");
         if (got != 1 || byte != '+') fail("read");
         children[n] = pid;

@@ -1,13 +1,13 @@
-/* A file of which every second page is to be mapped, in the page cache and without a name. */
+/* An unlinked file in the page cache, of which every second page is mapped. */
 #include "single.h"
 #include <sys/mman.h>
 
 static size_t page_bytes;
 
 static int file_of_pages(long pages) {
-    const char *folder = getenv("TMPDIR");
+    const char *directory = getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/knee-c-XXXXXX", folder ? folder : "/tmp");
+    snprintf(path, sizeof path, "%s/knee-c-XXXXXX", directory ? directory : "/tmp");
     int file = mkstemp(path);
     if (file < 0) fail(path);
     if (unlink(path) < 0) fail("unlink");

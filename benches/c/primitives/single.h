@@ -1,7 +1,8 @@
 /*
- * What the programs share that time single calls: a clock, what reading it costs, and the samples.
- * Each prints nanoseconds, a line for each call in turn, less what a reading of the clock costs,
- * which it says first: `# overhead_ns 24.1`. Exit status: 1 for a failure, 2 for odd arguments.
+ * The shared part of the programs that time single calls: a clock, the cost of reading it, and the
+ * samples. Each prints nanoseconds, one line per call in order, with the cost of a clock reading
+ * subtracted. The first line has that cost: `# overhead_ns 24.1`. Exit status: 1 for a failure, 2
+ * for invalid arguments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +26,7 @@ static void fail(const char *call) {
     exit(1);
 }
 
-/* What one reading costs: the best of some spans full of them, which nothing interrupted. */
+/* The cost of one reading: the best of several spans of readings, without interruptions. */
 static double overhead_ns(void) {
     double best = 1e9;
     for (int span = 0; span < 15; span++) {
@@ -37,7 +38,7 @@ static double overhead_ns(void) {
     return best;
 }
 
-/* The only argument: how many calls. */
+/* The only argument: the number of calls. */
 static long count_of(int argc, char **words) {
     if (argc != 2) {
         fprintf(stderr, "usage: %s COUNT\n", words[0]);
@@ -52,7 +53,7 @@ static long count_of(int argc, char **words) {
     return count;
 }
 
-/* Room for as many samples, there before the first is taken. */
+/* The samples, allocated before the first is taken. */
 static uint64_t *room_for(long count) {
     uint64_t *samples = calloc((size_t)count, sizeof *samples);
     if (!samples) fail("calloc");

@@ -1,20 +1,21 @@
 /*
- * Makes processes one after the other, and then ends them one after the other, and reads the clock
- * around each. The build makes two programs of this file, one linked dynamically and one statically;
- * the workloads `fork` and `reap` run either from memory. It is the parent of whatever is made, so
- * that all ways of making a process start from the same one.
+ * Creates processes one after the other, ends them one after the other, and reads the clock around
+ * each. The build makes two programs of this file, one linked dynamically and one statically; the
+ * workloads `fork` and `reap` run either from memory. It is the parent of all processes, so that all
+ * ways of creating one start from the same state.
  *
  *     forker HOW ENDING COUNT MEGABYTES CLOCK STAMPS PARENT
  *
- * HOW is fork, vfork, posix_spawn or clone3, ENDING is kill or pidfd; MEGABYTES of memory are touched
- * before; CLOCK is tsc, or anything else for CLOCK_MONOTONIC; STAMPS is a descriptor of a file that takes 2
- * times COUNT stamps, and the processes' numbers behind them; PARENT is the process that this one may not outlive. The dialogue:
+ * HOW is fork, vfork, posix_spawn or clone3. ENDING is kill or pidfd. MEGABYTES of memory are touched
+ * first. CLOCK is tsc, or anything else for CLOCK_MONOTONIC. STAMPS is the descriptor of a file for 2
+ * times COUNT stamps, with the process ids after them. PARENT is the process whose death ends this
+ * one. The dialogue:
  *
- *     → made N ERRNO WORDS     so many were made; why not more, or 0
+ *     → made N ERRNO WORDS     the number created; why no more, or 0
  *     ←                        one byte, or the end of input: end them
  *     → reaped N               all have ended
  *
- * or at any time `failed WORDS`. Whatever happens, no process that was made is left.
+ * or at any time `failed WORDS`. No process survives, whatever happens.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,9 +42,9 @@ struct stamp {
 
 /* The pipe that each new process writes its byte to. */
 static int bytes[2];
-/* This process, which those that it made may not outlive. */
+/* This process: its death ends the processes that it created. */
 static pid_t self;
-/* Set where a process that was made ended by itself. */
+/* Set if a created process ended by itself. */
 static volatile sig_atomic_t died;
 
 /* What is kept of each process is written to a file, between the timed regions: a map for it would be
@@ -74,7 +75,7 @@ static void end_with(pid_t parent) {
     if (getppid() != parent) _exit(1);
 }
 
-/* What each new process is: its byte first, which is what the other waits for; then all the rest. */
+/* A new process: it writes its byte, for which the parent waits, before anything else. */
 static _Noreturn void be_a_child(int to, pid_t parent) {
     if (write(to, "+", 1) != 1) _exit(1);
     end_with(parent);
@@ -85,7 +86,7 @@ static off_t place_of_pid(long n) {
     return (off_t)((size_t)(2 * count) * sizeof(struct stamp) + (size_t)n * sizeof(pid_t));
 }
 
-/* The n-th process; 0 where it has been waited for, or can't be told. */
+/* The n-th process; 0 if it has been waited for, or is unknown. */
 static pid_t made(long n) {
     pid_t pid = 0;
     return pread(kept, &pid, sizeof pid, place_of_pid(n)) == sizeof pid ? pid : 0;
@@ -106,7 +107,7 @@ static _Noreturn void fail(const char *what, const char *why) {
     exit(1);
 }
 
-/* Keeps the n-th process, or with 0 forgets it, and the stamp at `place`. */
+/* Stores the id of the n-th process, or 0 to forget it, and the stamp at `place`. */
 static void keep(long n, pid_t pid, long place, uint64_t before, uint64_t after) {
     struct stamp stamp = {before, after};
     off_t at = (off_t)((size_t)place * sizeof stamp);
@@ -116,12 +117,12 @@ static void keep(long n, pid_t pid, long place, uint64_t before, uint64_t after)
     }
 }
 
-/* ---- Ways to make a process: each returns its id, or -1 with errno. ---- */
+/* ---- Ways to create a process: each returns its id, or -1 with errno. ---- */
 
-/* The words of a program that is started anew, for execve and posix_spawn. */
+/* The arguments of a program started by execve or posix_spawn. */
 static char to_word[16], parent_word[16];
 static char *child_words[] = {"forker", "child", to_word, parent_word, NULL};
-/* This very program, also where it is in memory only. */
+/* This program, even if it is only in memory. */
 static const char program[] = "/proc/self/exe";
 
 static pid_t by_fork(void) {
@@ -131,7 +132,7 @@ static pid_t by_fork(void) {
 }
 
 static pid_t by_vfork(void) {
-    /* The new process runs in this one's memory until it is another program. */
+    /* The new process runs in this one's memory until its execve. */
     static volatile int refused;
     refused = 0;
     pid_t pid = vfork();
@@ -153,13 +154,13 @@ static pid_t by_posix_spawn(void) {
     pid_t pid;
     int why = posix_spawn(&pid, program, NULL, NULL, child_words, environ);
     if (why == 0) return pid;
-    /* A child that was made in vain has been waited for, and its death was no process's. */
+    /* posix_spawn has waited for a child that failed: its death does not count. */
     died = 0;
     errno = why;
     return -1;
 }
 
-/* The descriptor that clone3 made: closed after each, or every process would copy all of them. */
+/* The descriptor from clone3: closed after each, or every process would copy all of them. */
 static int pidfd = -1;
 
 static pid_t by_clone3(void) {
@@ -183,7 +184,7 @@ static way way_called(const char *name) {
     fail("there is no way to make a process called", name);
 }
 
-/* ---- Ways to end one: each returns 1 where it had been there until then. ---- */
+/* ---- Ways to end one: each returns 1 if it was alive until then. ---- */
 
 static int by_pid(pid_t pid) {
     int status;
@@ -198,9 +199,9 @@ static int by_pidfd(void) {
            info.si_status == SIGKILL;
 }
 
-/* ---- The course of things. ---- */
+/* ---- The sequence. ---- */
 
-/* A process that ends by itself says so where its byte is waited for. */
+/* A process that ends by itself wakes the reader of its byte. */
 static void on_death(int signal) {
     (void)signal;
     int saved = errno;
@@ -215,7 +216,7 @@ static void forget_pidfd(void) {
     pidfd = -1;
 }
 
-/* Makes up to `count` of them, and says how far it came. */
+/* Creates up to `count` of them, and reports how many. */
 static void make_all(way make) {
     int why = 0;
     while (made_count < count) {
@@ -239,13 +240,13 @@ static void make_all(way make) {
     dprintf(STDOUT_FILENO, "made %ld %d %s\n", made_count, why, words);
 }
 
-/* Ends all of them in the order in which they were made. */
+/* Ends all of them in the order of their creation. */
 static void end_all(int with_pidfd) {
     if (died) fail("a process", "it ended before its turn");
-    /* The deaths that follow are wanted, and nobody is to be told of them in the timed region. */
+    /* The deaths that follow are intended: no signal for them in the timed region. */
     signal(SIGCHLD, SIG_DFL);
     for (long n = 0; n < made_count; n++) {
-        /* Opened one by one, so that the limit to descriptors has no say. */
+        /* Opened one by one, because of the limit on descriptors. */
         pid_t pid = made(n);
         if (with_pidfd && (pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0) {
             fail("pidfd_open", strerror(errno));
@@ -261,7 +262,7 @@ static void end_all(int with_pidfd) {
     dprintf(STDOUT_FILENO, "reaped %ld\n", made_count);
 }
 
-/* Memory that is this process's own and in ordinary pages: what fork has to copy the tables of. */
+/* Private memory in ordinary pages, whose page tables fork copies. */
 static void grow(size_t megabytes) {
     size_t size = megabytes << 20, page = (size_t)sysconf(_SC_PAGESIZE);
     if (size == 0) return;
@@ -274,7 +275,7 @@ static void grow(size_t megabytes) {
 
 static void prepare_pipe(void) {
     if (pipe2(bytes, O_CLOEXEC) != 0) fail("pipe", strerror(errno));
-    /* A program that is started anew writes its byte to the same number. */
+    /* A program started by execve writes its byte to the same descriptor. */
     fcntl(bytes[1], F_SETFD, 0);
     snprintf(to_word, sizeof to_word, "%d", bytes[1]);
     snprintf(parent_word, sizeof parent_word, "%d", (int)self);

@@ -5,13 +5,15 @@ pub mod model_weights;
 pub mod thresholds;
 
 use crate::growth::model_weights::{
-    GrowthPoint, Weight, model_weights, model_weights_without_each,
+    CANDIDATES, GrowthPoint, Weight, model_weights, model_weights_without_each,
 };
 use crate::growth::thresholds::{
-    DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES, FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN,
+    CLIMBING_GAPS, CLIMBING_SLOPE, DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES,
+    FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN, SINGLE_FIGURE_ERROR,
 };
-use crate::stats::quantiles::Pooled;
+use crate::stats::quantiles::{Pooled, median_of};
 use crate::{Basis, Class, Estimate, Growth, GrowthReason};
+use std::ops::RangeInclusive;
 
 /// How `points` (ascending, at least two) grow. `exponent` is the slope over the whole range, with
 /// its interval.
@@ -19,69 +21,108 @@ use crate::{Basis, Class, Estimate, Growth, GrowthReason};
 /// The rules, in turn:
 /// 1. *Too little*: fewer than three points above zero, a range of them below ×8, or below ×30 with
 ///    fewer than [`POINTS_MIN`] points of which none is zero, is undecided, however clear it looks.
-///    At zero there is only what does not grow: it counts as a point, and has no place in ranges and
+///    At zero a series has its fixed cost alone: that counts as a point, but not in ranges and
 ///    exponents.
 /// 2. *Flat*: constant when the exponent is within ±0.06 and its interval within ±0.1, no median is
-///    further than a factor of 1.4 from their middle, and neither of last and first is more than 1.3
-///    times the other (or they differ by less than noise). ±0.06 is ×1.3 over two decades: growth that nobody plans around.
-/// 3. *Falling* is undecided, and so is *too wide*: where a median is less certain than [`ERROR_MAX`] and
-///    the others can't carry a verdict alone ([`POINTS_MIN`] of them over ×30). A median that is
-///    [`ERROR_OF_MODES`] rules out n log n, which is a claim about a smooth curve.
-/// 4. *Few points* (three or four): n log n is not told from n there and only linear and quadratic
-///    are named, by the slopes between neighbours; with zero among them, by their weights.
-/// 5. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
+///    further than a factor of 1.4 from their middle, and the factor from the first median to the last
+///    is within ±30 % (or explained by noise). ±0.06 is ×1.3 over two decades: growth that nobody plans
+///    around.
+/// 3. *Falls*: the exponent is below zero with its whole interval.
+/// 4. *Too wide*: undecided where a median is less certain than [`ERROR_MAX`] and the others can't carry
+///    a verdict alone ([`POINTS_MIN`] of them over ×30).
+/// 5. *Few points* (three or four): only linear and quadratic are named, by the slopes between
+///    neighbours; with zero among them, by their weights. Linear covers n log n there.
+/// 6. *Bent*: where only linear and n log n are left (the others have less than 10 % of the weight
 ///    together, linear 5 % or more) and n log n passes nowhere near the medians' intervals, the curve
 ///    is linear. Caches bend the curves of linear mechanisms upwards, step by step, which n log n
-///    imitates better than n does; but n log n is a claim about a smooth curve, and not made of a
-///    bent one. This needs intervals, so it is not for single figures.
-/// 6. *Too wide to choose*: where only linear and n log n are left, and one median is less certain
-///    than [`ERROR_MAX`] among others that are not even [`ERROR_OF_MODES`], linear stands for both, and the reason
-///    says so.
-/// 7. Otherwise the candidate with [`DECISIVE_WEIGHT`] weight (see [`model_weights`](model_weights::model_weights)), if it explains the medians
-///    within 25 %, and if leaving out any single point leaves no other candidate decisive.
+///    imitates better than n does; but n log n is a claim about a smooth curve. This needs intervals, so
+///    it does not apply to single figures.
+/// 7. Otherwise the verdict is the smallest set of neighbouring classes that holds [`DECISIVE_WEIGHT`] of
+///    the weight (see [`model_weights`](model_weights::model_weights)). It is widened by a class that is
+///    decisive once a single point is left out, and down to linear where all of it grows faster but the
+///    curve is not smooth. It has a name unless it lies on both sides of linear.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
-    let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return Growth {
-            class: Class::Undecided,
-            factor: f64::NAN,
-            from: 0,
-            to: 0,
-            exponent: None,
-            reason: Some(GrowthReason::NoFigures),
-            basis: Basis::Medians,
-        };
+    let verdict = verdict(points, exponent).and_then(|left| left.named(points));
+    let verdict = verdict.or_else(|reason| at_least_linear(points).ok_or(reason));
+    let (class, classes, reason) = match verdict {
+        Ok((class, classes)) => (class, classes, None),
+        Err(reason) => (Class::Undecided, Vec::new(), Some(reason)),
     };
-    let verdict = verdict(points, exponent).map(|class| (class, None)).or_else(|reason| {
-        lenient(points).ok_or(reason).map(|reason| (Class::Linear, Some(reason)))
-    });
-    let (class, reason) = verdict.unwrap_or_else(|reason| (Class::Undecided, Some(reason)));
+    let end = |point: Option<&GrowthPoint>| point.map_or((0, f64::NAN), |p| (p.point, p.median));
+    let ((from, first), (to, last)) = (end(points.first()), end(points.last()));
     Growth {
         class,
-        factor: last.median / first.median,
-        from: first.point,
-        to: last.point,
+        classes,
+        factor: last / first,
+        from,
+        to,
         exponent,
         reason,
         basis: Basis::Medians,
     }
 }
 
-/// Where only linear and n log n are left and one median, among others that are sure, is too wide to
-/// choose, linear stands for both and the finding says so: a second mode at one point hides a factor
-/// of log n, not the order.
-fn lenient(points: &[GrowthPoint]) -> Option<GrowthReason> {
-    let (wide, sure): (Vec<GrowthPoint>, Vec<GrowthPoint>) =
-        points.iter().copied().partition(|p| p.error > ERROR_MAX);
-    let [wide] = wide.as_slice() else { return None };
-    if sure.iter().any(|p| p.error > ERROR_OF_MODES) || !carry_alone(&sure) {
-        return None;
+/// What is left of the classes.
+enum Left {
+    /// The cost is constant.
+    Flat,
+    /// The cost falls.
+    Falls,
+    /// Neighbours among the [`CANDIDATES`].
+    Classes(RangeInclusive<usize>),
+}
+
+impl Left {
+    fn one(class: Class) -> Self {
+        let index = index_of(class);
+        Self::Classes(index..=index)
     }
-    let share =
-        |class| model_weights(points).iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
-    if share(Class::Linear) + share(Class::Linearithmic) < DECISIVE_WEIGHT {
-        return None;
+
+    /// The plainest word for what is left, with the classes.
+    fn named(self, points: &[GrowthPoint]) -> Result<(Class, Vec<Class>), GrowthReason> {
+        let range = match self {
+            Self::Flat => return Ok((Class::Constant, vec![Class::Constant])),
+            Self::Falls => return Ok((Class::Falls, Vec::new())),
+            Self::Classes(range) => range,
+        };
+        let classes = CANDIDATES[range].to_vec();
+        let (lowest, highest) = (classes[0], classes[classes.len() - 1]);
+        let several = classes.len() > 1;
+        let class = if (several || lowest == Class::Constant) && is_level(points) {
+            Class::DoesNotGrow
+        } else if !several {
+            lowest
+        } else if highest < Class::Linear {
+            Class::SlowerThanLinear
+        } else if highest == Class::Linear {
+            Class::AtMostLinear
+        } else if lowest == Class::Linear {
+            Class::AtLeastLinear
+        } else if lowest > Class::Linear {
+            Class::FasterThanLinear
+        } else {
+            return Err(GrowthReason::RivalClasses { classes });
+        };
+        Ok((class, classes))
     }
-    Some(GrowthReason::LinearithmicPossible { wide_point: Some(wide.point) })
+}
+
+/// Where the last gaps between points are each steeper than a root, by more than noise explains, the cost
+/// grows at least linearly, whatever the curve: a cache and a busy machine may bend it beyond all classes.
+fn at_least_linear(points: &[GrowthPoint]) -> Option<(Class, Vec<Class>)> {
+    let upper = &points[points.len().checked_sub(CLIMBING_GAPS + 1)?..];
+    let climbs = |pair: &[GrowthPoint]| {
+        let noise = 2.0 * known_error(&pair[0]).hypot(known_error(&pair[1]));
+        let rise = (pair[1].median / pair[0].median).ln() - noise;
+        pair[0].point > 0
+            && rise >= CLIMBING_SLOPE * (pair[1].point as f64 / pair[0].point as f64).ln()
+    };
+    let classes = CANDIDATES[index_of(Class::Linear)..].to_vec();
+    upper.windows(2).all(climbs).then_some((Class::AtLeastLinear, classes))
+}
+
+fn index_of(class: Class) -> usize {
+    CANDIDATES.iter().position(|&candidate| candidate == class).unwrap_or(0)
 }
 
 /// As [`classify`]; but where that leaves it undecided and a median is [`ERROR_OF_MODES`], the verdict is
@@ -98,42 +139,22 @@ pub fn classify_by(
     exponent: Option<Estimate>,
 ) -> Growth {
     let growth = classify(medians, exponent);
-    if growth.class != Class::Undecided || medians.iter().all(|p| p.error <= ERROR_OF_MODES) {
+    let is_open = growth.class == Class::Undecided
+        || (growth.classes.len() > 1 && growth.class != Class::DoesNotGrow);
+    if !is_open || medians.iter().all(|p| p.error <= ERROR_OF_MODES) {
         return growth;
     }
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
     let slope = crate::growth::exponent::exponent(&pairs, &[]);
     let fast = classify(fastest, slope);
     let alike = (0.5..=8.0).contains(&(growth.factor / fast.factor));
-    if matches!(fast.class, Class::Undecided | Class::Constant) || !alike {
+    let narrower = fast.classes.len() == 1
+        && fast.class != Class::Constant
+        && (growth.classes.is_empty() || growth.classes.contains(&fast.class));
+    if !narrower || !alike {
         return growth;
     }
-    Growth { class: fast.class, basis: Basis::FastestTenth, ..growth }
-}
-
-/// `growth` of a trajectory, or of a series from zero on: where only linear and n log n are left, and
-/// linear explains `points` within a tenth, linear stands for both and the finding says so. Most of what
-/// one call costs does not depend on the place, and under a large intercept a factor of log n does not
-/// show.
-pub fn or_linear(growth: Growth, points: &[GrowthPoint]) -> Growth {
-    if growth.class != Class::Undecided || points.len() < POINTS_MIN {
-        return growth;
-    }
-    let weights = model_weights(points);
-    let of = |class| weights.iter().find(|w| w.class == class);
-    let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
-        return growth;
-    };
-    // From zero on most points may be so low that nothing has grown yet.
-    let (rise, noise) = ends(points);
-    let from_zero = points[0].point == 0 && rise > 1.3_f64.ln().max(noise);
-    let rises = from_zero || growth.exponent.is_some_and(|exponent| exponent.low > 0.0);
-    if !rises || line.share + rival.share < DECISIVE_WEIGHT || line.misfit > 0.1 || line.share < 0.1
-    {
-        return growth;
-    }
-    let reason = Some(GrowthReason::LinearithmicPossible { wide_point: None });
-    Growth { class: Class::Linear, reason, ..growth }
+    Growth { class: fast.class, classes: fast.classes, basis: Basis::FastestTenth, ..growth }
 }
 
 /// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
@@ -157,8 +178,11 @@ fn above_zero(points: &[GrowthPoint]) -> &[GrowthPoint] {
     &points[points.iter().take_while(|p| p.point == 0).count()..]
 }
 
-/// The class, or why there is none.
-fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, GrowthReason> {
+/// The classes that are left, or why nothing can be stated.
+fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Left, GrowthReason> {
+    if points.is_empty() {
+        return Err(GrowthReason::NoFigures);
+    }
     let above = above_zero(points);
     let from_zero = above.len() < points.len();
     if above.len() < 3 {
@@ -176,10 +200,10 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
         return Err(GrowthReason::NoExponent);
     };
     if is_flat(points, exponent) {
-        return Ok(Class::Constant);
+        return Ok(Left::Flat);
     }
     if falls(points, exponent) {
-        return Err(GrowthReason::Falls);
+        return Ok(Left::Falls);
     }
     let sure: Vec<GrowthPoint> = points.iter().copied().filter(|p| p.error <= ERROR_MAX).collect();
     if let Some(wide) = points.iter().find(|p| p.error > ERROR_MAX)
@@ -188,9 +212,9 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Class, 
         return Err(GrowthReason::IntervalTooWide { point: wide.point });
     }
     match (few, from_zero) {
-        (true, true) => verdict_from_zero(points),
-        (true, false) => verdict_of_few(points, exponent),
-        (false, _) => verdict_of_many(points, exponent),
+        (true, true) => verdict_from_zero(points).map(Left::one),
+        (true, false) => verdict_of_few(points, exponent).map(Left::one),
+        (false, _) => verdict_of_many(points, exponent).map(Left::Classes),
     }
 }
 
@@ -202,11 +226,20 @@ fn carry_alone(sure: &[GrowthPoint]) -> bool {
     sure.len() >= POINTS_MIN && last.point as f64 >= 30.0 * first.point as f64
 }
 
-/// Whether it ends lower than it began, by more than noise and a factor of 1.3, and climbs nowhere on
-/// the whole.
+/// Whether it ends lower than it began by a factor of 1.3, both by its exponent, which is surely below
+/// zero, and by its ends, three times as much as noise explains.
 fn falls(points: &[GrowthPoint], exponent: Estimate) -> bool {
-    let (ends, noise) = ends(points);
-    exponent.high <= 0.0 && (exponent.value < -0.06 || ends <= -(1.3_f64.ln().max(noise)))
+    let (first, last) = (&points[0], &points[points.len() - 1]);
+    let noise = 3.0 * known_error(first).hypot(known_error(last));
+    let range = (last.point as f64 / above_zero(points)[0].point as f64).ln();
+    exponent.high <= 0.0
+        && exponent.value * range <= -1.3_f64.ln()
+        && (last.median / first.median).ln() <= -(1.3_f64.ln().max(noise))
+}
+
+/// The standard error of a median's logarithm; of a single figure, the usual one.
+fn known_error(point: &GrowthPoint) -> f64 {
+    if point.error > 0.0 { point.error } else { SINGLE_FIGURE_ERROR }
 }
 
 /// Last over first as a logarithm, and what of it noise explains.
@@ -215,15 +248,17 @@ fn ends(points: &[GrowthPoint]) -> (f64, f64) {
     ((last.median / first.median).ln(), 2.0 * first.error.hypot(last.error))
 }
 
-fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
+/// Whether the factor from the first median to the last is within ±30 %, or explained by noise, and no
+/// median is further than a factor of 1.4 from their middle.
+fn is_level(points: &[GrowthPoint]) -> bool {
     let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
     let (ends, noise) = ends(points);
-    let middle = crate::stats::quantiles::median_of(&mut logs).unwrap_or(0.0);
-    let near = logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln());
-    near && ends.abs() <= 1.3_f64.ln().max(noise)
-        && exponent.value.abs() <= 0.06
-        && exponent.low >= -0.1
-        && exponent.high <= 0.1
+    let middle = median_of(&mut logs).unwrap_or(0.0);
+    logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln()) && ends.abs() <= 1.3_f64.ln().max(noise)
+}
+
+fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
+    is_level(points) && exponent.value.abs() <= 0.06 && exponent.low >= -0.1 && exponent.high <= 0.1
 }
 
 /// Three or four points. The curve of a higher order with an intercept rises late and steeply; a
@@ -272,31 +307,59 @@ fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
     Err(GrowthReason::SeveralClasses { points: points.len() })
 }
 
-fn verdict_of_many(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, GrowthReason> {
+fn verdict_of_many(
+    points: &[GrowthPoint],
+    exponent: Estimate,
+) -> Result<RangeInclusive<usize>, GrowthReason> {
     let weights = model_weights(points);
     let best = heaviest(&weights);
+    let linear = index_of(Class::Linear);
     if is_bent_line(points, &weights, exponent) {
-        return Ok(Class::Linear);
-    }
-    if best.share < DECISIVE_WEIGHT {
-        return Err(GrowthReason::RivalClasses { classes: rivals(&weights) });
+        return Ok(linear..=linear);
     }
     if best.misfit > 0.25 {
         return Err(GrowthReason::NoClassFits);
     }
-    if best.class == Class::Constant {
+    let (mut low, mut high) = decisive_neighbours(&weights).into_inner();
+    if high == 0 && !is_level(points) {
         return Err(GrowthReason::FlatExceptStep);
     }
-    if best.class == Class::Linearithmic && points.iter().any(|p| p.error > ERROR_OF_MODES) {
-        return Err(GrowthReason::BentLineOrLinearithmic);
-    }
-    for (point, weights) in points.iter().zip(model_weights_without_each(points)) {
-        let other = heaviest(&weights);
-        if other.class != best.class && other.share >= DECISIVE_WEIGHT {
-            return Err(GrowthReason::SinglePointDecides { point: point.point });
+    for without in model_weights_without_each(points) {
+        let other = heaviest(&without);
+        if other.share >= DECISIVE_WEIGHT {
+            let other = index_of(other.class);
+            (low, high) = (low.min(other), high.max(other));
         }
     }
-    Ok(best.class)
+    if low > linear && !is_smooth(points, &best) {
+        low = linear;
+    }
+    Ok(low..=high)
+}
+
+/// The smallest set of neighbouring classes that holds [`DECISIVE_WEIGHT`]; of several the heaviest.
+fn decisive_neighbours(weights: &[Weight]) -> RangeInclusive<usize> {
+    let share = |range: &RangeInclusive<usize>| -> f64 {
+        weights[range.clone()].iter().map(|w| w.share).sum()
+    };
+    let last = weights.len() - 1;
+    (0..=last)
+        .filter_map(|width| {
+            (0..=last - width)
+                .map(|low| low..=low + width)
+                .filter(|range| share(range) >= DECISIVE_WEIGHT)
+                .max_by(|a, b| share(a).total_cmp(&share(b)))
+        })
+        .next()
+        .unwrap_or(0..=last)
+}
+
+/// Whether the curve of a class passes near all medians without a step. N log n is so close to a bent line
+/// that no median may lie between two modes.
+fn is_smooth(points: &[GrowthPoint], best: &Weight) -> bool {
+    let freedom = points.len() as f64 - 2.0;
+    let sure = best.class == Class::Quadratic || points.iter().all(|p| p.error <= ERROR_OF_MODES);
+    sure && (best.deviance <= 6.0 * freedom || points.iter().any(|p| p.error <= 0.0))
 }
 
 fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) -> bool {
@@ -320,12 +383,4 @@ fn heaviest(weights: &[Weight]) -> Weight {
         }
     }
     best
-}
-
-/// Which orders explain the figures about as well as each other.
-fn rivals(weights: &[Weight]) -> Vec<Class> {
-    let mut left: Vec<&Weight> =
-        weights.iter().filter(|w| w.share > 1.0 - DECISIVE_WEIGHT).collect();
-    left.sort_by(|a, b| b.share.total_cmp(&a.share));
-    left.iter().take(2).map(|w| w.class).collect()
 }

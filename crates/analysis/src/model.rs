@@ -3,7 +3,7 @@
 mod reasons;
 
 use crate::MissingFigure;
-pub use reasons::{ComparisonReason, GrowthReason, ScalingReason, TrendReason};
+pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};
 use record::{FailureReason, MetricInfo, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -494,8 +494,11 @@ impl Estimate {
 /// How a series grows along its axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Growth {
-    /// The order of growth.
+    /// The growth class, or the word for the classes that are left.
     pub class: Class,
+    /// The classes that are not excluded: neighbours, ascending. Empty where the cost falls, and where it
+    /// is undecided.
+    pub classes: Vec<Class>,
     /// Last median over first median.
     pub factor: f64,
     /// The first point with a figure.
@@ -618,7 +621,7 @@ pub enum Basis {
     FastestTenth,
 }
 
-/// Orders of growth: the fixed vocabulary of findings.
+/// Growth classes, and the words for several of them: the fixed vocabulary of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -634,6 +637,18 @@ pub enum Class {
     Linearithmic,
     /// As n².
     Quadratic,
-    /// The evidence is too thin to say.
+    /// Constant or slower than linear, by no more than ±30 % over the range.
+    DoesNotGrow,
+    /// The cost falls along the axis.
+    Falls,
+    /// Any of constant, log n and √n.
+    SlowerThanLinear,
+    /// As n, or slower.
+    AtMostLinear,
+    /// As n, or faster: n log n can't be excluded.
+    AtLeastLinear,
+    /// As n log n or n².
+    FasterThanLinear,
+    /// The evidence contradicts itself or is too thin.
     Undecided,
 }

@@ -116,7 +116,7 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
         figure(place, &slices, random).filter(|figure| figure.summary.samples >= POINT_SAMPLES_MIN)
     };
     let figures: Vec<Figure> = places.into_iter().filter_map(at).collect();
-    growth(&figures.iter().collect::<Vec<_>>(), trajectory)
+    growth(&figures.iter().collect::<Vec<_>>())
 }
 
 /// Places from `first`, of which a tenth on either side is free, to `far`.

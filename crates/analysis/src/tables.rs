@@ -238,7 +238,7 @@ impl Context<'_> {
     fn growth(&self, figures: &[Figure], trajectory: bool) -> Option<Growth> {
         let counting = counting(figures, trajectory);
         let grows = self.metric.lower_is_better && !self.workload.averages;
-        if grows { growth(&counting, trajectory) } else { None }
+        if grows { growth(&counting) } else { None }
     }
 
     /// A degree, such as a share or an index, is neither a cost nor a rate.

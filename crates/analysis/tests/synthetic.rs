@@ -1,12 +1,12 @@
-//! Curves of known order through the whole classifier: the right class or undecided, hardly ever a
-//! wrong one, and seldom undecided where the truth is plain.
+//! Curves of known growth through the whole classifier: the verdict holds the true class in 98 %, and
+//! names it alone where the truth is plain.
 
 use analysis::growth::exponent::exponent;
 use analysis::growth::model_weights::{GrowthPoint, growth_of};
 use analysis::growth::{classify_by, fastest_tenth};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::normal;
-use analysis::{Class, Estimate, Growth, GrowthReason};
+use analysis::{Class, Growth, GrowthReason};
 use fastrand::Rng;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
@@ -76,7 +76,7 @@ const ONE_ROUND: Design = Design { rounds: 1, samples: 7, round_effect: 0.0, sca
 /// As a table from the literature.
 const SINGLE_FIGURES: Design = Design { rounds: 1, samples: 1, round_effect: 0.0, scattered: 0.0 };
 
-/// The growth of samples about `curve` at `sizes`, by the same steps as those of a run.
+/// The growth of samples about `curve` at `sizes`.
 fn grow(
     curve: impl Fn(f64) -> f64,
     sizes: &[u64],
@@ -84,25 +84,34 @@ fn grow(
     design: Design,
     random: &mut Rng,
 ) -> Growth {
-    let (mut points, mut fastest) = (Vec::new(), Vec::new());
-    let mut replicates = Vec::new();
-    for &n in sizes {
+    let cells = sizes.iter().map(|&n| {
         let truth = curve(n as f64);
-        let rounds: Vec<Vec<f64>> = (0..design.rounds)
-            .map(|_| {
-                let mut round = (design.round_effect * normal(random)).exp();
-                if Some(&n) == sizes.last() && random.f64() < design.scattered {
-                    round *= 4.5;
-                }
-                (0..design.samples).map(|_| truth * round * noise.draw(random)).collect()
-            })
-            .collect();
+        let rounds = (0..design.rounds).map(|_| {
+            let mut round = (design.round_effect * normal(random)).exp();
+            if Some(&n) == sizes.last() && random.f64() < design.scattered {
+                round *= 4.5;
+            }
+            (0..design.samples).map(|_| truth * round * noise.draw(random)).collect()
+        });
+        (n, rounds.collect())
+    });
+    let cells: Vec<Cells> = cells.collect();
+    judge(&cells, random)
+}
+
+/// The samples of each round at a point.
+type Cells = (u64, Vec<Vec<f64>>);
+
+/// The growth of these samples, by the same steps as those of a run.
+fn judge(cells: &[Cells], random: &mut Rng) -> Growth {
+    let (mut points, mut fastest, mut replicates) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, rounds) in cells {
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
         let Resampled { estimate, replicates: drawn } =
             median_over_rounds(&slices, REPLICATES, random).unwrap();
         let error = (estimate.high / estimate.low).ln() / (2.0 * 1.96);
-        points.push(GrowthPoint { point: n, median: estimate.value, error });
-        fastest.push(fastest_tenth(n, &slices).unwrap());
+        points.push(GrowthPoint { point: *n, median: estimate.value, error });
+        fastest.push(fastest_tenth(*n, &slices).unwrap());
         replicates.push(drawn);
     }
     let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
@@ -110,30 +119,36 @@ fn grow(
     classify_by(&points, &fastest, exponent(&pairs, &slices))
 }
 
-/// How often the verdict was right, and how often wrong.
-#[derive(Clone, Copy, Debug)]
+/// How often the verdict was the class itself, several classes with it, excluded it, or was open.
+#[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     right: u64,
+    among: u64,
     wrong: u64,
+    undecided: u64,
 }
 
 /// Verdicts on a curve of `class` whose intercept is `intercept` times its growth at the low end.
 ///
 /// A curve that rises by less than ×1.3 over its whole range is constant for all practical purposes,
 /// whatever its formula: then both names are right. That is log n with a large intercept: ×1.27.
+/// *Does not grow* is wrong of any other.
 fn tally(class: Class, intercept: f64, sizes: &[u64], noise: Noise, design: Design) -> Tally {
     let offset = intercept * growth_of(class, sizes[0] as f64);
     let curve = |n: f64| offset + growth_of(class, n);
     let flat = curve(sizes[sizes.len() - 1] as f64) / curve(sizes[0] as f64) < 1.3;
-    let mut tally = Tally { right: 0, wrong: 0 };
+    let mut tally = Tally::default();
     for seed in 0..REPETITIONS {
         let mut random = Rng::with_seed(seed * 7919 + class as u64);
-        let verdict = grow(curve, sizes, noise, design, &mut random).class;
-        if verdict == class || (flat && verdict == Class::Constant) {
-            tally.right += 1;
-        } else if verdict != Class::Undecided {
-            tally.wrong += 1;
-        }
+        let growth = grow(curve, sizes, noise, design, &mut random);
+        *match growth.class {
+            Class::Undecided => &mut tally.undecided,
+            found if found == class => &mut tally.right,
+            Class::Constant | Class::DoesNotGrow if flat => &mut tally.right,
+            Class::DoesNotGrow => &mut tally.wrong,
+            _ if growth.classes.contains(&class) => &mut tally.among,
+            _ => &mut tally.wrong,
+        } += 1;
     }
     tally
 }
@@ -221,23 +236,13 @@ fn a_flat_fast_mode_does_not_make_a_growing_series_constant() {
     for (name, draw) in mixtures {
         let constant = (0..REPETITIONS).filter(|&seed| {
             let mut random = Rng::with_seed(seed);
-            let (mut points, mut fastest, mut replicates) = (vec![], vec![], vec![]);
+            let mut cells: Vec<Cells> = Vec::new();
             for &n in SIZES {
                 let mut sample =
                     |_| draw(n as f64, &mut random) * (0.03 * normal(&mut random)).exp();
-                let rounds: Vec<Vec<f64>> =
-                    (0..5).map(|_| (0..20).map(&mut sample).collect()).collect();
-                let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-                let resampled = median_over_rounds(&slices, REPLICATES, &mut random).unwrap();
-                let Estimate { value, low, high } = resampled.estimate;
-                let error = (high / low).ln() / (2.0 * 1.96);
-                points.push(GrowthPoint { point: n, median: value, error });
-                fastest.push(fastest_tenth(n, &slices).unwrap());
-                replicates.push(resampled.replicates);
+                cells.push((n, (0..5).map(|_| (0..20).map(&mut sample).collect()).collect()));
             }
-            let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
-            let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
-            let growth = classify_by(&points, &fastest, exponent(&pairs, &slices));
+            let growth = judge(&cells, &mut random);
             growth.class == Class::Constant && growth.factor > 1.4
         });
         assert_eq!(constant.count(), 0, "{name}");
@@ -282,11 +287,11 @@ fn a_step_of_the_cache_leaves_a_line_linear() {
         let (mut right, mut wrong) = (0, 0);
         for seed in 0..REPETITIONS {
             let mut random = Rng::with_seed(seed);
-            match grow(curve, SIZES, Noise::Even(0.05), USUAL, &mut random).class {
-                Class::Linear => right += 1,
-                Class::Undecided => {}
-                _ => wrong += 1,
-            }
+            let growth = grow(curve, SIZES, Noise::Even(0.05), USUAL, &mut random);
+            right += u64::from(growth.class == Class::Linear);
+            wrong += u64::from(
+                growth.class != Class::Undecided && !growth.classes.contains(&Class::Linear),
+            );
         }
         println!("×{factor} from {step_at}: right {right}, wrong {wrong}");
         assert!(wrong <= WRONG_MAX && right >= 180, "×{factor} at {step_at}: {right}, {wrong}");
@@ -331,10 +336,10 @@ fn measured_curves_of_poll_are_linear() {
 }
 
 #[test]
-fn a_curve_that_falls_or_wanders_is_undecided() {
+fn a_curve_falls_and_one_that_wanders_is_undecided() {
     let mut random = Rng::with_seed(1);
     let falling = grow(|n| 1e6 / n, SIZES, Noise::Even(0.05), USUAL, &mut random);
-    assert_eq!((falling.class, falling.reason), (Class::Undecided, Some(GrowthReason::Falls)));
+    assert_eq!((falling.class, falling.reason), (Class::Falls, None));
     let half_decades = |n: f64| (n.log10() * 2.0).round() as u64;
     let wander = |n: f64| if half_decades(n).is_multiple_of(2) { 1.0 } else { 40.0 };
     let wandering = grow(wander, SIZES, Noise::Even(0.05), USUAL, &mut random);
@@ -357,4 +362,222 @@ fn thin_evidence_is_undecided_with_the_reason() {
     assert_eq!(reason(&[100, 500, 2000], quiet), short(20.0));
     let wide = reason(SIZES, Noise::Even(4.0));
     assert!(matches!(wide, GrowthReason::IntervalTooWide { .. }), "{wide:?}");
+}
+
+/// Quick runs of poll on a virtual machine with two CPUs, with other work on it: a point, the usual deviation
+/// of a sample's logarithm within a round, and the medians of rounds in microseconds.
+type Recorded = (u64, f64, [f64; 16]);
+
+/// select under some load; ten thousand sockets are beyond the cache.
+const CALM_SELECT: [Recorded; 7] = [
+    (
+        10,
+        0.02,
+        [
+            1.18, 1.21, 1.22, 1.22, 1.22, 1.24, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25, 1.28,
+            1.28, 1.28,
+        ],
+    ),
+    (
+        30,
+        0.02,
+        [
+            1.84, 1.86, 1.95, 1.96, 1.97, 1.99, 2.0, 2.04, 2.04, 2.07, 2.07, 2.07, 2.09, 2.09,
+            2.11, 2.11,
+        ],
+    ),
+    (
+        100,
+        0.01,
+        [
+            5.26, 5.32, 5.34, 5.35, 5.36, 5.37, 5.37, 5.38, 5.41, 5.45, 5.5, 5.52, 5.52, 5.52,
+            5.58, 5.59,
+        ],
+    ),
+    (
+        300,
+        0.01,
+        [
+            13.4, 14.1, 14.1, 14.1, 14.4, 14.5, 14.6, 14.8, 14.9, 14.9, 14.9, 14.9, 14.9, 15.0,
+            15.0, 15.0,
+        ],
+    ),
+    (
+        1000,
+        0.03,
+        [
+            43.8, 46.8, 46.9, 47.2, 47.3, 47.8, 47.8, 48.1, 48.4, 48.4, 48.6, 49.1, 49.1, 49.3,
+            49.4, 51.8,
+        ],
+    ),
+    (
+        3000,
+        0.92,
+        [
+            430.0, 444.0, 449.0, 450.0, 453.0, 455.0, 461.0, 461.0, 465.0, 475.0, 480.0, 482.0,
+            487.0, 493.0, 514.0, 551.0,
+        ],
+    ),
+    (
+        10000,
+        0.24,
+        [
+            1800.0, 2030.0, 9080.0, 9580.0, 9920.0, 13100.0, 13400.0, 17400.0, 17500.0, 17900.0,
+            19200.0, 19900.0, 21900.0, 21900.0, 22400.0, 114000.0,
+        ],
+    ),
+];
+/// poll with six compilers for each CPU.
+const BUSY_POLL: [Recorded; 7] = [
+    (
+        10,
+        0.01,
+        [
+            1.02, 1.04, 1.04, 1.05, 1.09, 1.09, 1.1, 1.1, 1.1, 1.12, 1.13, 1.13, 1.14, 1.16, 1.16,
+            1.2,
+        ],
+    ),
+    (
+        30,
+        0.01,
+        [
+            1.73, 1.76, 1.77, 1.84, 1.85, 1.85, 1.85, 1.86, 1.88, 1.89, 1.91, 1.91, 1.94, 1.95,
+            1.96, 2.07,
+        ],
+    ),
+    (
+        100,
+        0.01,
+        [
+            4.92, 4.95, 4.98, 5.0, 5.13, 5.14, 5.17, 5.23, 5.26, 5.32, 5.32, 5.35, 5.35, 5.43,
+            5.45, 5.56,
+        ],
+    ),
+    (
+        300,
+        0.01,
+        [
+            12.8, 13.1, 13.8, 13.8, 13.8, 13.9, 13.9, 14.1, 14.1, 14.2, 14.2, 14.2, 14.2, 14.2,
+            14.2, 14.6,
+        ],
+    ),
+    (
+        1000,
+        0.04,
+        [
+            42.2, 42.4, 43.5, 44.1, 45.8, 45.9, 46.0, 46.1, 46.2, 46.5, 47.0, 47.0, 47.0, 47.8,
+            49.0, 49.6,
+        ],
+    ),
+    (
+        3000,
+        0.50,
+        [
+            448.0, 495.0, 521.0, 529.0, 792.0, 839.0, 994.0, 1020.0, 1140.0, 1170.0, 1530.0,
+            1580.0, 1760.0, 1930.0, 2030.0, 15900.0,
+        ],
+    ),
+    (
+        10000,
+        0.18,
+        [
+            7970.0, 20000.0, 20000.0, 27800.0, 34000.0, 36000.0, 36000.0, 36000.0, 40000.0,
+            41600.0, 44000.0, 46000.0, 53600.0, 124000.0, 240000.0, 418000.0,
+        ],
+    ),
+];
+/// epoll, in all of these runs.
+const EPOLL: [Recorded; 7] = [
+    (
+        10,
+        0.02,
+        [
+            0.803, 0.81, 0.811, 0.818, 0.819, 0.844, 0.851, 0.86, 0.864, 0.895, 0.896, 0.898,
+            0.899, 0.901, 0.907, 0.925,
+        ],
+    ),
+    (
+        30,
+        0.03,
+        [
+            0.794, 0.843, 0.845, 0.849, 0.849, 0.855, 0.875, 0.878, 0.892, 0.897, 0.9, 0.901,
+            0.902, 0.904, 0.917, 0.977,
+        ],
+    ),
+    (
+        100,
+        0.02,
+        [
+            0.831, 0.849, 0.85, 0.85, 0.854, 0.858, 0.878, 0.878, 0.886, 0.89, 0.898, 0.898, 0.9,
+            0.902, 0.914, 0.929,
+        ],
+    ),
+    (
+        300,
+        0.02,
+        [
+            0.858, 0.861, 0.881, 0.889, 0.899, 0.899, 0.899, 0.9, 0.903, 0.904, 0.906, 0.925,
+            0.932, 0.934, 0.939, 0.941,
+        ],
+    ),
+    (
+        1000,
+        0.02,
+        [
+            0.812, 0.853, 0.853, 0.856, 0.863, 0.869, 0.878, 0.882, 0.883, 0.899, 0.902, 0.902,
+            0.91, 0.919, 0.96, 0.973,
+        ],
+    ),
+    (
+        3000,
+        0.02,
+        [
+            0.811, 0.821, 0.86, 0.877, 0.877, 0.885, 0.887, 0.888, 0.898, 0.901, 0.904, 0.905,
+            0.905, 0.926, 0.931, 0.949,
+        ],
+    ),
+    (
+        10000,
+        0.02,
+        [
+            0.818, 0.862, 0.874, 0.881, 0.886, 0.887, 0.9, 0.903, 0.903, 0.911, 0.915, 0.927,
+            0.931, 0.953, 0.983, 0.992,
+        ],
+    ),
+];
+
+/// How many verdicts on series of `count` recorded rounds are among these.
+fn recorded(rounds: &[Recorded], count: usize, verdicts: [Class; 2]) -> u64 {
+    let right = (0..REPETITIONS).filter(|&seed| {
+        let mut random = Rng::with_seed(seed);
+        let cells: Vec<Cells> = rounds
+            .iter()
+            .map(|&(point, deviation, medians)| {
+                let rounds = (0..count).map(|_| {
+                    let median = medians[random.usize(..medians.len())];
+                    (0..20).map(|_| median * (deviation * normal(&mut random)).exp()).collect()
+                });
+                (point, rounds.collect())
+            })
+            .collect();
+        verdicts.contains(&judge(&cells, &mut random).class)
+    });
+    right.count() as u64
+}
+
+/// 99 % of the repetitions.
+const ALMOST_ALL: u64 = REPETITIONS * 99 / 100;
+
+#[test]
+fn recorded_rounds_of_poll_are_at_least_linear_and_those_of_epoll_do_not_grow() {
+    let linear = [Class::Linear, Class::AtLeastLinear];
+    let flat = [Class::Constant, Class::DoesNotGrow];
+    for count in [3, 9] {
+        for (name, rounds, verdicts) in
+            [("select", CALM_SELECT, linear), ("poll", BUSY_POLL, linear), ("epoll", EPOLL, flat)]
+        {
+            let right = recorded(&rounds, count, verdicts);
+            assert!(right >= ALMOST_ALL, "{name}, {count} rounds: {right}");
+        }
+    }
 }

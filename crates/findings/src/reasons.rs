@@ -1,7 +1,9 @@
 //! Reasons as parts of sentences: what follows `because`, without a full stop.
 
 use crate::format;
-use analysis::{Class, ComparisonReason, Estimate, GrowthReason, ScalingReason, TrendReason};
+use analysis::{
+    Class, ComparisonReason, Estimate, GrowthReason, Remedy, ScalingReason, TrendReason,
+};
 
 /// `two points are too few`.
 pub fn growth(reason: &GrowthReason) -> String {
@@ -19,7 +21,6 @@ pub fn growth(reason: &GrowthReason) -> String {
             format!("the points span only a factor of {}", format::significant(*factor))
         }
         GrowthReason::NoExponent => "its exponent could not be found".into(),
-        GrowthReason::Falls => "it falls".into(),
         GrowthReason::IntervalTooWide { point } => {
             format!("the interval at {} is too wide", format::count(*point))
         }
@@ -29,29 +30,25 @@ pub fn growth(reason: &GrowthReason) -> String {
         GrowthReason::RivalClasses { classes } => rivals(classes),
         GrowthReason::NoClassFits => "no order of growth comes close to its figures".into(),
         GrowthReason::FlatExceptStep => "it is flat but for a step, or noise".into(),
-        GrowthReason::BentLineOrLinearithmic => {
-            "n log n is more than its intervals can tell from a bent line".into()
-        }
-        GrowthReason::SinglePointDecides { point } => {
-            format!("the verdict hangs on the figure at {}", format::count(*point))
-        }
-        GrowthReason::LinearithmicPossible { wide_point: None } => {
-            "n log n can't be excluded".into()
-        }
-        GrowthReason::LinearithmicPossible { wide_point: Some(point) } => {
-            let point = format::count(*point);
-            format!("n log n can't be excluded: the interval at {point} is too wide")
-        }
+    }
+}
+
+/// `more rounds (--rounds)`.
+pub const fn remedy(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::MoreRounds => "more rounds (--rounds)",
+        Remedy::MorePoints => "more points (--points)",
+        Remedy::WiderRange => "points further apart (--points)",
     }
 }
 
 fn rivals(classes: &[Class]) -> String {
     match classes {
-        [first, second] => {
-            let [first, second] = [*first, *second].map(format::class);
-            format!("{first} and {second} explain its figures about as well")
+        [first, .., last] => {
+            let [first, last] = [*first, *last].map(format::class);
+            format!("{first} to {last} explain its figures")
         }
-        _ => "several orders of growth explain its figures about as well".into(),
+        _ => "several growth classes explain its figures".into(),
     }
 }
 

@@ -41,9 +41,13 @@ pub enum Tone {
 impl From<Class> for Tone {
     fn from(class: Class) -> Self {
         match class {
-            Class::Constant | Class::Logarithmic => Self::Low,
-            Class::SquareRoot | Class::Linear => Self::Middle,
-            Class::Linearithmic | Class::Quadratic => Self::High,
+            Class::Constant | Class::DoesNotGrow | Class::Falls | Class::Logarithmic => Self::Low,
+            Class::SquareRoot
+            | Class::SlowerThanLinear
+            | Class::AtMostLinear
+            | Class::Linear
+            | Class::AtLeastLinear => Self::Middle,
+            Class::Linearithmic | Class::Quadratic | Class::FasterThanLinear => Self::High,
             Class::Undecided => Self::Open,
         }
     }

@@ -352,7 +352,7 @@ fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
     let [mode] = told.as_slice() else { panic!("{told:?}") };
     assert!(mode.starts_with("dynamic has two modes from "), "{mode}");
     assert!(mode.contains("to 5,000 processes: 60 % of the samples lie on the lower ("), "{mode}");
-    assert!(mode.contains("µs), 40 % on the upper (linear, "), "{mode}");
+    assert!(mode.contains("µs), 40 % on the upper (at least linear, "), "{mode}");
     assert!(mode.ends_with("rounds 2 and 5 are on the upper."), "{mode}");
     assert!(sentences(&run, Kind::Step).is_empty());
     let tables = analyse(&run).tables;

@@ -109,6 +109,7 @@ fn with_long_names() -> (record::Run, findings::Conclusions) {
             let Some(first) = row.cells.first().and_then(Option::as_ref) else { continue };
             row.growth = Some(analysis::Growth {
                 class: analysis::Class::Linear,
+                classes: vec![analysis::Class::Linear],
                 factor: 13.2,
                 from: first.point,
                 to: 10 * first.point,

@@ -11,27 +11,29 @@ use crate::{
 };
 use record::FailureReason;
 
-/// Another growth class, where both runs are decided.
+/// Another growth class, where no class is left in both runs.
 pub(super) fn growth(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.growth.as_ref()?, new.growth.as_ref()?);
-    let decided = |growth: &Growth| growth.class != Class::Undecided;
     let same_range = (before.from, before.to) == (after.from, after.to);
-    if !decided(before) || !decided(after) || !same_range || alike(before, after, [base, new]) {
+    let [left_before, left_after] = [(before, base), (after, new)].map(classes_left);
+    let direction = if left_before.last()? < left_after.first()? {
+        Direction::Worse
+    } else if left_after.last()? < left_before.first()? {
+        Direction::Better
+    } else {
         return None;
-    }
-    let direction = if after.class > before.class { Direction::Worse } else { Direction::Better };
-    Some((direction, ChangeDetail::Growth { base: before.clone(), new: after.clone() }))
+    };
+    let detail = ChangeDetail::Growth { base: before.clone(), new: after.clone() };
+    same_range.then_some((direction, detail))
 }
 
-/// Whether two orders of growth are one, as far as is known: of few points, and where it says so, linear
-/// stands for n log n too.
-fn alike(before: &Growth, after: &Growth, rows: [&Row; 2]) -> bool {
-    let line = |growth: &Growth| matches!(growth.class, Class::Linear | Class::Linearithmic);
-    let known = |growth: &Growth, row: &Row| {
-        growth.reason.is_none() && row.cells.iter().flatten().count() >= POINTS_MIN
-    };
-    let sure = known(before, rows[0]) && known(after, rows[1]);
-    before.class == after.class || (line(before) && line(after) && !sure)
+/// The classes that are not excluded, ascending. With few points linear covers n log n.
+fn classes_left((growth, row): (&Growth, &Row)) -> Vec<Class> {
+    let few = row.cells.iter().flatten().count() < POINTS_MIN;
+    match growth.classes.as_slice() {
+        [Class::Linear] if few => vec![Class::Linear, Class::Linearithmic],
+        classes => classes.to_vec(),
+    }
 }
 
 /// Another trend, where both runs are decided.

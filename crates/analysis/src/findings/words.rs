@@ -11,6 +11,12 @@ pub fn class(class: Class) -> &'static str {
         Class::Linear => "linear",
         Class::Linearithmic => "n log n",
         Class::Quadratic => "quadratic",
+        Class::DoesNotGrow => "does not grow",
+        Class::Falls => "falls",
+        Class::SlowerThanLinear => "slower than linear",
+        Class::AtMostLinear => "at most linear",
+        Class::AtLeastLinear => "at least linear",
+        Class::FasterThanLinear => "faster than linear",
         Class::Undecided => "undecided",
     }
 }
@@ -166,7 +172,8 @@ pub fn exponent_with_interval(estimate: Estimate) -> String {
 /// The exponent of a growth with its interval. None from zero on, unless nothing grows: there most of a
 /// series may be what does not grow, and then a line has an exponent of a third.
 pub fn exponent_of(growth: &Growth) -> Option<String> {
-    let says_something = growth.from > 0 || growth.class == Class::Constant;
+    let says_something =
+        growth.from > 0 || matches!(growth.class, Class::Constant | Class::DoesNotGrow);
     growth.exponent.filter(|_| says_something).map(exponent_with_interval)
 }
 

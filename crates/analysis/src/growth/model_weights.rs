@@ -64,16 +64,17 @@ pub const CANDIDATES: [Class; 6] = [
     Class::Quadratic,
 ];
 
-/// g(n) of `class`; 1 for a constant. Of nothing nothing has grown: there a curve is its intercept.
+/// g(n) of one of the [`CANDIDATES`]; 1 for a constant. At zero a curve is its intercept.
 pub fn growth_of(class: Class, n: f64) -> f64 {
     match class {
-        Class::Constant | Class::Undecided => 1.0,
+        Class::Constant => 1.0,
         _ if n <= 0.0 => 0.0,
         Class::Logarithmic => n.ln(),
         Class::SquareRoot => n.sqrt(),
         Class::Linear => n,
         Class::Linearithmic => n * n.ln(),
         Class::Quadratic => n * n,
+        _ => 1.0,
     }
 }
 

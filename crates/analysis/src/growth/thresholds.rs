@@ -12,6 +12,13 @@ pub const ERROR_MAX: f64 = 0.3;
 /// Standard error of a median's logarithm from which it may lie between two modes: then the fastest samples
 /// are judged as well. Source: simulated.
 pub const ERROR_OF_MODES: f64 = 0.1;
+/// Where no class fits, the exponent of each of the last [`CLIMBING_GAPS`] gaps from which a series grows at
+/// least linearly. Source: simulated.
+pub const CLIMBING_SLOPE: f64 = 0.75;
+/// See [`CLIMBING_SLOPE`]: one gap may be a cache's edge.
+pub const CLIMBING_GAPS: usize = 3;
+/// The error of a figure that was measured once, as a logarithm.
+pub const SINGLE_FIGURE_ERROR: f64 = 0.2;
 /// With fewer samples the fastest tenth is one or two lucky ones.
 pub const FASTEST_TENTH_SAMPLES_MIN: usize = 20;
 /// Errors beyond the medians' own intervals, as standard deviations of a logarithm, evenly spaced on a

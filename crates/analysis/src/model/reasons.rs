@@ -3,7 +3,7 @@
 use super::{Class, Estimate};
 use serde::Serialize;
 
-/// Why a growth class is undecided, or what the class leaves open.
+/// Why a growth class is undecided.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum GrowthReason {
@@ -25,8 +25,6 @@ pub enum GrowthReason {
     },
     /// The exponent has no estimate.
     NoExponent,
-    /// The series falls.
-    Falls,
     /// The interval at one point is too wide.
     IntervalTooWide {
         /// The point.
@@ -37,27 +35,42 @@ pub enum GrowthReason {
         /// How many points.
         points: usize,
     },
-    /// Several classes explain the figures about equally well.
+    /// Slower and faster classes than linear explain the figures.
     RivalClasses {
-        /// The one or two with the largest weights, the larger first; may be empty.
+        /// Those that are not excluded, ascending: slower and faster ones than linear.
         classes: Vec<Class>,
     },
     /// No class comes close to the figures.
     NoClassFits,
     /// The series is flat except for a step or noise.
     FlatExceptStep,
-    /// The intervals are too wide to tell n log n from a bent line.
-    BentLineOrLinearithmic,
-    /// Without one point another class would be decisive.
-    SinglePointDecides {
-        /// The point.
-        point: u64,
-    },
-    /// The verdict is linear, but n log n is possible too.
-    LinearithmicPossible {
-        /// The point whose interval is too wide to exclude it, if that is why.
-        wide_point: Option<u64>,
-    },
+}
+
+impl GrowthReason {
+    /// What to measure for a decision; `None` where no run decides it.
+    pub const fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::TooFewPoints { .. } | Self::SeveralClasses { .. } => Some(Remedy::MorePoints),
+            Self::NoFigures | Self::NotPositive | Self::NoExponent => None,
+            Self::RangeTooShort { .. } => Some(Remedy::WiderRange),
+            Self::IntervalTooWide { .. }
+            | Self::RivalClasses { .. }
+            | Self::NoClassFits
+            | Self::FlatExceptStep => Some(Remedy::MoreRounds),
+        }
+    }
+}
+
+/// What to measure where the figures leave a verdict open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// The same with more rounds, on a quiet machine.
+    MoreRounds,
+    /// More points between the first and the last.
+    MorePoints,
+    /// Points further apart.
+    WiderRange,
 }
 
 /// Why a trend is undecided, or what it rests on where its two ends alone leave it undecided.

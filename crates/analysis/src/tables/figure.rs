@@ -4,7 +4,7 @@ use crate::gather::places::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth::exponent::exponent;
 use crate::growth::model_weights::GrowthPoint;
-use crate::growth::{classify_by, fastest_tenth, or_linear};
+use crate::growth::{classify_by, fastest_tenth};
 use crate::pairs::crossover;
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
@@ -75,7 +75,7 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.
-pub(crate) fn growth(figures: &[&Figure], trajectory: bool) -> Option<Growth> {
+pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
@@ -91,9 +91,7 @@ pub(crate) fn growth(figures: &[&Figure], trajectory: bool) -> Option<Growth> {
     let replicates: Vec<&[f64]> =
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
     let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
-    let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
-    let from_zero = points[0].point == 0;
-    Some(if trajectory || from_zero { or_linear(growth, &points) } else { growth })
+    Some(classify_by(&points, &fastest, exponent(&pairs, &replicates)))
 }
 
 /// Standard error of the logarithm of a median, from its interval; 0 when there is none.

@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
-use analysis::{Basis, Class};
+use analysis::{Basis, Class, GrowthReason};
 
 pub use analysis::Growth;
 
@@ -40,18 +40,25 @@ impl FindingKind for Growth {
         let exponent = exponent.unwrap_or_default();
         let range = format!("from {} to {} {}", count(self.from), count(self.to), names.axis());
         let because = self.reason.as_ref().map(reasons::growth).unwrap_or_default();
-        let (basis, doubt) = match self.basis {
-            Basis::Medians if because.is_empty() => ("", String::new()),
-            Basis::Medians => ("", format!(" Yet {because}.")),
-            Basis::FastestTenth => (
-                " by the fastest tenth of its samples",
-                format!(" Its medians leave it undecided: {because}."),
-            ),
+        let basis = match self.basis {
+            Basis::Medians => "",
+            Basis::FastestTenth => " by the fastest tenth of its samples",
+        };
+        let doubt = if because.is_empty() {
+            String::new()
+        } else {
+            format!(" Its medians leave it undecided: {because}.")
         };
         let verdict = match self.class {
             Class::Constant => format!(" is {class}{basis}: {factor}{exponent}.{doubt}"),
+            Class::DoesNotGrow | Class::Falls => {
+                format!(" {class}{basis}: {factor} {range}{exponent}.{doubt}")
+            }
             Class::Undecided => {
-                format!(" is {class}: {factor} {range}{exponent}, because {because}.")
+                let remedy = self.reason.as_ref().and_then(GrowthReason::remedy);
+                let remedy = remedy.map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
+                let remedy = remedy.unwrap_or_default();
+                format!(" is {class}: {factor} {range}{exponent}, because {because}.{remedy}")
             }
             _ => format!(" is {class}{basis}: {factor} {range}{exponent}.{doubt}"),
         };

@@ -54,6 +54,10 @@ fn judged(analysis: &Analysis) -> Proof {
                 let reason = growth.reason.as_ref().map(reasons::growth).unwrap_or_default();
                 wrong.push(format!("{curve} is undecided, because {reason}"));
             }
+            _ if growth.classes.contains(&class) => {
+                undecided += 1;
+                wrong.push(format!("{curve} is {}", findings::format::class(named)));
+            }
             _ => wrong.push(format!("{curve} is named {named:?}")),
         }
     }

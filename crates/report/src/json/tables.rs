@@ -1,6 +1,8 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
-use analysis::{ComparisonOutcome, Growth, Modes, Rate, Row, Scaling, SubjectComparison, Table};
+use analysis::{
+    ComparisonOutcome, Growth, GrowthReason, Modes, Rate, Row, Scaling, SubjectComparison, Table,
+};
 use findings::{Data, reasons};
 use serde_json::{Value, json};
 
@@ -47,6 +49,7 @@ pub(super) fn explain_finding(value: &mut Value, data: &Data) {
 
 fn explain_growth(value: &mut Value, growth: &Growth) {
     value["because"] = because(growth.reason.as_ref().map(reasons::growth));
+    value["remedy"] = json!(growth.reason.as_ref().and_then(GrowthReason::remedy));
 }
 
 fn explain_modes(value: &mut Value, modes: &Modes) {

@@ -71,11 +71,10 @@ pub(crate) fn basis(row: &Row) -> Option<String> {
         return Some(reasons::trend(reason));
     }
     let growth = row.growth.as_ref()?;
-    let reason = growth.reason.as_ref()?;
-    Some(match growth.basis {
-        Basis::Medians => reasons::growth(reason),
-        Basis::FastestTenth => "by the fastest tenth of its samples".into(),
-    })
+    match growth.basis {
+        Basis::Medians => growth.reason.as_ref().map(reasons::growth),
+        Basis::FastestTenth => Some("by the fastest tenth of its samples".into()),
+    }
 }
 
 /// The notes of the rows, equal ones once: `epoll-edge and sigio: edge-triggered, …`.

@@ -34,7 +34,7 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
         }
         ChangeDetail::Medians { ratio } => format!(
             "{subject} is {} by its medians, {}, but not by its best tenth: a part of its operations \
-             changed, or a neighbour disturbed one of the runs; turns tell which (--interleave).",
+             changed, or a neighbour disturbed one of the runs; turns tell which (`knee ab`).",
             verdict(ratio),
             with_interval(ratio)
         ),

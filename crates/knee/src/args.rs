@@ -2,8 +2,9 @@
 //!
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
+use crate::commands::ab::flags::Ab;
 use crate::commands::advise::flags::Advise;
-use crate::commands::compare::flags::{self, Compare};
+use crate::commands::compare::flags::Compare;
 use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
@@ -52,7 +53,9 @@ pub enum Command {
     /// Write the HTML report of one run, or of several overlaid
     Report(Report),
     /// Compare two runs: what is faster, slower or the same, and what else changed
-    Compare(Box<Compare>),
+    Compare(Compare),
+    /// Measure two programs or environments in turns, and compare them
+    Ab(Box<Ab>),
     /// Show the runs of a workload over time, and where a level changed
     History(Box<History>),
     /// Export a run for other programs: as a table, a gnuplot script, Markdown, …
@@ -112,8 +115,6 @@ pub fn command() -> clap::Command {
             .into_iter()
             .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
     });
-    let line =
-        line.mut_subcommand("compare", |command| flags::adapted(command.args(flags.clone())));
     line.mut_subcommand("run", |run| {
         run.args(flags)
             .mut_arg("workloads", |arg| {
@@ -147,12 +148,28 @@ where
         (Command::Run(run), Some((_, given))) => {
             Command::Run(Run { parameters: given_parameters(given), ..run })
         }
-        (Command::Compare(mut ask), Some((_, given))) => {
-            ask.run.parameters = given_parameters(given);
-            Command::Compare(ask)
+        (Command::Ab(ab), _) => {
+            let Command::Run(measured) = parse(&run_words(&ab.run))? else {
+                return Err(Trouble::usage("after `--` come workloads and flags of `knee run`"));
+            };
+            let never = [
+                (measured.json && ab.judgement.markdown, "--json with --markdown"),
+                (measured.resume.is_some(), "--resume"),
+                (measured.like.is_some(), "--like"),
+                (measured.plan, "--plan"),
+            ];
+            if let Some((_, flag)) = never.into_iter().find(|(given, _)| *given) {
+                return Err(Trouble::usage(format!("{flag} can't be used with `knee ab`")));
+            }
+            Command::Ab(Box::new(Ab { measured, ..*ab }))
         }
         (command, _) => command,
     })
+}
+
+/// The words after `--` of `knee ab`, as a command line of `knee run`.
+fn run_words(words: &[OsString]) -> Vec<OsString> {
+    ["knee", "run"].into_iter().map(OsString::from).chain(words.iter().cloned()).collect()
 }
 
 /// A workload's name and one of its parameters.

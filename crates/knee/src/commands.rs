@@ -1,11 +1,11 @@
 //! The commands, one file each.
 
+pub mod ab;
 pub mod advise;
 pub mod compare;
 pub mod exchange;
 pub mod generate;
 pub mod history;
-pub mod interleave;
 pub mod list;
 pub mod machine;
 mod record_file;

@@ -44,8 +44,10 @@ fn unknown(named: &str) -> Option<String> {
     let words: Vec<&str> =
         named.split_whitespace().skip(1).filter(|word| *word != "help").collect();
     let whole = command();
+    // After `--` come the words of another command.
+    let words = words.split(|word| *word == "--").next().unwrap_or_default();
     let mut current = &whole;
-    for word in &words {
+    for word in words {
         match current.find_subcommand(word) {
             Some(command) => current = command,
             None => break,

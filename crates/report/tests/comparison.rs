@@ -130,7 +130,7 @@ fn assumptions_and_models_are_named() {
     }
     let text = terminal(&pair(&runs, &comparison), &wide);
     assert!(text.contains("A model computed both"), "{text}");
-    for word in ["of a tenth", "one after the other", "--interleave CMD"] {
+    for word in ["of a tenth", "one after the other", "knee ab CMD"] {
         assert!(!text.contains(word), "{word}: {text}");
     }
 }

@@ -57,7 +57,7 @@ struct Way {
 
 const WAYS: [Way; 2] = [
     Way { name: "apart", about: "One after the other", turns: false },
-    Way { name: "turns", about: "In turns (`--interleave`)", turns: true },
+    Way { name: "turns", about: "In turns (`knee ab`)", turns: true },
 ];
 
 /// What was asked for.
@@ -245,8 +245,7 @@ impl Bench<'_> {
         let (suite, page) =
             (self.scratch.path().join("knee.toml"), self.scratch.path().join("x.html"));
         fs::write(&suite, SUITE)?;
-        let words: &[&str] =
-            if self.way.turns { &["compare", "--interleave", "env SIDE=new"] } else { &["run"] };
+        let words: &[&str] = if self.way.turns { &["ab", "env SIDE=new", "--"] } else { &["run"] };
         let mut command = self.command(words);
         command.arg("--config").arg(&suite).args(["--suite", "compare"]);
         command.arg("--record").arg(&self.record).arg("-o").arg(&page);

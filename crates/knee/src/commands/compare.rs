@@ -1,115 +1,131 @@
-//! `knee compare`: two runs beside each other, and whether a gate lets the new one through.
+//! `knee compare`: two runs next to each other, and whether a gate lets the new one through.
 
 mod baseline;
 pub mod flags;
 mod verdict;
 
-use crate::commands::compare::flags::{Compare, MARGIN};
-use crate::commands::{interleave, read, record_path, report};
+use crate::commands::{read, record_path, report};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files;
 use crate::output::{print, print_exactly, style};
-use ::record::{Run, RunState};
+use ::record::{Run, RunRef};
 use ::report::comparison::{self, Pair};
 use analysis::compare::{Comparison, Terms};
-use std::path::Path;
+use flags::{Compare, Judgement, MARGIN, Output};
+use std::path::{Path, PathBuf};
 
 /// Compares two runs; or only names one.
-pub fn compare(ask: &Compare, command: Vec<String>) -> Result<Exit, Trouble> {
-    let record = record_path(&ask.run.record_file).ok();
-    if let Some(page) = &ask.run.output {
-        report::check(page, record.as_deref())?;
+pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
+    check(&compare.judgement, &compare.output)?;
+    if let (Some(name), Some(run)) = (&compare.judgement.save_baseline, single_run(compare)) {
+        refuse_comparing_flags(compare)?;
+        return print(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
     }
-    if let Some(name) = &ask.save_baseline {
-        baseline::check(name)?;
-        if let Some(run) = named_only(ask) {
-            nothing_else(ask)?;
-            return print(&baseline::save(ask, name, run)?).map(|()| Exit::Done);
-        }
-    }
-    let (base, new) = runs(ask, command)?;
-    let terms = Terms { margin: ask.margin, across: ask.across, all: ask.run.all };
-    let comparison = analysis::compare::compare(&base, &new, &terms)
-        .map_err(|refused| Trouble::usage(format!("these can't be compared: {refused}")))?;
-    let interrupted = [&base, &new].iter().any(|run| run.summary.state != RunState::Complete);
-    let exit = match verdict::exit(ask.fail_on, &comparison) {
-        _ if interrupted && ask.interleave.is_some() => Exit::Interrupted,
-        // Measured and told, but not wholly recorded: why was said.
-        _ if ask.interleave.is_some() && new.summary.number == 0 => Exit::Failed,
-        exit => exit,
-    };
-    conclude(ask, (base, new), &comparison, exit)
+    let (base, new) = runs(compare)?;
+    let comparison = compared(&base, &new, compare.across, &compare.judgement, &compare.output)?;
+    let exit = verdict::exit(compare.judgement.fail_on, &comparison);
+    let holder = holder(compare)?;
+    conclude(&compare.judgement, &compare.output, (base, new), &comparison, exit, &holder, None)
 }
 
-/// Writes the page and the name, and says what came of it. What is printed comes last: a reader that has
-/// gone away changes nothing of the rest.
-fn conclude(
-    ask: &Compare,
+/// Refuses a page that can't be written and a name that can't be given, before anything is measured.
+pub fn check(judgement: &Judgement, output: &Output) -> Result<(), Trouble> {
+    if let Some(page) = &output.page {
+        report::check(page, record_path(&output.record_file).ok().as_deref())?;
+    }
+    judgement.save_baseline.as_deref().map_or(Ok(()), baseline::check)
+}
+
+/// Compares `base` with `new`.
+pub fn compared(
+    base: &Run,
+    new: &Run,
+    across: bool,
+    judgement: &Judgement,
+    output: &Output,
+) -> Result<Comparison, Trouble> {
+    let terms = Terms { margin: judgement.margin, across, all: output.all };
+    analysis::compare::compare(base, new, &terms)
+        .map_err(|refused| Trouble::usage(format!("these can't be compared: {refused}")))
+}
+
+/// How a comparison ends: what its gate says of it.
+pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
+    verdict::exit(judgement.fail_on, comparison)
+}
+
+/// Writes the page and the name of the new run, which the record `holder` has, and then the comparison:
+/// a reader that has gone away changes nothing of the rest.
+pub fn conclude(
+    judgement: &Judgement,
+    output: &Output,
     (base, new): (Run, Run),
     comparison: &Comparison,
     exit: Exit,
+    holder: &Path,
+    recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
-    let text = told(ask, &Pair { base: &base, new: &new, comparison });
-    let mut notes = recorded(ask, &base, &new);
-    if let Some(name) = &ask.save_baseline {
+    let text = text(judgement, output, &Pair { base: &base, new: &new, comparison });
+    let mut notes = recorded.unwrap_or_default();
+    if let Some(name) = &judgement.save_baseline {
         let note = match exit {
-            Exit::Done => baseline::save_number(ask, name, &new)?,
+            Exit::Done => baseline::save_number(holder, name, &new)?,
             _ => format!("Baseline {name}: left as it was\n"),
         };
         notes.push_str(&note);
     }
-    if let Some(page) = &ask.run.output {
-        write(page, ask, vec![base, new], comparison)?;
+    if let Some(page) = &output.page {
+        write(page, output, vec![base, new], comparison)?;
         notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
     }
-    let said = if ask.run.json || ask.markdown {
-        // Standard output is for whoever reads that form.
+    let printed = if output.json || judgement.markdown {
+        // Standard output has that form alone.
         notes.lines().for_each(complain);
         print_exactly(&text)
     } else {
         let gap = if notes.is_empty() { "" } else { "\n" };
         print(&[&text, gap, &notes].concat())
     };
-    if let Some(why) = verdict::why(ask.fail_on, exit, comparison) {
+    if let Some(why) = verdict::why(judgement.fail_on, exit, comparison) {
         complain(&format!("knee: {why}"));
     }
-    match said {
+    match printed {
         Err(trouble) if exit == Exit::Done => Err(trouble),
         _ => Ok(exit),
     }
 }
 
 /// The comparison in the form that was asked for.
-fn told(ask: &Compare, pair: &Pair) -> String {
-    if ask.run.json {
+fn text(judgement: &Judgement, output: &Output, pair: &Pair) -> String {
+    if output.json {
         format!("{:#}\n", comparison::json(pair))
-    } else if ask.markdown {
+    } else if judgement.markdown {
         comparison::markdown(pair)
     } else {
-        comparison::terminal(pair, &style(ask.run.all))
+        comparison::terminal(pair, &style(output.all))
     }
 }
 
 /// The run that is to be named, where nothing is to be compared.
-fn named_only(ask: &Compare) -> Option<&str> {
-    let alone = ask.baseline.is_none() && ask.interleave.is_none();
-    match ask.run.workloads.as_slice() {
-        [] if alone => Some("last"),
-        [only] if alone => Some(only),
+fn single_run(compare: &Compare) -> Option<&str> {
+    match compare.runs.as_slice() {
+        [] if compare.baseline.is_none() => Some("last"),
+        [only] if compare.baseline.is_none() => Some(only),
         _ => None,
     }
 }
 
-/// Where a run is only named, nothing is asked for that needs a comparison.
-fn nothing_else(ask: &Compare) -> Result<(), Trouble> {
+/// Where a run is only named, no flag needs a comparison.
+fn refuse_comparing_flags(compare: &Compare) -> Result<(), Trouble> {
+    let (judgement, output) = (&compare.judgement, &compare.output);
     let flags = [
-        (ask.fail_on.is_some(), "--fail-on"),
-        (ask.markdown, "--markdown"),
-        (ask.run.json, "--json"),
-        (ask.run.output.is_some(), "--output"),
-        (ask.run.all, "--all"),
-        (ask.across, "--across"),
-        ((ask.margin - MARGIN).abs() > f64::EPSILON, "--margin"),
+        (judgement.fail_on.is_some(), "--fail-on"),
+        (judgement.markdown, "--markdown"),
+        (output.json, "--json"),
+        (output.page.is_some(), "--output"),
+        (output.all, "--all"),
+        (compare.across, "--across"),
+        ((judgement.margin - MARGIN).abs() > f64::EPSILON, "--margin"),
     ];
     let Some((_, flag)) = flags.into_iter().find(|(given, _)| *given) else { return Ok(()) };
     Err(Trouble::usage(format!(
@@ -118,20 +134,16 @@ fn nothing_else(ask: &Compare) -> Result<(), Trouble> {
     )))
 }
 
-/// Both runs, from the record or measured now.
-fn runs(ask: &Compare, command: Vec<String>) -> Result<(Run, Run), Trouble> {
-    if let Some(with) = &ask.interleave {
-        return interleave::interleaved(&ask.run, with, command);
-    }
-    let named = &ask.run.workloads;
-    let (base, new) = match (&ask.baseline, named.as_slice()) {
-        (Some(name), []) => (baseline::run(ask, name)?, "last"),
-        (Some(name), [new]) => (baseline::run(ask, name)?, new.as_str()),
+/// Both runs, from the record.
+fn runs(compare: &Compare) -> Result<(Run, Run), Trouble> {
+    let (base, new) = match (&compare.baseline, compare.runs.as_slice()) {
+        (Some(name), []) => (baseline::run(&compare.output, name)?, "last"),
+        (Some(name), [new]) => (baseline::run(&compare.output, name)?, new.as_str()),
         (None, [base]) => (base.clone(), "last"),
         (None, [base, new]) => (base.clone(), new.as_str()),
         (None, []) => {
             return Err(Trouble::usage(
-                "which runs? `knee compare BASE [NEW]`, --baseline NAME, or --interleave CMD WORKLOAD",
+                "which runs? `knee compare BASE [NEW]`, or --baseline NAME",
             ));
         }
         (Some(_), more) => {
@@ -147,7 +159,8 @@ fn runs(ask: &Compare, command: Vec<String>) -> Result<(Run, Run), Trouble> {
             )));
         }
     };
-    let (base, new) = (read(&base, &ask.run.record_file)?, read(new, &ask.run.record_file)?);
+    let file = &compare.output.record_file;
+    let (base, new) = (read(&base, file)?, read(new, file)?);
     if base.summary.id == new.summary.id {
         return Err(Trouble::usage(format!(
             "both are run {} ({}); name another, or measure one: `knee run`",
@@ -157,27 +170,23 @@ fn runs(ask: &Compare, command: Vec<String>) -> Result<(Run, Run), Trouble> {
     Ok((base, new))
 }
 
-/// Where runs that were measured just now are found again.
-fn recorded(ask: &Compare, base: &Run, new: &Run) -> String {
-    let numbers = [base.summary.number, new.summary.number];
-    match record_path(&ask.run.record_file) {
-        Ok(file) if ask.interleave.is_some() && numbers.iter().all(|number| *number > 0) => {
-            let [base, new] = numbers;
-            format!("Record: {} (runs {base} and {new})\n", file.display())
-        }
-        _ => String::new(),
-    }
+/// The record that the new run is in: that of its own name, or the one in use.
+fn holder(compare: &Compare) -> Result<PathBuf, Trouble> {
+    let given = compare.runs.len() + usize::from(compare.baseline.is_some());
+    let new = compare.runs.last().filter(|_| given == 2);
+    let new = new.map(|name| RunRef::parse(name)).transpose()?;
+    new.and_then(|new| new.file).map_or_else(|| record_path(&compare.output.record_file), Ok)
 }
 
 /// Writes the page of both, whole or not at all.
 fn write(
     file: &Path,
-    ask: &Compare,
+    output: &Output,
     runs: Vec<Run>,
     comparison: &Comparison,
 ) -> Result<(), Trouble> {
     // The record may have come to be since the file was looked at.
-    report::check(file, record_path(&ask.run.record_file).ok().as_deref())?;
+    report::check(file, record_path(&output.record_file).ok().as_deref())?;
     let analysed = runs.into_iter().map(|run| {
         let conclusions = findings::conclude(&run);
         (run, conclusions)

@@ -15,10 +15,11 @@ use crate::originals;
 use crate::output::{print, print_json, style};
 use crate::progress::Progress;
 use ::record::{
-    Archive, HOST_NAME, HostDifference, HostRole, Outcome, Run, RunState, RunSummary, SqliteArchive,
+    Archive, HOST_NAME, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
+    SqliteArchive,
 };
 use ::report::json::Samples;
-use engine::{Settings, Stop, Unsaved};
+use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::Conclusions;
 use std::path::{Path, PathBuf};
 
@@ -84,11 +85,8 @@ fn begun(
     {
         return Err(Trouble::usage(error.to_string()));
     }
-    let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &settings.clock);
+    let mut run = new_run(asked, plan, command, &settings.clock);
     run.summary.labels = labels;
-    if let Some(name) = &asked.host_name {
-        run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
-    }
     let claim = Claim::new(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
@@ -102,6 +100,15 @@ fn begun(
         }
     };
     Ok(ClaimedRun { run, archive, _claim: claim })
+}
+
+/// A run of `plan` without cells, on a machine of the name that was given.
+pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
+    let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
+    if let Some(name) = &asked.host_name {
+        run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
+    }
+    run
 }
 
 /// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.

@@ -242,10 +242,8 @@ fn what_can_t_be_compared_is_refused_in_one_line() {
         (&["2", "3", "--margin", "5"], "`5` is not a percentage"),
         (&["2", "3", "--fail-on", "slow"], "did you mean slower?"),
         (&["2", "3", "--json", "--markdown"], "cannot be used with"),
-        (&["2", "3", "--points", "1,2"], "--interleave"),
+        (&["2", "3", "--points", "1,2"], "there is no --points"),
         (&["2", "3", "--resume=2"], "--resume"),
-        (&["--interleave", "env", "--like", "poller-bench"], "cannot be used with"),
-        (&["--interleave", "env", "--baseline", "main"], "cannot be used with"),
         (&["--save-baseline", "a\tb"], "is no name for a baseline"),
         (&["1", "--fail-on", "slower", "--save-baseline", "gate"], "--fail-on compares, but"),
         (&["--save-baseline", "gate", "--markdown"], "--markdown compares, but"),
@@ -283,8 +281,8 @@ fn another_machine_is_another_matter_unless_it_is_asked_for() {
 #[test]
 fn both_are_measured_in_turns() {
     let knee = Knee::new();
-    let words = ["--interleave", "env KNEE_MADE_UP=1", "null"];
-    let came = compared(&knee, &[&words[..], &TINY[..]].concat());
+    let words = ["ab", "env KNEE_MADE_UP=1", "--", "null"];
+    let came = knee.run(&[&words[..], &TINY[..]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     let (base, new) = (run(&knee, 1), run(&knee, 2));
     assert_eq!((&base.plan.beside, &new.plan.beside), (&new.summary.id, &base.summary.id));
@@ -294,7 +292,7 @@ fn both_are_measured_in_turns() {
     // And again from the record.
     let again = compared(&knee, &["1", "2"]);
     assert!(again.code == Some(0) && again.out.contains("Their cells took turns"), "{again:?}");
-    let came = compared(&knee, &["--interleave", "/xyzzy/knee", "null"]);
+    let came = knee.run(&["ab", "/xyzzy/knee", "--", "null"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");
 }
 
@@ -307,16 +305,13 @@ fn help_says_what_each_flag_is_for() {
         "[RUN]...",
         "--save-baseline <NAME>",
         "--fail-on <WHAT>",
-        "With --interleave, as of `knee run`:",
-        "--points <NUMBERS>",
-        "--active <VALUES>",
         "[default: 5%]",
         "knee compare --baseline main --fail-on slower",
     ];
     for part in wanted {
         assert!(help.contains(part), "no {part}: {help}");
     }
-    for part in ["--resume", "--like"] {
+    for part in ["--resume", "--like", "--points"] {
         assert!(!help.contains(part), "{part}: {help}");
     }
     let codes = knee.run(&["--help"]).out;

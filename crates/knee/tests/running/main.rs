@@ -3,9 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ab;
 mod budget;
 mod build;
-mod interleave;
 mod like;
 mod lock;
 mod pipetest;

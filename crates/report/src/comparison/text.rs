@@ -215,7 +215,7 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     } else {
         (
             "taking turns removes what changes from run to run, and more rounds narrow the intervals",
-            format!("knee compare --interleave CMD WORKLOAD --rounds {rounds}"),
+            format!("knee ab CMD -- WORKLOAD --rounds {rounds}"),
         )
     };
     Some(Warning { what: format!("{undecided} of {total} series {are} undecided: {why}"), remedy })

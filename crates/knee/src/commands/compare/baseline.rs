@@ -1,10 +1,10 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
-use super::flags::Compare;
+use super::flags::Output;
 use crate::commands::{nothing_yet, record_path};
 use crate::exit::Trouble;
 use ::record::{Archive, Run, RunRef, SqliteArchive};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether this may be a name: something that a line can show.
 pub fn check(name: &str) -> Result<(), Trouble> {
@@ -16,10 +16,10 @@ pub fn check(name: &str) -> Result<(), Trouble> {
 }
 
 /// Names the run that is meant by `run`, and says so.
-pub fn save(ask: &Compare, name: &str, run: &str) -> Result<String, Trouble> {
+pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     let meant = RunRef::parse(run)?;
-    let named = meant.file.is_some() || ask.run.record_file.file.is_some();
-    let file = meant.file.map_or_else(|| record_path(&ask.run.record_file), Ok)?;
+    let named = meant.file.is_some() || output.record_file.file.is_some();
+    let file = meant.file.map_or_else(|| record_path(&output.record_file), Ok)?;
     // Opening it to write would make one where there is none.
     let number = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.resolve(&meant.run))
@@ -27,23 +27,14 @@ pub fn save(ask: &Compare, name: &str, run: &str) -> Result<String, Trouble> {
     set(&file, name, number)
 }
 
-/// Names a run that was compared, in the record that holds it.
-pub fn save_number(ask: &Compare, name: &str, run: &Run) -> Result<String, Trouble> {
-    let file = holder(ask)?;
+/// Names a run that was compared, in the record that has it.
+pub fn save_number(holder: &Path, name: &str, run: &Run) -> Result<String, Trouble> {
     if run.summary.number == 0 {
         return Err(Trouble::failed(format!(
             "baseline {name} is not saved: the run is not recorded"
         )));
     }
-    set(&file, name, run.summary.number)
-}
-
-/// The record that the new run is in: that of its own name, or the one in use.
-fn holder(ask: &Compare) -> Result<PathBuf, Trouble> {
-    let named = ask.run.workloads.last().filter(|_| ask.interleave.is_none());
-    let given = ask.run.workloads.len() + usize::from(ask.baseline.is_some());
-    let meant = named.filter(|_| given == 2).map(|name| RunRef::parse(name)).transpose()?;
-    meant.and_then(|meant| meant.file).map_or_else(|| record_path(&ask.run.record_file), Ok)
+    set(holder, name, run.summary.number)
 }
 
 fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
@@ -58,9 +49,9 @@ fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
 }
 
 /// The number of the run that has this name in the record in use.
-pub fn run(ask: &Compare, name: &str) -> Result<String, Trouble> {
-    let file = record_path(&ask.run.record_file)?;
-    let named = ask.run.record_file.file.is_some();
+pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
+    let file = record_path(&output.record_file)?;
+    let named = output.record_file.file.is_some();
     let known = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;

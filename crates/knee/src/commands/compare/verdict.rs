@@ -30,7 +30,7 @@ pub fn why(fail_on: Option<FailOn>, exit: Exit, of: &Comparison) -> Option<Strin
             "nothing could be decided (exit 4); more rounds would tell more"
         }
         (Exit::Inconclusive, _) => {
-            "nothing could be decided (exit 4); more rounds or --interleave would tell more"
+            "nothing could be decided (exit 4); more rounds or `knee ab` would tell more"
         }
         (Exit::Done, Some(_)) => return unseen(of),
         _ => return None,
@@ -153,9 +153,9 @@ mod tests {
     fn turns_are_not_advised_to_who_took_turns() {
         let mut of = of(Verdict::Undecided, Verdict::Undecided);
         let why = |of: &Comparison| why(Some(FailOn::Slower), Exit::Inconclusive, of).unwrap();
-        assert!(why(&of).contains("--interleave"));
+        assert!(why(&of).contains("knee ab"));
         of.paired = true;
-        assert!(!why(&of).contains("--interleave"));
+        assert!(!why(&of).contains("knee ab"));
     }
 
     #[test]

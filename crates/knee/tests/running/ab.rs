@@ -14,7 +14,7 @@ fn runs(knee: &Knee) -> Vec<Run> {
 /// Something short, under `with`.
 fn compared(knee: &Knee, with: &str) -> Came {
     let words = ["--points", "16,32", "--subjects", "linear", "--rounds", "3", "--time", "1ms"];
-    let mut all = vec!["compare", "--interleave", with, "known"];
+    let mut all = vec!["ab", with, "--", "known"];
     all.extend(words);
     knee.run(&all)
 }
@@ -54,6 +54,20 @@ fn a_knee_may_stand_at_the_end_of_the_words() {
 }
 
 #[test]
+fn two_sides_are_base_and_new_and_the_machine_has_its_given_name() {
+    let knee = Knee::new();
+    let sides = ["ab", "env A=1", "env B=2", "--", "null", "--points", "1", "--rounds", "2"];
+    let came = knee.run(&[&sides[..], &["--time", "1ms", "--host-name", "lab-7"]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let runs = runs(&knee);
+    let labels = runs.iter().map(|run| run.summary.labels["workers"].as_str());
+    assert_eq!(labels.collect::<Vec<_>>(), ["env A=1", "env B=2"]);
+    for run in &runs {
+        assert_eq!(run.host_before.facts[record::HOST_NAME], "lab-7");
+    }
+}
+
+#[test]
 fn what_starts_no_knee_is_refused_in_one_line_before_anything_is_measured() {
     let knee = Knee::new();
     // A shell that stays is the parent of what it starts.
@@ -81,9 +95,9 @@ fn what_starts_no_knee_is_refused_in_one_line_before_anything_is_measured() {
 #[test]
 fn what_cannot_be_kept_or_is_no_plan_of_a_pair_is_refused_before_anything_is_measured() {
     let knee = Knee::new();
-    let pair = ["compare", "--interleave", "env X=1", "null", "--points", "1", "--time", "1ms"];
+    let pair = ["ab", "env X=1", "--", "null", "--points", "1", "--time", "1ms"];
     for (more, wanted) in [
-        (["--label", "workers=mine"].as_slice(), "--label workers: with --interleave it says"),
+        (["--label", "workers=mine"].as_slice(), "--label workers: knee ab writes"),
         (&["--label", "a=1", "--label", "a=2"], "--label a is said twice"),
         (&["--budget", "1s"], "leave out --budget and --precision"),
         (&["--plan"], "--plan"),
@@ -101,7 +115,7 @@ fn a_suite_with_a_budget_is_measured_whole() {
     let file = knee.folder.path().join("suite.toml");
     let suite = "[suite.a]\nworkloads = ['null']\nbudget = '1ms'\nprecision = '50%'\nrounds = 2";
     std::fs::write(&file, suite).unwrap();
-    let words = ["compare", "--interleave", "env X=1", "--suite", "a", "--time", "1ms", "--config"];
+    let words = ["ab", "env X=1", "--", "--suite", "a", "--time", "1ms", "--config"];
     let came = knee.run(&[&words[..], &[file.to_str().unwrap()]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.err.contains("the suite's budget and precision are left out"), "{came:?}");
@@ -112,18 +126,8 @@ fn a_suite_with_a_budget_is_measured_whole() {
 }
 
 /// More than any test waits for.
-const LONG: &[&str] = &[
-    "compare",
-    "--interleave",
-    "env X=1",
-    "null",
-    "--points",
-    "1,2",
-    "--rounds",
-    "500",
-    "--time",
-    "1ms",
-];
+const LONG: &[&str] =
+    &["ab", "env X=1", "--", "null", "--points", "1,2", "--rounds", "500", "--time", "1ms"];
 
 #[test]
 fn a_signal_ends_both_in_good_order_and_neither_goes_on_alone() {

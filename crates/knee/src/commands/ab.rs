@@ -1,0 +1,148 @@
+//! `knee ab`: two programs or environments, measured in turns, cell by cell, and compared.
+
+pub mod flags;
+mod side;
+
+use super::compare::{self, flags::Output};
+use super::{Claim, record_path, run};
+use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::progress::Progress;
+use ::record::{Archive, Run, RunState, SqliteArchive};
+use engine::{Settings, Side, Stop};
+use flags::Ab;
+use side::Workers;
+use std::path::Path;
+
+/// The label that says how the workers of a run were started.
+const WORKERS: &str = "workers";
+
+/// Measures both sides in turns, and compares them.
+pub fn ab(ab: &Ab, command: Vec<String>) -> Result<Exit, Trouble> {
+    let output = Output::from_run(&ab.measured);
+    compare::check(&ab.judgement, &output)?;
+    let (base, new) = in_turns(ab, command)?;
+    let comparison = compare::compared(&base, &new, false, &ab.judgement, &output)?;
+    let exit = match compare::exit(&ab.judgement, &comparison) {
+        _ if [&base, &new].iter().any(|run| run.summary.state != RunState::Complete) => {
+            Exit::Interrupted
+        }
+        // Measured and printed, but not wholly recorded: a line on standard error says why.
+        _ if new.summary.number == 0 => Exit::Failed,
+        exit => exit,
+    };
+    let record = record_path(&output.record_file)?;
+    let numbers = [base.summary.number, new.summary.number];
+    let recorded = numbers.iter().all(|number| *number > 0).then(|| {
+        let [base, new] = numbers;
+        format!("Record: {} (runs {base} and {new})\n", record.display())
+    });
+    compare::conclude(&ab.judgement, &output, (base, new), &comparison, exit, &record, recorded)
+}
+
+/// Measures the request twice, cell by cell in turns. Runs that are not wholly in the record come back
+/// with the number 0; a line on standard error says why.
+fn in_turns(ab: &Ab, command: Vec<String>) -> Result<(Run, Run), Trouble> {
+    let sides = workers(&ab.sides)?;
+    let measured = &ab.measured;
+    if measured.budget.is_some() || measured.precision.is_some() {
+        let what = "knee ab measures every round of both: leave out --budget and --precision";
+        return Err(Trouble::usage(what));
+    }
+    let labels = run::labels::labels(&measured.labels)?;
+    if labels.contains_key(WORKERS) {
+        let what = format!("--label {WORKERS}: knee ab writes how workers were started there");
+        return Err(Trouble::usage(format!("{what}; take another key")));
+    }
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    engine::raise_descriptors_max();
+    let file = record_path(&measured.record_file)?;
+    let (plan, secrets) = run::planned_in_turns(measured)?;
+    let mut settings = Settings::new(engine::calibrate(), stop);
+    settings.secrets = secrets;
+    for side in &sides {
+        side.try_out(&plan, &settings)?;
+    }
+    let [mut base, mut new] = sides.each_ref().map(|side| {
+        let mut run = run::new_run(measured, plan.clone(), command.clone(), &settings.clock);
+        run.summary.labels.extend(labels.clone());
+        run.summary.labels.insert(WORKERS.to_owned(), side.label());
+        run.summary.version = side.version();
+        run
+    });
+    base.plan.beside.clone_from(&new.summary.id);
+    new.plan.beside.clone_from(&base.summary.id);
+    let _claims = (Claim::new(&base.summary.id)?, Claim::new(&new.summary.id)?);
+    let archives = archives(&file, [&mut base, &mut new])?;
+    measure([&mut base, &mut new], archives, sides, &settings);
+    if [&base, &new].iter().any(|run| run.cells.is_empty()) {
+        return Err(Trouble::interrupted("interrupted before there was anything to compare"));
+    }
+    Ok((base, new))
+}
+
+/// The workers of base and new: where one side is named, the base is this knee.
+fn workers(typed: &[String]) -> Result<[Workers; 2], Trouble> {
+    match typed {
+        [new] => Ok([Workers::own(), Workers::through(new)?]),
+        [base, new] => Ok([Workers::through(base)?, Workers::through(new)?]),
+        _ => Err(Trouble::usage("name one or two sides: knee ab [BASE] NEW -- WORKLOAD")),
+    }
+}
+
+/// Measures both and says what the record could not take.
+fn measure(
+    [base, new]: [&mut Run; 2],
+    archives: Option<[SqliteArchive; 2]>,
+    workers: [Workers; 2],
+    settings: &Settings,
+) {
+    let mut progress = Progress::new(2 * base.plan.cells.len() as u64);
+    let [mut first, mut second] = archives.map_or([None, None], |archives| archives.map(Some));
+    let [base_starter, new_starter] = workers.map(|workers| workers.starter());
+    let sides = [
+        Side { run: &mut *base, archive: archive(&mut first), starter: base_starter },
+        Side { run: &mut *new, archive: archive(&mut second), starter: new_starter },
+    ];
+    let unsaved = engine::alternate(sides, settings, &mut progress);
+    progress.done();
+    for (side, unsaved) in ["base", "new run"].iter().zip(&unsaved) {
+        let Some(unsaved) = unsaved else { continue };
+        Trouble::failed(format!("the {side}: {}", run::lost(unsaved))).say();
+        base.summary.number = 0;
+        new.summary.number = 0;
+    }
+}
+
+fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn Archive> {
+    archive.as_mut().map(|archive| archive as &mut dyn Archive)
+}
+
+/// Begins both in the record. A file that is no record is refused before anything is measured; where
+/// only the disk is in the way, they are measured and printed all the same.
+fn archives(
+    file: &Path,
+    [base, new]: [&mut Run; 2],
+) -> Result<Option<[SqliteArchive; 2]>, Trouble> {
+    let begun = || -> Result<_, ::record::Error> {
+        let mut archives = [SqliteArchive::open(file)?, SqliteArchive::open(file)?];
+        let numbers = [archives[0].begin(base)?, archives[1].begin(new)?];
+        Ok((archives, numbers))
+    };
+    match begun() {
+        Ok((archives, numbers)) => {
+            [base.summary.number, new.summary.number] = numbers;
+            Ok(Some(archives))
+        }
+        Err(error) if names_the_wrong_thing(&error) => Err(Trouble::usage(error.to_string())),
+        Err(error) => {
+            complain(&format!("knee: these runs will be printed but not recorded: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// One side can't be used.
+fn refused(typed: &str, why: &str) -> Trouble {
+    Trouble::usage(format!("knee ab '{typed}': {why}"))
+}

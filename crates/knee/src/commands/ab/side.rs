@@ -1,0 +1,187 @@
+//! One side of `knee ab`: the words that its workers are started through.
+
+use super::refused;
+use crate::exit::Trouble;
+use ::record::{CellKey, Parameters, Plan};
+use engine::{Settings, Starter};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How the workers of one side are started.
+pub struct Workers {
+    /// The words as they were typed; none for workers of this knee.
+    typed: Option<String>,
+    /// The words, a knee at their end; empty for workers of this knee.
+    words: Vec<String>,
+}
+
+impl Workers {
+    /// Workers of the knee at hand.
+    pub fn own() -> Self {
+        Self { typed: None, words: Vec::new() }
+    }
+
+    /// Workers that are started through `typed`: words as a shell has them, at the end of which a knee is
+    /// started: the last word where that names one (`taskset -c 1 /old/knee`), else this knee
+    /// (`env MALLOC_ARENA_MAX=1`).
+    pub fn through(typed: &str) -> Result<Self, Trouble> {
+        Ok(Self { words: worker_words(typed)?, typed: Some(typed.to_owned()) })
+    }
+
+    /// What the record says of them.
+    pub fn label(&self) -> String {
+        let typed = self.typed.as_deref().map(str::trim).map(::record::without_user_info);
+        typed.map_or_else(|| "of this knee".to_owned(), Into::into)
+    }
+
+    /// The version of the knee that they are.
+    pub fn version(&self) -> String {
+        match self.typed {
+            Some(_) => version(&self.words).unwrap_or_else(|| "unknown".to_owned()),
+            None => env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// What starts them.
+    pub fn starter(&self) -> Starter {
+        match self.typed {
+            Some(_) => Starter::through(self.words.clone()),
+            None => Starter::own(),
+        }
+    }
+
+    /// Starts one worker, and refuses what starts none or measures otherwise than `plan` says.
+    pub fn try_out(&self, plan: &Plan, settings: &Settings) -> Result<(), Trouble> {
+        let Some(typed) = &self.typed else { return Ok(()) };
+        engine::try_out(&self.starter(), &nothing(), "times", settings)
+            .map_err(|why| refused(typed, &no_worker(&why, typed)))?;
+        same_workloads(plan, typed, &self.words)
+    }
+}
+
+/// The words that workers are started through, a knee at their end.
+fn worker_words(typed: &str) -> Result<Vec<String>, Trouble> {
+    let words = shlex::split(typed).ok_or_else(|| refused(typed, "a quote is not closed"))?;
+    let Some(last) = words.last() else {
+        return Err(refused(typed, "name what workers are to be started through: 'env X=1'"));
+    };
+    if names_a_knee(last) {
+        return Ok(words);
+    }
+    let this = this_knee().to_string_lossy().into_owned();
+    Ok(words.into_iter().chain([this]).collect())
+}
+
+/// Whether a word is the name of a knee: `knee`, `/old/knee`, `./knee-0.1`; no flag, no assignment.
+fn names_a_knee(word: &str) -> bool {
+    let (directory, name) = word.rsplit_once('/').unwrap_or(("", word));
+    let plain = |text: &str| !text.starts_with('-') && !text.contains('=');
+    name.starts_with("knee") && plain(name) && (plain(directory) || word.starts_with(['/', '.']))
+}
+
+/// A path of this program that other programs can start, also when its file was replaced meanwhile.
+fn this_knee() -> PathBuf {
+    let running = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
+    let inode = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    let file = std::env::current_exe().ok();
+    file.filter(|file| inode(file).is_some() && inode(file) == inode(&running)).unwrap_or(running)
+}
+
+/// A cell of nothing.
+fn nothing() -> CellKey {
+    CellKey {
+        workload: "null".to_owned(),
+        subject: "empty".to_owned(),
+        parameters: Parameters::new(),
+        point: 1,
+        round: 0,
+    }
+}
+
+/// What a knee that is started through `words` prints, if it starts.
+fn output(words: &[String], more: &[&str]) -> Option<String> {
+    let (program, rest) = words.split_first()?;
+    let mut command = Command::new(program);
+    command.args(rest).args(more).stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Its version: `0.1.0`.
+fn version(words: &[String]) -> Option<String> {
+    let output = output(words, &["--version"])?;
+    output.split_whitespace().nth(1).map(ToOwned::to_owned)
+}
+
+/// The other knee measures the same by the names of the plan's workloads, as far as its list shows.
+fn same_workloads(plan: &Plan, typed: &str, words: &[String]) -> Result<(), Trouble> {
+    let list = output(words, &["list", "workloads", "--json"]);
+    let list: Option<serde_json::Value> = list.and_then(|text| serde_json::from_str(&text).ok());
+    let Some(rows) = list.as_ref().and_then(|list| list["workloads"].as_array()) else {
+        return Ok(());
+    };
+    for ours in &plan.workloads {
+        let row = rows.iter().find(|row| row["name"] == ours.name.as_str());
+        let Some(row) = row else {
+            return Err(refused(typed, &format!("the knee there has no workload {}", ours.name)));
+        };
+        // A list without versions is older than this knee and has the first version of all.
+        let theirs = row["version"].as_u64().unwrap_or(1);
+        if theirs != u64::from(ours.version) {
+            let (name, version) = (&ours.name, ours.version);
+            let what = format!(
+                "the knee there measures {name} otherwise (version {theirs}, not {version})"
+            );
+            return Err(refused(typed, &what));
+        }
+    }
+    Ok(())
+}
+
+fn no_worker(why: &str, typed: &str) -> String {
+    if why.contains(engine::ORPHANED) {
+        let what =
+            "what it starts is no child of this knee: it has to become a knee, as `env` does";
+        return what.to_owned();
+    }
+    let why = why.strip_prefix("no worker could be started: ").unwrap_or(why);
+    let mut what = format!("no worker could be started through it: {why}");
+    let last = shlex::split(typed).and_then(|words| words.last().cloned()).unwrap_or_default();
+    if last.contains('/') && !names_a_knee(&last) {
+        what.push_str("; a knee at its end is known by a name that begins with knee");
+    }
+    what
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_knee_is_recognised_and_look_alikes_are_not() {
+        for knee in ["knee", "/old/knee", "./knee-0.1", "target/release/knee", "/a=b/knee"] {
+            assert!(names_a_knee(knee), "{knee}");
+        }
+        for word in
+            ["env", "X=/opt/knee", "knee=1", "--root=/x/knee", "1", "LD_PRELOAD=knee.so", ""]
+        {
+            assert!(!names_a_knee(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn words_are_split_as_a_shell_does_and_end_in_a_knee() {
+        let words = worker_words("env 'A=b c' /old/knee").unwrap();
+        assert_eq!(words, ["env", "A=b c", "/old/knee"]);
+        let words = worker_words(" taskset -c 1 ").unwrap();
+        assert_eq!(words[..3], ["taskset", "-c", "1"]);
+        assert_eq!(Path::new(&words[3]), std::env::current_exe().unwrap());
+        for wrong in ["", "  ", "env 'X=1"] {
+            assert!(
+                worker_words(wrong).unwrap_err().to_string().starts_with("knee ab '"),
+                "{wrong}"
+            );
+        }
+    }
+}

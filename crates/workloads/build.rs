@@ -28,6 +28,6 @@ fn compile(to: &Path, how: &[&str]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(said.lines().last().unwrap_or("it failed without a word").to_owned())
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(stderr.lines().last().unwrap_or("it failed without a word").to_owned())
 }

@@ -41,18 +41,18 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     known_axis(request, &workloads)?;
     let mut keys_by_workload = Vec::new();
     for workload in &workloads {
-        let request = &request.of(workload.about().name);
-        let sweep = Swept::of(request, *workload)?;
+        let request = &request.with_overrides(workload.about().name);
+        let sweep = Swept::new(request, *workload)?;
         plan.workloads.push(info(*workload, sweep.axis));
         keys_by_workload.push((workload.about(), sweep.keys(&mut plan)?));
     }
-    let places = keys_by_workload.iter().map(|(_, keys)| keys.len()).sum();
-    if places == 0 {
+    let cells = keys_by_workload.iter().map(|(_, keys)| keys.len()).sum();
+    if cells == 0 {
         return Err(RequestError::NotPossibleHere(nothing_left(&plan)));
     }
-    let mut keys = Vec::with_capacity(places);
+    let mut keys = Vec::with_capacity(cells);
     for (about, keys_of_one) in keys_by_workload {
-        let rounds = request.rounds_of(about, places);
+        let rounds = request.rounds_of(about, cells);
         plan.rounds = plan.rounds.max(rounds);
         keys.extend(keys_of_one.into_iter().map(|key| (key, rounds)));
     }
@@ -84,7 +84,7 @@ fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Work
     let cell_ms_max = workloads.iter().map(|row| row.about().usual.cell_ms_max).max();
     let keys = keys.iter().filter(|(key, _)| is_trajectory(&key.workload));
     let calls_ms = keys.map(|(key, _)| key.point.saturating_mul(call_ms_max(&key.workload)));
-    // What is told as averages measures something whole, and for no set time.
+    // A workload with averages measures something whole, and for no set time.
     let for_a_time = !plan.workloads.iter().all(|workload| workload.averages);
     let measuring_ms = if for_a_time { 10 * plan.measure_ms } else { 0 };
     cell_ms_max.unwrap_or(0) + measuring_ms + calls_ms.max().unwrap_or(0)
@@ -133,10 +133,10 @@ fn chosen(
     let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
     let mut chosen: Vec<&'static dyn Workload> = Vec::new();
     for name in &request.workloads {
-        let found = table.iter().find(|row| row.about().name == name);
-        let found = *found.ok_or_else(|| unknown("workload", name, &names, "knee list"))?;
+        let row = table.iter().find(|row| row.about().name == name);
+        let row = *row.ok_or_else(|| unknown("workload", name, &names, "knee list"))?;
         if !chosen.iter().any(|row| row.about().name == name) {
-            chosen.push(found);
+            chosen.push(row);
         }
     }
     Ok(chosen)
@@ -203,7 +203,7 @@ struct Swept<'a> {
 }
 
 impl<'a> Swept<'a> {
-    fn of(request: &'a RunRequest, workload: &'a dyn Workload) -> Result<Swept<'a>, RequestError> {
+    fn new(request: &'a RunRequest, workload: &'a dyn Workload) -> Result<Swept<'a>, RequestError> {
         let about = workload.about();
         let wanted = |parameter: &&Parameter| Some(parameter.name) == request.axis.as_deref();
         let own = |parameter: &&Parameter| parameter.name == about.axis;
@@ -267,7 +267,7 @@ impl<'a> Swept<'a> {
             None if request.points.is_empty() => {
                 let sweep = axis.sweep.as_ref().map_or(&axis.default, |sweep| &sweep.points);
                 (
-                    sweep.of(request.is_quick()).iter().map(|point| axis.read(point)).collect(),
+                    sweep.values(request.is_quick()).iter().map(|point| axis.read(point)).collect(),
                     "points",
                 )
             }
@@ -301,7 +301,7 @@ impl<'a> Swept<'a> {
         for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
             let asked = self.request.parameters.get(parameter.name).cloned();
             let defaults = || {
-                let typed = parameter.default.of(self.request.is_quick()).iter();
+                let typed = parameter.default.values(self.request.is_quick()).iter();
                 typed.map(|typed| parameter.read(typed)).collect()
             };
             let values =
@@ -349,7 +349,7 @@ impl<'a> Swept<'a> {
 
     /// The cell as its workload sees it.
     fn cell(&self, key: &CellKey) -> Cell {
-        Cell::of(self.workload.about(), self.axis.name, key, 0)
+        Cell::new(self.workload.about(), self.axis.name, key, 0)
     }
 
     /// Values as the record keeps them, each once.
@@ -410,12 +410,12 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
 }
 
 /// One line for a name that nobody knows, with the nearest ones.
-fn unknown(what: &str, name: &str, known: &[&str], list: &str) -> RequestError {
-    let near = nearest(name, known);
-    let hint = if near.is_empty() {
+fn unknown(what: &str, name: &str, names: &[&str], list: &str) -> RequestError {
+    let suggestions = nearest(name, names);
+    let hint = if suggestions.is_empty() {
         format!("`{list}` shows them all")
     } else {
-        format!("did you mean {}?", near.join(" or "))
+        format!("did you mean {}?", suggestions.join(" or "))
     };
     RequestError::Usage(format!("no {what} is called `{name}`; {hint}"))
 }

@@ -274,7 +274,7 @@ impl Probe {
         metric.operations += operations;
     }
 
-    /// Keeps every single operation's time in nanoseconds beside the figures of a metric that are quantiles
+    /// Keeps every single operation's time in nanoseconds with the figures of a metric that are quantiles
     /// of them.
     pub fn histogram<C: Counter>(&mut self, metric: &str, histogram: &Histogram<C>) {
         self.metric(metric).histogram = packed(histogram);
@@ -532,7 +532,8 @@ mod tests {
             laps.time(1, || ran_out(n + 1))
         };
         assert!(probe.trajectory_in_parts(20, &["open", "map"], Some("file"), in_parts).is_err());
-        let lengths = probe.metrics.iter().map(|of| (of.name.as_str(), of.samples.len()));
+        let lengths =
+            probe.metrics.iter().map(|metric| (metric.name.as_str(), metric.samples.len()));
         assert_eq!(
             lengths.collect::<Vec<_>>(),
             [("fork", 7), ("file", 6), ("open", 6), ("map", 6)],
@@ -552,12 +553,12 @@ mod tests {
             Ok(())
         };
         probe.trajectory_in_parts(50, &["a", "b"], Some("both"), in_parts).unwrap();
-        let of =
+        let metric =
             |name: &str| &probe.metrics.iter().find(|metric| metric.name == name).unwrap().samples;
         for n in 0..50 {
-            assert!((of("both")[n] - of("a")[n] - of("b")[n]).abs() < 0.01);
+            assert!((metric("both")[n] - metric("a")[n] - metric("b")[n]).abs() < 0.01);
         }
-        let mut sums = of("both").clone();
+        let mut sums = metric("both").clone();
         sums.sort_by(f64::total_cmp);
         assert!(sums[25] < 0.5e6, "the millisecond between them was counted: {sums:?}");
     }
@@ -565,8 +566,8 @@ mod tests {
     #[test]
     fn a_trajectory_may_stop_at_places_several_times() {
         let mut probe = probe();
-        let at = |place, laps: &mut Laps| {
-            laps.time(0, || if place > 20 { Err(Failure::new("no more")) } else { Ok(()) })
+        let at = |position, laps: &mut Laps| {
+            laps.time(0, || if position > 20 { Err(Failure::new("no more")) } else { Ok(()) })
         };
         assert!(probe.trajectory_at(&[10, 10, 20, 20, 25], &["request"], None, at).is_err());
         assert_eq!(probe.metrics[0].positions, [10, 10, 20, 20]);

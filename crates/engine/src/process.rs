@@ -48,7 +48,7 @@ pub(crate) fn wait_for_child_or_stdin(child: &Child) -> io::Result<bool> {
         let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&stdin, PollFlags::IN)];
         match poll(&mut fds, None) {
             Err(rustix::io::Errno::INTR) => continue,
-            other => other?,
+            result => result?,
         };
         if !fds[0].revents().is_empty() {
             return Ok(true);

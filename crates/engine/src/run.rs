@@ -173,8 +173,8 @@ fn order(plan: &Plan, key: CellKey, calibrated: &Calibrated, scratch: PathBuf) -
 
 /// The seed of a cell: the same for all subjects of a point and a round, so that their draws are the same.
 fn cell_seed(seed: u64, key: &CellKey) -> u64 {
-    let place = key.point.rotate_left(32) ^ u64::from(key.round);
-    fastrand::Rng::with_seed(seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
+    let salt = key.point.rotate_left(32) ^ u64::from(key.round);
+    fastrand::Rng::with_seed(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
 }
 
 /// The cell in the record's shape; none when it was cut off and so has not ended.
@@ -222,12 +222,12 @@ impl Pace {
     }
 
     pub fn add(&mut self, cell: &Cell) {
-        let place = (cell.key.workload.clone(), cell.key.point);
+        let group = (cell.key.workload.clone(), cell.key.point);
         self.done += 1;
-        if let Some(left) = self.left.get_mut(&place) {
+        if let Some(left) = self.left.get_mut(&group) {
             *left = left.saturating_sub(1);
         }
-        let took = self.took.entry(place).or_default();
+        let took = self.took.entry(group).or_default();
         took.0 += 1;
         took.1 += Duration::from_nanos(cell.elapsed_ns);
     }
@@ -236,13 +236,13 @@ impl Pace {
         let cells: u64 = self.took.values().map(|took| took.0).sum();
         let spent: Duration = self.took.values().map(|took| took.1).sum();
         let mean = |(count, sum): (u64, Duration)| sum.div_f64(count as f64);
-        let rest = self.left.iter().map(|(place, &count)| {
-            let each = self.took.get(place).copied().map_or_else(|| mean((cells, spent)), mean);
+        let rest = self.left.iter().map(|(group, &count)| {
+            let each = self.took.get(group).copied().map_or_else(|| mean((cells, spent)), mean);
             each.mul_f64(count as f64)
         });
         // An estimate from the first cells would be wrong most of the time.
-        let known = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
-        let left = (known && cells > 0).then(|| rest.sum());
+        let is_predictable = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
+        let left = (is_predictable && cells > 0).then(|| rest.sum());
         RunProgress { done: self.done, total: self.total, left }
     }
 }
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn all_subjects_of_a_point_and_round_draw_the_same() {
-        let other = CellKey { subject: "poll".into(), ..key(10, 1) };
-        assert_eq!(cell_seed(7, &key(10, 1)), cell_seed(7, &other));
+        let of_poll = CellKey { subject: "poll".into(), ..key(10, 1) };
+        assert_eq!(cell_seed(7, &key(10, 1)), cell_seed(7, &of_poll));
         let seeds: HashSet<u64> = [(10, 0), (10, 1), (100, 0), (100, 1)]
             .map(|(point, round)| cell_seed(7, &key(point, round)))
             .into();

@@ -43,7 +43,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     }
     // Records of knee before 0.1 named no axis: it was the workload's own.
     let axis = if order.axis.is_empty() { workload.about().axis } else { &order.axis };
-    let mut cell = Cell::of(workload.about(), axis, key, order.seed);
+    let mut cell = Cell::new(workload.about(), axis, key, order.seed);
     cell.scratch.clone_from(&order.scratch);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
     let before = open_descriptors();

@@ -19,5 +19,5 @@ pub fn is_fairness(metric: &MetricInfo) -> bool {
 
 /// Whether the metric is the longest wait of all.
 pub fn is_longest_wait(metric: &MetricInfo) -> bool {
-    metric.role() == MetricRole::LongestWait
+    metric.role() == MetricRole::MaxWait
 }

@@ -217,7 +217,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     assert_eq!(caveat.remedy, "knee run --resume");
     run.summary.origin = "import".into();
     assert!(analyse(&run).caveats[0].remedy.starts_with("resume it where it began"));
-    run.plan.beside = "fedcba9876543210".into();
+    run.plan.paired_with = "fedcba9876543210".into();
     assert_eq!(analyse(&run).caveats[0].remedy, "measure both again");
 }
 

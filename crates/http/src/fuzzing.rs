@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_expects_to_be_told_to_go_on_is() {
+    fn a_client_that_expects_100_continue_gets_it() {
         let (_directory, mut exchange) = exchange();
         let start = [&GET[..GET.len() - 2], b"Expect: 100-continue\r\n"].concat();
         let played =

@@ -86,7 +86,7 @@ pub(crate) enum Parsed<'a> {
 /// Reads the head at the beginning of `bytes`.
 ///
 /// However the bytes of a head arrive, the answer is the same in the end: once `Bad`, more bytes do
-/// not mend it.
+/// not fix it.
 pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
     if let Some(status) = too_long(bytes) {
         return Parsed::Bad(status);
@@ -335,7 +335,7 @@ mod tests {
     fn whole(head: &[u8]) -> Request<'_> {
         match parse(head) {
             Parsed::Whole { request, used } if used == head.len() => request,
-            other => panic!("{:?}: {other:?}", String::from_utf8_lossy(head)),
+            state => panic!("{:?}: {state:?}", String::from_utf8_lossy(head)),
         }
     }
 
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_told_apart() {
+    fn versions_are_distinguished() {
         let table = [
             ("GET / HTTP/1.0\r\n\r\n", None),
             ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", None),
@@ -553,10 +553,10 @@ mod tests {
             },
         );
         (head, any::<prop::sample::Index>(), prop::option::weighted(0.3, any::<u8>())).prop_map(
-            |(mut head, at, other)| {
-                if let Some(other) = other {
+            |(mut head, at, replacement)| {
+                if let Some(replacement) = replacement {
                     let at = at.index(head.len());
-                    head[at] = other;
+                    head[at] = replacement;
                 }
                 head
             },

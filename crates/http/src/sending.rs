@@ -90,7 +90,7 @@ fn send_head(socket: BorrowedFd<'_>, head: &[u8]) -> io::Result<(bool, usize)> {
     Ok((sent == head.len(), sent))
 }
 
-/// What was sent in all, where the file could not follow: the head is told, and the error comes again.
+/// What was sent in all, where the file could not follow: the head is counted, and the error comes again.
 fn after_head(head: usize, body: io::Result<usize>) -> io::Result<usize> {
     match body {
         Ok(body) => Ok(head + body),

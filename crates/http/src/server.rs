@@ -24,7 +24,7 @@ impl Server {
     ///
     /// # Errors
     /// Where an address, the directory, the mechanism or the log can't be had, or a setting is out of range:
-    /// in one line, with what mends it.
+    /// in one line, with what fixes it.
     #[expect(clippy::needless_pass_by_value, reason = "it is the server's from then on")]
     pub fn start(config: Config) -> Result<Server, Error> {
         if config.workers == 0 {

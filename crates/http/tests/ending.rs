@@ -1,4 +1,4 @@
-//! Limits that are reached, and servers that are told to end.
+//! Limits that are reached, and servers that are asked to end.
 
 mod common;
 

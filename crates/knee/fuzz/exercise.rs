@@ -59,9 +59,9 @@ pub fn suites(input: &[u8]) {
         Err(wrong) => {
             assert_one_line(&wrong.to_string());
             let lines: Vec<&str> = text.split('\n').collect();
-            let line = wrong.place.line.checked_sub(1).and_then(|line| lines.get(line));
+            let line = wrong.position.line.checked_sub(1).and_then(|line| lines.get(line));
             let line = line.unwrap_or_else(|| panic!("no such line: {wrong}"));
-            let column = wrong.place.column;
+            let column = wrong.position.column;
             assert!((1..=line.chars().count() + 1).contains(&column), "no such column: {wrong}");
         }
     }

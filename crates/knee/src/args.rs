@@ -195,7 +195,7 @@ fn flag(name: &'static str, workloads: &[Declared]) -> Arg {
     // A text may hold commas itself: several values are several flags.
     let text = workloads
         .iter()
-        .any(|(_, parameter)| matches!(parameter.values, Values::Text | Values::FolderOr(_)));
+        .any(|(_, parameter)| matches!(parameter.values, Values::Text | Values::DirectoryOr(_)));
     let several = if text { "the flag once for each" } else { "separated by commas" };
     let arg = Arg::new(name)
         .long(name)

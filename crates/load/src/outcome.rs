@@ -95,7 +95,8 @@ pub struct Errors {
     /// No local port was left.
     pub ports: u64,
     /// Anything else.
-    pub other: u64,
+    #[serde(rename = "other")]
+    pub unclassified: u64,
 }
 
 /// The kinds of errors: a name for each count of [`Errors`].
@@ -129,7 +130,7 @@ impl Errors {
             ("malformed", self.malformed),
             ("descriptors", self.descriptors),
             ("ports", self.ports),
-            ("other", self.other),
+            ("other", self.unclassified),
         ]
     }
 
@@ -147,13 +148,13 @@ impl Errors {
             Kind::Malformed => &mut self.malformed,
             Kind::Descriptors => &mut self.descriptors,
             Kind::Ports => &mut self.ports,
-            Kind::Other => &mut self.other,
+            Kind::Other => &mut self.unclassified,
         }
     }
 
-    pub(crate) fn add(&mut self, other: &Errors) {
-        let Errors { refused, reset, timeout, short, status, malformed, descriptors, ports, other } =
-            other;
+    pub(crate) fn add(&mut self, more: &Errors) {
+        let &Errors { refused, reset, timeout, short, status, malformed, .. } = more;
+        let &Errors { descriptors, ports, unclassified, .. } = more;
         self.refused += refused;
         self.reset += reset;
         self.timeout += timeout;
@@ -162,7 +163,7 @@ impl Errors {
         self.malformed += malformed;
         self.descriptors += descriptors;
         self.ports += ports;
-        self.other += other;
+        self.unclassified += unclassified;
     }
 }
 

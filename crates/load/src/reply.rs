@@ -131,8 +131,8 @@ impl Reply {
     #[inline]
     fn head(&mut self, input: &[u8], heads: &mut Heads) -> Result<Option<usize>, ()> {
         if self.head_start.is_empty() {
-            let known = heads.head.filter(|_| input.starts_with(&heads.bytes));
-            let head = match known {
+            let cached = heads.head.filter(|_| input.starts_with(&heads.bytes));
+            let head = match cached {
                 Some(head) => head,
                 None => match parse(input)? {
                     Some(head) => heads.keep(&input[..head.bytes], head),

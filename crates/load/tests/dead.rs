@@ -16,11 +16,11 @@ fn threads(server: &Server, count: usize) -> Holding {
 fn wait_for(wanted: usize, mut left: impl FnMut() -> usize) {
     let start = Instant::now();
     loop {
-        let found = left();
-        if found == wanted {
+        let remaining = left();
+        if remaining == wanted {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "{found} are left, not {wanted}");
+        assert!(start.elapsed() < Duration::from_secs(60), "{remaining} are left, not {wanted}");
         std::thread::yield_now();
     }
 }

@@ -1,4 +1,4 @@
-//! Loads of every shape, and every way in which they go wrong, against a server that does as told.
+//! Loads of every shape, and every way in which they go wrong, against a server that follows a script.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn a_load_ends_at_once_if_its_first_connection_is_refused_and_the_plan_says_so()
         };
         match load::run(&plan, &AtomicBool::new(false), None) {
             Err(load::Error::Refused(refused)) => assert_eq!(refused, address),
-            other => panic!("{shape:?}: {other:?}"),
+            outcome => panic!("{shape:?}: {outcome:?}"),
         }
     }
 }
@@ -193,7 +193,7 @@ fn unasked_bytes_are_malformed() {
 }
 
 #[test]
-fn nobody_there_is_refused_and_does_not_spin() {
+fn a_closed_port_refuses_and_does_not_spin() {
     let (_kept, address) = closed_port();
     let target = Target { address, host: "x".into(), path: "/".into() };
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
@@ -225,7 +225,7 @@ fn a_connection_that_fails_is_made_again() {
 }
 
 #[test]
-fn what_is_late_or_never_sent_is_said() {
+fn late_and_unsent_requests_are_reported() {
     // One connection, and nobody answers: the first request is under way, the others wait.
     let server = Server::start(|_| Answer::Silence);
     let plan = Plan {
@@ -348,7 +348,7 @@ fn a_plan_that_can_not_be_is_refused() {
         Plan { pin: vec![100_000], ..plan.clone() },
     ];
     for plan in wrong {
-        let said = load::run(&plan, &AtomicBool::new(false), None).unwrap_err().to_string();
-        assert!(!said.is_empty() && !said.contains('\n'), "{said}");
+        let message = load::run(&plan, &AtomicBool::new(false), None).unwrap_err().to_string();
+        assert!(!message.is_empty() && !message.contains('\n'), "{message}");
     }
 }

@@ -88,7 +88,7 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
             return;
         }
         let late = begun.elapsed() > PATIENCE;
-        assert!(!late, "more than 2 % beside the schedule's arithmetic each time: {figures:?}");
+        assert!(!late, "more than 2 % off the schedule's arithmetic each time: {figures:?}");
     }
 }
 

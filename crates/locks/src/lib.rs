@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a lock for 2 threads was asked for one seat more")]
-    fn more_seats_than_there_are_is_said() {
+    fn more_seats_than_there_are_is_an_error() {
         let lock = algorithms::mcs::Mcs::new(&Setup { seats: 2, spins: 0 });
         let _seats = [lock.seat(), lock.seat(), lock.seat()];
     }

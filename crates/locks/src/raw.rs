@@ -93,9 +93,9 @@ mod tests {
     fn holds<L: Constant>() {
         can_be_shared::<Mutex<Raw<L>, u32>>();
         let mutex = Mutex::<Raw<L>, u32>::new(0);
-        let held = mutex.try_lock().expect("nobody holds it");
+        let guard = mutex.try_lock().expect("nobody holds it");
         assert!(mutex.try_lock().is_none() && mutex.is_locked());
-        drop(held);
+        drop(guard);
         assert!(mutex.try_lock().is_some() && !mutex.is_locked());
         let rounds = if cfg!(miri) { 20 } else { 1_000 };
         std::thread::scope(|scope| {

@@ -140,7 +140,7 @@ mod tests {
         let all: Vec<(i64, Call)> = numbers().collect();
         for (number, call) in &all {
             assert_eq!(Call::of_number(*number), Some(*call));
-            assert_eq!(all.iter().filter(|(other, _)| other == number).count(), 1);
+            assert_eq!(all.iter().filter(|(twin, _)| twin == number).count(), 1);
         }
         assert_eq!(Call::of_number(-1), None);
     }

@@ -48,8 +48,8 @@ pub(crate) fn ratio(blocks: &[Block]) -> Option<Estimate> {
         .collect();
     replicates.sort_by(f64::total_cmp);
     let end = |share: f64| {
-        let place = (share * replicates.len() as f64) as usize;
-        replicates.get(place.min(replicates.len().saturating_sub(1))).copied().unwrap_or(value)
+        let index = (share * replicates.len() as f64) as usize;
+        replicates.get(index.min(replicates.len().saturating_sub(1))).copied().unwrap_or(value)
     };
     // Percentiles of few blocks are too narrow, by what Student's t is wider than the normal.
     let count = blocks.len() as f64;

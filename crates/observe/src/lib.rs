@@ -77,7 +77,7 @@ pub struct Observation {
     pub waiters: Vec<Waiter>,
     /// Samples that found no room; each is a wait that was not counted.
     pub lost: u64,
-    /// What has to be said besides.
+    /// Remarks besides the figures.
     pub remarks: Vec<Remark>,
 }
 
@@ -128,7 +128,7 @@ pub struct Watched {
     pub exact: bool,
 }
 
-/// What has to be said about an observation besides its figures.
+/// A remark on an observation, besides its figures.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Remark {
@@ -157,7 +157,7 @@ pub enum Remark {
         samples: u64,
     },
     /// Of the waits that returned any event, so many returned as many as they had room for: more
-    /// descriptors may have been active. Said of what returned most events.
+    /// descriptors may have been active. Reported for what returned most events.
     Full {
         /// Their share.
         share: f64,
@@ -210,7 +210,7 @@ impl fmt::Display for Remark {
 const FULL_SHARE: f64 = 0.05;
 
 impl Waiter {
-    /// What has to be said if its waits had too little room.
+    /// The remark for waits whose array was too small.
     fn full(&self) -> Option<Remark> {
         let productive = self.waits.saturating_sub(self.empty + self.failed);
         let share = self.full as f64 / productive.max(1) as f64;
@@ -226,7 +226,7 @@ impl Waiter {
 /// Watching takes three descriptors a thread: where it has many, raise the limit before.
 ///
 /// # Errors
-/// What is in the way, in one line that says how to mend it: see [`Trouble`].
+/// What is in the way, in one line that says how to fix it: see [`Trouble`].
 pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Observation, Trouble> {
     let process = process::Process::find(pid)?;
     let points = tracefs::Tracepoints::find()?;

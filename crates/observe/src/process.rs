@@ -251,7 +251,7 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
     }
 }
 
-/// Says of a process that may not be looked into whose it is, and what would mend that.
+/// For a process that may not be inspected: its owner, and how to get permission.
 fn not_ours(pid: u32, name: &str, owner: u32) -> Trouble {
     let user = geteuid();
     let (what, remedy): (String, &str) = if user.is_root() {
@@ -332,12 +332,12 @@ mod tests {
             let mut child = command.spawn().unwrap();
             let mut field_text = String::new();
             BufReader::new(child.stdout.take().unwrap()).read_line(&mut field_text).unwrap();
-            let found = Process::find(child.id());
+            let process = Process::find(child.id());
             // Its input ends, and so does it.
             drop(child.stdin.take());
             child.wait().unwrap();
             assert_eq!(field_text, "done\n", "it could not rename itself");
-            assert_eq!(found.unwrap().name, name);
+            assert_eq!(process.unwrap().name, name);
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Account {
     /// How often how many descriptors were watched, as the arguments say.
     bounds: BTreeMap<u32, u64>,
     /// A wait that was not seen to return, but was found.
-    found: Option<Entered>,
+    unreturned: Option<Entered>,
     /// When how many descriptors were watched, as the system says.
     pub sizes: Vec<Size>,
     /// Not before this is the size read again.
@@ -40,7 +40,7 @@ pub struct Account {
 pub struct Size {
     pub time_ns: u64,
     pub count: u64,
-    /// What the arguments said at that time.
+    /// What the arguments were at that time.
     pub bound: u64,
 }
 
@@ -87,12 +87,12 @@ impl Tally {
     }
 
     /// A thread was found in a wait.
-    pub fn found(&mut self, tid: u32, entered: Entered) {
+    pub fn waiting(&mut self, tid: u32, entered: Entered) {
         if entered.is_pause() {
             return;
         }
         let account = self.account(entered.key(tid));
-        account.found = Some(entered);
+        account.unreturned = Some(entered);
         account.threads.insert(tid);
     }
 
@@ -150,7 +150,7 @@ impl Account {
     }
 
     fn waiter(&self, key: Key, looked_s: f64, middle: &dyn Fn(u64) -> u64) -> Waiter {
-        let sum = |of: fn(&Sums) -> u64| self.slices.values().map(of).sum::<u64>();
+        let sum = |figure: fn(&Sums) -> u64| self.slices.values().map(figure).sum::<u64>();
         let waits = sum(|sums| sums.waits);
         let productive = self.slices.iter().filter(|(_, sums)| sums.productive > 0);
         let blocks = |below: &dyn Fn(u64, &Sums) -> Option<f64>| -> Vec<Block> {
@@ -189,9 +189,9 @@ impl Account {
         }
         let all = [Call::EpollWait, Call::EpollPwait, Call::EpollPwait2];
         let max = all.into_iter().rev().max_by_key(|call| self.waits_by[call.index()]);
-        let found = self.found.map(|entered| entered.call);
+        let unreturned = self.unreturned.map(|entered| entered.call);
         let counted = max.filter(|call| self.waits_by[call.index()] > 0);
-        counted.or(found).unwrap_or(Call::EpollWait)
+        counted.or(unreturned).unwrap_or(Call::EpollWait)
     }
 
     /// How many descriptors the productive waits of a slice watched in sum.
@@ -245,7 +245,7 @@ impl Account {
             *counts.entry(u64::from(*bound).saturating_sub(beyond)).or_default() += waits;
         }
         if let (true, Some(bound)) =
-            (counts.is_empty(), self.found.and_then(|entered| entered.bound()))
+            (counts.is_empty(), self.unreturned.and_then(|entered| entered.bound()))
         {
             counts.insert(u64::from(bound).saturating_sub(beyond), 1);
         }

@@ -70,7 +70,7 @@ fn ring(event: &Event, pages: usize) -> io::Result<Ring> {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && pages > 1 => {
                 pages /= 2;
             }
-            other => return other,
+            result => return result,
         }
     }
 }
@@ -136,7 +136,7 @@ impl Thread {
         self.learn(tid, entered);
     }
 
-    /// It comes out of a wait; what it waited on, if that can be told.
+    /// It comes out of a wait; what it waited on, if that is known.
     ///
     /// Waits are counted at their end, so that long ones are missed no more often than short ones. If
     /// one began before the look, it has waited on what this thread always waits on with that call.

@@ -48,7 +48,7 @@ impl Tracepoints {
     fn find_in(paths: impl Iterator<Item = PathBuf>) -> Result<Self, Trouble> {
         let mut denied = None;
         for path in paths {
-            match folder(CWD, &path).and_then(|folder| Self::read(&folder)) {
+            match directory(CWD, &path).and_then(|directory| Self::read(&directory)) {
                 Ok(points) => return Ok(points),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     denied = Some(path);
@@ -78,8 +78,8 @@ impl Tracepoints {
             io::Result::Ok(text)
         };
         let both = |name: &str| {
-            let folder = format!("events/raw_syscalls/{name}");
-            io::Result::Ok((text(&format!("{folder}/id"))?, text(&format!("{folder}/format"))?))
+            let event = format!("events/raw_syscalls/{name}");
+            io::Result::Ok((text(&format!("{event}/id"))?, text(&format!("{event}/format"))?))
         };
         let (enter, exit) = (both("sys_enter")?, both("sys_exit")?);
         Self::parse((&enter.0, &enter.1), (&exit.0, &exit.1))
@@ -88,15 +88,15 @@ impl Tracepoints {
 
     /// From the texts of the `id` and `format` files of the beginning and the end.
     pub fn parse(enter: (&str, &str), exit: (&str, &str)) -> Option<Self> {
-        let one = |(id, format): (&str, &str), value| {
+        let tracepoint = |(id, format): (&str, &str), value| {
             let (call, value) = (Field::find(format, "id")?, Field::find(format, value)?);
             Some(Tracepoint { id: id.trim().parse().ok()?, call, value })
         };
-        Some(Tracepoints { enter: one(enter, "args")?, exit: one(exit, "ret")? })
+        Some(Tracepoints { enter: tracepoint(enter, "args")?, exit: tracepoint(exit, "ret")? })
     }
 }
 
-fn folder(at: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
+fn directory(at: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(at, path, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 

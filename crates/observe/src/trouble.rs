@@ -1,4 +1,4 @@
-//! Why a process can't be looked at, each in one line that says how to mend it.
+//! Why a process can't be looked at, each in one line that says how to fix it.
 
 use std::io;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub enum Trouble {
     NotPermitted {
         /// What is not permitted.
         what: String,
-        /// What mends it.
+        /// What fixes it.
         remedy: String,
     },
     /// The kernel's tracepoints can't be had.
@@ -40,7 +40,7 @@ pub enum Trouble {
     NoTracepoints {
         /// What is in the way.
         why: String,
-        /// What mends it.
+        /// What fixes it.
         remedy: String,
     },
     /// It made none of the calls that can be seen.
@@ -51,7 +51,7 @@ pub enum Trouble {
     Io {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The answer of the system.
         why: io::Error,
     },
 }

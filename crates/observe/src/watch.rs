@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
         Duration::from_nanos(now_ns() - self.began_ns)
     }
 
-    /// What has to be said about how it went.
+    /// Remarks on how it went.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         match self.over {
@@ -301,7 +301,7 @@ impl<'a> Watch<'a> {
         };
         // What has come meanwhile is newer, or is from before: then nothing is sure.
         if let (0, Some(entered)) = (self.drain_one(tid), asleep) {
-            self.tally.found(tid, entered);
+            self.tally.waiting(tid, entered);
             if let Some(thread) = self.threads.get_mut(&tid) {
                 thread.found_in(tid, entered);
             }
@@ -314,7 +314,7 @@ impl<'a> Watch<'a> {
             // What was on its way to sleep when we attached has shown neither beginning nor end.
             let asleep = || self.process.sleeps_in(tid).ok().flatten();
             if let Some(entered) = thread.inside.or_else(asleep) {
-                self.tally.found(tid, entered);
+                self.tally.waiting(tid, entered);
             }
         }
     }

@@ -129,7 +129,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// What the caller wants to be told with an event: an index into a table of its own, usually. Any
+/// What an event returns to the caller: an index into a table of its own, usually. Any
 /// value will do, also one that several descriptors share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(pub u64);
@@ -168,7 +168,7 @@ pub struct Event {
     /// descriptor that is watched only for reading, and `readable` for one watched for writing.
     pub writable: bool,
     /// The peer is gone or has stopped sending, or the descriptor is in error. A watched reader
-    /// gets `readable` with it, and what was sent before can still be read. Not told by rows whose
+    /// gets `readable` with it, and what was sent before can still be read. Not set by rows whose
     /// [`Mechanism::tells_hangup`] is false.
     pub hangup: bool,
 }

@@ -1,4 +1,4 @@
-//! The table of mechanisms. A new one is one file beside these and one line here.
+//! The table of mechanisms. A new one is one file in this directory and one line here.
 
 use crate::Mechanism;
 

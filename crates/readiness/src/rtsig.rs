@@ -145,7 +145,7 @@ impl<S: Source> Signals<S> {
         self.next_serial
     }
 
-    /// Notes what `fd` is ready for, to be told at the next wait: signals tell only what comes.
+    /// Notes what `fd` is ready for, to be reported at the next wait: signals report only what comes.
     fn look(&mut self, fd: BorrowedFd<'_>, serial: u64, asked: c_short) -> io::Result<()> {
         let fd = fd.as_raw_fd();
         let mut state = [pollfd { fd, events: asked, revents: 0 }];
@@ -179,7 +179,7 @@ impl<S: Source> Signals<S> {
             match signal::take(&self.set, Some(Duration::ZERO)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Ok(Some(taken)) if taken.signal == SIGIO => note_overflow(),
-                other => return other,
+                result => return result,
             }
         }
     }
@@ -328,7 +328,7 @@ fn report(watch: &Watch, bits: c_short, ready: &mut Vec<Event>) {
     }
 }
 
-/// Fails unless `fd`, just told to send signals, does so: other kinds of file ignore it silently.
+/// Fails unless `fd`, just set to send signals, does so: other kinds of file ignore it silently.
 fn sends_signals(fd: BorrowedFd<'_>) -> io::Result<()> {
     if signal::flags(fd)? & libc::O_ASYNC != 0 {
         return Ok(());

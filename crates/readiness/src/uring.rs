@@ -108,7 +108,7 @@ fn build(requests: u32, completions: u32) -> io::Result<IoUring> {
             size(&mut plain);
             plain.build(requests)
         }
-        other => other,
+        result => result,
     }
 }
 
@@ -308,7 +308,7 @@ impl Polls {
         while self.watches.get(fd)?.in_flight > 0 {
             match self.enter(1, None) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                other => other?,
+                result => result?,
             }
             self.take(None);
         }
@@ -355,7 +355,7 @@ impl Readiness for Polls {
         self.report_early(ready);
         let timeout = if ready.is_empty() { timeout } else { Some(Duration::ZERO) };
         match deadline::wait(timeout, |left| self.collect(ready, left)) {
-            // What was taken is told; the error comes back at the next wait.
+            // What was taken is reported; the error comes back at the next wait.
             Err(error) if ready.is_empty() => Err(error),
             _ => Ok(()),
         }

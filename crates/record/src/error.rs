@@ -1,11 +1,11 @@
-//! What can go wrong with a record, said so that a person can mend it.
+//! What can go wrong with a record, and how a user fixes it.
 
 use crate::RunState;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a record can't be read or written. Each says in one line what, where and how to mend it.
+/// Why a record can't be read or written. Each message is one line: what, where, and how to fix it.
 ///
 /// A file that is refused is left exactly as it was.
 #[derive(Debug, thiserror::Error)]
@@ -50,12 +50,12 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// It is a folder, a device or the like.
+    /// It is a directory, a device or the like.
     #[error("{path} is {what}, not a file that can hold a record; name a file with --record")]
     NotAFile {
         /// What was named.
         path: PathBuf,
-        /// What it is: `a folder`.
+        /// What it is: `a directory`.
         what: &'static str,
     },
     /// It is a URL.
@@ -95,16 +95,16 @@ pub enum Error {
     },
     /// A newer knee wrote it.
     #[error(
-        "{path} was written by a newer knee (schema {found}, this one knows up to {known}) and \
+        "{path} was written by a newer knee (schema {schema}, this one reads up to {supported}) and \
          was left alone; update knee"
     )]
     NewerSchema {
         /// The record.
         path: PathBuf,
         /// Its schema version.
-        found: i64,
+        schema: i64,
         /// The newest one that is known here.
-        known: i64,
+        supported: i64,
     },
     /// The end of the file is missing.
     #[error("{path} is cut short and was left alone; restore it from a copy, or name another file")]
@@ -123,9 +123,9 @@ pub enum Error {
         detail: String,
     },
     /// The user may not look at it.
-    #[error("no permission to read {path}; see `ls -ld` on it and on its folders")]
+    #[error("no permission to read {path}; see `ls -ld` on it and on its directories")]
     NoPermission {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
     },
     /// The file can't be written.
@@ -136,16 +136,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The folder can't be written, and a record needs to keep its journal beside it.
-    #[error("the folder {path} is read-only; make it writable, or name another file with --record")]
-    ReadOnlyFolder {
-        /// The folder.
+    /// The directory can't be written, and a record keeps its journal there.
+    #[error(
+        "the directory {path} is read-only; make it writable, or name another file with --record"
+    )]
+    ReadOnlyDirectory {
+        /// The directory.
         path: PathBuf,
     },
-    /// The folder could not be made.
-    #[error("the folder {path} can't be made ({cause}); name another file with --record")]
-    NoFolder {
-        /// The folder.
+    /// The directory could not be made.
+    #[error("the directory {path} can't be made ({cause}); name another file with --record")]
+    NoDirectory {
+        /// The directory.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
@@ -164,8 +166,8 @@ pub enum Error {
     },
     /// Its latest cells are in a journal that can't be read where it is.
     #[error(
-        "the latest cells of {path} are in {path}-wal, which can't be read in a read-only folder; \
-         copy both files to a folder that can be written"
+        "the latest cells of {path} are in {path}-wal, which can't be read in a read-only directory; \
+         copy both files to a directory that can be written"
     )]
     UnreadableJournal {
         /// The record.
@@ -225,14 +227,14 @@ pub enum Error {
     Invalid {
         /// The record.
         path: PathBuf,
-        /// What it is about: `sample 3 of loop in cell 17, which is NaN`.
+        /// What it is about: `sample 3 from_sqlite loop in cell 17, which is NaN`.
         what: String,
     },
-    /// The user has no data folder.
+    /// The user has no data directory.
     #[error(
-        "there is no home folder to keep the record in; set HOME, or name a file with --record"
+        "there is no home directory to keep the record in; set HOME, or name a file with --record"
     )]
-    NoDataFolder,
+    NoDataDirectory,
     /// The operating system refused.
     #[error("{path}: {cause}; check that the disk is there and healthy")]
     Io {
@@ -252,11 +254,11 @@ pub enum Error {
 }
 
 /// Bytes below which a failed write is put down to a full disk.
-const ROOM_MIN: u64 = 64 * 1024;
+const FREE_BYTES_MIN: u64 = 64 * 1024;
 
 impl Error {
     /// What SQLite's answer about the record at `path` means to a person.
-    pub(crate) fn of(path: &Path, cause: rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
         if is_contradiction(&cause) {
             return Self::Damaged { path, detail: on_one_line(&cause) };
@@ -279,7 +281,7 @@ impl Error {
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
             // SQLite calls a failure to grow its shared-memory file an I/O error, full disk or not.
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !has_room(&path) => {
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !has_free_space(&path) => {
                 Self::DiskFull { path }
             }
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
@@ -301,7 +303,7 @@ fn on_one_line(cause: &rusqlite::Error) -> String {
     let text = match cause {
         // Without the whole of our question.
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        other => other.to_string(),
+        _ => cause.to_string(),
     };
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     plain.take(200).collect()
@@ -321,12 +323,12 @@ fn is_contradiction(cause: &rusqlite::Error) -> bool {
     )
 }
 
-fn has_room(path: &Path) -> bool {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match rustix::fs::statvfs(folder.unwrap_or(Path::new("."))) {
+fn has_free_space(path: &Path) -> bool {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    match rustix::fs::statvfs(directory.unwrap_or(Path::new("."))) {
         // A file system without blocks, such as proc, has no room and needs none.
         Ok(disk) if disk.f_blocks == 0 => true,
-        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM_MIN,
+        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize) >= FREE_BYTES_MIN,
         Err(_) => true,
     }
 }
@@ -339,7 +341,7 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for rusqlite::Result<T> {
     fn at(self, path: &Path) -> Result<T, Error> {
-        self.map_err(|cause| Error::of(path, cause))
+        self.map_err(|cause| Error::from_sqlite(path, cause))
     }
 }
 
@@ -352,12 +354,16 @@ mod tests {
     #[test]
     fn a_page_beyond_the_end_says_that_the_file_is_cut_short() {
         let path = Path::new("knee.db");
-        let told = |code| {
-            let error =
-                Error::of(path, rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let message = |code| {
+            let error = Error::from_sqlite(
+                path,
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+            );
             error.to_string()
         };
-        assert!(told(ffi::SQLITE_IOERR_SHORT_READ).starts_with("knee.db is cut short"));
-        assert!(told(ffi::SQLITE_IOERR_READ).contains("check that the disk is there and healthy"));
+        assert!(message(ffi::SQLITE_IOERR_SHORT_READ).starts_with("knee.db is cut short"));
+        assert!(
+            message(ffi::SQLITE_IOERR_READ).contains("check that the disk is there and healthy")
+        );
     }
 }

@@ -117,13 +117,13 @@ impl Host {
     pub fn differing<'a>(&'a self, second: &'a Host, role: HostRole) -> Vec<HostDifference<'a>> {
         let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
         for (key, first) in &self.facts {
-            let Some((place, fact)) = HostFact::find(key) else { continue };
+            let Some((rank, fact)) = HostFact::find(key) else { continue };
             let Some(second) = second.facts.get(key) else { continue };
             if fact.roles.contains(&role) && first != second {
-                all.push((place, HostDifference { key, first, second }));
+                all.push((rank, HostDifference { key, first, second }));
             }
         }
-        all.sort_by_key(|(place, _)| *place);
+        all.sort_by_key(|(rank, _)| *rank);
         all.into_iter().map(|(_, difference)| difference).collect()
     }
 
@@ -144,10 +144,10 @@ mod tests {
 
     #[test]
     fn every_row_can_be_reached() {
-        for (place, fact) in HOST_FACTS.iter().enumerate() {
+        for (rank, fact) in HOST_FACTS.iter().enumerate() {
             let key =
                 if fact.key.ends_with('.') { format!("{}x", fact.key) } else { fact.key.into() };
-            assert_eq!(HostFact::find(&key).unwrap().0, place, "{key}");
+            assert_eq!(HostFact::find(&key).unwrap().0, rank, "{key}");
         }
         assert_eq!(HostFact::find("loads"), None);
     }

@@ -53,8 +53,8 @@ fn copy(archive: &mut dyn Archive, run: &Run) -> Result<i64, Error> {
 fn complete(archive: &mut dyn Archive, number: i64, run: &Run) -> Result<Merged, Error> {
     let there = archive.load(number)?;
     alike(&there, run)?;
-    let known: BTreeSet<u64> = there.cells.iter().map(|cell| cell.sequence).collect();
-    let missing = run.cells.iter().filter(|cell| !known.contains(&cell.sequence));
+    let sequences: BTreeSet<u64> = there.cells.iter().map(|cell| cell.sequence).collect();
+    let missing = run.cells.iter().filter(|cell| !sequences.contains(&cell.sequence));
     let missing: Vec<_> = missing.collect();
     let ends = there.summary.state == RunState::Open && run.summary.state != RunState::Open;
     if missing.is_empty() && !ends {
@@ -65,7 +65,7 @@ fn complete(archive: &mut dyn Archive, number: i64, run: &Run) -> Result<Merged,
         let what = "which cells were measured before it was complete".to_owned();
         return Err(Error::RunDiffers { id: run.summary.id.clone(), what });
     }
-    let last = last(&there, run, known.len() + missing.len());
+    let last = last(&there, run, sequences.len() + missing.len());
     archive.wholly(&mut |archive| {
         archive.reopen(number)?;
         missing.iter().try_for_each(|cell| archive.commit(number, cell))?;
@@ -117,7 +117,8 @@ fn alike(there: &Run, run: &Run) -> Result<(), Error> {
     if let Some((what, _)) = parts.iter().find(|(_, differ)| *differ) {
         return Err(differs((*what).to_owned()));
     }
-    let known: BTreeMap<u64, _> = there.cells.iter().map(|cell| (cell.sequence, cell)).collect();
-    let other = run.cells.iter().find(|cell| known.get(&cell.sequence).is_some_and(|k| k != cell));
-    other.map_or(Ok(()), |cell| Err(differs(format!("cell {}", cell.sequence))))
+    let existing: BTreeMap<u64, _> = there.cells.iter().map(|cell| (cell.sequence, cell)).collect();
+    let differing =
+        run.cells.iter().find(|cell| existing.get(&cell.sequence).is_some_and(|k| k != cell));
+    differing.map_or(Ok(()), |cell| Err(differs(format!("cell {}", cell.sequence))))
 }

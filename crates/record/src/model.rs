@@ -1,9 +1,9 @@
 //! The shapes of what was measured: the only types that cross from measuring to reasoning.
 //!
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
-//! and analyse again. Times are nanoseconds in `f64`; names and units are spelled out beside them.
+//! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
-use crate::old::ShortJson;
+use crate::old::{self, ShortJson};
 use crate::{CellKey, FailureReason, PlanChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -118,8 +118,8 @@ pub struct Plan {
     pub budget: Option<Budget>,
     /// The id of the run whose cells took turns with those of this one; empty where it had the machine
     /// to itself.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub beside: String,
+    #[serde(default, skip_serializing_if = "String::is_empty", alias = "beside")]
+    pub paired_with: String,
     /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
     /// that did not end was not needed.
     pub cells: Vec<CellKey>,
@@ -192,8 +192,7 @@ pub struct Ratio {
     pub whole: String,
     /// What the part is, in a sentence after a percentage: `active`; or after a multiple: `per CPU`.
     pub word: String,
-    /// Whether it is told as so many of the part for each of the whole (`4 per CPU`), and not as a
-    /// percentage.
+    /// Whether it is written as a multiple of the whole (`4 per CPU`), and not as a percentage.
     #[serde(default)]
     pub multiple: bool,
 }
@@ -215,14 +214,9 @@ pub struct MetricInfo {
 }
 
 impl MetricInfo {
-    /// What findings read in it. In a record without roles its name decides, as it did for who wrote that.
+    /// What findings read in it.
     pub fn role(&self) -> MetricRole {
-        self.role.unwrap_or(match self.name.as_str() {
-            "cpu" => MetricRole::Cpu,
-            "fairness" => MetricRole::Fairness,
-            "longest" => MetricRole::LongestWait,
-            _ => MetricRole::Plain,
-        })
+        self.role.unwrap_or_else(|| old::metric_role(&self.name))
     }
 }
 
@@ -238,7 +232,8 @@ pub enum MetricRole {
     /// How evenly threads share a rate: Jain's index.
     Fairness,
     /// The longest wait of all.
-    LongestWait,
+    #[serde(rename = "longest-wait")]
+    MaxWait,
 }
 
 /// What a workload is there for.
@@ -252,9 +247,9 @@ pub enum WorkloadRole {
 }
 
 impl WorkloadInfo {
-    /// Whether its figures are the harness's own cost. In a record without roles its name decides.
+    /// Whether its figures are the harness's own cost.
     pub fn is_control(&self) -> bool {
-        self.role.map_or(self.name == "null", |role| role == WorkloadRole::Control)
+        self.role.unwrap_or_else(|| old::workload_role(&self.name)) == WorkloadRole::Control
     }
 }
 
@@ -389,7 +384,7 @@ pub struct Host {
     pub facts: BTreeMap<String, String>,
 }
 
-/// Something that a reader has to know, and what mends it.
+/// Something that a reader has to know, and what fixes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Warning {
     /// What: `The machine was busy (load 4.1 on 2 CPUs)`.

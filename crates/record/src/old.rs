@@ -1,8 +1,8 @@
-//! What records of older versions say in sentences, as the data that stands there now.
+//! What records of older versions hold as sentences and names, as today's data.
 //!
-//! This is the only place that reads a sentence. It runs when an old record, or JSON of schema 1, is read.
+//! No other module reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
-use crate::{FailureReason, ReplyFault, Short, Warning};
+use crate::{FailureReason, MetricRole, ReplyFault, Short, Warning, WorkloadRole};
 use serde::{Deserialize, Deserializer, Serialize};
 
 impl<'de> Deserialize<'de> for FailureReason {
@@ -48,6 +48,21 @@ fn exhausted(sentence: &str, remedy: String) -> FailureReason {
     let (error, limit) = rest.split_once("; ").unwrap_or((rest, ""));
     let [operation, error, limit] = [operation, error, limit].map(str::to_owned);
     FailureReason::ResourceExhausted { operation, error, limit, remedy }
+}
+
+/// The role of a metric in a record without roles, by its name.
+pub(crate) fn metric_role(name: &str) -> MetricRole {
+    match name {
+        "cpu" => MetricRole::Cpu,
+        "fairness" => MetricRole::Fairness,
+        "longest" => MetricRole::MaxWait,
+        _ => MetricRole::Plain,
+    }
+}
+
+/// The role of a workload in a record without roles, by its name.
+pub(crate) fn workload_role(name: &str) -> WorkloadRole {
+    if name == "null" { WorkloadRole::Control } else { WorkloadRole::Comparison }
 }
 
 /// The reason that an older knee wrote as `sentence`.

@@ -11,7 +11,7 @@ impl Plan {
     /// Why the cell with this key, whatever its round, was requested but not planned; none where the plan
     /// does not say.
     pub fn left_out_because(&self, key: &CellKey) -> Option<String> {
-        let is_same = |other: &CellKey| CellKey { round: key.round, ..other.clone() } == *key;
+        let is_same = |planned: &CellKey| CellKey { round: key.round, ..planned.clone() } == *key;
         let change = self.changes.iter().find(|change| change.cells.iter().any(is_same));
         change
             .map(ToString::to_string)

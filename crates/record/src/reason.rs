@@ -55,7 +55,7 @@ pub enum FailureReason {
     },
     /// The workload panicked.
     Panicked {
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// The workload left descriptors open.
@@ -218,7 +218,7 @@ impl FailureReason {
                 format!("did not finish within {}", deadline_text(*deadline_ms))
             }
             Self::LockStalled { .. } => "did not finish".into(),
-            other => other.to_string(),
+            _ => self.to_string(),
         }
     }
 

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_and_a_run_are_told_apart() {
+    fn a_file_is_not_taken_for_a_run() {
         let parsed = |text| RunRef::parse(text).map(|run| (run.file, run.run)).ok();
         let in_file = |file: &str, run: &str| Some((Some(PathBuf::from(file)), run.to_owned()));
         let here = |run: &str| Some((None, run.to_owned()));

@@ -63,8 +63,8 @@ pub(crate) fn insert_cell(
         })
         .at(path)?;
     let number = connection.last_insert_rowid();
-    for (place, metric) in cell.metrics.iter().enumerate() {
-        insert_metric(connection, number, place, metric, cell.sequence, path)?;
+    for (index, metric) in cell.metrics.iter().enumerate() {
+        insert_metric(connection, number, index, metric, cell.sequence, path)?;
     }
     seal::seal_cell(connection, number).at(path)
 }
@@ -72,7 +72,7 @@ pub(crate) fn insert_cell(
 fn insert_metric(
     connection: &Connection,
     cell: i64,
-    place: usize,
+    index: usize,
     metric: &Metric,
     sequence: u64,
     path: &Path,
@@ -93,10 +93,10 @@ fn insert_metric(
     insert
         .execute(named_params! {
             ":cell": cell,
-            ":place": place,
+            ":place": index,
             ":name": metric.name,
             ":samples": json(&metric.samples, path)?,
-            ":positions": json(&Positions::of(&metric.positions), path)?,
+            ":positions": json(&Positions::new(&metric.positions), path)?,
             ":operations": count(metric.operations, "operations")?,
             ":user_ns": count(metric.usage.user_ns, "user time")?,
             ":system_ns": count(metric.usage.system_ns, "system time")?,
@@ -182,7 +182,7 @@ struct Kept {
     seals: Vec<(Seal, Option<i64>)>,
     /// By their numbers in the record.
     index_of: HashMap<i64, usize>,
-    places: HashSet<u64>,
+    sequences: HashSet<u64>,
 }
 
 impl Kept {
@@ -193,7 +193,7 @@ impl Kept {
         if run_is_sealed && seal.is_none() {
             return Err(seal::damaged(path, format!("cell {sequence} has lost its seal")));
         }
-        if !self.places.insert(sequence) {
+        if !self.sequences.insert(sequence) {
             return Err(seal::damaged(path, format!("cell {sequence} is there twice")));
         }
         self.index_of.insert(row.get("number").at(path)?, self.cells.len());
@@ -256,7 +256,7 @@ enum Positions {
 }
 
 impl Positions {
-    fn of(positions: &[u64]) -> Positions {
+    fn new(positions: &[u64]) -> Positions {
         let step = |pair: &[u64]| i64::try_from(i128::from(pair[1]) - i128::from(pair[0])).ok();
         let each = || Positions::Each(positions.to_vec());
         let &[from, second, ..] = positions else { return each() };
@@ -267,10 +267,10 @@ impl Positions {
 
     /// One for each of `samples` samples, or no place at all; none where there are more or fewer, or they
     /// leave the numbers that there are.
-    fn places(self, samples: usize) -> Option<Vec<u64>> {
+    fn values(self, samples: usize) -> Option<Vec<u64>> {
         match self {
-            Positions::Each(places) => {
-                (places.is_empty() || places.len() == samples).then_some(places)
+            Positions::Each(values) => {
+                (values.is_empty() || values.len() == samples).then_some(values)
             }
             Positions::Even { from, step } => (0..samples)
                 .map(|n| from.checked_add_signed(i64::try_from(n).ok()?.checked_mul(step)?))
@@ -281,14 +281,14 @@ impl Positions {
 
 fn read_metric(row: &Row<'_>, path: &Path) -> Result<Metric, Error> {
     let samples: Vec<f64> = from_json(row, "samples", path)?;
-    let places = from_json::<Positions>(row, "positions", path)?.places(samples.len());
+    let values = from_json::<Positions>(row, "positions", path)?.values(samples.len());
     let damaged = || {
         let detail = "column positions: they are not those of the samples".into();
         Error::Damaged { path: path.into(), detail }
     };
     Ok(Metric {
         name: row.get("name").at(path)?,
-        positions: places.ok_or_else(damaged)?,
+        positions: values.ok_or_else(damaged)?,
         samples,
         operations: row.get("operations").at(path)?,
         usage: read_usage(row).at(path)?,

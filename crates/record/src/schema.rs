@@ -19,20 +19,20 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Refuses a schema version that only a newer knee knows.
-pub(crate) fn check_known(found: i64, path: &Path) -> Result<(), Error> {
-    check(found, MIGRATIONS, path)
+pub(crate) fn check_known(schema: i64, path: &Path) -> Result<(), Error> {
+    check(schema, MIGRATIONS, path)
 }
 
 /// Whether there is a way up from that schema version; an empty database has none yet.
-pub(crate) fn is_older(found: i64) -> bool {
-    (1..newest(MIGRATIONS)).contains(&found)
+pub(crate) fn is_older(schema: i64) -> bool {
+    (1..newest(MIGRATIONS)).contains(&schema)
 }
 
 /// Whether the schema is the one that is written here; one that only a newer knee knows is refused.
 pub(crate) fn is_current(connection: &Connection, path: &Path) -> Result<bool, Error> {
-    let found = version(connection).at(path)?;
-    check_known(found, path)?;
-    Ok(found == newest(MIGRATIONS))
+    let schema = version(connection).at(path)?;
+    check_known(schema, path)?;
+    Ok(schema == newest(MIGRATIONS))
 }
 
 /// Brings a record up to the newest schema, an empty database included, wholly or not at all.
@@ -41,13 +41,13 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Er
 }
 
 fn climb(connection: &mut Connection, migrations: &[&str], path: &Path) -> Result<(), Error> {
-    let found = version(connection).at(path)?;
-    check(found, migrations, path)?;
-    if found == newest(migrations) {
+    let schema = version(connection).at(path)?;
+    check(schema, migrations, path)?;
+    if schema == newest(migrations) {
         return Ok(());
     }
-    let transaction = if found == 0 {
-        // How room is given back has to be said before there is a first page, and that page has to
+    let transaction = if schema == 0 {
+        // How free pages are given back has to be set before there is a first page, and that page has to
         // bear the mark as soon as there is one: nobody may see a database without it.
         let transaction = connection.transaction().at(path)?;
         transaction.pragma_update(None, "auto_vacuum", "INCREMENTAL").at(path)?;
@@ -56,9 +56,9 @@ fn climb(connection: &mut Connection, migrations: &[&str], path: &Path) -> Resul
         connection.transaction_with_behavior(TransactionBehavior::Immediate).at(path)?
     };
     // Another process may have been faster.
-    let found = version(&transaction).at(path)?;
-    check(found, migrations, path)?;
-    for migration in migrations.iter().skip(found as usize) {
+    let schema = version(&transaction).at(path)?;
+    check(schema, migrations, path)?;
+    for migration in migrations.iter().skip(schema as usize) {
         transaction.execute_batch(migration).at(path)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).at(path)?;
@@ -66,13 +66,13 @@ fn climb(connection: &mut Connection, migrations: &[&str], path: &Path) -> Resul
     transaction.commit().at(path)
 }
 
-fn check(found: i64, migrations: &[&str], path: &Path) -> Result<(), Error> {
-    let known = newest(migrations);
-    if found > known {
-        return Err(Error::NewerSchema { path: path.into(), found, known });
+fn check(schema: i64, migrations: &[&str], path: &Path) -> Result<(), Error> {
+    let supported = newest(migrations);
+    if schema > supported {
+        return Err(Error::NewerSchema { path: path.into(), schema, supported });
     }
-    if found < 0 {
-        let detail = format!("schema version {found}");
+    if schema < 0 {
+        let detail = format!("schema version {schema}");
         return Err(Error::Damaged { path: path.into(), detail });
     }
     Ok(())
@@ -149,6 +149,6 @@ mod tests {
         let mut connection = at_schema_1();
         climb(&mut connection, &[FIRST, SECOND], Path::new("t")).unwrap();
         let error = climb(&mut connection, &[FIRST], Path::new("t")).unwrap_err();
-        assert!(matches!(error, Error::NewerSchema { found: 2, known: 1, .. }), "{error}");
+        assert!(matches!(error, Error::NewerSchema { schema: 2, supported: 1, .. }), "{error}");
     }
 }

@@ -156,13 +156,13 @@ pub(crate) fn seal_run(connection: &Connection, number: i64) -> rusqlite::Result
 /// Refuses a run whose row is not as it was sealed, if it was, and says whether it was.
 pub(crate) fn check_run(connection: &Connection, number: i64, path: &Path) -> Result<bool, Error> {
     let mut run = connection.prepare_cached("SELECT * FROM run WHERE number = ?1").at(path)?;
-    let found = run
+    let seals = run
         .query_row([number], |row| {
             Ok((row.get::<_, Option<i64>>("seal")?, Seal::run(row)?.number()))
         })
         .optional()
         .at(path)?;
-    match found {
+    match seals {
         Some((Some(sealed), seal)) if sealed == seal => Ok(true),
         Some((Some(_), _)) => Err(damaged(path, format!("run {number} is not as it was kept"))),
         Some((None, _)) | None => Ok(false),

@@ -1,7 +1,7 @@
 //! The archive in one SQLite file.
 
 use crate::error::At;
-use crate::place::{self, Found, Journal};
+use crate::location::{self, Journal, Survey};
 use crate::{
     Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
     schema, seal,
@@ -30,8 +30,8 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 /// ```
 /// use record::{Archive, Ending, Host, Plan, Run, RunState, RunSummary, SqliteArchive};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let file = folder.path().join("knee.db");
+/// # let directory = tempfile::tempdir()?;
+/// # let file = directory.path().join("knee.db");
 /// let mut archive = SqliteArchive::open(&file)?;
 /// let run = Run {
 ///     summary: RunSummary {
@@ -77,30 +77,30 @@ pub struct SqliteArchive {
 }
 
 impl SqliteArchive {
-    /// Opens the record at `path`; makes it, with its folders, where there is none.
+    /// Opens the record at `path`; makes it, with its directories, where there is none.
     ///
     /// # Errors
     /// Why it can't be opened. A file that is not a record, is damaged or is of a newer schema is
     /// left as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let found = place::survey(path)?;
-        if found == Found::Missing {
-            place::make_folder(path)?;
+        let state = location::survey(path)?;
+        if state == Survey::Missing {
+            location::make_directory(path)?;
         }
-        let real = place::real(path, found)?;
-        place::check_writable(&real, found)?;
-        if found == Found::File {
-            place::probe(&real, path)?;
+        let real = location::real(path, state)?;
+        location::check_writable(&real, state)?;
+        if state == Survey::File {
+            location::probe(&real, path)?;
         }
-        Self::open_to_write(&real, path).map_err(|error| match found {
+        Self::open_to_write(&real, path).map_err(|error| match state {
             // SQLite says only that it can't open a file, and not why.
-            Found::Missing => place::why_not_created(&real, path).unwrap_or(error),
-            Found::Empty | Found::File => error,
+            Survey::Missing => location::why_not_created(&real, path).unwrap_or(error),
+            Survey::Empty | Survey::File => error,
         })
     }
 
-    /// Opens the record at `path` to read it. Where file or folder can't be written, as on a
+    /// Opens the record at `path` to read it. Where file or directory can't be written, as on a
     /// read-only medium, and no process has it open, it is read without locks.
     ///
     /// # Errors
@@ -109,15 +109,15 @@ impl SqliteArchive {
     /// why it can't be opened.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let found = place::survey(path)?;
-        match found {
-            Found::Missing => return Err(Error::NoRecord { path: path.into() }),
-            Found::Empty => return Err(Error::EmptyRecord { path: path.into() }),
-            Found::File => {}
+        let state = location::survey(path)?;
+        match state {
+            Survey::Missing => return Err(Error::NoRecord { path: path.into() }),
+            Survey::Empty => return Err(Error::EmptyRecord { path: path.into() }),
+            Survey::File => {}
         }
-        let real = place::real(path, found)?;
-        place::probe(&real, path)?;
-        if place::check_writable(&real, found).is_err() {
+        let real = location::real(path, state)?;
+        location::probe(&real, path)?;
+        if location::check_writable(&real, state).is_err() {
             return Self::open_where_read_only(&real, path);
         }
         // A connection that may write can recover the journal of a killed process, and leaves no
@@ -127,7 +127,7 @@ impl SqliteArchive {
             Err(full @ Error::DiskFull { .. }) => {
                 return Self::open_where_read_only(&real, path).map_err(|_| full);
             }
-            other => other?,
+            result => result?,
         };
         archive.connection.pragma_update(None, "query_only", true).at(path)?;
         Ok(archive)
@@ -140,10 +140,10 @@ impl SqliteArchive {
     /// As [`SqliteArchive::open_read_only`].
     pub fn open_untouched(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        if place::survey(path)? == Found::File {
-            let real = place::real(path, Found::File)?;
-            place::probe(&real, path)?;
-            if place::is_older(&real, path)? {
+        if location::survey(path)? == Survey::File {
+            let real = location::real(path, Survey::File)?;
+            location::probe(&real, path)?;
+            if location::is_older(&real, path)? {
                 return Self::open_copy(&real, path);
             }
         }
@@ -158,9 +158,9 @@ impl SqliteArchive {
         let path = &self.path;
         let sql = format!("SELECT {SUMMARY}, cells_kept FROM run ORDER BY number");
         let mut select = self.connection.prepare_cached(&sql).at(path)?;
-        let mut found = select.query([]).at(path)?;
+        let mut rows = select.query([]).at(path)?;
         let mut damaged = Vec::new();
-        while let Some(row) = found.next().at(path)? {
+        while let Some(row) = rows.next().at(path)? {
             let run = row.get("number").at(path)?;
             let (kept, ended) = (row.get("cells_kept").at(path)?, row.get("cells_ended").at(path)?);
             let whole = seal::check_run(&self.connection, run, path)
@@ -198,7 +198,7 @@ impl SqliteArchive {
     }
 
     fn open_copy(real: &Path, shown: &Path) -> Result<Self, Error> {
-        let original = if place::check_writable(real, Found::File).is_ok() {
+        let original = if location::check_writable(real, Survey::File).is_ok() {
             // One that may write can read the journal of a killed process.
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             Connection::open_with_flags(real, flags).at(shown)?
@@ -345,13 +345,13 @@ impl Archive for SqliteArchive {
             .connection
             .prepare_cached(&format!("SELECT {SUMMARY} FROM run ORDER BY number"))
             .at(path)?;
-        let mut found = select.query([]).at(path)?;
+        let mut rows = select.query([]).at(path)?;
         let mut runs = Vec::new();
-        while let Some(row) = found.next().at(path)? {
+        while let Some(row) = rows.next().at(path)? {
             runs.push(match read_summary(row, path) {
                 // The other runs are there all the same.
                 Err(Error::Damaged { .. }) => what_is_left(row, path)?,
-                other => other?,
+                result => result?,
             });
         }
         Ok(runs)
@@ -371,8 +371,8 @@ impl Archive for SqliteArchive {
                  FROM run WHERE number = ?1"
             ))
             .at(path)?;
-        let mut found = select.query([run]).at(path)?;
-        let Some(row) = found.next().at(path)? else {
+        let mut rows = select.query([run]).at(path)?;
+        let Some(row) = rows.next().at(path)? else {
             return Err(no_such_run(run, path));
         };
         let sealed = seal::check_run(&transaction, run, path)?;
@@ -409,8 +409,8 @@ impl Archive for SqliteArchive {
             .connection
             .prepare_cached("SELECT name, run FROM baseline ORDER BY name")
             .at(path)?;
-        let found = select.query_map([], |row| Ok((row.get("name")?, row.get("run")?))).at(path)?;
-        found.collect::<rusqlite::Result<Vec<(String, i64)>>>().at(path)
+        let rows = select.query_map([], |row| Ok((row.get("name")?, row.get("run")?))).at(path)?;
+        rows.collect::<rusqlite::Result<Vec<(String, i64)>>>().at(path)
     }
 
     fn wholly(
@@ -434,22 +434,22 @@ impl Archive for SqliteArchive {
         match self.shrink() {
             // Somebody else is at work: the room will be used again all the same.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
-            other => other.at(&self.path),
+            result => result.at(&self.path),
         }
     }
 }
 
-/// Opens a record where file or folder can't be written.
+/// Opens a record where file or directory can't be written.
 fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Error> {
-    let journal = place::journal(real);
+    let journal = location::journal(real);
     if journal == Journal::Absent {
         // Nobody has it open, or there would be a journal.
-        return place::connect_immutable(real).at(shown);
+        return location::connect_immutable(real).at(shown);
     }
     match connect_locked(real) {
         Ok(connection) => Ok(connection),
-        // SQLite needs a shared-memory file beside the journal and can't make one there.
-        Err(_) if journal == Journal::Empty => place::connect_immutable(real).at(shown),
+        // SQLite needs a shared-memory file next to the journal and can't make one there.
+        Err(_) if journal == Journal::Empty => location::connect_immutable(real).at(shown),
         Err(_) => Err(Error::UnreadableJournal { path: shown.into() }),
     }
 }
@@ -469,7 +469,7 @@ fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
         // Another process has just made the file and is about to do the same. Until it has, a
         // commit is as durable, only slower.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
-        other => other?,
+        result => result?,
     }
     connection.pragma_update(None, "journal_size_limit", JOURNAL_BYTES_MAX)
 }
@@ -529,11 +529,11 @@ fn seal_again(connection: &Connection, run: i64, sealed: bool) -> rusqlite::Resu
 }
 
 /// Refuses a run that has lost cells since it ended.
-fn check_count(found: usize, kept: Option<u64>, run: i64, path: &Path) -> Result<(), Error> {
-    match kept.filter(|&kept| kept != found as u64) {
+fn check_count(present: usize, kept: Option<u64>, run: i64, path: &Path) -> Result<(), Error> {
+    match kept.filter(|&kept| kept != present as u64) {
         None => Ok(()),
         Some(kept) => {
-            Err(seal::damaged(path, format!("{found} of {kept} cells of run {run} are there")))
+            Err(seal::damaged(path, format!("{present} of {kept} cells of run {run} are there")))
         }
     }
 }
@@ -579,8 +579,8 @@ fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
 fn state_of(connection: &Connection, run: i64, path: &Path) -> Result<RunState, Error> {
     let mut select =
         connection.prepare_cached("SELECT state FROM run WHERE number = ?1").at(path)?;
-    let mut found = select.query([run]).at(path)?;
-    match found.next().at(path)? {
+    let mut rows = select.query([run]).at(path)?;
+    match rows.next().at(path)? {
         Some(row) => rows::state(row, path),
         None => Err(no_such_run(run, path)),
     }
@@ -604,8 +604,8 @@ mod tests {
     /// What a kill can't show, only a power cut: that each commit reaches the disk.
     #[test]
     fn every_connection_that_writes_is_durable() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("knee.db");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("knee.db");
         for _ in ["made", "opened"] {
             let archive = SqliteArchive::open(&path).unwrap();
             let pragma = |name| -> String {

@@ -36,7 +36,7 @@ fn labelled() -> Run {
     let labels = [("commit", "3701d31"), ("kernel \"new\"", "ä \u{1f980}")];
     run.summary.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     run.plan.budget = Some(Budget { time_ms: 120_000, precision: 0.02 });
-    "00000000a3f1b2c4".clone_into(&mut run.plan.beside);
+    "00000000a3f1b2c4".clone_into(&mut run.plan.paired_with);
     run.plan.seed = u64::MAX;
     run.plan.changes = changes(&run);
     // Figures at the ends of what a number can be.

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_keeps_three_digits_and_the_longest_as_it_is() {
+    fn a_histogram_keeps_three_digits_and_the_maximum_as_it_is() {
         let mut times = Times::new(1_000_000_000);
         (1..=1_000).for_each(|n| times.add(n * 1_001));
         let spread = times.spread();

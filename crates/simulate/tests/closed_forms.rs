@@ -76,7 +76,7 @@ fn a_queue_on_one_cpu_gets_one_turn_a_slice() {
 }
 
 #[test]
-fn a_lock_that_is_hardly_wanted_keeps_nobody() {
+fn a_lock_that_is_hardly_wanted_delays_no_thread() {
     let machine = Machine { cpus: 4, ..Machine::default() };
     let work = Work { threads: 4, outside_ns: 100_000, ..Work::default() };
     // Nearly always the line comes from another CPU.

@@ -23,7 +23,7 @@ fn each(check: impl Fn(&Algorithm, &Machine, &Work)) {
     }
 }
 
-/// Follows what is told of a lock, and says what is wrong with it.
+/// Follows the events of a lock, and reports what is wrong with them.
 struct Judge {
     order: Order,
     holder: Option<u32>,
@@ -77,12 +77,15 @@ fn every_nanosecond_of_every_cpu_is_accounted_for() {
         // But for the one that had it when counting began.
         assert!(got.user_ns >= (got.acquisitions - 1) * work.held_ns, "{got:?}");
         assert!(got.acquisitions * work.held_ns <= got.time_ns + work.held_ns, "{got:?}");
-        assert!(got.fairness.is_none_or(|of| of > 0.0 && of <= 1.0 + 1e-12), "{got:?}");
+        assert!(
+            got.fairness.is_none_or(|fairness| fairness > 0.0 && fairness <= 1.0 + 1e-12),
+            "{got:?}"
+        );
     });
 }
 
 #[test]
-fn nobody_sleeps_for_good() {
+fn no_thread_sleeps_for_good() {
     for algorithm in TABLE.iter().filter(|row| row.blocking != simulate::Blocking::Never) {
         for (cpus, threads) in [(2, 2), (4, 3), (2, 3), (2, 8)] {
             let mut last_ns = vec![0; threads as usize];
@@ -104,8 +107,8 @@ fn nobody_sleeps_for_good() {
 #[test]
 fn the_same_seed_gives_the_same_and_another_one_something_else() {
     let all = |seed| -> Vec<Figures> {
-        let of = |row: &Algorithm| simulate(&machine(2), &work(8, seed), row).unwrap();
-        TABLE.iter().map(of).collect()
+        let simulated = |row: &Algorithm| simulate(&machine(2), &work(8, seed), row).unwrap();
+        TABLE.iter().map(simulated).collect()
     };
     assert_eq!(all(1), all(1));
     assert_ne!(all(1), all(2));

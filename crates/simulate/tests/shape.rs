@@ -1,7 +1,7 @@
-//! The model beside a machine: figures that were measured on two CPUs before there was a model.
+//! The model compared with a machine: figures that were measured on two CPUs before there was a model.
 //!
 //! They are the first trials of this project: a virtual machine of two CPUs (EPYC), Linux 6.18 with a
-//! tick of 4 ms, 100 ns held and 100 ns outside, by threads; single runs with other programs beside
+//! tick of 4 ms, 100 ns held and 100 ns outside, by threads; single runs with other programs running
 //! them. Their digits are not to be relied upon, and those of locks that have collapsed least of all:
 //! these varied up to 25 times from run to run. Who holds and who collapses, and where, is.
 
@@ -66,7 +66,7 @@ fn simulated_rates(name: &str) -> [f64; 5] {
 }
 
 #[test]
-fn the_model_tells_who_holds_who_limps_and_who_collapses() {
+fn the_model_distinguishes_locks_that_hold_that_limp_and_that_collapse() {
     for ((name, measured), simulated) in MEASURED.iter().zip(simulated()) {
         let wanted = match *name {
             "byte" => Class::Limps,

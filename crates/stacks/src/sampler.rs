@@ -292,7 +292,7 @@ fn denial_reason(error: &io::Error) -> String {
     }
 }
 
-/// What the kernel allows to whom.
+/// What the kernel allows this user.
 fn perf_level() -> Option<String> {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?;
     Some(format!("kernel.perf_event_paranoid is {}", level.trim()))
@@ -360,8 +360,8 @@ fn function(
 /// The functions with most samples, each with the offset that most of them have.
 fn most_frequent(samples: FunctionSamples) -> Vec<(Function, u64)> {
     let total = |(function, offsets): (Function, BTreeMap<Option<u64>, u64>)| {
-        let most = offsets.iter().max_by_key(|(_, count)| **count);
-        let offset = most.and_then(|(offset, _)| *offset);
+        let most_frequent = offsets.iter().max_by_key(|(_, count)| **count);
+        let offset = most_frequent.and_then(|(offset, _)| *offset);
         (Function { offset, ..function }, offsets.values().sum())
     };
     let mut functions: Vec<(Function, u64)> = samples.into_iter().map(total).collect();

@@ -63,12 +63,12 @@ impl StackSample {
         if self.programs.is_empty() {
             return Summary::Ending;
         }
-        let others =
+        let other_programs =
             || self.programs.iter().filter(|program| !program.is_target && !program.is_helper);
         let has_ran = self.has_ran();
-        let samples_of_others: u64 = others().map(|program| program.samples).sum();
-        if others().next().is_some() && (!has_ran || samples_of_others * 2 > self.samples) {
-            return Summary::Programs(others().map(Program::activity).collect());
+        let samples_of_others: u64 = other_programs().map(|program| program.samples).sum();
+        if other_programs().next().is_some() && (!has_ran || samples_of_others * 2 > self.samples) {
+            return Summary::Programs(other_programs().map(Program::activity).collect());
         }
         let target = || self.programs.iter().filter(|program| program.is_target);
         let functions = if has_ran { FunctionShares::new(target(), self.samples) } else { None };
@@ -146,8 +146,8 @@ impl Program {
         let state = if self.threads.contains_key(&ThreadState::Running) {
             Some(ThreadState::Running)
         } else {
-            let most = self.threads.iter().max_by_key(|(_, count)| **count);
-            most.map(|(state, _)| state.without_caller())
+            let most_frequent = self.threads.iter().max_by_key(|(_, count)| **count);
+            most_frequent.map(|(state, _)| state.without_caller())
         };
         let processes = if self.processes == 0 { self.processes_later } else { self.processes };
         Activity { program: self.name.clone(), processes, state }

@@ -39,16 +39,16 @@ impl<T> SymbolsBelow<T> {
     fn offer(&mut self, start: u64, symbol: impl FnOnce() -> T, prefers: impl Fn(&T) -> bool) {
         let index = self.addresses.partition_point(|&address| address < start);
         let Some(slot) = self.starts.get_mut(index) else { return };
-        let keeps = slot
-            .as_ref()
-            .is_some_and(|(known, kept)| *known > start || (*known == start && prefers(kept)));
+        let keeps = slot.as_ref().is_some_and(|(symbol_address, kept)| {
+            *symbol_address > start || (*symbol_address == start && prefers(kept))
+        });
         if !keeps {
             *slot = Some((start, symbol()));
         }
     }
 
     fn below(&self, address: u64) -> Option<&(u64, T)> {
-        let index = self.addresses.partition_point(|&known| known < address);
+        let index = self.addresses.partition_point(|&symbol_address| symbol_address < address);
         self.starts.get(..=index)?.iter().rev().find_map(Option::as_ref)
     }
 }

@@ -219,22 +219,22 @@ fn waits(call: &str) -> ThreadState {
 }
 
 /// A program, what its threads do, and where it was found, of 200 ms.
-fn program(name: &str, threads: &[(ThreadState, usize)], found: &[(&str, u64)]) -> Program {
-    let samples: u64 = found.iter().map(|(_, count)| count).sum();
+fn program(name: &str, threads: &[(ThreadState, usize)], functions: &[(&str, u64)]) -> Program {
+    let samples: u64 = functions.iter().map(|(_, count)| count).sum();
     Program {
         name: name.into(),
         processes: 1,
         threads: threads.iter().cloned().collect(),
         cpu_ns: samples * PERIOD_NS,
         samples,
-        functions: found.iter().map(|&(name, count)| (named(name), count)).collect(),
+        functions: functions.iter().map(|&(name, count)| (named(name), count)).collect(),
         ..Program::default()
     }
 }
 
-fn made_up(target: Program, others: Vec<Program>) -> StackSample {
+fn made_up(target: Program, other_programs: Vec<Program>) -> StackSample {
     let target = Program { is_target: true, ..target };
-    let programs: Vec<Program> = std::iter::once(target).chain(others).collect();
+    let programs: Vec<Program> = std::iter::once(target).chain(other_programs).collect();
     let samples = programs.iter().map(|program| program.samples).sum();
     StackSample { programs, samples, duration: LONG, limitations: Vec::new() }
 }
@@ -252,8 +252,8 @@ fn one_clear_function_stands_alone_and_else_the_three_largest() {
         "100 % of 100 samples in a",
         "who waits for the others is left out"
     );
-    let found = [("a", 160), ("b", 120), ("c", 60), ("d", 50), ("e", 10)];
-    let several = made_up(program("knee worker", &[(ThreadState::Running, 1)], &found), vec![]);
+    let functions = [("a", 160), ("b", 120), ("c", 60), ("d", 50), ("e", 10)];
+    let several = made_up(program("knee worker", &[(ThreadState::Running, 1)], &functions), vec![]);
     assert_eq!(several.summary().to_string(), "40 % of 400 samples in a, 30 % in b, 15 % in c");
     let two = made_up(
         program("knee worker", &[(ThreadState::Running, 1)], &[("a", 55), ("b", 45)]),
@@ -264,11 +264,15 @@ fn one_clear_function_stands_alone_and_else_the_three_largest() {
 
 #[test]
 fn with_few_samples_the_waits_are_named() {
-    let one = made_up(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
-    assert_eq!(one.summary().to_string(), "it waits in futex");
+    let single = made_up(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
+    assert_eq!(single.summary().to_string(), "it waits in futex");
     let helper = Program { is_helper: true, ..program("knee park", &[(waits("read"), 1)], &[]) };
     let helped = made_up(program("knee worker", &[(waits("futex"), 1)], &[]), vec![helper]);
-    assert_eq!(helped.summary().to_string(), "it waits in futex", "who only serves is not told of");
+    assert_eq!(
+        helped.summary().to_string(),
+        "it waits in futex",
+        "a helper that only serves is left out"
+    );
     assert!(helped.to_string().contains("\nknee park, "), "but in the detail: {helped}");
     let mut left = helped;
     left.programs.remove(0);
@@ -303,9 +307,10 @@ fn a_build_is_summed_up_by_its_programs() {
 #[test]
 fn the_detail_is_bounded() {
     let name = "x".repeat(100);
-    let found = [(name.as_str(), 1); 5];
-    let others = vec![program(&name, &[(waits("read"), 1)], &found); 200];
-    let sample = made_up(program("knee worker", &[(waits("futex"), 1)], &found), others);
+    let functions = [(name.as_str(), 1); 5];
+    let other_programs = vec![program(&name, &[(waits("read"), 1)], &functions); 200];
+    let sample =
+        made_up(program("knee worker", &[(waits("futex"), 1)], &functions), other_programs);
     let detail = sample.to_string();
     assert!(detail.len() < 3000, "{}", detail.len());
     assert!(detail.contains("more programs"), "{detail}");

@@ -62,7 +62,7 @@ pub(crate) struct Blocked {
 pub(crate) struct Threads {
     pub processes: Vec<Process>,
     pub list: Vec<Thread>,
-    known: BTreeSet<(u32, u32)>,
+    seen: BTreeSet<(u32, u32)>,
     /// Whether there are more than [`THREADS_MAX`], or than could be found in time.
     pub truncated: bool,
 }
@@ -102,7 +102,7 @@ impl Threads {
         name: &dyn Fn(&str, &str) -> ProcessName,
         is_later: bool,
     ) {
-        if !self.known.insert((pid, tid)) {
+        if !self.seen.insert((pid, tid)) {
             return;
         }
         let Some((comm, state)) = comm_and_state(pid, tid) else { return };

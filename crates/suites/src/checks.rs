@@ -17,13 +17,13 @@ pub fn workloads(
             with_options(&member, table)?
         } else {
             let name = member.text()?;
-            known(&name, table)?;
+            workload_named(&name, table)?;
             (name, Overrides::default())
         };
-        if all.iter().any(|(known, _)| *known == name.typed) {
+        if all.iter().any(|(existing, _)| *existing == name.typed) {
             let what =
                 format!("{} is in this suite already; a run has a workload once", name.typed);
-            return Err(Wrong { place: name.place, what });
+            return Err(Wrong { position: name.position, what });
         }
         all.push((name.typed, overrides));
     }
@@ -31,9 +31,12 @@ pub fn workloads(
 }
 
 /// The workload of that name.
-fn known(name: &Placed, table: &[&'static dyn Workload]) -> Result<&'static dyn Workload, Wrong> {
-    let found = table.iter().find(|row| row.about().name == name.typed);
-    found.copied().ok_or_else(|| {
+fn workload_named(
+    name: &Placed,
+    table: &[&'static dyn Workload],
+) -> Result<&'static dyn Workload, Wrong> {
+    let row = table.iter().find(|row| row.about().name == name.typed);
+    row.copied().ok_or_else(|| {
         let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
         none(name, "workload", &names)
     })
@@ -42,12 +45,12 @@ fn known(name: &Placed, table: &[&'static dyn Workload]) -> Result<&'static dyn 
 fn none(name: &Placed, what: &str, names: &[&str]) -> Wrong {
     let hint = match nearest(&name.typed, names).as_slice() {
         [] => "`knee list workloads` shows what there is".to_owned(),
-        near => format!("did you mean {}?", near.join(" or ")),
+        suggestions => format!("did you mean {}?", suggestions.join(" or ")),
     };
-    Wrong { place: name.place, what: format!("no {what} is called `{}`; {hint}", name.typed) }
+    Wrong { position: name.position, what: format!("no {what} is called `{}`; {hint}", name.typed) }
 }
 
-/// What is said of any workload; its parameters are keys, too.
+/// The keys of any workload, besides its parameters.
 const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "rounds"];
 
 fn with_options(
@@ -60,7 +63,7 @@ fn with_options(
         return Err(node.wrong("a workload of a suite says its name: name = \"poll\""));
     };
     let name = name.text()?;
-    let workload = known(&name, table)?;
+    let workload = workload_named(&name, table)?;
     let about = workload.about();
     let parameters = about.parameters.iter().map(|parameter| parameter.name);
     let keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
@@ -90,7 +93,7 @@ fn with_options(
             let name = axis.name;
             let what =
                 format!("points and {name} name the same: {name} is the axis; leave one out");
-            return Err(Wrong { place: key.place, what });
+            return Err(Wrong { position: key.position, what });
         }
         overrides.points = values_of(axis, &points, "points")?;
     }
@@ -113,7 +116,7 @@ fn values_of(parameter: &Parameter, texts: &[Placed], key: &str) -> Result<Vec<V
             // There it is a flag, here a key.
             Err(why) => {
                 let what = why.strip_prefix("--").unwrap_or(&why).to_owned();
-                Err(Wrong { place: text.place, what })
+                Err(Wrong { position: text.position, what })
             }
         }
     };
@@ -157,7 +160,7 @@ fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
     }
     let (about, axes) = (workload.about(), axes.join(" or "));
     let what = format!("`{}` is no axis of {}: it grows over {axes}", name.typed, about.name);
-    Err(Wrong { place: name.place, what })
+    Err(Wrong { position: name.position, what })
 }
 
 /// Passes over all cells.

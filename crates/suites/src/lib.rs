@@ -38,12 +38,12 @@ pub struct Placed {
     /// The value.
     pub typed: String,
     /// Where it stands.
-    pub place: Place,
+    pub position: Position,
 }
 
 /// A place in a text, both counted from 1; columns are characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The line.
     pub line: usize,
     /// The column.
@@ -52,11 +52,11 @@ pub struct Place {
 
 /// The first thing that is wrong with a text, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {}, column {}: {what}", place.line, place.column)]
+#[error("line {}, column {}: {what}", position.line, position.column)]
 pub struct Wrong {
     /// Where.
-    pub place: Place,
-    /// What, and how to mend it.
+    pub position: Position,
+    /// What, and how to fix it.
     pub what: String,
 }
 
@@ -148,5 +148,5 @@ fn quantity<T>(
     text: &Placed,
     read: impl Fn(&str) -> Result<T, quantities::Error>,
 ) -> Result<T, Wrong> {
-    read(&text.typed).map_err(|why| Wrong { place: text.place, what: why.to_string() })
+    read(&text.typed).map_err(|why| Wrong { position: text.position, what: why.to_string() })
 }

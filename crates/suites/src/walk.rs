@@ -1,6 +1,6 @@
 //! A walk through a TOML document that knows at each step where it is.
 
-use crate::{Place, Placed, Wrong};
+use crate::{Placed, Position, Wrong};
 use quantities::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 /// A value with its place.
 pub struct Node<'a> {
     value: DeValue<'a>,
-    place: Place,
+    position: Position,
     /// Where each line of the text begins, in bytes, and the text.
     text: &'a str,
 }
@@ -17,25 +17,25 @@ pub struct Node<'a> {
 pub fn parsed(text: &str) -> Result<Node<'_>, Wrong> {
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        // What is said may go over several lines.
+        // The message may have several lines.
         let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-        Wrong { place: place(text, at), what }
+        Wrong { position: position(text, at), what }
     })?;
-    let place = Place { line: 1, column: 1 };
-    Ok(Node { value: DeValue::Table(document.into_inner()), place, text })
+    let position = Position { line: 1, column: 1 };
+    Ok(Node { value: DeValue::Table(document.into_inner()), position, text })
 }
 
 /// The place of a byte.
-fn place(text: &str, at: usize) -> Place {
+fn position(text: &str, at: usize) -> Position {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |end| end + 1);
-    Place { line: 1 + before.matches('\n').count(), column: 1 + before[start..].chars().count() }
+    Position { line: 1 + before.matches('\n').count(), column: 1 + before[start..].chars().count() }
 }
 
 impl<'a> Node<'a> {
     /// What is wrong with this value.
     pub fn wrong(&self, what: impl Into<String>) -> Wrong {
-        Wrong { place: self.place, what: what.into() }
+        Wrong { position: self.position, what: what.into() }
     }
 
     /// Whether it is a table.
@@ -43,19 +43,19 @@ impl<'a> Node<'a> {
         matches!(self.value, DeValue::Table(_))
     }
 
-    /// The entries of a table whose keys are among `known`, in the order of the text; `whose` says whose
+    /// The entries of a table whose keys are among `keys`, in the order of the text; `whose` says whose
     /// they are: `a suite`.
-    pub fn entries(&self, whose: &str, known: &[&str]) -> Result<Vec<(Placed, Node<'a>)>, Wrong> {
+    pub fn entries(&self, whose: &str, keys: &[&str]) -> Result<Vec<(Placed, Node<'a>)>, Wrong> {
         let entries = self.any_entries(whose)?;
         for (key, _) in &entries {
-            if !known.contains(&key.typed.as_str()) {
-                let near = nearest(&key.typed, known);
-                let hint = match near.as_slice() {
-                    [] => format!("it may have {}", known.join(", ")),
-                    near => format!("did you mean {}?", near.join(" or ")),
+            if !keys.contains(&key.typed.as_str()) {
+                let suggestions = nearest(&key.typed, keys);
+                let hint = match suggestions.as_slice() {
+                    [] => format!("it may have {}", keys.join(", ")),
+                    suggestions => format!("did you mean {}?", suggestions.join(" or ")),
                 };
                 let what = format!("{whose} has no `{}`; {hint}", key.typed);
-                return Err(Wrong { place: key.place, what });
+                return Err(Wrong { position: key.position, what });
             }
         }
         Ok(entries)
@@ -71,7 +71,7 @@ impl<'a> Node<'a> {
             .map(|(key, value)| {
                 let at = key.span().start;
                 let typed = key.get_ref().to_string();
-                (at, (Placed { typed, place: place(self.text, at) }, self.child(value)))
+                (at, (Placed { typed, position: position(self.text, at) }, self.child(value)))
             })
             .collect();
         all.sort_by_key(|(at, _)| *at);
@@ -82,13 +82,13 @@ impl<'a> Node<'a> {
     pub fn members(&self) -> Vec<Node<'a>> {
         match &self.value {
             DeValue::Array(array) => array.iter().map(|value| self.child(value)).collect(),
-            value => vec![Node { value: value.clone(), place: self.place, text: self.text }],
+            value => vec![Node { value: value.clone(), position: self.position, text: self.text }],
         }
     }
 
     fn child(&self, value: &Spanned<DeValue<'a>>) -> Node<'a> {
-        let place = place(self.text, value.span().start);
-        Node { value: value.get_ref().clone(), place, text: self.text }
+        let position = position(self.text, value.span().start);
+        Node { value: value.get_ref().clone(), position, text: self.text }
     }
 
     /// A text or a number, as one would type it.
@@ -102,7 +102,7 @@ impl<'a> Node<'a> {
                 );
             }
         };
-        Ok(Placed { typed, place: self.place })
+        Ok(Placed { typed, position: self.position })
     }
 
     /// Texts or numbers, as one would type them.
@@ -118,7 +118,9 @@ impl<'a> Node<'a> {
     /// A text.
     pub fn text(&self) -> Result<Placed, Wrong> {
         match &self.value {
-            DeValue::String(text) => Ok(Placed { typed: text.to_string(), place: self.place }),
+            DeValue::String(text) => {
+                Ok(Placed { typed: text.to_string(), position: self.position })
+            }
             _ => Err(self.wrong(format!("a text in quotes belongs here, not {}", self.kind()))),
         }
     }

@@ -1,4 +1,4 @@
-//! What a knee.toml may say, and what is said of one that is wrong.
+//! What a knee.toml may hold, and the message for one that is wrong.
 
 use std::time::Duration;
 use suites::read;
@@ -49,8 +49,8 @@ fn a_suite_holds_workloads_with_options_of_their_own() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
-    let told = [
+fn what_is_wrong_is_reported_with_its_position() {
+    let cases = [
         ("suites = 1", "line 1, column 1: knee.toml has no `suites`; did you mean suite?"),
         (
             "[suite.a]\nworkloads = ['poll']\nround = 3",
@@ -123,7 +123,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "line 3, column 1: duplicate key",
         ),
     ];
-    for (text, expected) in told {
+    for (text, expected) in cases {
         let line = wrong(text);
         assert!(line.contains(expected), "{text}\n{line}");
         assert!(!line.contains('\n'), "{line}");

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 /// How many pages of the first `bytes` of a file are in the page cache, and how many there are.
 ///
 /// # Errors
-/// As mmap(2) and mincore(2). To whom the file does not belong, and who may not write to it, the kernel
+/// As mmap(2) and mincore(2). To a process that neither owns the file nor may write to it the kernel
 /// says that all of it is.
 pub fn pages_cached(file: &File, bytes: usize) -> io::Result<(usize, usize)> {
     if bytes == 0 {

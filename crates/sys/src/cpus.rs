@@ -27,7 +27,7 @@ pub fn pin(cpus: &[usize]) -> io::Result<()> {
     }
     sched_setaffinity(None, &set).map_err(|error| match error {
         Errno::INVAL => io::Error::other("there is no such CPU, or this process may not use it"),
-        other => other.into(),
+        error => error.into(),
     })
 }
 

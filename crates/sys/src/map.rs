@@ -23,7 +23,7 @@ pub enum Behind<'a> {
     Populated(&'a File, u64),
     /// Memory of nobody else, to read and write.
     Memory,
-    /// The same without a claim to room in swap (`MAP_NORESERVE`). Beside one of [`Behind::Memory`] it
+    /// The same without a claim to room in swap (`MAP_NORESERVE`). Next to one of [`Behind::Memory`] it
     /// stays a map of its own, unless `vm.overcommit_memory` is 2.
     MemoryUnreserved,
 }

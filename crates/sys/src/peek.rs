@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nobody_are_errors() {
+    fn nothing_and_no_process_are_errors() {
         let mut got = [0; 8];
         let error = read(std::process::id(), 8, &mut got).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EFAULT));

@@ -160,9 +160,9 @@ impl Event {
     }
 
     /// Only what meets this condition is sampled or counted: `id==232||id==7`.
-    pub fn filter(&self, condition: &CStr) -> io::Result<()> {
+    pub fn filter(&self, expression: &CStr) -> io::Result<()> {
         // SAFETY: the request reads a text that ends with a zero.
-        done(unsafe { libc::ioctl(self.0.as_raw_fd(), SET_FILTER, condition.as_ptr()) })
+        done(unsafe { libc::ioctl(self.0.as_raw_fd(), SET_FILTER, expression.as_ptr()) })
     }
 
     /// Its samples go to the ring of another event of the same thread.
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_told_apart_by_mode_and_what_was_lost_is_counted() {
+    fn counters_are_distinguished_by_mode_and_lost_samples_are_counted() {
         let throttled = bytes(5, 0, &[1, 2, 3]);
         let all = [
             bytes(SAMPLE, 2, &[0x1234]),

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 
 /// In a place of its own, since it must not move; and on cache lines of its own, so that what lies
-/// beside it makes no difference to how fast it is.
+/// next to it makes no difference to how fast it is.
 #[repr(align(128))]
 struct Apart<T>(UnsafeCell<T>);
 

@@ -50,7 +50,7 @@ enum Kind {
 /// Something that was begun has got on or ended. `data` is what the caller gave at its beginning, its
 /// highest 8 bits aside.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "the fields are told of with what they belong to")]
+#[expect(missing_docs, reason = "the fields are documented with what they belong to")]
 pub enum Done {
     /// A connection came, or accepting failed. Without `more` it has ended.
     Accepted { result: io::Result<OwnedFd>, more: bool },
@@ -84,7 +84,7 @@ pub struct Ring {
     uring: IoUring,
     number: u32,
     lending: Lending,
-    held: Vec<Option<PendingSend>>,
+    pending: Vec<Option<PendingSend>>,
     free: Vec<u32>,
 }
 
@@ -108,7 +108,7 @@ impl Ring {
         let ring = builder.build(entries)?;
         let lending = Lending::new(&ring, buffers)?;
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Ok(Ring { uring: ring, number, lending, held: Vec::new(), free: Vec::new() })
+        Ok(Ring { uring: ring, number, lending, pending: Vec::new(), free: Vec::new() })
     }
 
     /// Begins to accept, until that ends.
@@ -171,16 +171,16 @@ impl Ring {
         let (at, bytes) = (rest.as_ptr(), u32::try_from(rest.len()).unwrap_or(u32::MAX));
         let entry = opcode::Send::new(Fd(socket.as_raw_fd()), at, bytes)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT);
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.held.push(None);
-            self.held.len() as u32 - 1
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.pending.push(None);
+            self.pending.len() as u32 - 1
         });
         // The buffer's memory stays where it is while the vector that owns it moves.
-        self.held[place as usize] = Some(PendingSend { data, buffer });
-        let pushed = self.push(entry.build(), Kind::Send, u64::from(place));
+        self.pending[slot as usize] = Some(PendingSend { data, buffer });
+        let pushed = self.push(entry.build(), Kind::Send, u64::from(slot));
         if pushed.is_err() {
-            self.held[place as usize] = None;
-            self.free.push(place);
+            self.pending[slot as usize] = None;
+            self.free.push(slot);
         }
         pushed
     }
@@ -210,7 +210,7 @@ impl Ring {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             // Completions have to be taken before the kernel takes more.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(()),
-            other => other,
+            result => result,
         };
         self.take(done);
         entered
@@ -240,7 +240,7 @@ impl Ring {
     fn push(&mut self, entry: squeue::Entry, kind: Kind, data: u64) -> io::Result<()> {
         let entry = entry.user_data(tagged(kind, data));
         loop {
-            // SAFETY: an operation that refers to memory refers to a buffer that `held` keeps until the
+            // SAFETY: an operation that refers to memory refers to a buffer that `pending` keeps until the
             // operation completes, or to the buffers of `lending`; both outlive the ring (see `drop`). The
             // time of a pause is a static.
             if unsafe { self.uring.submission().push(&entry) }.is_ok() {
@@ -265,7 +265,7 @@ impl Ring {
 
     /// Takes all completions that are there.
     fn take(&mut self, done: &mut Vec<Done>) {
-        let Ring { uring, number, held, free, .. } = self;
+        let Ring { uring, number, pending, free, .. } = self;
         for completion in uring.completion() {
             let more = cqueue::more(completion.flags());
             let result = outcome(completion.result());
@@ -287,8 +287,8 @@ impl Ring {
                     done.push(Done::Received { data, result: result.map(lent), more });
                 }
                 kind if kind == Kind::Send as u8 => {
-                    let held = held.get_mut(data as usize).and_then(Option::take);
-                    if let Some(PendingSend { data: given, buffer }) = held {
+                    let pending = pending.get_mut(data as usize).and_then(Option::take);
+                    if let Some(PendingSend { data: given, buffer }) = pending {
                         free.push(data as u32);
                         done.push(Done::Sent { data: given, result, buffer });
                     }
@@ -329,7 +329,7 @@ impl Drop for Ring {
         // Also without buffers: a socket stays open as long as an operation refers to it.
         asked = asked.and_then(|()| self.wait(&mut done, Some(Duration::ZERO)));
         done.clear();
-        while asked.is_ok() && self.held.iter().any(Option::is_some) {
+        while asked.is_ok() && self.pending.iter().any(Option::is_some) {
             asked = self.wait(&mut done, Some(LEAVING));
             if done.is_empty() {
                 break;
@@ -337,8 +337,8 @@ impl Drop for Ring {
             done.clear();
         }
         // What can't be taken back is the kernel's: then the memory stays, as long as the process does.
-        for held in self.held.drain(..).flatten() {
-            std::mem::forget(held.buffer);
+        for pending in self.pending.drain(..).flatten() {
+            std::mem::forget(pending.buffer);
         }
         if asked.is_err() || self.uring.submitter().unregister_buf_ring(GROUP).is_err() {
             std::mem::forget(self.lending.memory.take());
@@ -378,7 +378,7 @@ impl Lending {
     }
 
     /// Where a buffer begins.
-    fn place(&self, buffer: u16) -> *mut u8 {
+    fn buffer_address(&self, buffer: u16) -> *mut u8 {
         self.base.wrapping_add(self.queue_bytes + usize::from(buffer) * BUFFER_BYTES)
     }
 
@@ -386,13 +386,13 @@ impl Lending {
     #[inline]
     fn give(&mut self, buffer: u16) {
         let entries: *mut BufRingEntry = self.base.cast();
-        let place = self.place(buffer) as u64;
+        let address = self.buffer_address(buffer) as u64;
         let entry = entries.wrapping_add(usize::from(self.tail & (self.buffers - 1)));
         self.tail = self.tail.wrapping_add(1);
         // SAFETY: the entry is within the queue, and the kernel does not look at it before the tail
         // says so; the tail lies in the first entry, at a place that no other field shares.
         unsafe {
-            (*entry).set_addr(place);
+            (*entry).set_addr(address);
             (*entry).set_len(BUFFER_BYTES as u32);
             (*entry).set_bid(buffer);
             let tail = BufRingEntry::tail(entries).cast_mut();
@@ -406,7 +406,7 @@ impl Lending {
         let buffer = lent.buffer.min(self.buffers - 1);
         // SAFETY: the buffer is not in the queue, so nobody writes to it; `bytes` were bounded when it
         // was lent, and every byte of the map is initialised.
-        unsafe { std::slice::from_raw_parts(self.place(buffer), lent.bytes) }
+        unsafe { std::slice::from_raw_parts(self.buffer_address(buffer), lent.bytes) }
     }
 }
 
@@ -423,9 +423,9 @@ mod tests {
             let mut done = Vec::new();
             ring.wait(&mut done, Some(Duration::from_secs(60))).unwrap();
             assert!(!done.is_empty(), "nothing within a minute");
-            for one in done {
-                if let Some(found) = wanted(ring, one) {
-                    return found;
+            for completion in done {
+                if let Some(value) = wanted(ring, completion) {
+                    return value;
                 }
             }
         }
@@ -438,7 +438,7 @@ mod tests {
                 assert!(more);
                 Some(result.unwrap())
             }
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
         (client, socket)
     }
@@ -467,7 +467,7 @@ mod tests {
                     assert_eq!((data, result.unwrap(), buffer.len()), (7, 40, 50));
                     Some(())
                 }
-                other => panic!("{other:?}"),
+                outcome => panic!("{outcome:?}"),
             });
             client.read_exact(&mut back).unwrap();
             assert_eq!(back, [round; 40]);
@@ -478,7 +478,7 @@ mod tests {
                 assert!(!more && result.unwrap().is_none_or(|lent| lent.bytes == 0));
                 Some(())
             }
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
     }
 
@@ -495,7 +495,7 @@ mod tests {
             [(); 2].map(|()| TcpStream::connect(listener.local_addr().unwrap()).unwrap());
         until(&mut ring, |_, done| match done {
             Done::Accepted { result: Ok(_), more: false } => Some(()),
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
         ring.wait(&mut done, Some(Duration::from_millis(50))).unwrap();
         assert!(done.is_empty(), "{done:?}");
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_watched_and_a_socket_tells_when_it_takes_more() {
+    fn a_pipe_is_watched_and_a_socket_reports_when_it_takes_more() {
         let mut ring = Ring::new(8, 2).unwrap();
         let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
@@ -554,21 +554,21 @@ mod tests {
         while theirs.read(&mut [0; 4096]).is_ok() {}
         until(&mut ring, |_, done| match done {
             Done::Writable { data: 9, takes: true } => Some(()),
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
-        // Once the other side sends no more, that is told at once, and a pause helps.
+        // Once the other side sends no more, that is reported at once, and a pause helps.
         while (&ours).write(&[0; 4096]).is_ok() {}
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
         ring.writable(ours.as_fd(), 9).unwrap();
         until(&mut ring, |_, done| match done {
             Done::Writable { data: 9, takes: false } => Some(()),
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
         let begun = std::time::Instant::now();
         ring.pause(9).unwrap();
         until(&mut ring, |_, done| match done {
             Done::Writable { data: 9, takes: true } => Some(()),
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
         assert!(begun.elapsed() >= Duration::from_millis(10));
         ring.send(ours.as_fd(), 9, vec![0; 10], 0).unwrap();
@@ -577,14 +577,14 @@ mod tests {
                 assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
                 Some(())
             }
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
-        let (end, mut other) = io::pipe().unwrap();
+        let (end, mut writer) = io::pipe().unwrap();
         ring.watch(end.as_fd()).unwrap();
-        other.write_all(b"x").unwrap();
+        writer.write_all(b"x").unwrap();
         until(&mut ring, |_, done| match done {
             Done::Readable { .. } => Some(()),
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         });
     }
 

@@ -58,7 +58,7 @@ impl SignalSet {
     }
 }
 
-/// Blocks these signals in the calling thread, beside those blocked already, and returns the mask
+/// Blocks these signals in the calling thread, besides those blocked already, and returns the mask
 /// as it was before.
 pub fn block(set: &SignalSet) -> io::Result<SignalSet> {
     change_mask(libc::SIG_BLOCK, set)
@@ -202,7 +202,7 @@ pub fn set_signal(fd: BorrowedFd<'_>, signal: c_int) -> io::Result<()> {
     fcntl(fd, F_SETSIG, signal).map(drop)
 }
 
-/// Stops the signals of a number that may have been closed since it was told to send `signal`, or
+/// Stops the signals of a number that may have been closed since it was set to send `signal`, or
 /// given to another file: that one is left alone unless it sends the same.
 pub fn silence(fd: RawFd, signal: c_int) {
     if fd < 0 {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signalfd_reads_as_many_as_it_has_room_for() {
+    fn a_signalfd_reads_as_many_as_its_buffer_holds() {
         let signal = *realtime().end() - 3;
         let (ours, mut theirs, set) = armed(signal);
         let mut queue = SignalFd::new(&set, 2).unwrap();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_holds_what_was_put_in_and_blocking_tells_the_mask_before() {
+    fn a_set_holds_what_was_put_in_and_blocking_returns_the_mask_before() {
         let signal = *realtime().end() - 4;
         let set = SignalSet::new(&[signal]).unwrap();
         assert!(set.contains(signal) && !set.contains(SIGIO));

@@ -1,4 +1,4 @@
-//! Starts a server and a program against it, and prints what the program said and what CPU time it took:
+//! Starts a server and a program against it, and prints what the program printed and its CPU time:
 //! so two load generators are measured by one ruler.
 //!
 //! `against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…`, where `{host}` and `{port}` in
@@ -13,14 +13,14 @@ use workloads::drivers::{self, Setup};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [server, knee, folder, scratch, cpu, program, arguments @ ..] = words.as_slice() else {
+    let [server, knee, directory, scratch, cpu, program, arguments @ ..] = words.as_slice() else {
         return Err("against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…".into());
     };
     let server = drivers::find(server).ok_or_else(|| format!("there is no server {server}"))?;
     let running = server.start(&Setup {
         knee: knee.into(),
         cpus: vec![cpu.parse()?],
-        ..Setup::new(&PathBuf::from(folder), &PathBuf::from(scratch))
+        ..Setup::new(&PathBuf::from(directory), &PathBuf::from(scratch))
     })?;
     let address = running.address();
     let put_in = |word: &String| {
@@ -34,17 +34,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("can't run {program}: {error}"))?;
-    let mut said = String::new();
+    let mut printed = String::new();
     let pipe = child.stdout.take().ok_or("a program without output")?;
-    { pipe }.read_to_string(&mut said)?;
+    { pipe }.read_to_string(&mut printed)?;
     // Its output has ended; until it is waited for, the kernel tells what it took.
     let cpu_ns = sys::cputime::cpu_ns(child.id().cast_signed())?;
     let server_cpu_ns = running.cpu_ns()?.saturating_sub(before_ns);
     let status = child.wait()?;
     running.stop()?;
     if !status.success() {
-        return Err(format!("{program} failed ({status}): {said}").into());
+        return Err(format!("{program} failed ({status}): {printed}").into());
     }
-    println!("{}", json!({ "cpu_ns": cpu_ns, "server_cpu_ns": server_cpu_ns, "said": said }));
+    println!("{}", json!({ "cpu_ns": cpu_ns, "server_cpu_ns": server_cpu_ns, "output": printed }));
     Ok(())
 }

@@ -11,20 +11,20 @@ mod shared {
     pub(crate) mod turns;
 }
 
-pub use controls::known::SLOWER;
+pub use controls::synthetic::SLOWER;
 pub use servers::drivers;
 
-/// Declares the folders with their modules, and puts each workload's `WORKLOAD` into the table, in this
-/// order. What the workloads of a folder share stands in brackets.
+/// Declares the directories with their modules, and puts each workload's `WORKLOAD` into the table, in this
+/// order. What the workloads of a directory share stands in brackets.
 macro_rules! table {
-    ($($(#[$about:meta])* $folder:ident [$($visible:vis $shared:ident),*] { $($file:ident,)* })*) => {
-        $($(#[$about])* mod $folder {
+    ($($(#[$about:meta])* $directory:ident [$($visible:vis $shared:ident),*] { $($file:ident,)* })*) => {
+        $($(#[$about])* mod $directory {
             $($visible mod $shared;)*
             $(pub(super) mod $file;)*
         })*
 
         /// Every workload that knee knows.
-        pub static TABLE: &[&dyn Workload] = &[$($(&$folder::$file::WORKLOAD,)*)*];
+        pub static TABLE: &[&dyn Workload] = &[$($(&$directory::$file::WORKLOAD,)*)*];
     };
 }
 
@@ -62,7 +62,7 @@ table! {
     locks [] {
         lock,
     }
-    /// Whole web servers under load, beside dead connections, with large files.
+    /// Whole web servers under load, with dead connections and large files.
     servers [client, pub drivers, served] {
         connect,
         request,
@@ -77,7 +77,7 @@ table! {
     controls [] {
         null,
         fault,
-        known,
+        synthetic,
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) enum Made {
 impl Made {
     pub(super) fn of(base: &Run, new: &Run) -> Self {
         let names = |one: &Run, other: &Run| {
-            !one.plan.beside.is_empty() && one.plan.beside == other.summary.id
+            !one.plan.paired_with.is_empty() && one.plan.paired_with == other.summary.id
         };
         if names(base, new) || names(new, base) {
             Self::Turns

@@ -75,7 +75,7 @@ pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> 
 
 /// See [`Measured::workers`]. A run that stands alone may have a label of that name, which says nothing here.
 fn workers(run: &Run) -> Option<String> {
-    let by = run.summary.labels.get(WORKERS).filter(|_| !run.plan.beside.is_empty())?;
+    let by = run.summary.labels.get(WORKERS).filter(|_| !run.plan.paired_with.is_empty())?;
     (by != OWN).then(|| by.clone())
 }
 

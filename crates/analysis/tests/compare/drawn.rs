@@ -130,7 +130,7 @@ pub fn pair(design: &Design, factor: Factor<'_>, random: &mut Rng) -> [Run; 2] {
     let mut new = run(design, factor, &of_new, random);
     new.summary.id = "fedcba9876543210".into();
     if design.paired {
-        new.plan.beside.clone_from(&base.summary.id);
+        new.plan.paired_with.clone_from(&base.summary.id);
     }
     [base, new]
 }

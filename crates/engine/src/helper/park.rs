@@ -140,7 +140,7 @@ impl Holder {
 pub fn park_main(parent_pid: i32) -> io::Result<()> {
     die_with_parent(parent_pid)?;
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut held: Vec<OwnedFd> = Vec::new();
+    let mut received: Vec<OwnedFd> = Vec::new();
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_MAX))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -154,13 +154,13 @@ pub fn park_main(parent_pid: i32) -> io::Result<()> {
         if message.bytes == 0 {
             return Ok(());
         }
-        let before = held.len();
+        let before = received.len();
         for part in control.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = part {
-                held.extend(descriptors);
+                received.extend(descriptors);
             }
         }
         // At most MESSAGE_MAX, which fits a byte.
-        socket.write_all(&[(held.len() - before) as u8])?;
+        socket.write_all(&[(received.len() - before) as u8])?;
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(path) {
         // A path that can't be looked at was not made by this user's processes.
         Err(_) if path.symlink_metadata().is_err() => Ok(()),
-        other => other,
+        result => result,
     }
 }
 

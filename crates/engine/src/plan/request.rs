@@ -97,10 +97,10 @@ impl RunRequest {
         })
     }
 
-    /// How often each cell of a workload is measured, where a round of all of them has `places` cells.
-    pub(super) fn rounds_of(&self, about: &About, places: usize) -> u32 {
+    /// How often each cell of a workload is measured, where a round of all of them has `cells` cells.
+    pub(super) fn rounds_of(&self, about: &About, cells: usize) -> u32 {
         let overridden = self.overrides.get(about.name).and_then(|overrides| overrides.rounds);
-        let by_budget = || self.early_end().map(|budget| rounds_most(places, budget));
+        let by_budget = || self.early_end().map(|budget| rounds_most(cells, budget));
         let (usual, quick) = (about.usual, self.is_quick());
         let by_extent = || (self.full && !quick).then_some(ROUNDS_FULL);
         let usual = if quick { usual.rounds_quick } else { usual.rounds };
@@ -119,7 +119,7 @@ impl RunRequest {
     }
 
     /// What is asked of the workload of that name.
-    pub(super) fn of(&self, workload: &str) -> RunRequest {
+    pub(super) fn with_overrides(&self, workload: &str) -> RunRequest {
         let mut request = self.clone();
         let Some(overrides) = self.overrides.get(workload) else { return request };
         if !overrides.subjects.is_empty() {
@@ -142,16 +142,21 @@ impl RunRequest {
             return Ok(self.clone());
         }
         let all = workloads.iter().flat_map(|row| row.subjects());
-        let known: Vec<&str> = all.map(|subject| subject.name).collect();
-        if let Some(stray) = self.without.iter().find(|name| !known.contains(&name.as_str())) {
+        let subject_names: Vec<&str> = all.map(|subject| subject.name).collect();
+        if let Some(stray) =
+            self.without.iter().find(|name| !subject_names.contains(&name.as_str()))
+        {
             let workloads = self.workloads.join(" and ");
             let what = format!("{stray} is no subject of {workloads}; see `knee list`");
             return Err(RequestError::Usage(what));
         }
-        let is_named =
-            |name: &str| self.subjects.is_empty() || self.subjects.iter().any(|it| it == name);
-        let kept = |name: &&str| is_named(name) && !self.without.iter().any(|it| it == name);
-        let subjects: Vec<String> = known.into_iter().filter(kept).map(ToOwned::to_owned).collect();
+        let is_named = |name: &str| {
+            self.subjects.is_empty() || self.subjects.iter().any(|subject| subject == name)
+        };
+        let kept =
+            |name: &&str| is_named(name) && !self.without.iter().any(|excluded| excluded == name);
+        let subjects: Vec<String> =
+            subject_names.into_iter().filter(kept).map(ToOwned::to_owned).collect();
         if subjects.is_empty() {
             let what = "nothing is left to compare; leave fewer out";
             return Err(RequestError::Usage(what.to_owned()));

@@ -42,7 +42,7 @@ pub fn try_out(
             Err(if last.is_empty() {
                 reason.to_string()
             } else {
-                format!("{reason} (it said: {last})")
+                format!("{reason} (its last line: {last})")
             })
         }
         // Without a cell the run was stopped, and needs no answer.

@@ -35,10 +35,10 @@ pub const ROUNDS_TOGETHER: u32 = 2;
 
 /// The most rounds of a run with this budget and so many places, where nobody says: thirty, or as many
 /// as a time could hold if its cells took no more than a worker's start does.
-pub fn rounds_most(places: usize, budget: Budget) -> u32 {
+pub fn rounds_most(groups: usize, budget: Budget) -> u32 {
     const USUAL: u64 = 30;
     const CELL_MS: u64 = 40;
-    let hold = budget.time_ms / CELL_MS / places.max(1) as u64;
+    let hold = budget.time_ms / CELL_MS / groups.max(1) as u64;
     hold.clamp(USUAL, 1_000) as u32
 }
 
@@ -61,7 +61,7 @@ impl Candidate {
 }
 
 /// The place that a cell belongs to.
-pub fn place(key: &CellKey) -> CellKey {
+pub fn cell_group(key: &CellKey) -> CellKey {
     CellKey { round: 0, ..key.clone() }
 }
 
@@ -70,12 +70,16 @@ pub fn goal(candidates: &[Candidate], precision: f64, left: Option<Duration>) ->
     debug_assert!(precision >= 0.0, "a precision is a share of a median");
     let Some(left) = left else { return precision };
     let left_ns = left.as_nanos() as f64;
-    let fits = || candidates.iter().filter(|one| one.fits(Some(left)));
-    let widest = fits().map(|one| one.width).fold(0.0, f64::max);
+    let fits = || candidates.iter().filter(|candidate| candidate.fits(Some(left)));
+    let widest = fits().map(|candidate| candidate.width).fold(0.0, f64::max);
     let cost_ns = |goal: f64| -> f64 {
-        let wide = fits().filter(|one| one.width > goal);
-        wide.map(|one| f64::from(one.rounds) * ((one.width / goal).powi(2) - 1.0) * one.cell_ns)
-            .sum()
+        let wide = fits().filter(|candidate| candidate.width > goal);
+        wide.map(|candidate| {
+            f64::from(candidate.rounds)
+                * ((candidate.width / goal).powi(2) - 1.0)
+                * candidate.cell_ns
+        })
+        .sum()
     };
     let (mut dear, mut cheap) = (0.0, widest);
     // Fifty halvings are more than a number has digits.
@@ -131,7 +135,7 @@ impl<'a> Spender<'a> {
 
     /// Notes a cell that ended.
     pub fn add(&mut self, cell: &Cell) {
-        let took = self.took.entry(place(&cell.key)).or_default();
+        let took = self.took.entry(cell_group(&cell.key)).or_default();
         took.cells += 1;
         took.measured += u32::from(cell.outcome == Outcome::Measured);
         took.sum += Duration::from_nanos(cell.elapsed_ns);
@@ -153,7 +157,7 @@ impl<'a> Spender<'a> {
             }
         }
         let asked_before = key.round < self.round && key.round >= ROUNDS_FEWEST;
-        let wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&place(key)));
+        let wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&cell_group(key)));
         key.round < ROUNDS_FEWEST || (wanted && !asked_before)
     }
 
@@ -180,7 +184,7 @@ impl<'a> Spender<'a> {
     /// Whether a cell of this place would outlast the budget.
     fn is_too_late(&self, key: &CellKey) -> bool {
         self.left().is_some_and(|left| {
-            let took = self.took.get(&place(key)).copied().unwrap_or_default();
+            let took = self.took.get(&cell_group(key)).copied().unwrap_or_default();
             left.is_zero() || left < took.sum / took.cells.max(1)
         })
     }
@@ -188,19 +192,21 @@ impl<'a> Spender<'a> {
     /// The places of the next round.
     fn decided(&self, run: &Run) -> HashSet<CellKey> {
         let widths = self.judge.map(|judge| judge(run)).unwrap_or_default();
-        let candidate = |(place, &width): (&CellKey, &f64)| {
-            let took = self.took.get(place).filter(|took| took.measured > 0)?;
+        let candidate = |(cell_group, &width): (&CellKey, &f64)| {
+            let took = self.took.get(cell_group).filter(|took| took.measured > 0)?;
             let cell_ns = took.sum.as_nanos() as f64 / f64::from(took.cells);
-            Some((place.clone(), Candidate { width, rounds: took.measured, cell_ns }))
+            Some((cell_group.clone(), Candidate { width, rounds: took.measured, cell_ns }))
         };
-        let (places, all): (Vec<CellKey>, Vec<Candidate>) =
+        let (groups, all): (Vec<CellKey>, Vec<Candidate>) =
             widths.iter().filter_map(candidate).unzip();
         let precision = self.budget.map_or(0.0, |budget| budget.precision);
         let left = self.left();
         let goal = goal(&all, precision, left);
-        let wide =
-            places.into_iter().zip(all).filter(|(_, one)| one.width > goal && one.fits(left));
-        wide.map(|(place, _)| place).collect()
+        let wide = groups
+            .into_iter()
+            .zip(all)
+            .filter(|(_, candidate)| candidate.width > goal && candidate.fits(left));
+        wide.map(|(cell_group, _)| cell_group).collect()
     }
 }
 
@@ -217,8 +223,8 @@ mod tests {
         let all = candidates(all);
         let left = left_ns.map(Duration::from_nanos);
         let goal = goal(&all, precision, left);
-        let wanted = all.iter().filter(|one| one.width > goal && one.fits(left));
-        wanted.map(|one| one.width).collect()
+        let wanted = all.iter().filter(|candidate| candidate.width > goal && candidate.fits(left));
+        wanted.map(|candidate| candidate.width).collect()
     }
 
     #[test]

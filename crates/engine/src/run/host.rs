@@ -106,8 +106,8 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
 }
 
 fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
-    let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
+    let directory = Path::new("/sys/devices/system/cpu/vulnerabilities");
+    for entry in directory.read_dir().into_iter().flatten().flatten() {
         if let Ok(text) = read_to_string(entry.path()) {
             let name = entry.file_name().to_string_lossy().into_owned();
             facts.insert(format!("vulnerability.{name}"), text.trim().into());
@@ -204,7 +204,7 @@ pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
             let (head, tail) = stat.rsplit_once(')')?;
             let name = head.split_once('(')?.1.to_owned();
             let fields: Vec<&str> = tail.split_whitespace().collect();
-            let ticks = |place: usize| fields.get(place)?.parse::<u64>().ok();
+            let ticks = |index: usize| fields.get(index)?.parse::<u64>().ok();
             Some((pid, (name, ticks(11)? + ticks(12)?)))
         })
         .collect()

@@ -55,8 +55,8 @@ pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
     if let (Some(idle), Some(steal), Some(total)) =
         (spent("cpu.ticks.idle"), spent("cpu.ticks.steal"), spent("cpu.ticks.total"))
     {
-        let others = total.saturating_sub(idle + steal) as f64 - own_ns as f64 / TICK_NS;
-        let percent = 100.0 * others / total.max(1) as f64;
+        let used_by_others = total.saturating_sub(idle + steal) as f64 - own_ns as f64 / TICK_NS;
+        let percent = 100.0 * used_by_others / total.max(1) as f64;
         if percent > 10.0 {
             let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
             warnings.push(warning(
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_used_is_told_from_what_the_run_used() {
+    fn what_others_used_is_distinguished_from_what_the_run_used() {
         let ticks = |idle, total| {
             host(&[("cpu.ticks.idle", idle), ("cpu.ticks.steal", "0"), ("cpu.ticks.total", total)])
         };

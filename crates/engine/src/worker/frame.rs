@@ -1,6 +1,6 @@
 //! What passes between the instrument and a worker: an order in, one framed reply out.
 //!
-//! The frame (magic, length, checksum, JSON) is there so that whatever else a worker prints is told
+//! The frame (magic, length, checksum, JSON) is there so that whatever else a worker prints is distinguished
 //! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;

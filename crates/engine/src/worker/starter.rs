@@ -35,9 +35,9 @@ impl Starter {
         let mut command = match self.words.split_first() {
             None => this_program(),
             Some((program, rest)) => {
-                let mut other = Command::new(program);
-                other.args(rest);
-                other
+                let mut command = Command::new(program);
+                command.args(rest);
+                command
             }
         };
         command.arg(WORKER_COMMAND);

@@ -49,7 +49,7 @@ impl Cell {
     }
 
     /// The cell that `key` stands for, with `axis` as its axis.
-    pub(crate) fn of(about: &About, axis: &str, key: &CellKey, seed: u64) -> Cell {
+    pub(crate) fn new(about: &About, axis: &str, key: &CellKey, seed: u64) -> Cell {
         let mut all = key.parameters.clone();
         all.insert(axis.into(), Value::Number(key.point));
         let resolved = all.iter().map(|(name, value)| {

@@ -35,7 +35,7 @@ pub enum Values {
     /// Any text of one line, which may hold commas.
     Text,
     /// This word, or a folder: kept as its whole path, since a run may be resumed from elsewhere.
-    FolderOr(&'static str),
+    DirectoryOr(&'static str),
 }
 
 /// Values that stand in where nobody named any, as one would type them.
@@ -54,7 +54,7 @@ impl Defaults {
     }
 
     /// Those that are meant.
-    pub fn of(&self, quick: bool) -> &'static [&'static str] {
+    pub fn values(&self, quick: bool) -> &'static [&'static str] {
         if quick { self.quick } else { self.full }
     }
 }
@@ -73,7 +73,7 @@ impl Parameter {
     /// it may be.
     pub fn read(&self, typed: &str) -> Value {
         match self.values {
-            Values::Text | Values::FolderOr(_) | Values::OneOf(_) => Value::from(typed.trim()),
+            Values::Text | Values::DirectoryOr(_) | Values::OneOf(_) => Value::from(typed.trim()),
             _ => Value::typed(typed),
         }
     }
@@ -100,11 +100,11 @@ impl Parameter {
             (Values::TimesOf(whole), _) if value.text().ends_with('x') => Err(format!(
                 "--{flag}: `{value}` is no multiple of {whole} (such as 4x, 1.5x or 1/2x)"
             )),
-            (Values::Text | Values::FolderOr(_), _) if value.text().contains(['\n', '\r']) => {
+            (Values::Text | Values::DirectoryOr(_), _) if value.text().contains(['\n', '\r']) => {
                 Err(format!("--{flag} is one line, and this is several"))
             }
-            (Values::FolderOr(word), _) if value != word => absolute(&value.text(), flag),
-            (Values::Text | Values::FolderOr(_), _) => Ok(value.clone()),
+            (Values::DirectoryOr(word), _) if value != word => absolute(&value.text(), flag),
+            (Values::Text | Values::DirectoryOr(_), _) => Ok(value.clone()),
             (Values::OneOf(words), _) if words.contains(&&*value.text()) => Ok(value.clone()),
             (Values::OneOf(words), _) => {
                 Err(format!("--{flag} is one of {}, not `{value}`", words.join(", ")))
@@ -131,11 +131,11 @@ impl Parameter {
         }
     }
 
-    /// The number that a checked value stands for among all the `others`; none if it is a word.
-    pub fn number(&self, value: &Value, others: &Parameters) -> Option<u64> {
+    /// The number that a checked value stands for among all the `parameters`; none if it is a word.
+    pub fn number(&self, value: &Value, parameters: &Parameters) -> Option<u64> {
         match self.values {
             Values::ShareOf(whole) | Values::TimesOf(whole) if value.factor().is_some() => {
-                value.resolve(others.get(whole)?.number()?)
+                value.resolve(parameters.get(whole)?.number()?)
             }
             _ => value.number(),
         }
@@ -144,14 +144,14 @@ impl Parameter {
     /// What it may be, in words: `at least 1`, `poll, epoll`.
     pub fn possible(&self) -> String {
         match self.values {
-            Values::AtLeast(least) => format!("{least} or more"),
-            Values::Between(least, most) => format!("{least} to {most}"),
+            Values::AtLeast(min) => format!("{min} or more"),
+            Values::Between(min, max) => format!("{min} to {max}"),
             Values::ShareOf(whole) => format!("1 or more, or a percentage of {whole}"),
             Values::TimesOf(whole) => format!("1 or more, or a multiple of {whole} such as 4x"),
             Values::Cpus => "1 or more, or all".to_owned(),
             Values::OneOf(words) => words.join(", "),
             Values::Text => "a text".to_owned(),
-            Values::FolderOr(word) => format!("a folder, or {word}"),
+            Values::DirectoryOr(word) => format!("a folder, or {word}"),
         }
     }
 }
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn a_part_of_another_parameter_becomes_a_number() {
-        let of = |name: &str| Parameters::from([(name.into(), Value::Number(9_988))]);
-        let number = |text, whole| TOKENS.number(&Value::from(text), &of(whole));
+        let parameters = |name: &str| Parameters::from([(name.into(), Value::Number(9_988))]);
+        let number = |text, whole| TOKENS.number(&Value::from(text), &parameters(whole));
         assert_eq!(number("10%", "pipes"), Some(999));
         assert_eq!(number("25", "pipes"), Some(25));
         assert_eq!(number("10%", "cpus"), None);
         let object = Parameter { values: Values::OneOf(&["pipe"]), ..TOKENS };
-        assert_eq!(object.number(&Value::from("pipe"), &of("pipes")), None);
+        assert_eq!(object.number(&Value::from("pipe"), &parameters("pipes")), None);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_directory_is_kept_as_its_whole_path() {
-        let tree = Parameter { values: Values::FolderOr("generated"), ..TOKENS };
+        let tree = Parameter { values: Values::DirectoryOr("generated"), ..TOKENS };
         assert_eq!(check(&tree, "generated"), Ok("generated".into()));
         assert_eq!(check(&tree, "/usr/src/linux"), Ok("/usr/src/linux".into()));
         let here = std::env::current_dir().unwrap().join("linux").display().to_string();

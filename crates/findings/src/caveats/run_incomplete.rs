@@ -44,7 +44,7 @@ impl CaveatKind for RunIncomplete {
         }
         let completion = if is_complete {
             Completion::Nothing
-        } else if !run.plan.beside.is_empty() {
+        } else if !run.plan.paired_with.is_empty() {
             Completion::MeasureBoth
         } else if run.summary.origin.is_empty() {
             Completion::Resume

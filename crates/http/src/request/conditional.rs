@@ -9,7 +9,7 @@ use crate::request::Request;
 pub(crate) struct State<'a> {
     /// The tag with its quotes; a strong one.
     pub etag: &'a [u8],
-    /// Seconds since 1970, where a date is told.
+    /// Seconds since 1970, where there is a date.
     pub modified: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn may_cut(request: &Request<'_>, state: State<'_>) -> bool {
     dates(Some(wanted), state).is_some_and(|(wanted, modified)| wanted == modified)
 }
 
-/// The date that was given beside that of the file, where both are there.
+/// The date that was given and that of the file, where both are there.
 fn dates(given: Option<&[u8]>, state: State<'_>) -> Option<(u64, u64)> {
     let given = httpdate::parse_http_date(str::from_utf8(given?).ok()?).ok()?;
     Some((given.duration_since(UNIX_EPOCH).ok()?.as_secs(), state.modified?))

@@ -23,7 +23,7 @@ impl Span {
 /// What a Range header comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
-    /// The whole file, as if nothing had been said.
+    /// The whole file, as if no range was asked for.
     Whole,
     /// These, in the order in which they were asked for; at least one.
     Spans(Vec<Span>),
@@ -62,7 +62,7 @@ pub(crate) fn select(value: &[u8], size: u64) -> Selected {
 enum Item {
     Bytes(Span),
     Nothing,
-    /// All of an empty file, of which no range can be told.
+    /// All of an empty file, of which there is no range.
     Everything,
     Nonsense,
 }

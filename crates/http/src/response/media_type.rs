@@ -1,11 +1,11 @@
 //! The type of a file, from the end of its name.
 
-/// What is said of a file whose name tells nothing.
+/// The type of a file whose name has no known ending.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// The media type and, for text, its character set.
 ///
-/// All text is said to be UTF-8: without a word on it, browsers guess.
+/// All text is marked as UTF-8: without a charset, browsers guess.
 pub(crate) fn from_path(path: &[u8]) -> (&'static str, &'static str) {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let end = name.iter().rposition(|byte| *byte == b'.').map(|dot| &name[dot + 1..]);
@@ -21,7 +21,7 @@ mod tests {
     use super::from_path;
 
     #[test]
-    fn the_end_of_a_name_tells_the_type() {
+    fn the_extension_gives_the_type() {
         assert_eq!(from_path(b"/index.html"), ("text/html", "; charset=utf-8"));
         assert_eq!(from_path(b"/a.b/style.CSS"), ("text/css", "; charset=utf-8"));
         assert_eq!(from_path(b"/picture.png"), ("image/png", ""));
@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_tell_nothing() {
+    fn names_without_a_known_extension_have_no_type() {
         for path in
             [&b"/128"[..], b"/a.png/file", b"/a.", b"/a.\xff", b"/a.no-such-type", b"/", b""]
         {

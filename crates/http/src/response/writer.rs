@@ -19,7 +19,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";
 pub(crate) enum Fate {
     /// It is kept, as connections of HTTP/1.1 are.
     Kept,
-    /// It is kept for HTTP/1.0, which has to be told.
+    /// It is kept for HTTP/1.0, where a header has to announce that.
     KeptOld,
     Closed,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Source<'a> {
 pub(crate) struct Writer<'a> {
     pub heads: &'a Heads,
     pub fate: Fate,
-    /// The reply is to a HEAD: what would follow is told and not sent.
+    /// The reply is to a HEAD: what would follow is announced and not sent.
     pub head_only: bool,
     pub out: &'a mut Vec<u8>,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-/// Bytes that an entry costs beside what it holds: the slot, its place in the index, what is told of the file.
+/// Bytes that an entry costs besides its content: the slot, its index entry, the facts of the file.
 const BOOKKEEPING_BYTES: usize = 512;
 
 /// Entries by their path.
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_for_makes_room() {
+    fn unused_entries_are_evicted() {
         let mut cache = of_three();
         for (path, entry) in [(b"/a", 1), (b"/b", 2), (b"/c", 3)] {
             cache.put(path, entry, 100);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_all_the_room_is_not_kept() {
+    fn a_file_larger_than_the_capacity_is_not_kept() {
         let mut cache = of_three();
         cache.put(b"/a", 1, 100);
         assert!(!cache.takes(b"/b", 3000) && cache.takes(b"/b", 1000));
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_room_is_never_exceeded_and_what_is_got_is_what_was_put(
+        fn the_capacity_is_never_exceeded_and_what_is_got_is_what_was_put(
             limit in 0_usize..5000,
             steps in prop::collection::vec((0..3, 0..12_u8, 0..2000_usize), 0..200),
         ) {

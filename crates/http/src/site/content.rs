@@ -1,4 +1,4 @@
-//! What is told of a file, and the small files that are kept whole.
+//! The facts of a file that a reply states, and the small files that are kept whole.
 
 use std::fs::File;
 use std::io;
@@ -31,7 +31,7 @@ pub(crate) fn seconds(wall: SystemTime) -> u64 {
     wall.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// What is told of a file.
+/// The facts of a file that a reply states.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Facts {
     pub media: (&'static str, &'static str),
     /// From the length and the nanosecond of the last change, with its quotes.
     pub etag: String,
-    /// The second of the last change; not told where it is still to come.
+    /// The second of the last change; absent where it is in the future.
     pub modified: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Facts {
     pub(crate) fn new(path: &[u8], stamp: &Stamp, wall: SystemTime) -> Facts {
         let (second, nanosecond) = stamp.modified;
         let etag = format!("\"{second:x}-{nanosecond:x}-{:x}\"", stamp.bytes);
-        // A date to come must not be told (RFC 9110, 8.8.2.1).
+        // A future date must not be sent (RFC 9110, 8.8.2.1).
         let modified = u64::try_from(second).ok().filter(|second| *second <= seconds(wall));
         Facts { bytes: stamp.bytes, media: media_type::from_path(path), etag, modified }
     }
@@ -119,7 +119,7 @@ fn in_ms((second, nanosecond): (i64, i64)) -> i64 {
     second.saturating_mul(1000).saturating_add(nanosecond / 1_000_000)
 }
 
-/// Appends a file that is said to have so many bytes; at most one more, which tells that it has grown.
+/// Appends a file that should have `bytes` bytes; at most one more, which shows that it has grown.
 fn append(file: &File, bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let start = out.len();
     out.resize(start + bytes as usize + 1, 0);

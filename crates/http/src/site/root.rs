@@ -153,7 +153,7 @@ fn walk(directory: BorrowedFd<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
     openat(directory, ".", last, Mode::empty())
 }
 
-/// What a client is told. Of what lies outside it learns nothing, not even whether it is there.
+/// The answer to a client. Of what lies outside it learns nothing, not even whether it is there.
 fn status(errno: Errno) -> Status {
     match errno {
         // Nothing of that name; a link that leads out, in a circle or not to be followed; a socket or a
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory `served` with a file, a directory and links in it, and a secret beside it.
+    /// A directory `served` with a file, a directory and links in it, and a secret next to it.
     fn directory() -> (TempDir, Root) {
         let outer = tempfile::tempdir().unwrap();
         let served = outer.path().join("served");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_none_is_named() {
+    fn a_root_that_is_no_directory_is_named() {
         let (outer, _) = directory();
         let none = Root::open(&outer.path().join("none")).unwrap_err().to_string();
         assert!(none.contains("/none: No such file or directory"), "{none}");

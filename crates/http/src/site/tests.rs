@@ -136,7 +136,7 @@ fn counted(bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_comes_with_all_that_is_told_of_it() {
+fn a_file_comes_with_all_its_headers() {
     let mut stage = Stage::new();
     stage.site.tick(5000, UNIX_EPOCH + Duration::from_secs(1_000_000_000));
     // The first time it is read, the second time it was kept.
@@ -166,7 +166,7 @@ fn a_head_is_that_of_a_get_without_the_body() {
 }
 
 #[test]
-fn the_connection_is_told_of_where_it_has_to_be() {
+fn the_connection_header_is_sent_where_it_has_to_be() {
     let mut stage = Stage::new();
     for target in ["/small.txt", "/small.txt", "/large.bin", "/none"] {
         let mut connection = |version: &str, line: &str| {
@@ -183,7 +183,7 @@ fn the_connection_is_told_of_where_it_has_to_be() {
 }
 
 #[test]
-fn folders_lead_to_their_index() {
+fn directories_lead_to_their_index() {
     let mut stage = Stage::new();
     stage.write("index.html", b"root");
     stage.write("sp ace?/index.html", b"odd");
@@ -253,7 +253,7 @@ fn a_refusal_ends_the_connection() {
 }
 
 #[test]
-fn conditions_are_weighed() {
+fn conditional_requests_are_answered() {
     let mut stage = Stage::new();
     for target in ["/small.txt", "/large.bin"] {
         let whole = stage.get(target);
@@ -452,7 +452,7 @@ fn a_name_that_looks_like_an_escape_is_not_taken_for_one() {
 }
 
 #[test]
-fn without_room_files_are_served_all_the_same() {
+fn without_a_cache_files_are_served_all_the_same() {
     let mut stage = Stage::new();
     stage.site = Site::open(stage.directory.path(), 0).unwrap();
     for _ in 0..2 {
@@ -464,7 +464,7 @@ fn without_room_files_are_served_all_the_same() {
 }
 
 #[test]
-fn dates_that_http_cannot_tell_are_left_out() {
+fn dates_that_http_cannot_format_are_left_out() {
     let mut stage = Stage::new();
     let file = File::options().write(true).open(stage.path("small.txt")).unwrap();
     for modified in [
@@ -490,7 +490,7 @@ fn dates_that_http_cannot_tell_are_left_out() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Each reply is checked for its length where it is taken apart; the secret lies beside the directory.
+    /// Each reply is checked for its length where it is taken apart; the secret lies next to the directory.
     #[test]
     fn nothing_outside_is_ever_sent(targets in prop::collection::vec("(/|\\.|\\.\\.|%2[fFeE]|%2e%2e|a|out|up|secret|s){1,8}", 1..20)) {
         let outer = tempfile::tempdir().unwrap();

@@ -70,8 +70,8 @@ fn in_turns(ab: &Ab, command: Vec<String>) -> Result<(Run, Run), Trouble> {
         run.summary.version = side.version();
         run
     });
-    base.plan.beside.clone_from(&new.summary.id);
-    new.plan.beside.clone_from(&base.summary.id);
+    base.plan.paired_with.clone_from(&new.summary.id);
+    new.plan.paired_with.clone_from(&base.summary.id);
     let _claims = (Claim::new(&base.summary.id)?, Claim::new(&new.summary.id)?);
     let archives = archives(&file, [&mut base, &mut new])?;
     measure([&mut base, &mut new], archives, sides, &settings);

@@ -154,7 +154,7 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
         return false;
     }
     match archive.load(run.number) {
-        Ok(run) => run.plan.beside.is_empty(),
+        Ok(run) => run.plan.paired_with.is_empty(),
         Err(error) => {
             complain(&format!("knee: run {} is passed over: {error}", run.number));
             false
@@ -174,8 +174,8 @@ fn same_conditions(run: &Run) -> Result<(), Trouble> {
             "it began elsewhere, and a plan of elsewhere is not carried out".to_owned(),
         );
     }
-    if !run.plan.beside.is_empty() {
-        return refused(format!("its cells took turns with those of run {}", run.plan.beside));
+    if !run.plan.paired_with.is_empty() {
+        return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));
     }
     let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
     if let Some(value) = values.find(|value| value.to_string().contains("://***@")) {

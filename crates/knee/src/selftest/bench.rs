@@ -69,8 +69,8 @@ impl Bench {
     /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
     pub fn in_turns(&mut self, request: &RunRequest, new: Starter) -> Result<[Run; 2], Trouble> {
         let mut runs = [self.begun(request)?, self.begun(request)?];
-        runs[0].plan.beside.clone_from(&runs[1].summary.id);
-        runs[1].plan.beside.clone_from(&runs[0].summary.id);
+        runs[0].plan.paired_with.clone_from(&runs[1].summary.id);
+        runs[1].plan.paired_with.clone_from(&runs[0].summary.id);
         for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
             run.summary.number = archive.begin(run)?;
         }

@@ -285,7 +285,10 @@ fn both_are_measured_in_turns() {
     let came = knee.run(&[&words[..], &TINY[..]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     let (base, new) = (run(&knee, 1), run(&knee, 2));
-    assert_eq!((&base.plan.beside, &new.plan.beside), (&new.summary.id, &base.summary.id));
+    assert_eq!(
+        (&base.plan.paired_with, &new.plan.paired_with),
+        (&new.summary.id, &base.summary.id)
+    );
     assert!(came.out.contains("Their cells took turns"), "{}", came.out);
     assert!(came.out.contains("env KNEE_MADE_UP=1"), "what differs is told: {}", came.out);
     assert!(came.out.contains("(runs 1 and 2)"), "{}", came.out);

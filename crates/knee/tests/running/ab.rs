@@ -27,7 +27,10 @@ fn both_are_runs_of_one_plan_and_only_the_new_one_is_started_so() {
     assert_eq!(came.code, Some(0), "{came:?}");
     let runs = runs(&knee);
     let [base, new] = runs.as_slice() else { panic!("{} runs", runs.len()) };
-    assert_eq!((&base.plan.beside, &new.plan.beside), (&new.summary.id, &base.summary.id));
+    assert_eq!(
+        (&base.plan.paired_with, &new.plan.paired_with),
+        (&new.summary.id, &base.summary.id)
+    );
     assert_eq!((&base.plan.cells, base.plan.seed), (&new.plan.cells, new.plan.seed));
     assert_eq!(base.summary.command, new.summary.command);
     assert_eq!(base.summary.version, new.summary.version, "the other knee was asked");

@@ -114,7 +114,8 @@ fn parameters_of_the_load_are_kept() {
 
 #[test]
 fn a_download_is_told_by_the_mb() {
-    let words = ["run", "download", "--points", "3", "--rounds", "1", "--beside", "nothing,slow"];
+    let words =
+        ["run", "download", "--points", "3", "--rounds", "1", "--second-client", "nothing,slow"];
     let run = measured(&[&words[..], &["--laid", "contiguous,fragmented"]].concat());
     assert!(!run.cells.is_empty());
     for cell in &run.cells {
@@ -132,7 +133,7 @@ fn a_download_is_told_by_the_mb() {
 fn a_cold_download_is_cold_or_left_out_with_the_reason() {
     let knee = Knee::new();
     let words = ["run", "download", "--points", "3", "--rounds", "1", "--subjects", "sendfile"];
-    let plain = ["--beside", "nothing", "--laid", "contiguous"];
+    let plain = ["--second-client", "nothing", "--laid", "contiguous"];
     let came = knee.run(&[&words[..], &plain, &["--cache", "hot,cold"]].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     let run = knee.last_run();

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Connections that are being opened at a time: fewer than any backlog holds.
 const OPENING_MAX: usize = 200;
 
-/// What a holder is told: a line of JSON each.
+/// The orders to a holder: a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     Open(Share),

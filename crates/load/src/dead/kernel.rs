@@ -137,8 +137,9 @@ mod tests {
         let line = |peer, state, inode| {
             format!("0: 0100007F:1F90 0100007F:{peer} {state} 0:0 00:0 0 0 0 {inode} 1 0\n")
         };
-        let (one, two) = (line("C350", "01", 77), line("C351", "01", 0));
-        let text = ["sl local_address rem_address st\n", &one, &two, &one, &line("C352", "06", 5)];
+        let (first, second) = (line("C350", "01", 77), line("C351", "01", 0));
+        let text =
+            ["sl local_address rem_address st\n", &first, &second, &first, &line("C352", "06", 5)];
         let count = |which| {
             let mut peers = HashSet::new();
             let address = "127.0.0.1:8080".parse().unwrap();

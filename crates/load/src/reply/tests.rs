@@ -29,7 +29,7 @@ fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
     Some(ended)
 }
 
-fn one(input: &str) -> Option<Vec<(u16, bool, u64)>> {
+fn single_reply(input: &str) -> Option<Vec<(u16, bool, u64)>> {
     replies(input.as_bytes(), &[])
 }
 
@@ -54,7 +54,7 @@ fn the_end_of_a_reply_is_found_by_length_chunks_close_or_status() {
         ),
     ];
     for (text, status, keep) in cases {
-        assert_eq!(one(text), Some(vec![(status, keep, bytes(text))]), "{text}");
+        assert_eq!(single_reply(text), Some(vec![(status, keep, bytes(text))]), "{text}");
     }
 }
 
@@ -62,7 +62,7 @@ fn the_end_of_a_reply_is_found_by_length_chunks_close_or_status() {
 fn an_interim_reply_is_passed_over() {
     let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n\
                 HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    assert_eq!(one(text), Some(vec![(200, true, text.len() as u64)]));
+    assert_eq!(single_reply(text), Some(vec![(200, true, text.len() as u64)]));
 }
 
 #[test]
@@ -81,18 +81,18 @@ fn what_is_no_http_is_malformed() {
         "HTTP/1.1 999 What\r\n\r\n",
         &long,
     ] {
-        assert_eq!(one(text), None, "{text:.60}");
+        assert_eq!(single_reply(text), None, "{text:.60}");
     }
 }
 
 #[test]
 fn a_head_that_repeats_is_not_taken_for_a_longer_one() {
     let first = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
-    let other = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nxxxxxxxxxxxx";
-    let text = format!("{first}{first}{other}{first}");
-    let sizes = [first.len(), first.len(), other.len(), first.len()];
+    let shorter = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nxxxxxxxxxxxx";
+    let text = format!("{first}{first}{shorter}{first}");
+    let sizes = [first.len(), first.len(), shorter.len(), first.len()];
     let expected = sizes.map(|bytes| (200, true, bytes as u64)).to_vec();
-    assert_eq!(one(&text), Some(expected));
+    assert_eq!(single_reply(&text), Some(expected));
 }
 
 /// A reply of random framing, and what it is to come to.

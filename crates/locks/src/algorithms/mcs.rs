@@ -87,7 +87,7 @@ impl Mcs {
         }
     }
 
-    /// Waits for the number of one who is in line, but has not told us yet.
+    /// Waits for the number of a thread that is in line but has not linked itself yet.
     #[inline(never)]
     fn wait_for_next(node: &Node) -> u32 {
         loop {

@@ -167,7 +167,7 @@ impl Qspinlock {
         }
         self.word.fetch_or(LOCKED, relaxed);
         loop {
-            // Acquire: its node was made ready before it told us.
+            // Acquire: its node was made ready before it linked itself.
             let next = node.next.load(Ordering::Acquire);
             if next != NO_NODE {
                 self.nodes[next as usize].first.store(true, Ordering::Release);

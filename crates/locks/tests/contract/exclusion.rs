@@ -17,13 +17,13 @@ impl Visitor for Waits {
 
     fn visit<L: Lock>(self, _: &'static Algorithm) -> Outcome {
         let lock = L::new(&self.0);
-        let (mut seat, mut other) = (lock.seat(), lock.seat());
+        let (mut seat, mut second_seat) = (lock.seat(), lock.seat());
         let (lock, asker) = (&lock, &Asker::new());
         let fate = thread::scope(|scope| {
             lock.hold(&mut seat, || {
                 scope.spawn(move || {
                     asker.announce();
-                    lock.hold(&mut other, || asker.comes_in());
+                    lock.hold(&mut second_seat, || asker.comes_in());
                 });
                 asker.fate()
             })
@@ -37,7 +37,7 @@ impl Visitor for Waits {
 }
 
 #[test]
-fn nobody_comes_in_while_another_stays() {
+fn no_thread_enters_while_another_stays() {
     for spins in [0, 1, Setup::SPINS] {
         hold_all_to(sound(), Waits(Setup { spins, ..USUAL }));
     }

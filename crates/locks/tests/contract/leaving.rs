@@ -46,7 +46,7 @@ impl Visitor for Ends {
 }
 
 #[test]
-fn who_waited_and_ended_holds_nobody_up() {
+fn a_thread_that_waited_and_ended_blocks_no_thread() {
     hold_all_to(sound(), Ends { panics: false });
 }
 

@@ -41,9 +41,9 @@ where
 {
     let (done, outcome) = mpsc::channel();
     thread::spawn(move || {
-        let told = visit(name, check).unwrap_or_else(|| Err("no such row".to_owned()));
+        let result = visit(name, check).unwrap_or_else(|| Err("no such row".to_owned()));
         // Nobody listens any more once the deadline is over.
-        let _ = done.send(told);
+        let _ = done.send(result);
     });
     outcome.recv_timeout(DEADLINE).unwrap_or_else(|error| match error {
         RecvTimeoutError::Timeout => Err(format!("not done within {} s", DEADLINE.as_secs())),
@@ -75,9 +75,9 @@ fn every_row_can_be_used_here_and_one_is_a_control() {
 }
 
 #[test]
-fn names_are_told_apart() {
+fn names_are_distinct() {
     for (at, row) in TABLE.iter().enumerate() {
-        assert!(TABLE[..at].iter().all(|other| other.name != row.name), "{}", row.name);
+        assert!(TABLE[..at].iter().all(|earlier| earlier.name != row.name), "{}", row.name);
         assert!(std::ptr::eq(locks::find(row.name).unwrap(), *row));
     }
 }

@@ -29,16 +29,16 @@ impl Partner {
 
     /// Holds the lock until the other has asked for it, and asks again when the other is inside. The
     /// `second` begins when the first is inside, and is half a round behind from then on.
-    fn takes_turns<L: Lock>(&self, other: &Partner, lock: &L, mut seat: L::Seat, second: bool) {
-        Partner::wait_until(&other.came_in, u32::from(second));
+    fn takes_turns<L: Lock>(&self, partner: &Partner, lock: &L, mut seat: L::Seat, second: bool) {
+        Partner::wait_until(&partner.came_in, u32::from(second));
         for round in 1..=ROUNDS {
             let theirs = (round + u32::from(second)).min(ROUNDS);
             self.asked.store(round, Ordering::SeqCst);
             lock.hold(&mut seat, || {
                 self.came_in.store(round, Ordering::SeqCst);
-                Partner::wait_until(&other.asked, theirs);
+                Partner::wait_until(&partner.asked, theirs);
             });
-            Partner::wait_until(&other.came_in, theirs);
+            Partner::wait_until(&partner.came_in, theirs);
         }
     }
 }
@@ -51,12 +51,12 @@ impl Visitor for Wakes {
 
     fn visit<L: Lock>(self, _: &'static Algorithm) -> Outcome {
         let lock = L::new(&self.0);
-        let (mine, other) = (&Partner::default(), &Partner::default());
+        let (mine, partner) = (&Partner::default(), &Partner::default());
         thread::scope(|scope| {
             let (lock, seats) = (&lock, [lock.seat(), lock.seat()]);
-            let [seat, others] = seats;
-            scope.spawn(move || mine.takes_turns(other, lock, seat, false));
-            scope.spawn(move || other.takes_turns(mine, lock, others, true));
+            let [seat, second_seat] = seats;
+            scope.spawn(move || mine.takes_turns(partner, lock, seat, false));
+            scope.spawn(move || partner.takes_turns(mine, lock, second_seat, true));
         });
         Ok(())
     }

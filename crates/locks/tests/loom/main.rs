@@ -143,7 +143,7 @@ fn holds<L: Lock + Send + 'static>(size: Size) -> Model {
     Box::new(move |mistake| explore(size, mistake, move || together(size, run, run)))
 }
 
-/// A thread that holds the lock beside others that only try to.
+/// A thread that holds the lock while others only try to.
 fn tries<L: Seatless + Send + 'static>(size: Size) -> Model {
     let run = move |guarded: &Guarded<L>| {
         guarded.lock.hold(&mut (), || guarded.add());
@@ -163,18 +163,18 @@ fn tries<L: Seatless + Send + 'static>(size: Size) -> Model {
 /// One thread and the others; each says how often it has added one.
 fn together<L: Lock + Send + 'static>(
     size: Size,
-    one: impl Fn(&Guarded<L>) -> u32,
-    others: impl Fn(&Guarded<L>) -> u32 + Copy + 'static,
+    first: impl Fn(&Guarded<L>) -> u32,
+    rest: impl Fn(&Guarded<L>) -> u32 + Copy + 'static,
 ) {
     let lock = L::new(&Setup { seats: size.threads, spins: size.spins });
     let guarded = Arc::new(Guarded { lock, count: UnsafeCell::new(0) });
     let threads: Vec<_> = (1..size.threads)
         .map(|_| {
             let guarded = Arc::clone(&guarded);
-            loom::thread::spawn(move || others(&guarded))
+            loom::thread::spawn(move || rest(&guarded))
         })
         .collect();
-    let mine = one(&guarded);
+    let mine = first(&guarded);
     let theirs: u32 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     assert_eq!(guarded.sum(), mine + theirs, "some were lost");
 }
@@ -195,9 +195,9 @@ fn hold_to_every_ordering(models: &[Model]) {
 
 /// Whoever is never woken is found.
 fn hold_to_wakes(models: &[Model]) {
-    let found = models.iter().find_map(|model| model(Mistake::NoWakes).err());
-    let found = found.expect("somebody sleeps for ever");
-    assert!(found.starts_with("deadlock"), "{found}");
+    let panic_message = models.iter().find_map(|model| model(Mistake::NoWakes).err());
+    let panic_message = panic_message.expect("somebody sleeps for ever");
+    assert!(panic_message.starts_with("deadlock"), "{panic_message}");
 }
 
 fn spinning<L: Lock + Send + 'static>() -> Vec<Model> {
@@ -282,6 +282,6 @@ fn futex_needs_each_of_its_orderings() {
 #[test]
 fn the_control_is_caught() {
     // On a thread called "mistaken", since it is one: nothing else is mistaken in it.
-    let found = holds::<broken::Broken>(ONCE)(Mistake::NoWakes).unwrap_err();
-    assert!(found.starts_with("Causality violation"), "{found}");
+    let panic_message = holds::<broken::Broken>(ONCE)(Mistake::NoWakes).unwrap_err();
+    assert!(panic_message.starts_with("Causality violation"), "{panic_message}");
 }

@@ -62,7 +62,7 @@ pub fn fence(with: Ordering) {
 
 /// An atomic of loom, whose orderings can be mistaken.
 macro_rules! atomic {
-    ($Atomic:ident, $Value:ty, $other:expr) => {
+    ($Atomic:ident, $Value:ty, $different:expr) => {
         pub struct $Atomic(loom_atomic::$Atomic);
 
         impl $Atomic {
@@ -85,10 +85,10 @@ macro_rules! atomic {
             #[track_caller]
             pub fn swap(&self, value: $Value, with: Ordering) -> $Value {
                 let with = order(with);
-                let mut other = $other(value);
+                let mut stored = $different(value);
                 loop {
-                    match self.0.compare_exchange(other, value, with, found(with)) {
-                        Err(now) if now != value => other = now,
+                    match self.0.compare_exchange(stored, value, with, on_failure(with)) {
+                        Err(now) if now != value => stored = now,
                         Ok(was) | Err(was) => return was,
                     }
                 }
@@ -102,11 +102,11 @@ atomic!(AtomicU8, u8, |value: u8| value ^ 1);
 atomic!(AtomicU32, u32, |value: u32| value ^ 1);
 
 /// What is left of an ordering where nothing is written.
-fn found(with: Ordering) -> Ordering {
+fn on_failure(with: Ordering) -> Ordering {
     match with {
         Ordering::AcqRel => Ordering::Acquire,
         Ordering::Release => Ordering::Relaxed,
-        other => other,
+        ordering => ordering,
     }
 }
 

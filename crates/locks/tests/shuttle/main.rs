@@ -92,7 +92,7 @@ fn run<L: Lock + Send + 'static>(spins: u32, scheduler: impl Scheduler + 'static
 }
 
 /// What is found when nobody is woken, or by the lock itself.
-fn found<L: Lock + Send + 'static>(wakes: bool) -> String {
+fn failure_text<L: Lock + Send + 'static>(wakes: bool) -> String {
     let check = move || {
         if !wakes {
             sync::wake_none();
@@ -136,17 +136,17 @@ fn those_that_block_exclude_and_wake() {
 
 #[test]
 fn who_is_never_woken_is_found() {
-    for found in [
-        found::<byte_block::ByteBlock>(false),
-        found::<ticket_block::TicketBlock>(false),
-        found::<futex::Futex>(false),
+    for failure in [
+        failure_text::<byte_block::ByteBlock>(false),
+        failure_text::<ticket_block::TicketBlock>(false),
+        failure_text::<futex::Futex>(false),
     ] {
-        assert!(found.contains("deadlock"), "{found}");
+        assert!(failure.contains("deadlock"), "{failure}");
     }
 }
 
 #[test]
 fn the_control_is_caught() {
-    let found = found::<broken::Broken>(true);
-    assert!(found.contains("some were lost"), "{found}");
+    let failure = failure_text::<broken::Broken>(true);
+    assert!(failure.contains("some were lost"), "{failure}");
 }

@@ -16,8 +16,13 @@ fn unprivileged(test: &str, pid: u32) -> Option<()> {
         eprintln!("SKIPPED: only root can become somebody else");
         return None;
     }
-    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !Command::new("setpriv").args(nobody).arg("true").status().is_ok_and(|done| done.success()) {
+    let without_privileges = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    if !Command::new("setpriv")
+        .args(without_privileges)
+        .arg("true")
+        .status()
+        .is_ok_and(|done| done.success())
+    {
         eprintln!("SKIPPED: root can't become somebody else here (setpriv is refused)");
         return None;
     }
@@ -31,7 +36,7 @@ fn unprivileged(test: &str, pid: u32) -> Option<()> {
     assert!(copied.is_ok_and(|done| done.success()));
     fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
     let output = Command::new("setpriv")
-        .args(nobody)
+        .args(without_privileges)
         .arg(&binary)
         .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
         .env(OTHERS, pid.to_string())
@@ -47,12 +52,12 @@ fn unprivileged(test: &str, pid: u32) -> Option<()> {
 #[test]
 fn another_users_process_is_named_with_its_owner() {
     let server = Server::start("idle");
-    unprivileged("permission::nobody_watches_root", server.pid());
+    unprivileged("permission::without_privileges_root_is_not_watched", server.pid());
 }
 
 #[test]
 #[ignore = "the child's part of another test"]
-fn nobody_watches_root() {
+fn without_privileges_root_is_not_watched() {
     let pid: u32 = env::var(OTHERS).unwrap().parse().unwrap();
     let trouble = observe(pid, Duration::from_millis(10), &|| false).unwrap_err();
     assert!(matches!(trouble, Trouble::NotPermitted { .. }), "{trouble:?}");
@@ -63,12 +68,12 @@ fn nobody_watches_root() {
 
 #[test]
 fn without_tracepoints_the_remedy_is_named() {
-    unprivileged("permission::nobody_watches_an_own_process", 0);
+    unprivileged("permission::without_privileges_a_process_of_the_same_user_is_watched", 0);
 }
 
 #[test]
 #[ignore = "the child's part of another test"]
-fn nobody_watches_an_own_process() {
+fn without_privileges_a_process_of_the_same_user_is_watched() {
     let server = Server::start("idle");
     match observe(server.pid(), Duration::from_millis(100), &|| false) {
         Err(trouble @ (Trouble::NoTracepoints { .. } | Trouble::NotPermitted { .. })) => {
@@ -76,6 +81,6 @@ fn nobody_watches_an_own_process() {
             assert!(text.contains("run as root") && !text.contains('\n'), "{text}");
         }
         // Where everybody may read the tracepoints, they may watch what is their own.
-        other => assert_eq!(other.unwrap().waiters.len(), 2),
+        seen => assert_eq!(seen.unwrap().waiters.len(), 2),
     }
 }

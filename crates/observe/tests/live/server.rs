@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one, and returns once it has said that it is ready.
+    /// Starts one, and returns once it has printed that it is ready.
     pub fn start(mode: &str) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
         command
@@ -58,7 +58,7 @@ impl Server {
         move || words.load(Ordering::Relaxed) >= until
     }
 
-    /// A condition to stop at, for a server that changes when it is told to: it is told once it has
+    /// A condition to stop at, for a server that changes on a signal: the signal is sent once it has
     /// been looked at for a while, and has then done so many hundred rounds more.
     pub fn report_then_end(&self, hundreds: usize) -> impl Fn() -> bool {
         let words = Arc::clone(&self.words);
@@ -117,7 +117,7 @@ fn serves() {
         "uring" => uring(),
         "parent" => parent(),
         "quiet" => quiet(),
-        other => panic!("no server is called {other:?}"),
+        name => panic!("no server is called {name:?}"),
     }
 }
 
@@ -207,7 +207,7 @@ fn poll() {
     let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut fds: Vec<libc::pollfd> =
         pipes.0.iter().map(|(reader, _)| entry(reader.as_raw_fd())).collect();
-    (0..8).for_each(|place| fds.insert(5 * place, entry(-1)));
+    (0..8).for_each(|index| fds.insert(5 * index, entry(-1)));
     for round in 1.. {
         pipes.fill(2);
         assert_eq!(sys::poll::poll(&mut fds, None).unwrap(), 2);
@@ -239,7 +239,7 @@ fn select() {
     }
 }
 
-/// 10 with 1 active; others come and go that wait on the same 3, of which 1 is active; and when told,
+/// 10 with 1 active; others come and go that wait on the same 3, of which 1 is active; and at a signal,
 /// one more with 20, of which 4 are active.
 fn threads() {
     let short = Mutex::new(Pipes::new(3));
@@ -283,7 +283,7 @@ fn shared() {
     rounds(wait, 3);
 }
 
-/// 5 at first; when told, one more each round, up to 105. The one that is active fills its room.
+/// 5 at first; at a signal, one more each round, up to 105. The one that is active fills its room.
 fn grows() {
     let mut pipes = Pipes::new(105);
     let epoll = sys::epoll::create().unwrap();
@@ -371,7 +371,7 @@ fn parent() {
     child.wait().unwrap();
 }
 
-/// It makes no waits, until it is told to end.
+/// It makes no waits, until it is killed.
 fn quiet() {
     println!("READY");
     wait_for_the_end();

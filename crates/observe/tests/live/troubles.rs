@@ -1,4 +1,4 @@
-//! What can't be watched, each told in one line.
+//! What can't be watched, each reported in one line.
 
 use crate::server::Server;
 use crate::watch;
@@ -26,7 +26,7 @@ fn what_is_no_process() {
 }
 
 #[test]
-fn a_thread_is_told_from_its_process() {
+fn a_thread_is_not_taken_for_its_process() {
     let server = Server::start("idle");
     let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
     let thread = tasks
@@ -86,7 +86,7 @@ fn no_waits(mode: &str) -> Option<NoWaits> {
     let server = Server::start(mode);
     match watch(server.pid(), SHORT, &|| false)? {
         Err(Trouble::NoWaits(none)) => Some(*none),
-        other => panic!("{other:?}"),
+        outcome => panic!("{outcome:?}"),
     }
 }
 

@@ -50,11 +50,11 @@ fn an_epoll_set() {
 }
 
 #[test]
-fn waits_without_room_for_all_that_is_active() {
+fn waits_whose_array_is_too_small_for_all_that_is_active() {
     let Some(seen) = seen_of("narrow", 4) else { return };
     let waiter = only(&seen);
     assert_eq!((waiter.watched, waiter.events_most), (Some(exactly(10)), 1));
-    // What is seen is a third of what is active, so that has to be said.
+    // What is seen is a third of what is active, so a remark is due.
     assert_is(waiter.ratio, 0.1);
     let full = Remark::Full { share: 1.0 };
     assert!(seen.remarks.contains(&full), "{:?}", seen.remarks);
@@ -95,11 +95,11 @@ fn a_server_that_does_nothing_but_wait() {
     assert_is(waiter.ratio, 0.1);
     assert!(seen.looked <= seen.took && seen.cost > 0.0, "{seen:?}");
     // On a busy machine a ring may run over before it is read.
-    let others = |remark: &&Remark| !matches!(remark, Remark::Lost { .. });
-    assert_eq!(seen.remarks.iter().find(others), None);
+    let is_unexpected = |remark: &&Remark| !matches!(remark, Remark::Lost { .. });
+    assert_eq!(seen.remarks.iter().find(is_unexpected), None);
 }
 
-/// One thread is there from the start, one begins when it is told to, and others come and go all the
+/// One thread is there from the start, one begins at a signal, and others come and go all the
 /// time.
 #[test]
 fn threads_each_with_a_set_of_their_own() {
@@ -110,11 +110,12 @@ fn threads_each_with_a_set_of_their_own() {
     assert!(seen.threads >= 3, "{seen:?}");
     for expected in [0.1, 0.2, 1.0 / 3.0] {
         let right = |ratio: f64| (ratio - expected).abs() < 1e-9;
-        let found = seen.waiters.iter().any(|one| one.ratio.is_some_and(|it| right(it.value)));
-        assert!(found, "no {expected} in {seen:#?}");
+        let has_ratio =
+            seen.waiters.iter().any(|waiter| waiter.ratio.is_some_and(|ratio| right(ratio.value)));
+        assert!(has_ratio, "no {expected} in {seen:#?}");
     }
     let events: Vec<u64> = seen.waiters.iter().map(|waiter| waiter.events).collect();
-    assert!(events.is_sorted_by(|one, other| one >= other), "{events:?}");
+    assert!(events.is_sorted_by(|left, right| left >= right), "{events:?}");
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn waits_that_never_return_are_found_all_the_same() {
     let server = Server::start("idle");
     let Some(seen) = watch(server.pid(), Duration::from_millis(300), &|| false) else { return };
     let seen = seen.unwrap();
-    let mut found: Vec<(Option<Watched>, bool)> = seen
+    let mut waits: Vec<(Option<Watched>, bool)> = seen
         .waiters
         .iter()
         .map(|waiter| {
@@ -157,14 +158,14 @@ fn waits_that_never_return_are_found_all_the_same() {
             (waiter.watched, waiter.epoll.is_some())
         })
         .collect();
-    found.sort_by_key(|(_, epoll)| *epoll);
-    assert_eq!(found, [(Some(exactly(7)), false), (Some(exactly(12)), true)]);
+    waits.sort_by_key(|(_, epoll)| *epoll);
+    assert_eq!(waits, [(Some(exactly(7)), false), (Some(exactly(12)), true)]);
 }
 
 #[test]
 fn more_threads_than_are_watched() {
     let mut limit = getrlimit(Resource::Nofile);
-    // The other tests run beside this one, and need some as well.
+    // The other tests run at the same time, and need some as well.
     if limit.maximum.is_some_and(|max| max < 4096) {
         eprintln!("SKIPPED: it takes 4096 descriptors to watch so many threads");
         return;

@@ -55,7 +55,7 @@ mod here {
 
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum State {
-        /// It was told, and not armed again.
+        /// It was reported, and not armed again.
         Silent,
         /// Its request waits for the next `io_submit`.
         Queued,

@@ -1,4 +1,4 @@
-//! Linux's `epoll`, edge-triggered (`EPOLLET`): told once for each arrival.
+//! Linux's `epoll`, edge-triggered (`EPOLLET`): reported once for each arrival.
 
 use crate::{Mechanism, Trigger, epoll};
 

@@ -1,4 +1,4 @@
-//! Linux's `epoll`, level-triggered, which is what it does unasked: told again for as long as it is ready.
+//! Linux's `epoll`, level-triggered, which is what it does unasked: reported again for as long as it is ready.
 
 use crate::{Mechanism, Trigger, epoll};
 

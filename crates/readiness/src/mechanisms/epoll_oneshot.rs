@@ -1,4 +1,4 @@
-//! Linux's `epoll`, oneshot (`EPOLLONESHOT`): told once, and armed again by `EPOLL_CTL_MOD`.
+//! Linux's `epoll`, oneshot (`EPOLLONESHOT`): reported once, and armed again by `EPOLL_CTL_MOD`.
 
 use crate::{Mechanism, Trigger, epoll};
 

@@ -5,7 +5,7 @@ use crate::{Mechanism, Trigger};
 pub(crate) const MECHANISM: Mechanism = Mechanism {
     name: "io_uring-oneshot",
     label: "io_uring-oneshot",
-    summary: "IORING_OP_POLL_ADD, told once",
+    summary: "IORING_OP_POLL_ADD, reported once",
     trigger: Trigger::Oneshot,
     queued: true,
     reports_hangup: true,

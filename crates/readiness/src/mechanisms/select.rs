@@ -218,12 +218,12 @@ mod tests {
         let write = [0, 1 << 1, 0];
         let mut ready = Vec::new();
         scan(&read, &write, 5, &tokens, &mut ready);
-        let found: Vec<_> = ready
+        let reported: Vec<_> = ready
             .iter()
             .map(|event| (event.token.0 as usize, event.readable, event.writable))
             .collect();
         assert_eq!(
-            found,
+            reported,
             [
                 (3, true, false),
                 (BITS, true, false),

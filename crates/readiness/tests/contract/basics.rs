@@ -12,12 +12,12 @@ use crate::{rows, shared};
 fn a_descriptor_with_data_is_readable() {
     let _guard = shared();
     for row in rows() {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 7, Interest::Readable);
             watcher.quiet("nothing has been sent");
             object.send(1);
-            let event = watcher.one(7, "one byte");
+            let event = watcher.single(7, "one byte");
             assert!(event.readable, "{} {kind:?}: {event:?}", row.name);
             assert!(!event.writable && !event.hangup, "{} {kind:?}: {event:?}", row.name);
             assert_eq!(object.drain(), 1);
@@ -30,7 +30,7 @@ fn a_descriptor_with_data_is_readable() {
 fn what_is_ready_is_found_without_waiting() {
     let _guard = shared();
     for row in rows() {
-        for kind in Kind::of(row).filter(|&kind| kind != Kind::Tcp) {
+        for kind in Kind::supported_by(row).filter(|&kind| kind != Kind::Tcp) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 7, Interest::Readable);
             // Until it has looked once, a mechanism may find it by looking.
@@ -43,13 +43,13 @@ fn what_is_ready_is_found_without_waiting() {
 }
 
 #[test]
-fn a_descriptor_with_room_is_writable_until_it_is_full() {
+fn a_descriptor_is_writable_until_its_buffer_is_full() {
     let _guard = shared();
     for row in rows() {
         for object in [Object::new(Kind::Socketpair), Object::pipe_to_write()] {
             let name = row.name;
             let mut watcher = Watcher::with(row, &object, 3, Interest::Writable);
-            let event = watcher.one(3, "there is room");
+            let event = watcher.single(3, "there is room");
             assert!(event.writable && !event.readable && !event.hangup, "{name}: {event:?}");
             assert!(object.fill() > 0);
             watcher.rearm(&object, 3, Interest::Writable);
@@ -60,20 +60,20 @@ fn a_descriptor_with_room_is_writable_until_it_is_full() {
         }
         let object = Object::new(Kind::Tcp);
         let mut watcher = Watcher::with(row, &object, 4, Interest::Writable);
-        assert!(watcher.one(4, "a new connection").writable, "{}", row.name);
+        assert!(watcher.single(4, "a new connection").writable, "{}", row.name);
         watcher.remove(&object);
     }
 }
 
 #[test]
-fn both_tells_either() {
+fn both_reports_either() {
     let _guard = shared();
     for row in rows() {
         for kind in [Kind::Socketpair, Kind::Tcp] {
             let name = row.name;
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 5, Interest::Both);
-            let event = watcher.one(5, "there is room");
+            let event = watcher.single(5, "there is room");
             assert!(event.writable && !event.readable, "{name} {kind:?}: {event:?}");
             object.send(1);
             watcher.rearm(&object, 5, Interest::Both);
@@ -83,7 +83,7 @@ fn both_tells_either() {
                 if events.iter().any(|event| event.readable) {
                     break;
                 }
-                // Room once more; the data is still to be told.
+                // Room once more; the data is still to be reported.
                 watcher.rearm(&object, 5, Interest::Both);
             }
             watcher.remove(&object);
@@ -92,7 +92,7 @@ fn both_tells_either() {
 }
 
 #[test]
-fn nothing_ready_is_nothing_told() {
+fn nothing_ready_is_nothing_reported() {
     let _guard = shared();
     for row in rows() {
         let object = Object::new(Kind::Socketpair);
@@ -106,14 +106,14 @@ fn nothing_ready_is_nothing_told() {
 }
 
 #[test]
-fn data_from_before_add_is_told() {
+fn data_from_before_add_is_reported() {
     let _guard = shared();
     for row in rows() {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             object.send(1);
             let mut watcher = Watcher::with(row, &object, 9, Interest::Readable);
-            assert!(watcher.one(9, "data from before").readable, "{} {kind:?}", row.name);
+            assert!(watcher.single(9, "data from before").readable, "{} {kind:?}", row.name);
             assert_eq!(object.drain(), 1);
             watcher.rearm(&object, 9, Interest::Readable);
             watcher.quiet("it was drained");

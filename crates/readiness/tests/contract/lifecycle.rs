@@ -14,26 +14,26 @@ use crate::{alone, rows, shared};
 fn a_removed_descriptor_is_silent() {
     let _guard = shared();
     for row in rows() {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
-            let other = Object::new(kind);
+            let removed = Object::new(kind);
             let mut watcher = Watcher::open(row, 16);
             for look_first in [false, true] {
                 watcher.add(&object, 1, Interest::Readable);
-                watcher.add(&other, 2, Interest::Readable);
+                watcher.add(&removed, 2, Interest::Readable);
                 if look_first {
                     watcher.quiet("nothing has been sent");
                 }
                 object.send(1);
-                other.send(1);
+                removed.send(1);
                 watcher.remove(&object);
-                watcher.one(2, "the one that stays");
-                other.drain();
-                watcher.rearm(&other, 2, Interest::Readable);
+                watcher.single(2, "the one that stays");
+                removed.drain();
+                watcher.rearm(&removed, 2, Interest::Readable);
                 object.send(1);
                 watcher.quiet("sent after removal");
                 object.drain();
-                watcher.remove(&other);
+                watcher.remove(&removed);
             }
             watcher.quiet("none is watched");
         }
@@ -41,17 +41,17 @@ fn a_removed_descriptor_is_silent() {
 }
 
 #[test]
-fn one_that_is_added_again_is_told_under_its_new_token() {
+fn a_descriptor_added_again_is_reported_under_its_new_token() {
     let _guard = shared();
     for row in rows() {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 1, Interest::Readable);
             watcher.quiet("nothing has been sent");
             object.send(1);
             watcher.remove(&object);
             watcher.add(&object, 2, Interest::Readable);
-            watcher.one(2, "data from before");
+            watcher.single(2, "data from before");
             object.drain();
             watcher.rearm(&object, 2, Interest::Readable);
             watcher.quiet("drained");
@@ -63,7 +63,7 @@ fn one_that_is_added_again_is_told_under_its_new_token() {
                 watcher.quiet("sent and drained before it was added");
             }
             object.send(1);
-            watcher.one(9, "the last token");
+            watcher.single(9, "the last token");
             watcher.remove(&object);
         }
     }
@@ -73,7 +73,7 @@ fn one_that_is_added_again_is_told_under_its_new_token() {
 fn events_of_a_closed_descriptor_never_reach_the_next_of_its_number() {
     let _guard = alone();
     for row in rows() {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let mut watcher = Watcher::open(row, 16);
             let mut reused = 0;
             for token in 0..20 {
@@ -91,7 +91,7 @@ fn events_of_a_closed_descriptor_never_reach_the_next_of_its_number() {
                 watcher.add(&new, 200 + token, Interest::Readable);
                 watcher.quiet("nothing has been sent to the new one");
                 new.send(1);
-                watcher.one(200 + token, "the new one");
+                watcher.single(200 + token, "the new one");
                 watcher.remove(&new);
             }
             assert!(reused > 0, "{} {kind:?}: no number was given again", row.name);
@@ -122,11 +122,11 @@ fn a_peer_that_hangs_up_makes_a_reader_readable() {
                 if before_add {
                     watcher.add(&object, 6, Interest::Readable);
                 }
-                // Data and hang-up may be told one after the other.
+                // Data and hang-up may be reported in two events.
                 let (mut reported, mut got, mut waits) = (false, 0, 0);
                 while !reported {
                     waits += 1;
-                    assert!(waits < 10, "{name} {kind:?}: never told as a hang-up");
+                    assert!(waits < 10, "{name} {kind:?}: never reported as a hang-up");
                     for event in watcher.next("a hang-up") {
                         assert!(event.readable, "{name} {kind:?}: {event:?}");
                         assert_eq!(event.token, Token(6), "{name} {kind:?}");
@@ -173,7 +173,7 @@ fn a_file_goes_away_when_it_is_removed_and_closed() {
 }
 
 #[test]
-fn wrong_use_is_told_and_changes_nothing() {
+fn wrong_use_is_an_error_and_changes_nothing() {
     let _guard = shared();
     for row in rows() {
         let name = row.name;
@@ -192,7 +192,7 @@ fn wrong_use_is_told_and_changes_nothing() {
         stranger.send(1);
         watcher.quiet("nothing has been sent to the one that is watched");
         object.send(1);
-        let event = watcher.one(1, "the first add counts");
+        let event = watcher.single(1, "the first add counts");
         assert!(event.readable && !event.writable, "{name}: {event:?}");
 
         watcher.remove(&object);
@@ -219,7 +219,7 @@ fn one_that_is_dropped_leaves_its_descriptors_alone() {
         let mut watcher = Watcher::with(row, &object, 2, Interest::Readable);
         watcher.quiet("drained");
         object.send(1);
-        watcher.one(2, "the next one");
+        watcher.single(2, "the next one");
         watcher.remove(&object);
     }
 }

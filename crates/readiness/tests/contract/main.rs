@@ -28,7 +28,7 @@ use readiness::{Mechanism, TABLE};
 /// expect a number to be given again; for reading by all others.
 static PROCESS: RwLock<()> = RwLock::new(());
 
-/// For a test that others may run beside.
+/// For a test that others may run next to.
 fn shared() -> RwLockReadGuard<'static, ()> {
     PROCESS.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -87,7 +87,7 @@ fn rows_that_any_such_system_has_are_available() {
 #[test]
 fn names_are_unique_and_plain() {
     for (at, row) in TABLE.iter().enumerate() {
-        assert!(TABLE[..at].iter().all(|other| other.name != row.name), "{} twice", row.name);
+        assert!(TABLE[..at].iter().all(|earlier| earlier.name != row.name), "{} twice", row.name);
         assert!(!row.summary.is_empty() && !row.label.is_empty(), "{}", row.name);
         let plain = |letter: char| letter.is_ascii_lowercase() || "-_".contains(letter);
         assert!(row.name.chars().all(plain), "{}", row.name);

@@ -14,11 +14,11 @@ pub struct Watch {
     queued: bool,
     /// Oneshot: whether it may tell.
     armed: bool,
-    /// Arrivals that may still be told.
+    /// Arrivals that may still be reported.
     arrivals: u32,
-    /// Whether data came, or a hang-up, that has not been told.
+    /// Whether data came, or a hang-up, that has not been reported.
     unreported_data: bool,
-    /// Whether room came, or a hang-up, that has not been told.
+    /// Whether room came, or a hang-up, that has not been reported.
     unreported_writable: bool,
     /// Whether the row need not notice room, since the socket was full when it was added.
     misses_writable: bool,
@@ -61,7 +61,7 @@ impl Watch {
         }
     }
 
-    pub fn became_writable(&mut self) {
+    pub fn set_writable(&mut self) {
         if self.interest.is_writable() {
             self.arrivals += MANY;
             self.unreported_writable = !self.misses_writable;
@@ -73,14 +73,14 @@ impl Watch {
         self.misses_writable = false;
     }
 
-    /// A hang-up is told in one event or in two: the socket's, and that of the data it lost.
+    /// A hang-up is reported in one event or in two: the socket's, and that of the data it lost.
     pub fn hung_up(&mut self) {
         self.arrivals += 2;
         self.unreported_data |= self.interest.is_readable();
         self.unreported_writable |= self.interest.is_writable();
     }
 
-    /// The queue was seen empty: what has not been told by now was told together with others.
+    /// The queue was seen empty: what has not been reported by now was reported together with others.
     pub fn settle(&mut self) {
         if self.trigger == Trigger::Edge {
             self.arrivals = 0;

@@ -28,7 +28,7 @@ impl Kind {
     pub const WITH_PEER: &[Kind] = &[Kind::Socketpair, Kind::Pipe, Kind::Tcp];
 
     /// The kinds that `row` takes: one that it refuses has to be named among its limits.
-    pub fn of(row: &Mechanism) -> impl Iterator<Item = Kind> {
+    pub fn supported_by(row: &Mechanism) -> impl Iterator<Item = Kind> {
         let no_eventfd = row.limits.iter().any(|limit| limit.contains("no eventfd"));
         Kind::ALL.iter().copied().filter(move |kind| !(no_eventfd && kind.is_eventfd()))
     }

@@ -1,4 +1,4 @@
-//! Ten thousand random operations a row against a plain model: no event is lost, spurious or told
+//! Ten thousand random operations a row against a plain model: no event is lost, spurious or reported
 //! twice.
 
 use std::cell::Cell;
@@ -137,13 +137,14 @@ fn fail<T>(reason: String) -> Outcome<T> {
 
 impl World {
     fn new(row: &'static Mechanism) -> Self {
-        let kinds: Vec<_> = Kind::of(row).filter(|&kind| kind != Kind::Tcp).collect();
+        let kinds: Vec<_> = Kind::supported_by(row).filter(|&kind| kind != Kind::Tcp).collect();
         let sockets = (0..OBJECTS / 2).map(|_| Watched::new(Kind::Socketpair));
-        let others = (0..OBJECTS / 2).map(|at| Watched::new(kinds[1 + at % (kinds.len() - 1)]));
+        let other_objects =
+            (0..OBJECTS / 2).map(|at| Watched::new(kinds[1 + at % (kinds.len() - 1)]));
         World {
             row,
             watcher: (row.open)(OBJECTS).expect("opens"),
-            watched_objects: sockets.chain(others).collect(),
+            watched_objects: sockets.chain(other_objects).collect(),
             next_token: 0,
         }
     }
@@ -166,7 +167,7 @@ impl World {
 
     fn token(&mut self, at: usize) -> Token {
         self.next_token += 1;
-        // The place can be told from the token, and an old token from a new one.
+        // The token holds the index, and an old token differs from a new one.
         Token(self.next_token * OBJECTS as u64 + at as u64)
     }
 
@@ -260,7 +261,7 @@ impl World {
         watched.object.relieve();
         watched.full = false;
         if let Some(watch) = &mut watched.watch {
-            watch.became_writable();
+            watch.set_writable();
         }
         true
     }
@@ -334,10 +335,12 @@ impl World {
             let (readable, writable) = (watched.readable(), watched.writable());
             let Some(watch) = watched.watch.as_mut().filter(|watch| watch.token == event.token)
             else {
-                return fail(format!("told of one that is not watched: place {at}, {event:?}"));
+                return fail(format!(
+                    "an event of a descriptor that is not watched: index {at}, {event:?}"
+                ));
             };
             if reported[..nth].contains(event) && self.row.trigger == Trigger::Level {
-                return fail(format!("told twice: place {at}, {event:?}"));
+                return fail(format!("reported twice: index {at}, {event:?}"));
             }
             if event.hangup && !watched.hung_up {
                 return fail(format!("no hang-up: place {at}, {event:?}"));

@@ -34,7 +34,7 @@ fn send(objects: &[Object], tokens: &[u64]) {
 }
 
 #[test]
-fn none_watched_is_none_told() {
+fn none_watched_is_none_reported() {
     let _guard = shared();
     for row in rows() {
         for capacity in [0, 1, 5_000] {
@@ -46,7 +46,7 @@ fn none_watched_is_none_told() {
 }
 
 #[test]
-fn five_thousand_watched_are_told_exactly_as_often_as_they_were_sent_to() {
+fn five_thousand_watched_are_reported_exactly_as_often_as_they_were_sent_to() {
     let _guard = alone();
     let objects = pairs(5_000);
     let all: Vec<u64> = (0..objects.len() as u64).collect();
@@ -89,14 +89,14 @@ fn a_queue_that_is_too_short_loses_nothing() {
         let mut watcher = Watcher::open(row, 16);
         send(&objects, &before);
         let taken = add_while_it_takes_them(row, &mut watcher, &objects);
-        let of = |tokens: &[u64]| -> Vec<u64> {
+        let indexed = |tokens: &[u64]| -> Vec<u64> {
             tokens.iter().copied().filter(|&token| (token as usize) < taken).collect()
         };
         send(&objects, &after);
-        watcher.gather_once(&objects, &of(&all));
+        watcher.gather_once(&objects, &indexed(&all));
         for _ in 0..2 {
-            send(&objects, &of(&all));
-            watcher.gather_once(&objects, &of(&all));
+            send(&objects, &indexed(&all));
+            watcher.gather_once(&objects, &indexed(&all));
         }
         for object in &objects[..taken] {
             watcher.remove(object);

@@ -37,7 +37,7 @@ fn a_full_queue_of_signals_loses_nothing() {
 
 #[test]
 #[ignore = "run by a_full_queue_of_signals_loses_nothing, in a process of its own"]
-fn with_room_for_few_signals() {
+fn with_a_queue_for_few_signals() {
     if std::env::var_os(CHILD).is_none() {
         return;
     }
@@ -65,13 +65,13 @@ fn with_room_for_few_signals() {
             for object in &objects {
                 assert_eq!(object.drain(), 1, "{}", row.name);
             }
-            watcher.quiet("all was told and drained");
-            neighbour.one(5, "its signal was lost");
+            watcher.quiet("all was reported and drained");
+            neighbour.single(5, "its signal was lost");
             assert_eq!(far.drain(), 1);
-            neighbour.quiet("it was told");
-            // The queue has room again: told by signal.
+            neighbour.quiet("it was reported");
+            // The queue has room again: reported by signal.
             objects[17].send(1);
-            watcher.one(17, "after the overflow");
+            watcher.single(17, "after the overflow");
             objects[17].drain();
         }
         overflow_while_adding(&mut watcher, &objects);
@@ -102,7 +102,7 @@ fn each_takes_a_number_and_gives_it_back() {
             let mut open = Vec::new();
             let refusal = loop {
                 match (row.open)(1) {
-                    Ok(one) => open.push(one),
+                    Ok(mechanism) => open.push(mechanism),
                     Err(error) => break error,
                 }
                 assert!(open.len() <= 64, "{}: there are not as many signals", row.name);
@@ -119,18 +119,19 @@ fn two_on_one_thread_keep_their_events_apart() {
     let _guard = shared();
     for first_row in signal_rows() {
         for second_row in signal_rows() {
-            let (one, two) = (Object::new(Kind::Pipe), Object::new(Kind::Socketpair));
-            let mut first = Watcher::with(first_row, &one, 1, Interest::Readable);
-            let mut second = Watcher::with(second_row, &two, 2, Interest::Readable);
-            one.send(1);
-            two.send(1);
+            let (first_object, second_object) =
+                (Object::new(Kind::Pipe), Object::new(Kind::Socketpair));
+            let mut first = Watcher::with(first_row, &first_object, 1, Interest::Readable);
+            let mut second = Watcher::with(second_row, &second_object, 2, Interest::Readable);
+            first_object.send(1);
+            second_object.send(1);
             second.one_at_once(2, "the second's own");
             second.quiet("the other is the first's");
             first.one_at_once(1, "the first's own");
             drop(first);
-            two.send(1);
+            second_object.send(1);
             second.one_at_once(2, "the first is gone");
-            second.remove(&two);
+            second.remove(&second_object);
         }
     }
 }
@@ -145,10 +146,10 @@ fn a_file_is_watched_by_one_at_a_time() {
         let refusal = second.inner.add(object.fd(), Token(2), Interest::Readable).unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::ResourceBusy, "{}: {refusal}", row.name);
         object.send(1);
-        first.one(1, "the first one's");
+        first.single(1, "the first one's");
         first.remove(&object);
         second.add(&object, 2, Interest::Readable);
-        second.one(2, "data from before");
+        second.single(2, "data from before");
         second.remove(&object);
     }
 }

@@ -14,12 +14,12 @@ fn rows_that_are(trigger: Trigger) -> impl Iterator<Item = &'static Mechanism> {
 fn level_repeats_until_it_is_drained() {
     let _guard = shared();
     for row in rows_that_are(Trigger::Level) {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 2, Interest::Readable);
             object.send(2);
             for _ in 0..3 {
-                assert!(watcher.one(2, "still there").readable, "{} {kind:?}", row.name);
+                assert!(watcher.single(2, "still there").readable, "{} {kind:?}", row.name);
             }
             object.drain();
             watcher.quiet("drained");
@@ -29,15 +29,15 @@ fn level_repeats_until_it_is_drained() {
 }
 
 #[test]
-fn edge_tells_an_arrival_once() {
+fn edge_reports_an_arrival_once() {
     let _guard = shared();
     for row in rows_that_are(Trigger::Edge) {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 2, Interest::Readable);
             for _ in 0..3 {
                 object.send(2);
-                assert!(watcher.one(2, "an arrival").readable, "{} {kind:?}", row.name);
+                assert!(watcher.single(2, "an arrival").readable, "{} {kind:?}", row.name);
                 watcher.quiet("nothing new has come, though there is data");
             }
             assert_eq!(object.drain(), 6, "{} {kind:?}", row.name);
@@ -51,21 +51,21 @@ fn edge_tells_an_arrival_once() {
 fn oneshot_is_silent_until_it_is_armed_again() {
     let _guard = shared();
     for row in rows_that_are(Trigger::Oneshot) {
-        for kind in Kind::of(row) {
+        for kind in Kind::supported_by(row) {
             let object = Object::new(kind);
             let mut watcher = Watcher::with(row, &object, 2, Interest::Readable);
             object.send(1);
-            watcher.one(2, "the first");
-            watcher.quiet("told, though there is data");
+            watcher.single(2, "the first");
+            watcher.quiet("reported, though there is data");
             object.send(1);
-            watcher.quiet("told, though more has come");
+            watcher.quiet("reported, though more has come");
             watcher.modify(&object, 4, Interest::Readable);
-            watcher.one(4, "armed again with data there");
+            watcher.single(4, "armed again with data there");
             object.drain();
             watcher.modify(&object, 5, Interest::Readable);
             watcher.quiet("armed, but drained");
             object.send(1);
-            assert!(watcher.one(5, "armed and sent").readable, "{} {kind:?}", row.name);
+            assert!(watcher.single(5, "armed and sent").readable, "{} {kind:?}", row.name);
             watcher.remove(&object);
         }
     }
@@ -82,15 +82,15 @@ fn modify_before_an_event_does_not_double_it() {
         watcher.modify(&object, 3, Interest::Readable);
         watcher.quiet("still nothing");
         object.send(1);
-        assert!(watcher.one(3, "the last token").readable, "{}", row.name);
+        assert!(watcher.single(3, "the last token").readable, "{}", row.name);
         object.drain();
-        watcher.quiet("told once");
+        watcher.quiet("reported once");
         watcher.remove(&object);
     }
 }
 
 #[test]
-fn modify_tells_what_is_there_for_the_new_interest() {
+fn modify_reports_what_is_there_for_the_new_interest() {
     let _guard = shared();
     for row in rows() {
         let object = Object::new(Kind::Socketpair);
@@ -100,7 +100,7 @@ fn modify_tells_what_is_there_for_the_new_interest() {
         object.send(1);
         watcher.quiet("reading is of no interest");
         watcher.modify(&object, 2, Interest::Readable);
-        let event = watcher.one(2, "there is data");
+        let event = watcher.single(2, "there is data");
         assert!(event.readable && !event.writable, "{}: {event:?}", row.name);
         watcher.remove(&object);
     }

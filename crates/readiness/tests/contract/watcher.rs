@@ -52,7 +52,7 @@ impl Watcher {
         self.check("remove", outcome);
     }
 
-    /// Arms again what a oneshot row has told; nothing to do for others.
+    /// Arms again what a oneshot row has reported; nothing to do for others.
     pub fn rearm(&mut self, object: &Object, token: u64, interest: Interest) {
         if self.row.trigger == Trigger::Oneshot {
             self.modify(object, token, interest);
@@ -77,7 +77,7 @@ impl Watcher {
     }
 
     /// What comes next, which has to be a single event, of `token`.
-    pub fn one(&mut self, token: u64, what: &str) -> Event {
+    pub fn single(&mut self, token: u64, what: &str) -> Event {
         let ready = self.next(what);
         assert_eq!(ready.len(), 1, "{}: {what}: {ready:?}", self.row.name);
         assert_eq!(ready[0].token, Token(token), "{}: {what}", self.row.name);
@@ -101,7 +101,7 @@ impl Watcher {
     }
 
     /// Takes events until there is one of each of `expected` (tokens that are places in `objects`),
-    /// drains each object, arms it again, and returns how often each was told.
+    /// drains each object, arms it again, and returns how often each was reported.
     pub fn gather(&mut self, objects: &[Object], expected: &[u64]) -> BTreeMap<u64, u32> {
         let mut reported: BTreeMap<u64, u32> = BTreeMap::new();
         let mut missing: std::collections::BTreeSet<u64> = expected.iter().copied().collect();
@@ -119,13 +119,13 @@ impl Watcher {
         reported
     }
 
-    /// As [`Watcher::gather`], and each has to be told once, and nothing else.
+    /// As [`Watcher::gather`], and each has to be reported once, and nothing else.
     pub fn gather_once(&mut self, objects: &[Object], expected: &[u64]) {
         let reported = self.gather(objects, expected);
         let name = self.row.name;
         let not_once: Vec<_> = reported.iter().filter(|(_, count)| **count != 1).take(5).collect();
-        assert!(not_once.is_empty(), "{name}: told more than once: {not_once:?}");
-        assert_eq!(reported.len(), expected.len(), "{name}: told what nobody caused");
-        self.quiet("all was told and drained");
+        assert!(not_once.is_empty(), "{name}: reported more than once: {not_once:?}");
+        assert_eq!(reported.len(), expected.len(), "{name}: reported what nothing caused");
+        self.quiet("all was reported and drained");
     }
 }

@@ -127,20 +127,20 @@ fn insert_cell(connection: &Connection, schema: usize, run: i64, cell: &Cell) {
         )
         .unwrap();
     let number = connection.last_insert_rowid();
-    for (place, metric) in cell.metrics.iter().enumerate() {
-        insert_metric(connection, schema, (number, place), metric);
+    for (index, metric) in cell.metrics.iter().enumerate() {
+        insert_metric(connection, schema, (number, index), metric);
     }
 }
 
-fn insert_metric(connection: &Connection, schema: usize, place: (i64, usize), metric: &Metric) {
+fn insert_metric(connection: &Connection, schema: usize, cell: (i64, usize), metric: &Metric) {
     let sql = format!(
         "INSERT INTO metric (cell, place, name, samples, positions, operations, {USAGE}) \
          VALUES (?, ?, ?, ?, ?, ?, {})",
         usage(&metric.usage)
     );
     let values = rusqlite::params![
-        place.0,
-        place.1,
+        cell.0,
+        cell.1,
         metric.name,
         json(&metric.samples),
         positions(schema, &metric.positions),
@@ -149,7 +149,7 @@ fn insert_metric(connection: &Connection, schema: usize, place: (i64, usize), me
     connection.execute(&sql, values).unwrap();
     if schema >= 3 {
         let sql = "UPDATE metric SET histogram = ?3 WHERE cell = ?1 AND place = ?2";
-        connection.execute(sql, (place.0, place.1, &metric.histogram)).unwrap();
+        connection.execute(sql, (cell.0, cell.1, &metric.histogram)).unwrap();
     }
 }
 

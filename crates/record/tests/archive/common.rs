@@ -32,9 +32,9 @@ pub fn arguments(name: &str) -> [&str; 5] {
 
 /// Makes sure that the child's part was done and held.
 pub fn assert_child_passed(output: &Output) {
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let erred = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{erred}");
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}{erred}");
 }
 
 /// A run of `cells_planned` cells that has just begun.
@@ -90,7 +90,7 @@ pub fn host(taken: &str) -> Host {
     Host { taken: taken.into(), facts: facts.map(|(key, value)| (key.into(), value.into())).into() }
 }
 
-/// A cell that is wholly told by its sequence; every fifth one failed, every seventh one large.
+/// A cell that its sequence alone determines; every fifth one failed, every seventh one large.
 pub fn cell(sequence: u64) -> Cell {
     let failed = sequence % 5 == 4;
     let samples = if sequence % 7 == 6 { 4000 } else { 20 };
@@ -158,17 +158,17 @@ pub fn make_record(path: &Path, count: u64) {
     archive.finish(number, &ending(RunState::Complete)).unwrap();
 }
 
-/// Makes sure that a folder holds the same files with the same bytes as `before`.
-pub fn assert_unchanged(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
-    let after = contents(folder);
+/// Makes sure that a directory holds the same files with the same bytes as `before`.
+pub fn assert_unchanged(directory: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
+    let after = contents(directory);
     let names = before.keys().chain(after.keys());
     let changed: Vec<_> = names.filter(|name| before.get(*name) != after.get(*name)).collect();
     assert!(changed.is_empty(), "changed: {changed:?}");
 }
 
-/// Every file in a folder with its bytes.
-pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+/// Every file in a directory with its bytes.
+pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| fs::metadata(path).unwrap().is_file());
     files.map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
 }

@@ -19,8 +19,8 @@ const ORDERS: [&[&str]; 4] = [&[""], &["", "-wal"], &["-wal", ""], &["", "-wal",
 
 #[test]
 fn a_copy_made_while_it_is_written_shows_a_moment_or_is_refused() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let mut writer = child("copies::child_writes_and_deletes", &path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -37,7 +37,7 @@ fn a_copy_made_while_it_is_written_shows_a_moment_or_is_refused() {
         let copies = tempdir().unwrap();
         let copy = copies.path().join("copy.db");
         for suffix in ORDERS[turn % ORDERS.len()] {
-            copy_slowly(&beside(&path, suffix), &beside(&copy, suffix));
+            copy_slowly(&with_suffix(&path, suffix), &with_suffix(&copy, suffix));
         }
         seen.look(&copy);
     }
@@ -108,7 +108,7 @@ fn assert_a_moment(cells: &[Cell], state: RunState) {
 }
 
 fn assert_clear(error: &Error) {
-    let told = matches!(
+    let is_reported = matches!(
         error,
         Error::Damaged { .. }
             | Error::Truncated { .. }
@@ -117,7 +117,7 @@ fn assert_clear(error: &Error) {
             | Error::EmptyRecord { .. }
             | Error::NoSuchRun { .. }
     );
-    assert!(told && !error.to_string().contains('\n'), "{error:?}");
+    assert!(is_reported && !error.to_string().contains('\n'), "{error:?}");
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn child_writes_and_deletes() {
 /// The way that SCHEMA.md names.
 #[test]
 fn a_backup_by_sqlite_is_a_moment() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let mut archive = SqliteArchive::open(&path).unwrap();
     let number = archive.begin(&run("0123456789abcdef", CELLS)).unwrap();
     for sequence in 0..CELLS {
@@ -156,7 +156,7 @@ fn a_backup_by_sqlite_is_a_moment() {
         if sequence % 5 != 0 {
             continue;
         }
-        let copy = folder.path().join(format!("{sequence}.db"));
+        let copy = directory.path().join(format!("{sequence}.db"));
         let backup = format!(".backup '{}'", copy.display());
         let Ok(output) = Command::new("sqlite3").arg(&path).arg(backup).output() else {
             eprintln!("skipped: there is no sqlite3 command here");
@@ -180,20 +180,20 @@ fn rows_of_another_moment_are_not_taken_for_those_that_were_kept() {
         ("UPDATE run SET plan = replace(plan, '5', '6')", "run 1 is not as it was kept"),
         ("UPDATE run SET state = 'open'", "run 1 is not as it was kept"),
     ];
-    for (change, said) in changes {
-        let folder = tempdir().unwrap();
-        let path = folder.path().join("knee.db");
+    for (change, expected) in changes {
+        let directory = tempdir().unwrap();
+        let path = directory.path().join("knee.db");
         crate::common::make_record(&path, 12);
         rusqlite::Connection::open(&path).unwrap().execute_batch(change).unwrap();
         let mut archive = SqliteArchive::open(&path).unwrap();
         let error = archive.load(1).unwrap_err();
-        assert!(matches!(&error, Error::Damaged { detail, .. } if detail == said), "{error}");
+        assert!(matches!(&error, Error::Damaged { detail, .. } if detail == expected), "{error}");
         archive.delete(1).unwrap();
         assert_eq!(archive.runs().unwrap(), [], "it can be taken away");
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -40,24 +40,24 @@ const COLUMNS: [(&str, &str); 17] = [
 
 /// A record before it is damaged.
 struct Base {
-    /// The file itself, and the journal that is beside it.
+    /// The file itself, and its journal.
     file: Vec<u8>,
     journal: Vec<u8>,
     /// What it holds, where all of it is sealed.
     sealed: Option<Vec<Run>>,
 }
 
-/// Records to damage, and a folder to do it in.
+/// Records to damage, and a directory to do it in.
 pub struct Stage {
     bases: Vec<Base>,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Stage {
     pub fn new() -> Stage {
-        // In memory, where there is such a folder: fsync is not what is tried here.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let path = folder.path().join("base.db");
+        // In memory, where there is such a directory: fsync is not what is tried here.
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let path = directory.path().join("base.db");
         let mut bases = vec![closed(&path), written(&path)];
         for schema in 1..=aged::NEWEST {
             let runs = [(IDS[0], CELLS, RunState::Complete), (IDS[1], CELLS, RunState::Open)];
@@ -66,13 +66,13 @@ impl Stage {
             clear(&path);
             bases.push(Base { file, journal: Vec::new(), sealed: None });
         }
-        Stage { bases, folder }
+        Stage { bases, directory }
     }
 
     /// Damages a record as `input` says, and uses it.
     pub fn exercise(&self, input: &[u8]) {
         let Some((&first, input)) = input.split_first() else { return };
-        let path = self.folder.path().join("damaged.db");
+        let path = self.directory.path().join("damaged.db");
         let sealed = match self.bases.get(first as usize % 8) {
             None => {
                 // Bytes from nowhere.
@@ -116,7 +116,7 @@ impl Stage {
             Ok(runs) => runs,
             Err(error) => return assert_one_line(&error),
         };
-        let copies = self.folder.path().join("copies.db");
+        let copies = self.directory.path().join("copies.db");
         let mut into = SqliteArchive::open(&copies).unwrap();
         for summary in &runs {
             match archive.load(summary.number) {
@@ -135,8 +135,8 @@ impl Stage {
 /// What is shown as it was kept, is what was kept: the run, and cells of it that it had at some moment;
 /// all of them, if it has ended.
 fn check(run: &Run, sealed: Option<&[Run]>) {
-    let places: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
-    assert_eq!(places.len(), run.cells.len(), "a cell is there twice");
+    let sequences: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    assert_eq!(sequences.len(), run.cells.len(), "a cell is there twice");
     let Some(originals) = sealed else { return };
     let id = &run.summary.id;
     let original = originals.iter().find(|original| original.summary.id == *id);
@@ -178,7 +178,7 @@ fn go_on(archive: &mut SqliteArchive) {
 fn assert_one_line(error: &Error) {
     let line = error.to_string();
     assert!(!line.contains('\n'), "{line}");
-    assert!(!line.contains("please report it"), "not told apart: {line}");
+    assert!(!line.contains("please report it"), "not distinguished: {line}");
 }
 
 /// A record that nobody has open.
@@ -205,7 +205,8 @@ fn written(path: &Path) -> Base {
         archive.commit(number, &cell(sequence)).unwrap();
     }
     let sealed = Some(all(&archive));
-    let [file, journal] = [path.to_owned(), beside(path, "-wal")].map(|p| fs::read(p).unwrap());
+    let [file, journal] =
+        [path.to_owned(), with_suffix(path, "-wal")].map(|p| fs::read(p).unwrap());
     drop(archive);
     clear(path);
     Base { file, journal, sealed }
@@ -228,42 +229,42 @@ impl Damage<'_> {
         Some(first)
     }
 
-    /// A place in so many bytes, or pages.
-    fn place(&mut self, of: usize) -> Option<usize> {
+    /// A position below `limit`, in bytes or pages.
+    fn position(&mut self, limit: usize) -> Option<usize> {
         let (low, middle, high) = (self.byte()?, self.byte()?, self.byte()?);
-        let place = u32::from_le_bytes([low, middle, high, 0]) as usize;
-        Some(place.checked_rem(of).unwrap_or(0))
+        let position = u32::from_le_bytes([low, middle, high, 0]) as usize;
+        Some(position.checked_rem(limit).unwrap_or(0))
     }
 
     fn apply(&mut self, files: &mut [Vec<u8>; 2], path: &Path) {
         // More than this is another record, not a damaged one.
         for _ in 0..16 {
-            if self.one(files, path).is_none() {
+            if self.change(files, path).is_none() {
                 return;
             }
         }
     }
 
-    fn one(&mut self, files: &mut [Vec<u8>; 2], path: &Path) -> Option<()> {
+    fn change(&mut self, files: &mut [Vec<u8>; 2], path: &Path) -> Option<()> {
         let what = self.byte()?;
         if what % 12 == 0 {
             return self.column(files, path);
         }
         let file = &mut files[usize::from(what >= 128)];
         let (length, pages) = (file.len(), file.len() / PAGE);
-        let at = self.place(length)?;
+        let at = self.position(length)?;
         match what % 12 {
             1 => *file.get_mut(at)? = self.byte()?,
             2 => *file.get_mut(at)? ^= 1 << (self.byte()? % 8),
             3 => file.truncate(at),
             4 => file.truncate(at / PAGE * PAGE),
             5 | 6 => {
-                let (one, other) = (at / PAGE, self.place(pages)?);
-                let copy = file.get(other * PAGE..(other + 1) * PAGE)?.to_vec();
-                let kept = file.get(one * PAGE..(one + 1) * PAGE)?.to_vec();
-                file[one * PAGE..(one + 1) * PAGE].copy_from_slice(&copy);
+                let (first, second) = (at / PAGE, self.position(pages)?);
+                let copy = file.get(second * PAGE..(second + 1) * PAGE)?.to_vec();
+                let kept = file.get(first * PAGE..(first + 1) * PAGE)?.to_vec();
+                file[first * PAGE..(first + 1) * PAGE].copy_from_slice(&copy);
                 if what % 12 == 5 {
-                    file[other * PAGE..(other + 1) * PAGE].copy_from_slice(&kept);
+                    file[second * PAGE..(second + 1) * PAGE].copy_from_slice(&kept);
                 }
             }
             7 => {
@@ -271,7 +272,7 @@ impl Damage<'_> {
                 file.get_mut(page..page + PAGE)?.fill(with);
             }
             8 => {
-                let bytes = self.place(4 * PAGE)?;
+                let bytes = self.position(4 * PAGE)?;
                 file.extend(std::iter::repeat_n(0, bytes));
             }
             9 => {
@@ -319,21 +320,21 @@ impl Damage<'_> {
 fn put(files: &[Vec<u8>; 2], path: &Path) {
     fs::write(path, &files[0]).unwrap();
     if !files[1].is_empty() {
-        fs::write(beside(path, "-wal"), &files[1]).unwrap();
+        fs::write(with_suffix(path, "-wal"), &files[1]).unwrap();
     }
 }
 
 fn files_of(path: &Path) -> [Vec<u8>; 2] {
-    [path.to_owned(), beside(path, "-wal")].map(|path| fs::read(path).unwrap_or_default())
+    [path.to_owned(), with_suffix(path, "-wal")].map(|path| fs::read(path).unwrap_or_default())
 }
 
 fn clear(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let _ = fs::remove_file(beside(path, suffix));
+        let _ = fs::remove_file(with_suffix(path, suffix));
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

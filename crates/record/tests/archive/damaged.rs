@@ -11,8 +11,8 @@ use tempfile::tempdir;
 #[test]
 fn a_run_of_which_a_part_cant_be_read_hides_no_other() {
     for column in ["command", "labels", "state", "started", "version", "id"] {
-        let folder = tempdir().unwrap();
-        let path = folder.path().join("knee.db");
+        let directory = tempdir().unwrap();
+        let path = directory.path().join("knee.db");
         make_record(&path, 3);
         let second =
             SqliteArchive::open(&path).unwrap().begin(&run("fedcba9876543210", 1)).unwrap();
@@ -36,7 +36,7 @@ fn a_run_of_which_a_part_cant_be_read_hides_no_other() {
 
 /// What a fuzzer begins with, and what one found.
 #[test]
-fn every_seed_of_the_fuzz_target_is_told_in_one_line_or_shown_as_it_was() {
+fn every_seed_of_the_fuzz_target_is_reported_in_one_line_or_shown_as_it_was() {
     let stage = Stage::new();
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
     let mut count = 0;
@@ -48,7 +48,7 @@ fn every_seed_of_the_fuzz_target_is_told_in_one_line_or_shown_as_it_was() {
 }
 
 #[test]
-fn damage_that_is_drawn_is_told_in_one_line_or_shown_as_it_was() {
+fn drawn_damage_is_reported_in_one_line_or_shown_as_it_was() {
     let stage = Stage::new();
     let mut random = fastrand::Rng::with_seed(2011);
     for _ in 0..200 {

@@ -25,15 +25,15 @@ fn on_a_small_disk(name: &str) {
         if !allowed {
             continue;
         }
-        let folder = tempdir().unwrap();
+        let directory = tempdir().unwrap();
         let script = "mount -t tmpfs -o size=8m none \"$DISK\" && exec \"$@\"";
         let output = Command::new("unshare")
             .args(privileges)
             .args(["sh", "-c", script, "sh"])
             .arg(env::current_exe().unwrap())
             .args(arguments(name))
-            .env("DISK", folder.path())
-            .env(RECORD, folder.path().join("knee.db"))
+            .env("DISK", directory.path())
+            .env(RECORD, directory.path().join("knee.db"))
             .output()
             .unwrap();
         return assert_child_passed(&output);
@@ -73,8 +73,8 @@ fn a_full_disk_loses_nothing_that_was_committed() {
 #[ignore = "the child's part of another test"]
 fn child_fills_the_disk() {
     let Some(path) = record_of_child() else { return };
-    let other = path.with_file_name("other");
-    fs::write(&other, vec![7; 2 << 20]).unwrap();
+    let filler = path.with_file_name("other");
+    fs::write(&filler, vec![7; 2 << 20]).unwrap();
     let mut archive = SqliteArchive::open(&path).unwrap();
     let number = archive.begin(&run("0123456789abcdef", 1000)).unwrap();
     let mut committed = 0;
@@ -95,7 +95,7 @@ fn child_fills_the_disk() {
 
     // What was committed is there for this process and for another one.
     assert!(archive.load(number).unwrap().cells == cells(committed));
-    let ballast = fill(&path);
+    let filler_path = fill(&path);
     assert!(matches!(archive.commit(number, &cell(committed)), Err(Error::DiskFull { .. })));
     let reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(number).unwrap().cells == cells(committed));
@@ -103,8 +103,8 @@ fn child_fills_the_disk() {
     drop(archive);
 
     // With room again it goes on.
-    fs::remove_file(ballast).unwrap();
-    fs::remove_file(other).unwrap();
+    fs::remove_file(filler_path).unwrap();
+    fs::remove_file(filler_path).unwrap();
     let mut archive = SqliteArchive::open(&path).unwrap();
     archive.reopen(number).unwrap();
     assert!(archive.load(number).unwrap().cells == cells(committed));
@@ -139,7 +139,7 @@ fn child_opens_on_a_full_disk() {
 }
 
 #[test]
-fn an_old_record_on_a_full_disk_stays_the_old_record_until_there_is_room() {
+fn an_old_record_on_a_full_disk_stays_the_old_record_until_space_is_free() {
     on_a_small_disk("disk::child_migrates_on_a_full_disk");
 }
 
@@ -226,9 +226,9 @@ fn child_reads_a_read_only_medium() {
     assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
     let new = path.with_file_name("new.db");
     let error = SqliteArchive::open(new).unwrap_err();
-    assert!(matches!(error, Error::ReadOnlyFolder { .. }), "{error}");
-    let error = SqliteArchive::open(path.with_file_name("folder").join("new.db")).unwrap_err();
-    assert!(matches!(error, Error::NoFolder { .. }), "{error}");
+    assert!(matches!(error, Error::ReadOnlyDirectory { .. }), "{error}");
+    let error = SqliteArchive::open(path.with_file_name("directory").join("new.db")).unwrap_err();
+    assert!(matches!(error, Error::NoDirectory { .. }), "{error}");
 
     let mut reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(1).unwrap().cells == cells(4));

@@ -20,8 +20,8 @@ fn a_hundred_kills_lose_no_acknowledged_cell() {
     let mut random = fastrand::Rng::with_seed(2003);
     let (mut acknowledged_in_all, mut unborn) = (0, 0);
     for _ in 0..RECORDS {
-        let folder = tempdir().unwrap();
-        let path = folder.path().join("knee.db");
+        let directory = tempdir().unwrap();
+        let path = directory.path().join("knee.db");
         let mut kept = 0;
         for _ in 0..KILLS_PER_RECORD {
             // Some die while they make or open the record, some in the midst of commits, some

@@ -11,8 +11,8 @@ use tempfile::tempdir;
 
 #[test]
 fn an_interrupted_run_is_resumed() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let mut archive = SqliteArchive::open(&path).unwrap();
     let number = archive.begin(&run("0123456789abcdef", 4)).unwrap();
     archive.commit(number, &cell(2)).unwrap();
@@ -47,8 +47,8 @@ fn an_interrupted_run_is_resumed() {
 
 #[test]
 fn the_same_cell_or_run_is_never_there_twice() {
-    let folder = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let directory = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
     let number = archive.begin(&run("0123456789abcdef", 4)).unwrap();
     archive.commit(number, &cell(0)).unwrap();
     let mut again = cell(0);
@@ -58,16 +58,16 @@ fn the_same_cell_or_run_is_never_there_twice() {
         archive.begin(&run("0123456789abcdef", 4)),
         Err(Error::RunTwice { id, .. }) if id == "0123456789abcdef"
     ));
-    let other = archive.begin(&run("fedcba9876543210", 4)).unwrap();
-    archive.commit(other, &cell(0)).unwrap();
+    let second_run = archive.begin(&run("fedcba9876543210", 4)).unwrap();
+    archive.commit(second_run, &cell(0)).unwrap();
     assert_eq!(archive.load(number).unwrap().cells, [cell(0)]);
-    assert_eq!(archive.load(other).unwrap().cells, [cell(0)]);
+    assert_eq!(archive.load(second_run).unwrap().cells, [cell(0)]);
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be_absent() {
-    let folder = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+fn what_is_not_there_is_reported_as_absent() {
+    let directory = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
     assert!(matches!(archive.resolve("last"), Err(Error::EmptyRecord { .. })));
     let absent = |result: Result<(), Error>| matches!(result, Err(Error::NoSuchRun { run, .. }) if run == "7");
     assert!(absent(archive.commit(7, &cell(0))));
@@ -79,8 +79,8 @@ fn what_is_not_there_is_said_to_be_absent() {
 
 #[test]
 fn runs_are_named_by_number_id_and_last() {
-    let folder = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let directory = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
     for id in ["a3f1000000000000", "a3f2000000000000", "7777000000000000"] {
         archive.begin(&run(id, 0)).unwrap();
     }
@@ -97,9 +97,9 @@ fn runs_are_named_by_number_id_and_last() {
 }
 
 #[test]
-fn a_deleted_run_is_gone_and_its_room_is_free() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+fn a_deleted_run_is_gone_and_its_pages_are_free() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 4);
     let before = fs::metadata(&path).unwrap().len();
 
@@ -111,10 +111,10 @@ fn a_deleted_run_is_gone_and_its_room_is_free() {
         archive.commit(number, &cell).unwrap();
     }
     archive.delete(number).unwrap();
-    for (file, bytes) in contents(folder.path()) {
+    for (file, bytes) in contents(directory.path()) {
         let needle = b"a secret that must not stay";
-        let found = bytes.windows(needle.len()).any(|window| window == needle);
-        assert!(!found, "still in {}", file.display());
+        let is_present = bytes.windows(needle.len()).any(|window| window == needle);
+        assert!(!is_present, "still in {}", file.display());
     }
     let after = fs::metadata(&path).unwrap().len();
     assert!(after <= before + 8192, "{before} bytes before, {after} after");
@@ -125,8 +125,8 @@ fn a_deleted_run_is_gone_and_its_room_is_free() {
 
 #[test]
 fn a_run_can_be_deleted_while_somebody_reads() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 4);
     let reader = SqliteArchive::open_read_only(&path).unwrap();
     assert_eq!(reader.load(1).unwrap().cells, cells(4));
@@ -136,42 +136,42 @@ fn a_run_can_be_deleted_while_somebody_reads() {
 
 #[test]
 fn a_finished_run_is_in_the_file_itself() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let mut archive = SqliteArchive::open(&path).unwrap();
     let number = archive.begin(&run("0123456789abcdef", 3)).unwrap();
     for cell in cells(3) {
         archive.commit(number, &cell).unwrap();
     }
     archive.finish(number, &ending(RunState::Complete)).unwrap();
-    let copy = folder.path().join("copy.db");
+    let copy = directory.path().join("copy.db");
     fs::copy(&path, &copy).unwrap();
     assert_eq!(SqliteArchive::open_read_only(&copy).unwrap().load(1).unwrap().cells, cells(3));
     drop(archive);
     fs::remove_file(copy).unwrap();
-    let left: Vec<_> = contents(folder.path()).into_keys().collect();
+    let left: Vec<_> = contents(directory.path()).into_keys().collect();
     assert_eq!(left, [path], "no journal stays behind");
 }
 
 #[test]
 fn a_reader_changes_nothing() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 3);
-    let before = contents(folder.path());
+    let before = contents(directory.path());
     let mut archive = SqliteArchive::open_read_only(&path).unwrap();
     assert!(matches!(archive.begin(&run("fedcba9876543210", 0)), Err(Error::ReadOnly { .. })));
     assert!(matches!(archive.delete(1), Err(Error::ReadOnly { .. })));
     assert_eq!(archive.load(1).unwrap().cells, cells(3));
     drop(archive);
-    assert_unchanged(folder.path(), &before);
+    assert_unchanged(directory.path(), &before);
 }
 
 #[test]
-fn folders_are_made_and_odd_names_are_files() {
-    let folder = tempdir().unwrap();
+fn directories_are_made_and_odd_names_are_files() {
+    let directory = tempdir().unwrap();
     for name in ["a/b/c.db", ":memory:", "file:x?mode=memory", "per%41cent #1 ä.db", "-", "'q\""] {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         make_record(&path, 1);
         assert!(fs::metadata(&path).unwrap().len() > 0, "{name}");
         let archive = SqliteArchive::open_read_only(&path).unwrap();
@@ -182,10 +182,10 @@ fn folders_are_made_and_odd_names_are_files() {
 
 #[test]
 fn a_link_leads_to_the_record() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("there/knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("there/knee.db");
     make_record(&path, 1);
-    let link = folder.path().join("link.db");
+    let link = directory.path().join("link.db");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     let mut archive = SqliteArchive::open(&link).unwrap();
     archive.begin(&run("fedcba9876543210", 0)).unwrap();
@@ -194,14 +194,14 @@ fn a_link_leads_to_the_record() {
 }
 
 #[test]
-fn the_record_is_in_the_users_data_folder() {
+fn the_record_is_in_the_users_data_directory() {
     let shown = |variables: &[(&str, &str)]| {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(arguments("lifecycle::child_shows_the_default_path"));
         command.env_remove("XDG_DATA_HOME").env("HOME", "/home/somebody").env(RECORD, "unused");
         let output = command.envs(variables.iter().copied()).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        said.lines().find_map(|line| Some(line.split_once("default: ")?.1.to_owned())).unwrap()
+        let printed = String::from_utf8(output.stdout).unwrap();
+        printed.lines().find_map(|line| Some(line.split_once("default: ")?.1.to_owned())).unwrap()
     };
     assert_eq!(shown(&[]), "/home/somebody/.local/share/knee/knee.db");
     assert_eq!(shown(&[("XDG_DATA_HOME", "/data")]), "/data/knee/knee.db");
@@ -219,8 +219,8 @@ fn child_shows_the_default_path() {
 
 #[test]
 fn a_baseline_is_one_run_until_another_takes_its_name_or_it_is_deleted() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let mut archive = SqliteArchive::open(&path).unwrap();
     let first = archive.begin(&run("0123456789abcdef", 4)).unwrap();
     let second = archive.begin(&run("fedcba9876543210", 4)).unwrap();

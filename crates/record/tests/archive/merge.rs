@@ -6,8 +6,8 @@ use tempfile::{TempDir, tempdir};
 
 const ID: &str = "0123456789abcdef";
 
-fn archive(folder: &TempDir, name: &str) -> SqliteArchive {
-    SqliteArchive::open(folder.path().join(name)).unwrap()
+fn archive(directory: &TempDir, name: &str) -> SqliteArchive {
+    SqliteArchive::open(directory.path().join(name)).unwrap()
 }
 
 /// A run of four cells with these of them, ended so or still open.
@@ -33,8 +33,8 @@ fn only(archive: &SqliteArchive) -> Run {
 
 #[test]
 fn a_run_is_copied_whole_and_only_once() {
-    let folder = tempdir().unwrap();
-    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let directory = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&directory, "from.db"), archive(&directory, "into.db"));
     let original = with(&mut from, &[2, 0, 1, 3], RunState::Complete);
     // So that its number is another one there.
     into.begin(&run("ffffffffffffffff", 1)).unwrap();
@@ -52,39 +52,39 @@ fn a_run_is_copied_whole_and_only_once() {
 
 #[test]
 fn what_was_imported_stays_so_and_what_else_a_record_says_is_not_believed() {
-    let folder = tempdir().unwrap();
-    let mut into = archive(&folder, "into.db");
-    for (place, (said, kept)) in
+    let directory = tempdir().unwrap();
+    let mut into = archive(&directory, "into.db");
+    for (index, (origin, kept)) in
         [("import", "import"), ("", "merge"), ("\u{1b}[2J", "merge")].into_iter().enumerate()
     {
-        let mut strange = run(&format!("{place:016x}"), 4);
-        said.clone_into(&mut strange.summary.origin);
+        let mut strange = run(&format!("{index:016x}"), 4);
+        origin.clone_into(&mut strange.summary.origin);
         merge(&mut into, &strange).unwrap();
-        assert_eq!(into.runs().unwrap()[place].origin, kept);
+        assert_eq!(into.runs().unwrap()[index].origin, kept);
     }
 }
 
 #[test]
 fn what_is_missing_is_added_in_either_direction() {
-    let folder = tempdir().unwrap();
-    let (mut one, mut other) = (archive(&folder, "one.db"), archive(&folder, "other.db"));
-    let early = with(&mut one, &[0, 1], RunState::Interrupted);
-    let late = with(&mut other, &[0, 1, 2, 3], RunState::Complete);
-    assert_eq!(merge(&mut other, &early).unwrap(), Merged::Alike, "it knows less");
-    assert_eq!(only(&other).summary.state, RunState::Complete);
-    assert_eq!(merge(&mut one, &late).unwrap(), Merged::Completed(2));
-    assert_eq!(only(&one).cells, late.cells);
-    assert_eq!(only(&one).summary.state, RunState::Complete);
+    let directory = tempdir().unwrap();
+    let (mut first, mut second) = (archive(&directory, "one.db"), archive(&directory, "other.db"));
+    let early = with(&mut first, &[0, 1], RunState::Interrupted);
+    let late = with(&mut second, &[0, 1, 2, 3], RunState::Complete);
+    assert_eq!(merge(&mut second, &early).unwrap(), Merged::Alike, "it knows less");
+    assert_eq!(only(&second).summary.state, RunState::Complete);
+    assert_eq!(merge(&mut first, &late).unwrap(), Merged::Completed(2));
+    assert_eq!(only(&first).cells, late.cells);
+    assert_eq!(only(&first).summary.state, RunState::Complete);
 }
 
 #[test]
 fn two_halves_make_a_whole() {
-    let folder = tempdir().unwrap();
-    let (mut one, mut other) = (archive(&folder, "one.db"), archive(&folder, "other.db"));
-    with(&mut one, &[0, 3], RunState::Interrupted);
-    let half = with(&mut other, &[1, 2, 3], RunState::Interrupted);
-    assert_eq!(merge(&mut one, &half).unwrap(), Merged::Completed(2));
-    let whole = only(&one);
+    let directory = tempdir().unwrap();
+    let (mut first, mut second) = (archive(&directory, "one.db"), archive(&directory, "other.db"));
+    with(&mut first, &[0, 3], RunState::Interrupted);
+    let half = with(&mut second, &[1, 2, 3], RunState::Interrupted);
+    assert_eq!(merge(&mut first, &half).unwrap(), Merged::Completed(2));
+    let whole = only(&first);
     assert_eq!(whole.cells, (0..4).map(cell).collect::<Vec<_>>());
     assert_eq!(whole.summary.state, RunState::Complete);
     assert_eq!(whole.warnings, ending(RunState::Complete).warnings, "each warning once");
@@ -92,8 +92,8 @@ fn two_halves_make_a_whole() {
 
 #[test]
 fn what_is_still_measured_stays_open() {
-    let folder = tempdir().unwrap();
-    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let directory = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&directory, "from.db"), archive(&directory, "into.db"));
     let begun = with(&mut from, &[0], RunState::Open);
     assert_eq!(merge(&mut into, &begun).unwrap(), Merged::Copied(1));
     assert_eq!(only(&into).summary.state, RunState::Open);
@@ -106,8 +106,8 @@ fn what_is_still_measured_stays_open() {
 
 #[test]
 fn a_contradiction_is_refused_and_nothing_changes() {
-    let folder = tempdir().unwrap();
-    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let directory = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&directory, "from.db"), archive(&directory, "into.db"));
     with(&mut into, &[0, 1], RunState::Interrupted);
     let mut strange = with(&mut from, &[0, 1, 2], RunState::Interrupted);
     strange.cells[1].elapsed_ns += 1;
@@ -123,8 +123,8 @@ fn a_contradiction_is_refused_and_nothing_changes() {
 /// Copies of a run that were resumed apart, each until its budget was used up.
 #[test]
 fn what_was_complete_by_its_budget_in_two_ways_is_refused_and_nothing_changes() {
-    let folder = tempdir().unwrap();
-    let (mut from, mut into) = (archive(&folder, "from.db"), archive(&folder, "into.db"));
+    let directory = tempdir().unwrap();
+    let (mut from, mut into) = (archive(&directory, "from.db"), archive(&directory, "into.db"));
     for (archive, cells) in [(&mut into, &[0, 1, 2][..]), (&mut from, &[0, 1, 3])] {
         let mut planned = run(ID, 4);
         planned.plan.budget = Some(Budget { time_ms: 1000, precision: 0.0 });

@@ -31,13 +31,13 @@ fn assert_all_there(archive: &SqliteArchive, schema: usize) {
     assert_eq!(summaries.len(), RUNS.len());
     for (summary, (id, cells, state)) in summaries.iter().zip(RUNS) {
         let wanted: Vec<_> = (0..cells).map(|sequence| aged::cell(schema, sequence)).collect();
-        let found: Run = archive.load(summary.number).unwrap();
-        assert_eq!((found.summary.id.as_str(), found.summary.state), (id, state));
-        assert_eq!(found.plan, run(id, cells).plan);
-        assert!(found.cells == wanted, "schema {schema}: cells of {id}");
+        let loaded: Run = archive.load(summary.number).unwrap();
+        assert_eq!((loaded.summary.id.as_str(), loaded.summary.state), (id, state));
+        assert_eq!(loaded.plan, run(id, cells).plan);
+        assert!(loaded.cells == wanted, "schema {schema}: cells of {id}");
         let ends = (state != RunState::Open).then(|| ending(state));
-        assert_eq!(found.host_after, ends.as_ref().map(|ends| ends.host_after.clone()));
-        assert_eq!(found.warnings, ends.map_or(Vec::new(), |ends| ends.warnings));
+        assert_eq!(loaded.host_after, ends.as_ref().map(|ends| ends.host_after.clone()));
+        assert_eq!(loaded.warnings, ends.map_or(Vec::new(), |ends| ends.warnings));
     }
 }
 
@@ -60,11 +60,11 @@ fn shape(path: &Path) -> Vec<String> {
 
 #[test]
 fn every_older_record_climbs_with_all_its_rows_and_goes_on() {
-    let folder = tempdir().unwrap();
-    let new = folder.path().join("new.db");
+    let directory = tempdir().unwrap();
+    let new = directory.path().join("new.db");
     drop(SqliteArchive::open(&new).unwrap());
     for schema in 1..=NEWEST {
-        let path = folder.path().join(format!("{schema}.db"));
+        let path = directory.path().join(format!("{schema}.db"));
         aged::make(&path, schema, &RUNS);
         assert_all_there(&SqliteArchive::open_read_only(&path).unwrap(), schema);
         let mut archive = SqliteArchive::open(&path).unwrap();
@@ -82,13 +82,13 @@ fn every_older_record_climbs_with_all_its_rows_and_goes_on() {
 /// Statement by statement: what is in the journal by then is nobody's, and the old record is whole.
 #[test]
 fn killed_between_any_two_statements_of_a_migration_it_is_the_old_record() {
-    let folder = tempdir().unwrap();
+    let directory = tempdir().unwrap();
     for schema in 1..=NEWEST {
-        let old = folder.path().join("old.db");
+        let old = directory.path().join("old.db");
         aged::make(&old, schema, &RUNS);
         let statements = statements(schema).len();
         for done in 0..=statements {
-            let path = folder.path().join("knee.db");
+            let path = directory.path().join("knee.db");
             fs::copy(&old, &path).unwrap();
             let mut dying = child("migration::child_dies_while_migrating", &path);
             let died = dying.env(STATEMENTS, format!("{schema} {done}")).output().unwrap();
@@ -118,8 +118,8 @@ fn statements(schema: usize) -> Vec<String> {
 #[ignore = "the child's part of another test"]
 fn child_dies_while_migrating() {
     let Some(path) = record_of_child() else { return };
-    let told = env::var(STATEMENTS).unwrap();
-    let (schema, done) = told.split_once(' ').unwrap();
+    let words = env::var(STATEMENTS).unwrap();
+    let (schema, done) = words.split_once(' ').unwrap();
     let connection = Connection::open(path).unwrap();
     // With so little memory for pages, what is changed goes to the journal at once.
     connection.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();
@@ -135,12 +135,12 @@ fn child_dies_while_migrating() {
 
 #[test]
 fn killed_at_any_moment_of_a_migration_it_is_the_old_record_or_the_new_one() {
-    let folder = tempdir().unwrap();
+    let directory = tempdir().unwrap();
     let mut random = fastrand::Rng::with_seed(4);
     let mut ends = [0; 2];
     for turn in 0..45 {
         let schema = turn % NEWEST + 1;
-        let path = folder.path().join("knee.db");
+        let path = directory.path().join("knee.db");
         aged::make(&path, schema, &RUNS);
         let mut child = opener(&path);
         let mut output = wait_until_ready(&mut child);
@@ -150,9 +150,12 @@ fn killed_at_any_moment_of_a_migration_it_is_the_old_record_or_the_new_one() {
         child.kill().unwrap();
         output.read_to_end(&mut Vec::new()).unwrap();
         child.wait().unwrap();
-        let found = schema_of(&path);
-        assert!(found == schema || found == CURRENT, "schema {found} on the way from {schema}");
-        ends[usize::from(found == CURRENT)] += 1;
+        let version = schema_of(&path);
+        assert!(
+            version == schema || version == CURRENT,
+            "schema {version} on the way from {schema}"
+        );
+        ends[usize::from(version == CURRENT)] += 1;
         assert_all_there(&SqliteArchive::open_read_only(&path).unwrap(), schema);
         assert_eq!(integrity(&path), "ok");
         fs::remove_file(&path).unwrap();
@@ -194,9 +197,9 @@ fn child_opens_the_record() {
 /// Migrated once, whoever comes first, with others reading all the while.
 #[test]
 fn many_may_migrate_a_record_at_once() {
-    let folder = tempdir().unwrap();
+    let directory = tempdir().unwrap();
     for schema in 1..=NEWEST {
-        let path = folder.path().join(format!("{schema}.db"));
+        let path = directory.path().join(format!("{schema}.db"));
         aged::make(&path, schema, &RUNS);
         // Somebody who reads with another client, since before.
         let reader = Connection::open(&path).unwrap();
@@ -228,8 +231,8 @@ fn many_may_migrate_a_record_at_once() {
 /// What this knee can't have written is refused and left alone: there is no way down.
 #[test]
 fn what_only_claims_to_be_of_an_older_schema_is_refused() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     aged::make(&path, 4, &RUNS);
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
     let before = fs::read(&path).unwrap();
@@ -241,13 +244,13 @@ fn what_only_claims_to_be_of_an_older_schema_is_refused() {
 /// What is only read from is left as it is, its journal's cells included.
 #[test]
 fn an_older_record_is_read_without_bringing_it_up_to_date() {
-    let folder = tempdir().unwrap();
+    let directory = tempdir().unwrap();
     for schema in 1..=NEWEST {
-        let path = folder.path().join(format!("{schema}.db"));
+        let path = directory.path().join(format!("{schema}.db"));
         aged::make(&path, schema, &RUNS);
-        let before = contents(folder.path());
+        let before = contents(directory.path());
         assert_all_there(&SqliteArchive::open_untouched(&path).unwrap(), schema);
-        assert_unchanged(folder.path(), &before);
+        assert_unchanged(directory.path(), &before);
         // Of another process, which has not ended: only its journal knows.
         let writer = Connection::open(&path).unwrap();
         writer.execute("UPDATE run SET version = 'new' WHERE number = 1", []).unwrap();
@@ -256,8 +259,8 @@ fn an_older_record_is_read_without_bringing_it_up_to_date() {
         drop((archive, writer));
         assert_eq!(schema_of(&path), schema);
     }
-    let current = folder.path().join("current.db");
+    let current = directory.path().join("current.db");
     make_record(&current, 3);
     assert_eq!(SqliteArchive::open_untouched(&current).unwrap().load(1).unwrap().cells.len(), 3);
-    assert!(SqliteArchive::open_untouched(folder.path().join("none.db")).is_err());
+    assert!(SqliteArchive::open_untouched(directory.path().join("none.db")).is_err());
 }

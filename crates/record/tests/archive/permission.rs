@@ -1,4 +1,4 @@
-//! Files and folders that the user may not read or write, tried as somebody who is not root.
+//! Files and directories that the user may not read or write, tried as somebody who is not root.
 
 use crate::common::{RECORD, arguments, assert_child_passed, cells, make_record, record_of_child};
 use record::{Archive, Error, SqliteArchive};
@@ -15,28 +15,33 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[test]
 fn what_may_not_be_read_or_written_is_named() {
-    let folder = tempdir().unwrap();
-    set_mode(folder.path(), 0o777);
-    let record = folder.path().join("records/knee.db");
+    let directory = tempdir().unwrap();
+    set_mode(directory.path(), 0o777);
+    let record = directory.path().join("records/knee.db");
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     if !is_root {
         return try_permissions(&record);
     }
     // Nothing is forbidden to root, so somebody else tries; and needs the binary where it may go.
-    let binary = folder.path().join("archive");
+    let binary = directory.path().join("archive");
     // Not by this process, whose other tests start children: one that is not yet another program would
     // still have the file open for writing, and it could not be run.
     let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(&binary).status();
     assert!(copied.unwrap().success());
     set_mode(&binary, 0o755);
-    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !Command::new("setpriv").args(nobody).arg("true").status().is_ok_and(|done| done.success()) {
+    let without_privileges = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    if !Command::new("setpriv")
+        .args(without_privileges)
+        .arg("true")
+        .status()
+        .is_ok_and(|done| done.success())
+    {
         eprintln!("skipped: root can't become somebody else here (setpriv is refused)");
         return;
     }
     let name = "permission::child_tries_permissions";
     let output = Command::new("setpriv")
-        .args(nobody)
+        .args(without_privileges)
         .arg(&binary)
         .args(arguments(name))
         .env(RECORD, &record)
@@ -54,13 +59,13 @@ fn child_tries_permissions() {
 }
 
 fn try_permissions(record: &Path) {
-    let folder = record.parent().unwrap();
+    let directory = record.parent().unwrap();
     make_record(record, 3);
     let bytes = fs::read(record).unwrap();
 
     set_mode(record, 0o000);
     let line = format!(
-        "no permission to read {}; see `ls -ld` on it and on its folders",
+        "no permission to read {}; see `ls -ld` on it and on its directories",
         record.display()
     );
     assert_eq!(SqliteArchive::open(record).unwrap_err().to_string(), line);
@@ -77,25 +82,25 @@ fn try_permissions(record: &Path) {
     assert_readable(record);
 
     set_mode(record, 0o644);
-    set_mode(folder, 0o555);
+    set_mode(directory, 0o555);
     let line = format!(
-        "the folder {} is read-only; make it writable, or name another file with --record",
-        folder.display()
+        "the directory {} is read-only; make it writable, or name another file with --record",
+        directory.display()
     );
     assert_eq!(SqliteArchive::open(record).unwrap_err().to_string(), line);
-    let new = folder.join("new.db");
+    let new = directory.join("new.db");
     assert_eq!(SqliteArchive::open(new).unwrap_err().to_string(), line);
     assert_readable(record);
-    let deeper = SqliteArchive::open(folder.join("deeper/new.db")).unwrap_err();
-    assert!(matches!(deeper, Error::NoFolder { .. }), "{deeper}");
+    let deeper = SqliteArchive::open(directory.join("deeper/new.db")).unwrap_err();
+    assert!(matches!(deeper, Error::NoDirectory { .. }), "{deeper}");
 
-    set_mode(folder, 0o000);
+    set_mode(directory, 0o000);
     let hidden = SqliteArchive::open(record).unwrap_err();
     assert!(matches!(hidden, Error::NoPermission { .. }), "{hidden}");
 
-    set_mode(folder, 0o755);
+    set_mode(directory, 0o755);
     assert!(fs::read(record).unwrap() == bytes, "changed");
-    assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "a journal stays behind");
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 1, "a journal stays behind");
 }
 
 fn assert_readable(record: &Path) {

@@ -107,7 +107,7 @@ prop_compose! {
         [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
-        roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::LongestWait))),
+        roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
     ) -> WorkloadInfo {
         let (role, metric_role) = roles;
         let [name, question, operation, axis, axis_parameter] = words;
@@ -162,13 +162,13 @@ prop_compose! {
         changes in vec(change(), 0..3),
         cells in vec(key(), 0..4),
         budget in prop::option::of((any::<u64>(), float())),
-        beside in ".{0,9}",
+        paired_with in ".{0,9}",
     ) -> Plan {
         let unavailable = unavailable.into_iter()
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, changes, budget, beside, cells }
+            unavailable: unavailable.collect(), warnings, changes, budget, paired_with, cells }
     }
 }
 
@@ -229,8 +229,8 @@ proptest! {
         host_after in any_host(),
         warnings in vec(warning(), 0..3),
     ) {
-        let folder = tempdir().unwrap();
-        let path = folder.path().join("knee.db");
+        let directory = tempdir().unwrap();
+        let path = directory.path().join("knee.db");
         let mut archive = SqliteArchive::open(&path).unwrap();
         let number = archive.begin(&run).unwrap();
         let mut expected = run;
@@ -264,8 +264,8 @@ proptest! {
 
 /// Commits a changed cell 3 to a fresh run; it must be refused and leave nothing behind.
 fn refusal(change: impl FnOnce(&mut Cell)) -> String {
-    let folder = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let directory = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
     let number = archive.begin(&run("0123456789abcdef", 1)).unwrap();
     let mut refused = cell(3);
     change(&mut refused);
@@ -274,7 +274,7 @@ fn refusal(change: impl FnOnce(&mut Cell)) -> String {
     archive.commit(number, &cell(3)).unwrap();
     match error {
         Error::Invalid { what, .. } => what,
-        other => panic!("{other}"),
+        error => panic!("{error}"),
     }
 }
 
@@ -320,8 +320,8 @@ fn counts_beyond_what_sqlite_holds_are_refused() {
 
 #[test]
 fn a_run_that_can_not_be_kept_is_refused() {
-    let folder = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(folder.path().join("knee.db")).unwrap();
+    let directory = tempdir().unwrap();
+    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
     let mut clockless = run("0123456789abcdef", 1);
     clockless.clock.resolution_ns = f64::NAN;
     assert!(matches!(archive.begin(&clockless), Err(Error::Invalid { .. })));

@@ -17,8 +17,8 @@ fn examples() -> Vec<&'static str> {
 
 #[test]
 fn every_example_finds_something() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, CELLS);
     let connection = Connection::open(&path).unwrap();
     assert!(examples().len() >= 7);
@@ -35,8 +35,8 @@ fn every_example_finds_something() {
 
 #[test]
 fn the_example_of_medians_is_right() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, CELLS);
 
     let mut series: BTreeMap<(String, String, u64), Vec<f64>> = BTreeMap::new();
@@ -59,27 +59,27 @@ fn the_example_of_medians_is_right() {
     let sql = examples().into_iter().find(|sql| sql.contains("median_us")).unwrap();
     let connection = Connection::open(&path).unwrap();
     let mut query = connection.prepare(sql).unwrap();
-    let found: Vec<(String, String, u64, u64, f64)> = query
+    let actual: Vec<(String, String, u64, u64, f64)> = query
         .query_map([], |row| {
             Ok((row.get(1)?, row.get(2)?, row.get(4)?, row.get(5)?, row.get("median_us")?))
         })
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(&expected) {
+    assert_eq!(actual.len(), expected.len());
+    for (actual, expected) in actual.iter().zip(&expected) {
         assert_eq!(
-            (&found.0, &found.1, found.2, found.3),
+            (&actual.0, &actual.1, actual.2, actual.3),
             (&expected.0, &expected.1, expected.2, expected.3)
         );
-        assert!((found.4 - expected.4).abs() < 1e-9, "{found:?} {expected:?}");
+        assert!((actual.4 - expected.4).abs() < 1e-9, "{actual:?} {expected:?}");
     }
 }
 
 #[test]
 fn every_sample_is_in_the_view_at_its_position() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, CELLS);
     let connection = Connection::open(&path).unwrap();
     let mut query = connection
@@ -88,7 +88,7 @@ fn every_sample_is_in_the_view_at_its_position() {
              ORDER BY run, round, point, subject DESC, metric DESC, n",
         )
         .unwrap();
-    let found: BTreeSet<String> = query
+    let actual: BTreeSet<String> = query
         .query_map([], |row| {
             let words: [String; 3] = [row.get("metric")?, row.get("subject")?, row.get("unit")?];
             let figures: [i64; 4] =
@@ -109,13 +109,13 @@ fn every_sample_is_in_the_view_at_its_position() {
             }
         }
     }
-    assert!(found == expected, "{} rows, {} expected", found.len(), expected.len());
+    assert!(actual == expected, "{} rows, {} expected", actual.len(), expected.len());
 }
 
 #[test]
 fn every_column_of_every_view_is_described() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 1);
     let connection = Connection::open(&path).unwrap();
     let mut views = connection
@@ -144,8 +144,8 @@ fn described_columns(view: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_marks_are_as_described() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 1);
     let connection = Connection::open(&path).unwrap();
     let mark: i64 =
@@ -159,8 +159,8 @@ fn the_marks_are_as_described() {
 /// Another client, most likely with an older SQLite than ours.
 #[test]
 fn the_command_line_client_reads_it() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, CELLS);
     let query = |sql: &str| Command::new("sqlite3").arg("-readonly").arg(&path).arg(sql).output();
     let Ok(version) = query("SELECT sqlite_version()") else {

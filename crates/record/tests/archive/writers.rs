@@ -19,8 +19,8 @@ const ID: &str = "KNEE_TEST_RUN";
 
 #[test]
 fn two_processes_write_at_once() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     let ids = ["aaaa000000000000", "bbbb000000000000"];
     let start = |id: &str| {
         let mut command = child("writers::child_writes_a_run", &path);
@@ -96,8 +96,8 @@ fn child_writes_a_run() {
 #[test]
 fn many_may_make_the_same_record_at_once() {
     for _ in 0..10 {
-        let folder = tempdir().unwrap();
-        let path = folder.path().join("a/knee.db");
+        let directory = tempdir().unwrap();
+        let path = directory.path().join("a/knee.db");
         let barrier = Barrier::new(6);
         thread::scope(|scope| {
             for writer in 0..6 {
@@ -123,17 +123,17 @@ fn many_may_make_the_same_record_at_once() {
 /// and removes the journal.
 #[test]
 fn a_second_look_in_the_same_process_keeps_the_locks_of_the_first() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("knee.db");
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
     make_record(&path, 1);
     let mut archive = SqliteArchive::open(&path).unwrap();
     let number = archive.begin(&run("fedcba9876543210", 2)).unwrap();
     archive.commit(number, &cell(0)).unwrap();
-    let held = locks(&path);
-    assert!(!held.is_empty() || !cfg!(target_os = "linux"));
+    let before = locks(&path);
+    assert!(!before.is_empty() || !cfg!(target_os = "linux"));
     drop(SqliteArchive::open_read_only(&path).unwrap());
     drop(SqliteArchive::open(&path).unwrap());
-    assert_eq!(locks(&path), held);
+    assert_eq!(locks(&path), before);
     assert_eq!(cells_seen_by_another_process(&path), 1);
     archive.commit(number, &cell(1)).unwrap();
     assert_eq!(cells_seen_by_another_process(&path), 2);
@@ -146,22 +146,23 @@ fn locks(path: &Path) -> BTreeSet<String> {
     let descriptors = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let of_file =
         descriptors.filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == path));
-    let told = of_file.filter_map(|entry| {
+    let lines = of_file.filter_map(|entry| {
         fs::read_to_string(Path::new("/proc/self/fdinfo").join(entry.file_name())).ok()
     });
-    told.flat_map(|text| {
-        text.lines()
-            .filter_map(|line| line.strip_prefix("lock:").map(str::to_owned))
-            .collect::<Vec<_>>()
-    })
-    .collect()
+    lines
+        .flat_map(|text| {
+            text.lines()
+                .filter_map(|line| line.strip_prefix("lock:").map(str::to_owned))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn cells_seen_by_another_process(path: &Path) -> u64 {
     let output: Output = child("writers::child_counts_the_last_runs_cells", path).output().unwrap();
     assert_child_passed(&output);
-    let said = String::from_utf8(output.stdout).unwrap();
-    said.lines().find_map(|line| line.split_once("cells: ")?.1.parse().ok()).unwrap()
+    let printed = String::from_utf8(output.stdout).unwrap();
+    printed.lines().find_map(|line| line.split_once("cells: ")?.1.parse().ok()).unwrap()
 }
 
 #[test]

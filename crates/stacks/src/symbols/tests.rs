@@ -34,11 +34,11 @@ fn an_own_function_is_found_by_its_address() {
     assert!(mapping.inode > 0, "{mapping:?}");
     let cache = ReadCache::new(fs::File::open("/proc/self/exe").unwrap());
     let offsets = [offset_of(mapping, address) + 1, offset_of(mapping, address), u64::MAX];
-    let found = in_file(&cache, &offsets).unwrap();
+    let symbols = in_file(&cache, &offsets).unwrap();
     let wanted = "stacks::symbols::tests::landmark".to_owned();
-    assert_eq!(found[0], Some(Symbol { name: wanted.clone(), offset: 1 }));
-    assert_eq!(found[1], Some(Symbol { name: wanted, offset: 0 }));
-    assert_eq!(found[2], None, "beyond the end of the file");
+    assert_eq!(symbols[0], Some(Symbol { name: wanted.clone(), offset: 1 }));
+    assert_eq!(symbols[1], Some(Symbol { name: wanted, offset: 0 }));
+    assert_eq!(symbols[2], None, "beyond the end of the file");
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn a_stripped_file_has_no_symbol_and_a_library_has_its_dynamic_symbols() {
         let segment = file.segments().filter(holds).last().unwrap();
         address - segment.address() + segment.file_range().0
     };
-    let place = entry(&program, "");
-    assert_eq!(in_file(&program[..], &[place]).unwrap(), [None]);
-    let place = entry(&library, "offered");
-    let found = in_file(&library[..], &[place + 2, place]).unwrap();
-    assert_eq!(found[0], Some(Symbol { name: "offered".into(), offset: 2 }));
-    assert_eq!(found[1], Some(Symbol { name: "offered".into(), offset: 0 }));
+    let address = entry(&program, "");
+    assert_eq!(in_file(&program[..], &[address]).unwrap(), [None]);
+    let address = entry(&library, "offered");
+    let symbols = in_file(&library[..], &[address + 2, address]).unwrap();
+    assert_eq!(symbols[0], Some(Symbol { name: "offered".into(), offset: 2 }));
+    assert_eq!(symbols[1], Some(Symbol { name: "offered".into(), offset: 0 }));
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn what_is_no_program_is_refused() {
     let whole = fs::read("/proc/self/exe").unwrap();
     // Whatever is cut off, there is an answer.
     for length in [20, 64, 1000, whole.len() / 2] {
-        let found = in_file(&whole[..length], &[16, 4096]);
-        assert!(found.is_err() || found.is_ok_and(|found| found.len() == 2), "{length}");
+        let symbols = in_file(&whole[..length], &[16, 4096]);
+        assert!(symbols.is_err() || symbols.is_ok_and(|symbols| symbols.len() == 2), "{length}");
     }
 }
 
@@ -102,9 +102,9 @@ ffffffff81000200 T do_b\n\
 ffffffffc0000000 t in_a_module [nfs]\n\
 ffffffff81000150 t late\n";
     let at = |addresses: &[u64]| in_kernel(text.as_bytes(), addresses, later());
-    let names = |found: Vec<Option<Symbol>>| -> Vec<String> {
+    let names = |symbols: Vec<Option<Symbol>>| -> Vec<String> {
         let say = |symbol: Symbol| format!("{}+{}", symbol.name, symbol.offset);
-        found.into_iter().map(|symbol| symbol.map_or("none".into(), say)).collect()
+        symbols.into_iter().map(|symbol| symbol.map_or("none".into(), say)).collect()
     };
     let addresses = [0xffff_ffff_8100_0210, 0xffff_ffff_8100_0190, 0xffff_ffff_8100_0110];
     assert_eq!(names(at(&addresses)), ["do_b+16", "late+64", "do_a+16"]);

@@ -53,7 +53,7 @@ const CLEAN: Parameter = Parameter {
 const TREE: Parameter = Parameter {
     name: "tree",
     about: "the folder in which to build, or `generated`",
-    values: Values::FolderOr(GENERATED),
+    values: Values::DirectoryOr(GENERATED),
     default: Defaults::always(&[GENERATED]),
     sweep: None,
 };
@@ -215,7 +215,7 @@ impl Workload for Build {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        cpus::place(cell)?;
+        cpus::choose(cell)?;
         let load = Load::from_cell(cell)?;
         let (typed, cpus) = (cell.text(COMMAND.name)?, cell.number(ALL.name)?);
         let command = load.command(&typed, cpus);
@@ -278,7 +278,7 @@ fn without_memory(files: u64, available_kib: u64) -> Option<Fit> {
     })
 }
 
-/// Where a cell builds, with a folder of its own beside it.
+/// Where a cell builds, with its scratch directory.
 struct Site {
     scratch: Scratch,
     tree: PathBuf,
@@ -357,7 +357,7 @@ impl Site {
             End::Killed(signal) => format!("was killed by signal {signal}"),
         };
         let last = last_lines(&self.end_of_output().unwrap_or_default());
-        // The whole stands in the record beside the reason.
+        // The whole stands in the record with the reason.
         let _ = std::io::stderr().write_all(last.join("\n").as_bytes());
         let mut reason = format!("`{command}` {how}");
         if let Some(line) = last.last() {
@@ -367,7 +367,7 @@ impl Site {
         Err(Failure::new(reason))
     }
 
-    /// The last of what the command said: all of it may be more than the memory holds.
+    /// The end of the command's output: all of it may be more than the memory holds.
     fn end_of_output(&self) -> io::Result<Vec<u8>> {
         let mut output = File::open(self.output())?;
         let bytes = output.metadata()?.len();

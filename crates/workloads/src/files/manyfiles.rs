@@ -84,7 +84,7 @@ impl Workload for Manyfiles {
         match cell.subject.as_str() {
             "map" => map_all(&files, probe)?,
             "read" => read_all(&files, probe)?,
-            other => return Err(Failure::new(format!("files are not got at by {other}"))),
+            unknown => return Err(Failure::new(format!("there is no subject {unknown}"))),
         }
         files.complete()
     }

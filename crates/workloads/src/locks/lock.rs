@@ -11,12 +11,12 @@
 //! thread of N alone is 1/N). In the second, they read the clock as well: how long each waited, and how
 //! long a lock that is waited for lies idle at a hand-over.
 //!
-//! Work is a loop without memory, so long as was asked for on an idle CPU; how long it came out stands
-//! beside it. While the lock is held two words are read and written as well: they would show two threads
+//! Work is a loop without memory, so long as was asked for on an idle CPU; its measured length is
+//! recorded with it. While the lock is held two words are read and written as well: they would show two threads
 //! that are inside at once, or an acquisition that was lost, and then the cell fails. `broken`, which
 //! locks nothing, is such a cell in every run: the check can fail.
 //!
-//! A cell measures for a set time, and then a lock that nobody gets for a while is said not to have finished.
+//! A cell measures for a set time, and then a lock that no thread gets for a while counts as not finished.
 //! With `--work` each thread makes so many acquisitions instead; a cell that does not end fails by its
 //! deadline, with what its threads were doing.
 
@@ -145,7 +145,7 @@ static ABOUT: About = About {
         MetricAbout::time("waiting", "wait for the lock, at the median"),
         MetricAbout::time("p99", "wait for the lock, at the 99th percentile"),
         MetricAbout::time("longest", "wait for the lock, the longest")
-            .with_role(MetricRole::LongestWait),
+            .with_role(MetricRole::MaxWait),
         MetricAbout::time("hand-over", "release to the next acquisition, by one who waited"),
         MetricAbout::time("held", "work while the lock is held, on an idle CPU"),
         MetricAbout::time("outside", "work outside, on an idle CPU"),
@@ -180,7 +180,7 @@ impl Workload for Locks {
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        cpus::place(cell)?;
+        cpus::choose(cell)?;
         let game = Game::from_cell(cell, probe)?;
         locks::visit(&cell.subject, Play { game: &game, probe })
             .unwrap_or_else(|| Err(Failure::new(format!("there is no lock {}", cell.subject))))
@@ -200,15 +200,15 @@ impl Game {
         let number = |name| cell.number(name);
         let threads = number(THREADS.name)? as u32;
         let spins = number(SPINS.name)? as u32;
-        let [held, outside] =
+        let [inside, outside] =
             [number(HELD.name)?, number(OUTSIDE.name)?].map(|ns| Work::new(ns, probe.clock()));
-        probe.given("held", &[held.ns], 1);
+        probe.given("held", &[inside.ns], 1);
         probe.given("outside", &[outside.ns], 1);
         let ending = match number(WORK.name)? {
             0 => Ending::After(probe.time()),
             each => Ending::Done(each),
         };
-        Ok(Game { threads, setup: Setup { seats: threads, spins }, held, outside, ending })
+        Ok(Game { threads, setup: Setup { seats: threads, spins }, inside, outside, ending })
     }
 }
 

@@ -164,7 +164,7 @@ fn grow(file: &File, pages: u64, page_bytes: u64) -> Result<(), Failure> {
                 let mut file = file;
                 file.write_all(&vec![0; length as usize])
             }
-            other => other.map_err(io::Error::from),
+            result => result.map_err(io::Error::from),
         };
         grown.map_err(shortage::during("making a file to map"))?;
         at += length;

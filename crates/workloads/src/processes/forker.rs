@@ -116,7 +116,7 @@ pub(crate) struct ProcessTimes {
 /// Makes as many processes as the cell wants, and ends them.
 pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTimes, Failure> {
     let wanted = cell.number(PROCESSES.name)?;
-    cpus::place(cell)?;
+    cpus::choose(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
     let (made, errno, words) = forker.made()?;
     debug_assert!(made <= wanted, "the forker makes no more than it was asked for");
@@ -184,7 +184,7 @@ impl Forker {
         let mut words = line.splitn(3, ' ');
         let made = words.next().and_then(|word| word.parse().ok());
         let errno = words.next().and_then(|word| word.parse().ok());
-        let odd = || Failure::new(format!("the forker said: made {line}"));
+        let odd = || Failure::new(format!("unexpected output of the forker: made {line}"));
         let (made, errno) = made.zip(errno).ok_or_else(odd)?;
         Ok((made, errno, words.next().unwrap_or_default().to_owned()))
     }
@@ -257,7 +257,7 @@ fn in_memory(program: &[u8]) -> std::io::Result<File> {
     let made = match create(MemfdFlags::EXEC) {
         // Kernels before 6.3 don't know the flag, and let all of them be run.
         Err(Errno::INVAL) => create(MemfdFlags::empty()),
-        other => other,
+        result => result,
     };
     let mut file = File::from(made?);
     file.write_all(program)?;

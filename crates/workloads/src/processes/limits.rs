@@ -53,7 +53,7 @@ fn user(wanted: u64) -> Option<Limit> {
     (used.abs_diff(limit) <= NEAR).then(|| {
         let text = format!("user {user} may have {limit} processes and threads");
         let more = limit.saturating_add(wanted);
-        let allowed = limits.maximum.is_none_or(|most| more <= most);
+        let allowed = limits.maximum.is_none_or(|max| more <= max);
         let remedy = if allowed { "ulimit -u " } else { "sudo prlimit --pid $$ --nproc=" };
         (text, format!("{remedy}{more}"))
     })
@@ -83,11 +83,11 @@ fn control_group(wanted: u64) -> Option<Limit> {
     let directory = group_directory(&own, &mounts)?;
     directory.ancestors().find_map(|directory| {
         let number = |file| read_to_string(directory.join(file)).ok()?.trim().parse::<u64>().ok();
-        let (most, used) = (number("pids.max")?, number("pids.current")?);
-        (used + NEAR >= most).then(|| {
-            let (file, more) = (directory.join("pids.max"), most.saturating_add(wanted));
+        let (max, used) = (number("pids.max")?, number("pids.current")?);
+        (used + NEAR >= max).then(|| {
+            let (file, more) = (directory.join("pids.max"), max.saturating_add(wanted));
             let limit =
-                format!("the control group {} may have {most} processes", directory.display());
+                format!("the control group {} may have {max} processes", directory.display());
             (limit, format!("as root: echo {more} > {}", file.display()))
         })
     })
@@ -107,7 +107,7 @@ fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
         None => (group_of("")?, "cgroup2", ""),
     };
     // A mount shows its own root at its place; see proc_pid_mountinfo(5).
-    let (root, place) = mounts.lines().find_map(|line| {
+    let (root, mount_point) = mounts.lines().find_map(|line| {
         let (mount, system) = line.split_once(" - ")?;
         let mut system = system.split(' ');
         let of_kind = system.next()? == kind;
@@ -116,13 +116,13 @@ fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
         (of_kind && has).then(|| mount.next().zip(mount.next()))?
     })?;
     let within = Path::new(group).strip_prefix(root).unwrap_or(Path::new(""));
-    Some(Path::new(place).join(within))
+    Some(Path::new(mount_point).join(within))
 }
 
 /// A limit of the system that `used` has come near to, with a value that will do.
 fn sysctl(name: &str, used: u64, more: &str) -> Option<Limit> {
-    let most = setting(name)?;
-    (used + NEAR >= most).then(|| (format!("{name} is {most}"), format!("sysctl -w {name}={more}")))
+    let max = setting(name)?;
+    (used + NEAR >= max).then(|| (format!("{name} is {max}"), format!("sysctl -w {name}={more}")))
 }
 
 /// The processes and threads of the system: the part of `0.12 0.30 0.43 2/1234 5678` after the stroke.
@@ -200,9 +200,9 @@ fn ids_left() -> u64 {
     static LEFT: OnceLock<u64> = OnceLock::new();
     *LEFT.get_or_init(|| {
         let number = |file| read_to_string(file).ok()?.trim().parse::<u64>().ok();
-        let most = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
-        let most = most.iter().filter_map(number).min().unwrap_or(u64::MAX);
-        most.saturating_sub(tasks_in_system() + FOR_OTHERS).max(1)
+        let limits = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
+        let max = limits.iter().filter_map(number).min().unwrap_or(u64::MAX);
+        max.saturating_sub(tasks_in_system() + FOR_OTHERS).max(1)
     })
 }
 
@@ -220,15 +220,18 @@ mod tests {
 
     #[test]
     fn the_control_group_is_found_in_both_versions() {
-        let one = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
+        let version_1 = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
         let own = "8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n";
         let directory = |own, mounts| group_directory(own, mounts).unwrap();
-        assert_eq!(directory(own, one), Path::new("/sys/fs/cgroup/pids/a/b"));
-        let two = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
-        assert_eq!(directory("0::/user.slice/x\n", two), Path::new("/sys/fs/cgroup/user.slice/x"));
+        assert_eq!(directory(own, version_1), Path::new("/sys/fs/cgroup/pids/a/b"));
+        let version_2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+        assert_eq!(
+            directory("0::/user.slice/x\n", version_2),
+            Path::new("/sys/fs/cgroup/user.slice/x")
+        );
         let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
         assert_eq!(directory("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
-        assert_eq!(group_directory("", two), None);
+        assert_eq!(group_directory("", version_2), None);
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Workload for Thread {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let wanted = cell.number("threads")?;
-        cpus::place(cell)?;
+        cpus::choose(cell)?;
         let mut crowd = Crowd::new(wanted, cell.number("stack")? as usize * 1024)?;
         let spawned = probe.trajectory("thread", wanted, |n| crowd.add(n));
         let joined = probe.countdown("join", crowd.sleeping.len() as u64, |_| crowd.end_one());

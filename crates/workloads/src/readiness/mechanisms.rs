@@ -35,11 +35,11 @@ pub(crate) fn row(subject: &str) -> Result<&'static Mechanism, Failure> {
     readiness::find(subject).ok_or_else(|| Failure::new(format!("there is no mechanism {subject}")))
 }
 
-/// That `parameter` is more than the `most` that the limit on descriptors allows.
-pub(crate) fn at_most(parameter: &'static str, asked: u64, most: u64) -> Fit {
+/// That `parameter` is more than the `max` that the limit on descriptors allows.
+pub(crate) fn at_most(parameter: &'static str, asked: u64, max: u64) -> Fit {
     Fit::AtMost {
         parameter,
-        max: most,
+        max,
         cause: LimitCause::Descriptors { max: descriptors_max() as u64 },
         remedy: format!("as root: ulimit -n {}", asked.saturating_mul(2).saturating_add(1_000)),
     }

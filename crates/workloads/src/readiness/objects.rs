@@ -140,9 +140,8 @@ impl Objects {
         if self.object == Object::Eventfd {
             return Ok(&self.watched[index]);
         }
-        let found = self.peers.binary_search_by_key(&index, |(index, _)| *index);
-        found
-            .map(|at| &self.peers[at].1)
+        let slot = self.peers.binary_search_by_key(&index, |(index, _)| *index);
+        slot.map(|at| &self.peers[at].1)
             .map_err(|_| Failure::new(format!("the peer of {index} is parked")))
     }
 
@@ -222,7 +221,7 @@ mod tests {
             let count = loop {
                 match read(&end, &mut buffer) {
                     Err(rustix::io::Errno::AGAIN) => {}
-                    other => break other.unwrap(),
+                    result => break result.unwrap(),
                 }
             };
             assert_eq!(&buffer[..count], message, "{name}");

@@ -154,9 +154,9 @@ impl Workload for Pipetest {
                 remedy: "ask for at most as many tokens as pipes: --points 10%,100%".into(),
             };
         }
-        let most = pipes_max(&rules);
-        if rules.pipes > most {
-            return mechanisms::at_most("pipes", rules.pipes as u64, most as u64);
+        let max = pipes_max(&rules);
+        if rules.pipes > max {
+            return mechanisms::at_most("pipes", rules.pipes as u64, max as u64);
         }
         Fit::Measure
     }
@@ -220,17 +220,17 @@ mod tests {
         assert_eq!(Pipetest.fit(&cell(10, 10, "tail")), Fit::Measure);
         assert!(matches!(Pipetest.fit(&cell(10, 11, "tail")), Fit::Leave { .. }));
         for spread in Spread::NAMES {
-            let most = pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
-            assert_eq!(Pipetest.fit(&cell(most, 1, spread)), Fit::Measure, "{spread}");
-            let over = Pipetest.fit(&cell(most + 1, 1, spread));
-            let clamp = most as u64;
+            let max = pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
+            assert_eq!(Pipetest.fit(&cell(max, 1, spread)), Fit::Measure, "{spread}");
+            let over = Pipetest.fit(&cell(max + 1, 1, spread));
+            let clamp = max as u64;
             assert!(matches!(over, Fit::AtMost { max, .. } if max == clamp), "{over:?}");
         }
     }
 
     #[test]
     fn peers_of_a_tail_can_be_parked() {
-        let most = |spread| pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
-        assert!(most("tail") > most("random"));
+        let max = |spread| pipes_max(&Rules::from_cell(&cell(10, 1, spread)).unwrap());
+        assert!(max("tail") > max("random"));
     }
 }

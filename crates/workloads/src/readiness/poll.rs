@@ -141,21 +141,21 @@ impl Workload for Poll {
                 remedy: "watch sockets or pipes: --object socketpair".into(),
             };
         }
-        let most = watched_max(&object, active);
-        if most == 0 {
+        let max = watched_max(&object, active);
+        if max == 0 {
             return Fit::Leave {
                 cause: SkipCause::TooFewDescriptors { max: descriptors_max() as u64 },
                 remedy: "ulimit -n 1024".into(),
             };
         }
-        if active > watched.min(most) {
+        if active > watched.min(max) {
             return Fit::Leave {
-                cause: SkipCause::ActiveExceedWatched { active, watched: watched.min(most) },
+                cause: SkipCause::ActiveExceedWatched { active, watched: watched.min(max) },
                 remedy: "ask for points that are at least as many as --active".into(),
             };
         }
-        if watched > most {
-            return mechanisms::at_most("watched", watched, most);
+        if watched > max {
+            return mechanisms::at_most("watched", watched, max);
         }
         Fit::Measure
     }
@@ -163,7 +163,7 @@ impl Workload for Poll {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let row = mechanisms::row(&cell.subject)?;
         let watched = cell.number("watched")? as usize;
-        let active = active_places(cell)?;
+        let active = active_indices_of(cell)?;
         let object = Object::from_name(&cell.text("object")?)?;
         let timeout = mechanisms::timeout(cell)?;
         let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
@@ -190,15 +190,15 @@ fn watched_max(object: &str, active: u64) -> u64 {
 }
 
 /// Which of the watched become ready in each loop.
-fn active_places(cell: &Cell) -> Result<Vec<ObjectIndex>, Failure> {
+fn active_indices_of(cell: &Cell) -> Result<Vec<ObjectIndex>, Failure> {
     let (watched, active) = (cell.number("watched")? as usize, cell.number("active")? as usize);
     if active == 0 || active > watched {
         return Err(Failure::new(format!("{active} active of {watched} watched is no plan")));
     }
-    let offset = |room: usize| match &*cell.text("position")? {
+    let offset = |slack: usize| match &*cell.text("position")? {
         "first" => Ok(0),
-        "last" => Ok(room),
-        _ => Ok::<usize, Failure>(room.div_ceil(2)),
+        "last" => Ok(slack),
+        _ => Ok::<usize, Failure>(slack.div_ceil(2)),
     };
     Ok(match &*cell.text("activity")? {
         "sequential" => {
@@ -224,39 +224,44 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn places(watched: u64, active: u64, activity: &str, position: &str) -> Vec<ObjectIndex> {
+    fn active_indices(
+        watched: u64,
+        active: u64,
+        activity: &str,
+        position: &str,
+    ) -> Vec<ObjectIndex> {
         let parameters = [("activity", activity), ("position", position)]
             .map(|(name, value)| (name.to_owned(), value.into()))
             .into_iter()
             .chain([("active".to_owned(), active.into()), ("watched".to_owned(), watched.into())])
             .collect();
-        active_places(&Cell { subject: "poll".into(), parameters, seed: 5, ..Cell::default() })
+        active_indices_of(&Cell { subject: "poll".into(), parameters, seed: 5, ..Cell::default() })
             .unwrap()
     }
 
     #[test]
     fn spaced_is_as_the_original() {
-        assert_eq!(places(100, 1, "spaced", "middle"), [50]);
-        assert_eq!(places(100, 4, "spaced", "middle"), [12, 37, 62, 87]);
-        assert_eq!(places(100, 1, "spaced", "first"), [0]);
-        assert_eq!(places(100, 1, "spaced", "last"), [99]);
-        assert_eq!(places(10, 10, "spaced", "last"), (0..10).collect::<Vec<_>>());
+        assert_eq!(active_indices(100, 1, "spaced", "middle"), [50]);
+        assert_eq!(active_indices(100, 4, "spaced", "middle"), [12, 37, 62, 87]);
+        assert_eq!(active_indices(100, 1, "spaced", "first"), [0]);
+        assert_eq!(active_indices(100, 1, "spaced", "last"), [99]);
+        assert_eq!(active_indices(10, 10, "spaced", "last"), (0..10).collect::<Vec<_>>());
     }
 
     #[test]
     fn sequential_is_one_block() {
-        assert_eq!(places(100, 3, "sequential", "first"), [0, 1, 2]);
-        assert_eq!(places(100, 3, "sequential", "last"), [97, 98, 99]);
-        assert_eq!(places(100, 2, "sequential", "middle"), [49, 50]);
+        assert_eq!(active_indices(100, 3, "sequential", "first"), [0, 1, 2]);
+        assert_eq!(active_indices(100, 3, "sequential", "last"), [97, 98, 99]);
+        assert_eq!(active_indices(100, 2, "sequential", "middle"), [49, 50]);
     }
 
     #[test]
     fn random_is_by_the_seed_and_without_doubles() {
-        let drawn = places(1_000, 100, "random", "middle");
-        assert_eq!(drawn, places(1_000, 100, "random", "first"));
+        let drawn = active_indices(1_000, 100, "random", "middle");
+        assert_eq!(drawn, active_indices(1_000, 100, "random", "first"));
         let set: HashSet<ObjectIndex> = drawn.iter().copied().collect();
         assert_eq!(set.len(), 100);
-        assert!(set.iter().all(|&place| place < 1_000));
+        assert!(set.iter().all(|&index| index < 1_000));
     }
 
     #[test]
@@ -265,10 +270,11 @@ mod tests {
             for active in 1..=watched {
                 for activity in ["spaced", "sequential", "random"] {
                     for position in ["first", "middle", "last"] {
-                        let places = places(watched, active, activity, position);
-                        let distinct: HashSet<ObjectIndex> = places.iter().copied().collect();
+                        let active_indices = active_indices(watched, active, activity, position);
+                        let distinct: HashSet<ObjectIndex> =
+                            active_indices.iter().copied().collect();
                         assert_eq!(distinct.len() as u64, active);
-                        assert!(distinct.iter().all(|&place| (place as u64) < watched));
+                        assert!(distinct.iter().all(|&index| (index as u64) < watched));
                     }
                 }
             }

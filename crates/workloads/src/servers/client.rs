@@ -12,7 +12,7 @@ use sys::tcp::Address;
 /// A reply that takes longer than this never comes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Asks for a file. The first reply told how long each of them is.
+/// Asks for a file. The first reply gave the length of each.
 pub(crate) struct Client {
     address: Address,
     v6: bool,
@@ -130,7 +130,7 @@ pub(crate) fn read(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize>
     loop {
         match from.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => return other,
+            result => return result,
         }
     }
 }

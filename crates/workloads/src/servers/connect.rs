@@ -2,7 +2,7 @@
 //!
 //! Felix von Leitner's httpbench. One operation is the n-th connection over loopback to a server, until
 //! the reply to its first request is there, while the n - 1 before it stay open and silent. The call of
-//! `connect` is timed by itself beside it: on loopback it returns when the kernel has shaken hands, so
+//! `connect` is timed separately: on loopback it returns when the kernel has shaken hands, so
 //! what a client measures by it says nothing of the server. What it can't see, that the connection is
 //! accepted, watched and answered, is in the reply.
 //!

@@ -1,11 +1,11 @@
-//! How many replies a second does a server give, beside connections that do nothing?
+//! How many replies a second does a server give, with connections that do nothing?
 //!
 //! The reply rate over dead connections that the `sys_epoll` page of 2002 drew with httperf and deadconn.
 //! Dead connections have each made one request, and then keep still; others are active, by default 100 in
 //! a closed loop: each asks anew as soon as it has its reply. A sample is the replies of one interval.
 //! Measured are the replies a second, the CPU that the server takes for each, and what a dead connection
 //! takes in memory. Where a server looks at every connection to find those that are ready, the replies
-//! fall; where it is told of them, they don't.
+//! fall; where it is notified of them, they don't.
 //!
 //! The server has its workers on CPUs of their own, from the first on, and the load comes from the others
 //! (`--pin` says which there are). Where there is one CPU they share it, and the reply rate is that of
@@ -96,8 +96,8 @@ const RATE: Parameter = Parameter {
 static ABOUT: About = About {
     name: "dead",
     kind: Kind::Named,
-    question: "How many replies a second does a server give beside connections that do nothing?",
-    operation: "a request and its reply, beside so many dead connections",
+    question: "How many replies a second does a server give with connections that do nothing?",
+    operation: "a request and its reply, with so many dead connections",
     not_measured: &[
         "a network: both ends are here, and the load takes CPU too",
         "connections that come and go: --calls has some",
@@ -116,7 +116,7 @@ static ABOUT: About = About {
     usual: Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual },
     originals: &[Original {
         name: "httperf",
-        original: "httperf --num-conns 100 --num-calls 20000 --rate 100 beside deadconn (the sys_epoll \
+        original: "httperf --num-conns 100 --num-calls 20000 --rate 100 with deadconn (the sys_epoll \
                    page, 2002), its line of reply rates",
         subjects: &["poll", "epoll-level", "sigio"],
         points: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
@@ -127,7 +127,7 @@ static ABOUT: About = About {
         hides: &[
             "100 connections ask in a closed loop: a slow server is asked less, and a reply rate can't be \
              more than the load asks for",
-            "the load's own CPU: beside a fast server it is the load that is at its limit (--all shows \
+            "the load's own CPU: with a fast server it is the load that is at its limit (--all shows \
              the server's CPU for each reply)",
             "the original's samples were of five seconds each, and a pause of its think time-out counted \
              as an error",
@@ -168,9 +168,9 @@ impl Workload for Dead {
             too_many => return too_many,
         }
         // Processes of their own hold the dead: here, only the server's descriptors count.
-        let most = capacity(server.capacity() as u64, number(WORKERS.name)).saturating_sub(active);
-        if dead > most {
-            return served::too_many(&server, DEAD.name, dead, most);
+        let max = capacity(server.capacity() as u64, number(WORKERS.name)).saturating_sub(active);
+        if dead > max {
+            return served::too_many(&server, DEAD.name, dead, max);
         }
         memory::fit(DEAD.name, dead)
     }
@@ -220,7 +220,7 @@ fn measured(
     let target = Target { address, host: address.to_string(), path: format!("/{FILE}") };
     pressure::until_idle(&scene.running)?;
     let before = Memory::now(&scene.running)?;
-    let mut held = pressure::Held::open(&target, dead, &scene.running)?;
+    let mut dead_connections = pressure::DeadConnections::open(&target, dead, &scene.running)?;
     pressure::until_idle(&scene.running)?;
     let after = Memory::now(&scene.running)?;
     after.state(&before, dead, probe);
@@ -231,8 +231,8 @@ fn measured(
         rate: Some(cell.number(RATE.name)?).filter(|&rate| rate > 0),
     };
     let pressed = pressure.put(&scene.running, cpus, probe)?;
-    held.verify(&scene.running)?;
-    held.close()?;
+    dead_connections.verify(&scene.running)?;
+    dead_connections.close()?;
     let Pressed { replies, connections } = pressed;
     Ok(Sent { replies: replies + dead + 1, connections: connections + dead + 1 })
 }

@@ -5,7 +5,7 @@
 //! MB that have come by then. The subjects are the ways in which ours sends a file, and the servers of
 //! others.
 //!
-//! Beside it a second client may take another file at 4 MB/s, from a buffer of its own that is mostly
+//! At the same time a second client may take another file at 4 MB/s, from a buffer of its own that is mostly
 //! full. The file may lie in one piece or in many, which is verified (FIEMAP), and be in the page cache
 //! or on the disk only, which is verified too (mincore). On a disk without a head that moves, pieces
 //! cost little.
@@ -44,7 +44,7 @@ const MEGABYTES: Parameter = Parameter {
 };
 
 const SLOW_CLIENTS: Parameter = Parameter {
-    name: "beside",
+    name: "second-client",
     about: "a second client that takes another file at 4 MB/s, or nothing",
     values: Values::OneOf(&["nothing", "slow"]),
     default: Defaults { quick: &["nothing"], full: &["nothing", "slow"] },
@@ -92,7 +92,7 @@ static ABOUT: About = About {
     ..About::PLAIN
 };
 
-/// A subject: a server, and how it sends where that is said.
+/// A subject: a server, and how it sends where that is chosen.
 struct Row {
     name: &'static str,
     summary: &'static str,
@@ -141,14 +141,16 @@ impl Workload for Download {
 
     fn subjects(&self) -> Vec<Subject> {
         let subject = |row: &Row| Subject {
-            available: row.server().map_or_else(|why| Err(why.to_string()), |of| of.available),
+            available: row
+                .server()
+                .map_or_else(|why| Err(why.to_string()), |server| server.available),
             ..Subject::plain(row.name, row.summary)
         };
         ROWS.iter().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        let is = |name, value| cell.text(name).is_ok_and(|held| held == value);
+        let is = |name, value| cell.text(name).is_ok_and(|set| set == value);
         if is(LAID.name, "fragmented")
             && let Err(cause) = file::reports_pieces()
         {
@@ -231,8 +233,8 @@ impl Taking {
         let end = n as usize * MB;
         let mut last = file::byte(n - 1);
         while self.taken < end {
-            let most = self.buffer.len().min(end - self.taken);
-            let read = client::read(&mut self.stream, &mut self.buffer[..most]);
+            let length_max = self.buffer.len().min(end - self.taken);
+            let read = client::read(&mut self.stream, &mut self.buffer[..length_max]);
             let read = read.map_err(|error| Failure::call("downloading", error))?;
             if read == 0 {
                 return Err(Failure::new(format!("the download ended after {} bytes", self.taken)));

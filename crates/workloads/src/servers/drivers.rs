@@ -1,7 +1,7 @@
 //! Servers: ours over every mechanism, and those of others that are installed. Each is started on
 //! loopback with a plain configuration, and is gone with whoever started it.
 //!
-//! A new one is one file beside these and one line in the table here.
+//! A new one is one file here and one line in the table.
 
 mod lighttpd;
 mod nginx;
@@ -66,7 +66,7 @@ pub struct Setup {
     pub cpus: Vec<usize>,
     /// The program `knee`: this one, unless another asks.
     pub knee: PathBuf,
-    /// How ours sends files, where that is said: `sendfile`, `mmap`, `splice`.
+    /// How ours sends files, where that is chosen: `sendfile`, `mmap`, `splice`.
     pub sending: Option<&'static str>,
 }
 

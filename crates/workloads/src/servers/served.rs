@@ -41,13 +41,13 @@ pub(crate) fn connections_fit(cell: &Cell, parameter: &'static str) -> Fit {
     fit(&server, parameter, requested, server.capacity().saturating_sub(16) as u64)
 }
 
-/// Whether this process and `server`, which holds `most` in all, can hold so many connections.
-pub(crate) fn fit(server: &Server, parameter: &'static str, requested: u64, most: u64) -> Fit {
+/// Whether this process and `server`, which holds `max` in all, can hold so many connections.
+pub(crate) fn fit(server: &Server, parameter: &'static str, requested: u64, max: u64) -> Fit {
     let here = here();
-    if requested <= most.min(here) {
+    if requested <= max.min(here) {
         Fit::Measure
-    } else if most < here {
-        too_many(server, parameter, requested, most)
+    } else if max < here {
+        too_many(server, parameter, requested, max)
     } else {
         at_most(parameter, requested, here)
     }
@@ -58,16 +58,16 @@ fn here() -> u64 {
     descriptors_max().saturating_sub(OWN_DESCRIPTORS + 16) as u64
 }
 
-/// That `server` holds no more than `most`. One that holds fewer than others do is left out: it is no
+/// That `server` holds no more than `max`. One that holds fewer than others do is left out: it is no
 /// reason for a point that nobody else has.
-pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64, most: u64) -> Fit {
+pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64, max: u64) -> Fit {
     if server.capacity() as u64 > here() / 4 * 3 {
-        return at_most(parameter, requested, most);
+        return at_most(parameter, requested, max);
     }
     // The same for every point: the plan says it once.
     let cause = SkipCause::ServerCapacity {
         server: server.label.into(),
-        connections_max: most,
+        connections_max: max,
         descriptors_max: descriptors_max() as u64,
     };
     Fit::Leave { cause, remedy: String::new() }
@@ -121,7 +121,7 @@ pub(crate) fn with_connections(
     bytes: u64,
     act: impl FnOnce(Client, &mut Vec<TcpStream>, &mut Probe) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let cpus = cpus::place(cell)?;
+    let cpus = cpus::choose(cell)?;
     let mut scene = Scene::open(cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
@@ -131,12 +131,12 @@ pub(crate) fn with_connections(
     outcome.and(scene.close().map(drop))
 }
 
-/// The folder to serve, beside those of the servers.
+/// The directory to serve, next to those of the servers.
 pub(crate) fn site(scratch: &Scratch) -> Result<PathBuf, Failure> {
     // Beneath the scratch, which others may reach by a link: the server is to see the same path.
-    let folder: &Path = scratch.path();
-    let site = folder.join("site");
-    std::fs::create_dir(&site).map_err(shortage::during("making a folder"))?;
+    let directory: &Path = scratch.path();
+    let site = directory.join("site");
+    std::fs::create_dir(&site).map_err(shortage::during("making a directory"))?;
     Ok(site)
 }
 
@@ -155,11 +155,11 @@ impl CpuSplit {
     }
 
     fn new(allowed: &[usize], workers: usize) -> CpuSplit {
-        let most = allowed.len();
-        let (server, clients) = match most {
+        let cpus = allowed.len();
+        let (server, clients) = match cpus {
             0 | 1 => (allowed, allowed),
-            _ if workers < most => allowed.split_at(workers),
-            _ => (allowed, &allowed[most - 1..]),
+            _ if workers < cpus => allowed.split_at(workers),
+            _ => (allowed, &allowed[cpus - 1..]),
         };
         debug_assert_eq!(
             server.is_empty(),

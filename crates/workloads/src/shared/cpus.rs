@@ -3,8 +3,8 @@
 use engine::{Cell, Defaults, Failure, Parameter, Sweep, Values};
 use sys::cpus;
 
-/// One CPU for all, unless more are asked for. On two, a figure is also one of where the scheduler put
-/// whom, which a round keeps to.
+/// One CPU for all, unless more are asked for. On two, a figure also depends on where the scheduler put
+/// each thread, which stays so for a round.
 pub(crate) const ONE: Parameter = Parameter {
     name: "cpus",
     about: "CPUs that they run on, all of them together",
@@ -28,7 +28,7 @@ pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
 /// Takes this thread, and what it starts from now on, to as many CPUs as the cell has: to the last ones,
 /// since the first ones serve most interrupts. Says which they are; none where that is all of them, and
 /// the scheduler places as it always does.
-pub(crate) fn place(cell: &Cell) -> Result<Vec<usize>, Failure> {
+pub(crate) fn choose(cell: &Cell) -> Result<Vec<usize>, Failure> {
     let (wanted, mut cpus) = (cell.number(ONE.name)? as usize, allowed()?);
     if wanted > cpus.len() {
         return Err(Failure::new(format!("{wanted} CPUs, and there are {}", cpus.len())));
@@ -58,13 +58,13 @@ mod tests {
         };
         std::thread::spawn(move || {
             let all = allowed().unwrap();
-            assert!(place(&cell(all.len())).unwrap().is_empty());
+            assert!(choose(&cell(all.len())).unwrap().is_empty());
             assert_eq!(allowed().unwrap(), all);
             let last = &all[all.len() - 1..];
-            let chosen = place(&cell(1)).unwrap();
+            let chosen = choose(&cell(1)).unwrap();
             assert!(chosen == last || all.len() == 1, "{chosen:?}");
             assert_eq!(allowed().unwrap(), last);
-            let refused = place(&cell(2)).unwrap_err().to_string();
+            let refused = choose(&cell(2)).unwrap_err().to_string();
             assert_eq!(refused, "2 CPUs, and there are 1");
         })
         .join()

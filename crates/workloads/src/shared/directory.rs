@@ -20,7 +20,7 @@ fn not_made(error: &io::Error) -> Failure {
 }
 
 /// The name of a file system, or its number.
-fn file_system(of: &StatFs) -> String {
+fn file_system(status: &StatFs) -> String {
     const KNOWN: [(u64, &str); 8] = [
         (0xef53, "ext4"),
         (0x0102_1994, "tmpfs"),
@@ -31,7 +31,7 @@ fn file_system(of: &StatFs) -> String {
         (0xf2f5_2010, "f2fs"),
         (0x6969, "nfs"),
     ];
-    let number = of.f_type as u64;
-    let known = KNOWN.iter().find(|(magic, _)| *magic == number);
-    known.map_or_else(|| format!("0x{number:x}"), |(_, name)| (*name).to_owned())
+    let number = status.f_type as u64;
+    let name = KNOWN.iter().find(|(magic, _)| *magic == number);
+    name.map_or_else(|| format!("0x{number:x}"), |(_, name)| (*name).to_owned())
 }

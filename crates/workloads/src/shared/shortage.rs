@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 /// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
 /// any, are parked.
 pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
-    let most = descriptors_max().saturating_sub(OWN_DESCRIPTORS + Parking::chunk()) as u64;
+    let max = descriptors_max().saturating_sub(OWN_DESCRIPTORS + Parking::chunk()) as u64;
     match cell.number(axis) {
-        Ok(asked) if asked > most => at_most(axis, asked, most),
+        Ok(asked) if asked > max => at_most(axis, asked, max),
         _ => Fit::Measure,
     }
 }
@@ -101,8 +101,8 @@ pub(crate) fn memory() -> Limit {
 pub(crate) fn maps() -> Option<Limit> {
     let maps = File::open("/proc/self/maps");
     let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
-    let most = setting(MAPS_MAX).filter(|most| maps as u64 + 100 >= *most)?;
-    Some(sysctl(MAPS_MAX, &most.saturating_mul(4).max(1_000_000).to_string()))
+    let max = setting(MAPS_MAX).filter(|max| maps as u64 + 100 >= *max)?;
+    Some(sysctl(MAPS_MAX, &max.saturating_mul(4).max(1_000_000).to_string()))
 }
 
 /// The limit on addresses, where there is one.

@@ -2,7 +2,7 @@
 //!
 //! One operation is the n-th `accept`, of a connection over loopback that waits for it, while the
 //! n - 1 before it stay open at both ends. The client's `connect`, which on loopback does the whole
-//! handshake, is timed beside it: it has returned before anybody accepts, so what a client measures
+//! handshake, is timed separately: it has returned before anybody accepts, so what a client measures
 //! says nothing of `accept`.
 
 use crate::shared::shortage;

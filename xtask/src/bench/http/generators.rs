@@ -133,7 +133,7 @@ fn one(
         bail!("{} failed ({}): {}", shell::display(&command), done.status, done.stderr.trim());
     }
     let came: Value = serde_json::from_str(&done.stdout).context("the example `against`")?;
-    let said = came["said"].as_str().unwrap_or_default();
+    let said = came["output"].as_str().unwrap_or_default();
     let replies = count(said)
         .with_context(|| format!("{program} told of no replies, or of errors: {said}"))?;
     let cpu_ns = came["cpu_ns"].as_f64().context("against told no CPU time")?;

@@ -100,8 +100,8 @@ impl Display for Step {
             }
             Step::Switch(arms) => {
                 writeln!(f, "    switch (s % {}u) {{", arms.len())?;
-                for (place, arm) in arms.iter().enumerate() {
-                    writeln!(f, "    case {place}:\n        {arm}\n        break;")?;
+                for (index, arm) in arms.iter().enumerate() {
+                    writeln!(f, "    case {index}:\n        {arm}\n        break;")?;
                 }
                 writeln!(f, "    }}")?;
             }

@@ -55,8 +55,11 @@ mod tests {
         let both = missing_of("make -j3", |_| false).unwrap();
         assert!(both.starts_with("make and cc are not installed"), "{both}");
         assert!(both.contains("apt-get install make gcc,"), "{both}");
-        let one = missing_of("make -j3", only("make")).unwrap();
-        assert!(one.starts_with("cc is not installed (as root: apt-get install gcc,"), "{one}");
+        let single = missing_of("make -j3", only("make")).unwrap();
+        assert!(
+            single.starts_with("cc is not installed (as root: apt-get install gcc,"),
+            "{single}"
+        );
         assert_eq!(missing_of("make CC=clang -j3", only("make")), None);
         assert_eq!(missing_of("ninja", only("cc")), None);
     }

@@ -60,19 +60,19 @@ fn steps(number: u64) -> Vec<Step> {
 fn unit(number: u64, steps: &[Step]) -> String {
     let mut text = format!("/* Unit {number} of a tree that is there to be built. */\n");
     text.push_str("#include \"entry.h\"\n#include \"units.h\"\n\n");
-    for (place, step) in steps.iter().enumerate() {
+    for (index, step) in steps.iter().enumerate() {
         // Writing to a String can't fail.
-        let _ = write!(text, "static uint32_t step{place:02}(uint32_t s)\n{{\n{step}}}\n\n");
+        let _ = write!(text, "static uint32_t step{index:02}(uint32_t s)\n{{\n{step}}}\n\n");
     }
     let _ = write!(text, "uint32_t unit{number:03}(uint32_t s)\n{{\n");
-    for place in 0..steps.len() {
-        let _ = writeln!(text, "    s = step{place:02}(s);");
+    for index in 0..steps.len() {
+        let _ = writeln!(text, "    s = step{index:02}(s);");
     }
     text.push_str("    return s;\n}\n");
     text
 }
 
-/// What all files are told of each other.
+/// The header that all files include.
 fn units(files: u64) -> String {
     let mut text = String::from("#ifndef UNITS_H\n#define UNITS_H\n\n#include <stdint.h>\n\n");
     for number in 0..files {

@@ -28,7 +28,7 @@ pub(super) struct Crew<'a, L> {
     game: &'a Game,
     /// What ends this pass.
     ending: Ending,
-    /// On cache lines of its own: what stands beside it is none of its figures.
+    /// On cache lines of its own: its neighbours do not change its figures.
     lock: Line<L>,
     shared: Shared,
     gate: Gate,
@@ -78,7 +78,7 @@ impl<'a, L: Lock> Crew<'a, L> {
     pub fn count(self, clock: Clock) -> Result<Counted, Failure> {
         let work = |me: u32, seat: &mut L::Seat| {
             self.turns(me, || {
-                self.lock.hold(seat, || self.shared.inside(me, || self.game.held.work()));
+                self.lock.hold(seat, || self.shared.inside(me, || self.game.inside.work()));
             });
             self.tallies[me as usize - 1].ended.store(clock.now(), Relaxed);
         };
@@ -113,7 +113,7 @@ impl<'a, L: Lock> Crew<'a, L> {
                 let requested_at = clock.now();
                 let (got, last) = self.lock.hold(seat, || {
                     let (got, last) = (clock.now(), self.shared.release());
-                    self.shared.inside(me, || self.game.held.work());
+                    self.shared.inside(me, || self.game.inside.work());
                     self.shared.announce(Release { at: clock.now(), by: me });
                     (got, last)
                 });
@@ -136,12 +136,12 @@ impl<'a, L: Lock> Crew<'a, L> {
     #[inline]
     fn turns(&self, me: u32, mut turn: impl FnMut()) {
         let tally = &self.tallies[me as usize - 1];
-        let most = match self.ending {
+        let turns_max = match self.ending {
             Ending::After(_) => u64::MAX,
             Ending::Done(each) => each,
         };
         let mut done = 0;
-        while done < most && !self.stop.load(Relaxed) {
+        while done < turns_max && !self.stop.load(Relaxed) {
             turn();
             done += 1;
             tally.done.store(done, Relaxed);
@@ -149,8 +149,8 @@ impl<'a, L: Lock> Crew<'a, L> {
         }
     }
 
-    /// Has all threads do `work`, each with its number from 1 and its seat, and `meanwhile` beside them;
-    /// then they are told to stop. The lock is judged when all are done. Returns the moment at which they
+    /// Has all threads do `work`, each with its number from 1 and its seat, and `meanwhile` at the same
+    /// time; then it stops them. The lock is judged when all are done. Returns the moment at which they
     /// were let go, what came of their work, and of the other.
     fn play<T: Send, W>(
         &self,

@@ -64,7 +64,7 @@ fn jain(shares: &[f64]) -> f64 {
 /// Three digits of whatever a thread may wait for.
 const DIGITS: u8 = 3;
 /// A day. Whoever waits for longer has waited for a day.
-const LONGEST_NS: u64 = 86_400_000_000_000;
+const WAIT_NS_MAX: u64 = 86_400_000_000_000;
 
 /// What one thread waited for, in nanoseconds.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Waits {
     pub fn new() -> Waits {
         #[expect(clippy::expect_used, reason = "the bounds are constants, and right")]
         let histogram =
-            || Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("bounds of a histogram");
+            || Histogram::new_with_bounds(1, WAIT_NS_MAX, DIGITS).expect("bounds of a histogram");
         Waits { waits: histogram(), hand_overs: histogram() }
     }
 
@@ -102,10 +102,10 @@ impl Timed {
     /// All of them together.
     pub fn new(each: Vec<Waits>) -> Timed {
         let mut all = Waits::new();
-        for one in each {
+        for thread_waits in each {
             // Their bounds are the same.
-            let _ = all.waits.add(one.waits);
-            let _ = all.hand_overs.add(one.hand_overs);
+            let _ = all.waits.add(thread_waits.waits);
+            let _ = all.hand_overs.add(thread_waits.hand_overs);
         }
         Timed(all)
     }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn jains_index_is_one_for_all_alike_and_a_share_for_one_alone() {
-        let close = |one: f64, other: f64| (one - other).abs() < 1e-12;
+        let close = |left: f64, right: f64| (left - right).abs() < 1e-12;
         assert!(close(jain(&[5.0, 5.0, 5.0]), 1.0));
         assert!(close(jain(&[9.0, 0.0, 0.0, 0.0]), 0.25));
         // By hand: (1 + 2 + 3 + 4)² / (4 × (1 + 4 + 9 + 16)).

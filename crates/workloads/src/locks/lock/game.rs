@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) struct Game {
     pub(super) threads: u32,
     pub(super) setup: Setup,
-    pub(super) held: Work,
+    pub(super) inside: Work,
     pub(super) outside: Work,
     pub(super) ending: Ending,
 }

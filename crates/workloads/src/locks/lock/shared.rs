@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Nobody is inside.
 const NO_THREAD: u32 = 0;
 
-/// On a cache line of its own, beside the lock's: a lock and what it guards rarely share one.
+/// On a cache line of its own, next to the lock's: a lock and what it guards rarely share one.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Shared {
@@ -15,7 +15,7 @@ pub(super) struct Shared {
     clashes: AtomicU64,
     /// Acquisitions, counted without an atomic addition: two who are inside at once lose some.
     count: AtomicU64,
-    /// When the lock was last about to be released, and by whom. Only passes that read the clock set them.
+    /// When the lock was last about to be released, and by which thread. Only passes that read the clock set them.
     released: AtomicU64,
     releaser: AtomicU32,
 }

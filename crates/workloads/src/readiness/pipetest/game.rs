@@ -104,14 +104,14 @@ impl<'a> Game<'a> {
     ) -> Result<Game<'a>, Failure> {
         let mut mechanism =
             (row.open)(rules.pipes).map_err(|error| Failure::call("opening it", error))?;
-        for (place, end) in pipes.watched.iter().enumerate() {
+        for (pipe, end) in pipes.watched.iter().enumerate() {
             mechanism
-                .add(end.as_fd(), Mark(place as u64), Interest::Readable)
+                .add(end.as_fd(), Mark(pipe as u64), Interest::Readable)
                 .map_err(|error| Failure::call("adding a descriptor", error))?;
         }
         let mut peers = vec![None; rules.pipes];
-        for place in rules.spread.written(rules.tokens, rules.pipes) {
-            peers[place] = Some(pipes.peer(place)?.as_fd());
+        for pipe in rules.spread.written(rules.tokens, rules.pipes) {
+            peers[pipe] = Some(pipes.peer(pipe)?.as_fd());
         }
         let mut game = Game {
             mechanism,
@@ -163,14 +163,14 @@ impl<'a> Game<'a> {
     #[inline]
     fn send(&mut self, number: u32) -> Result<(), Failure> {
         let token = &mut self.tokens[number as usize];
-        let place = self.way.place(number, token.generation);
-        let Some(peer) = self.peers[place] else {
-            return Err(Failure::new(format!("pipe {place} was parked and is written to")));
+        let pipe = self.way.pipe(number, token.generation);
+        let Some(peer) = self.peers[pipe] else {
+            return Err(Failure::new(format!("pipe {pipe} was parked and is written to")));
         };
         self.message[..4].copy_from_slice(&number.to_ne_bytes());
         self.message[4..HEAD].copy_from_slice(&token.generation.to_ne_bytes());
         match write(peer, &self.message) {
-            Ok(count) if count == self.message.len() => token.state = State::UnderWay(place),
+            Ok(count) if count == self.message.len() => token.state = State::UnderWay(pipe),
             Ok(count) => return Err(Failure::new(format!("a write took {count} bytes"))),
             Err(Errno::AGAIN) => {
                 self.pending.push(number);
@@ -215,8 +215,8 @@ impl<'a> Game<'a> {
     /// The handler of one event: reads the tokens, and does what the trigger obliges to.
     #[inline]
     fn handle(&mut self, event: &Event, on: bool) -> Result<u64, Failure> {
-        let place = event.token.0 as usize;
-        let Some(end) = self.watched.get(place) else {
+        let pipe = event.token.0 as usize;
+        let Some(end) = self.watched.get(pipe) else {
             let mark = event.token.0;
             return Err(Failure::new(format!("an event bears the token {mark}, not a pipe's")));
         };
@@ -229,7 +229,7 @@ impl<'a> Game<'a> {
                 Err(Errno::AGAIN) => return Err(Failure::new("an event came without its data")),
                 Err(error) => return Err(Failure::call("reading", error)),
             };
-            came += self.take(place, count, on)?;
+            came += self.take(pipe, count, on)?;
             if self.trigger != Trigger::Edge {
                 break;
             }
@@ -242,10 +242,10 @@ impl<'a> Game<'a> {
         Ok(came)
     }
 
-    /// Takes the tokens in the first `count` bytes of the buffer, which came out of pipe `place`.
+    /// Takes the tokens in the first `count` bytes of the buffer, which came out of pipe `pipe`.
     /// Each must be one that was sent there and has not come yet.
     #[inline]
-    fn take(&mut self, place: ObjectIndex, count: usize, on: bool) -> Result<u64, Failure> {
+    fn take(&mut self, pipe: ObjectIndex, count: usize, on: bool) -> Result<u64, Failure> {
         let bytes = self.message.len();
         if !count.is_multiple_of(bytes) {
             return Err(Failure::new(format!("a read gave {count} bytes: a token was torn")));
@@ -256,11 +256,11 @@ impl<'a> Game<'a> {
                 four.try_into().map_or(u32::MAX, u32::from_ne_bytes)
             };
             let (number, generation) = (word(0), word(4));
-            let sent = Token { generation, state: State::UnderWay(place) };
+            let sent = Token { generation, state: State::UnderWay(pipe) };
             let token = self.tokens.get_mut(number as usize);
             let Some(token) = token.filter(|token| token.is(&sent)) else {
                 return Err(Failure::new(format!(
-                    "token {number} of generation {generation} came out of pipe {place}: twice, or \
+                    "token {number} of generation {generation} came out of pipe {pipe}: twice, or \
                      never sent there"
                 )));
             };
@@ -277,7 +277,7 @@ impl<'a> Game<'a> {
             }
         }
         let came = (count / bytes) as u64;
-        self.hits[place] += came;
+        self.hits[pipe] += came;
         Ok(came)
     }
 
@@ -295,10 +295,10 @@ impl<'a> Game<'a> {
         self.nothing_left()?;
         let expected = self.expected();
         let wrong = self.hits.iter().zip(&expected).position(|(hits, expected)| hits != expected);
-        if let Some(place) = wrong {
-            let (hits, expected) = (self.hits[place], expected[place]);
+        if let Some(pipe) = wrong {
+            let (hits, expected) = (self.hits[pipe], expected[pipe]);
             return Err(Failure::new(format!(
-                "pipe {place} was hit {hits} times, and by its spread {expected} times"
+                "pipe {pipe} was hit {hits} times, and by its spread {expected} times"
             )));
         }
         self.say(probe);
@@ -310,7 +310,7 @@ impl<'a> Game<'a> {
         let mut expected = vec![0; self.hits.len()];
         let mut add = |number: usize, generations: u32, times: u64| {
             for generation in 0..generations {
-                expected[self.way.place(number as u32, generation)] += times;
+                expected[self.way.pipe(number as u32, generation)] += times;
             }
         };
         let over = self.retired == self.tokens.len();
@@ -364,7 +364,7 @@ impl<'a> Game<'a> {
 
 impl Token {
     #[inline]
-    fn is(&self, other: &Token) -> bool {
-        self.generation == other.generation && self.state == other.state
+    fn is(&self, sent: &Token) -> bool {
+        self.generation == sent.generation && self.state == sent.state
     }
 }

@@ -63,16 +63,16 @@ impl Way {
 
     /// How many pipes are active at once when all `tokens` are of one generation.
     pub fn active(&self, tokens: usize) -> usize {
-        let places: HashSet<ObjectIndex> =
-            (0..tokens as u32).map(|token| self.place(token, 0)).collect();
-        places.len()
+        let pipes: HashSet<ObjectIndex> =
+            (0..tokens as u32).map(|token| self.pipe(token, 0)).collect();
+        pipes.len()
     }
 
     /// The pipe that `token` is sent to in `generation`.
     #[inline]
-    pub fn place(&self, token: u32, generation: u32) -> ObjectIndex {
+    pub fn pipe(&self, token: u32, generation: u32) -> ObjectIndex {
         let (token, generation) = (u64::from(token), u64::from(generation));
-        let place = match self.spread {
+        let pipe = match self.spread {
             Spread::Tail => self.pipes - token - 1,
             Spread::Original => {
                 (self.seed % self.pipes + generation * 17 + token * self.apart) % self.pipes
@@ -83,7 +83,7 @@ impl Way {
                 ((drawn >> 32) + token * stride) % self.pipes
             }
         };
-        place as ObjectIndex
+        pipe as ObjectIndex
     }
 }
 
@@ -113,8 +113,8 @@ fn mixed(word: u64) -> u64 {
 /// How many of `hits`, one count for each pipe, fell into each tenth of the pipes.
 pub(super) fn tenths(hits: &[u64]) -> [u64; 10] {
     let mut tenths = [0; 10];
-    for (place, count) in hits.iter().enumerate() {
-        tenths[place * 10 / hits.len()] += count;
+    for (pipe, count) in hits.iter().enumerate() {
+        tenths[pipe * 10 / hits.len()] += count;
     }
     tenths
 }
@@ -128,7 +128,7 @@ mod tests {
         let mut hits = vec![0; pipes];
         for token in 0..tokens {
             for generation in 0..generations {
-                hits[way.place(token, generation)] += 1;
+                hits[way.pipe(token, generation)] += 1;
             }
         }
         hits
@@ -147,7 +147,7 @@ mod tests {
         let way = Way::new(Spread::Original, 100, 1_000, 7_000);
         for (token, generation) in [(0, 0), (3, 5), (99, 999)] {
             let rule = (generation * 17 + token + token * (1_000 / 100)) % 1_000;
-            assert_eq!(way.place(token, generation), rule as usize);
+            assert_eq!(way.pipe(token, generation), rule as usize);
         }
     }
 
@@ -168,10 +168,10 @@ mod tests {
     /// The pipes that one turn makes active, all tokens being of one generation.
     fn active(spread: Spread, tokens: u32, pipes: usize) -> usize {
         let way = Way::new(spread, tokens as usize, pipes, 99);
-        let places = |generation| -> HashSet<ObjectIndex> {
-            (0..tokens).map(|token| way.place(token, generation)).collect()
+        let pipes = |generation| -> HashSet<ObjectIndex> {
+            (0..tokens).map(|token| way.pipe(token, generation)).collect()
         };
-        let counts = [0, 1, 7, 1_000].map(|generation| places(generation).len());
+        let counts = [0, 1, 7, 1_000].map(|generation| pipes(generation).len());
         assert!(counts.iter().all(|&count| count == counts[0]), "{spread:?}: {counts:?}");
         assert_eq!(way.active(tokens as usize), counts[0]);
         counts[0]
@@ -195,7 +195,7 @@ mod tests {
                 let written = spread.written(tokens, pipes);
                 let way = Way::new(spread, tokens, pipes, u64::MAX);
                 for (token, generation) in [(0, 0), (tokens as u32 - 1, 5_000)] {
-                    assert!(written.contains(&way.place(token, generation)), "{spread:?}");
+                    assert!(written.contains(&way.pipe(token, generation)), "{spread:?}");
                 }
             }
         }

@@ -40,7 +40,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Bench<'a>, Failure> {
         let count = objects.watched.len();
         let mechanism = (row.open)(count).map_err(|error| Failure::call("opening it", error))?;
-        let peers: Result<Vec<_>, _> = active.iter().map(|&place| objects.peer(place)).collect();
+        let peers: Result<Vec<_>, _> = active.iter().map(|&index| objects.peer(index)).collect();
         Ok(Bench {
             mechanism,
             trigger: row.trigger,
@@ -172,11 +172,11 @@ impl<'a> Bench<'a> {
 
     /// Every active descriptor has had one event a turn, and no other has had any.
     fn check(&mut self, turns: u64) -> Result<(), Failure> {
-        let wrong = self.active.iter().find(|&&place| self.seen[place] != turns);
-        if let Some(&place) = wrong {
-            let seen = self.seen[place];
+        let wrong = self.active.iter().find(|&&index| self.seen[index] != turns);
+        if let Some(&index) = wrong {
+            let seen = self.seen[index];
             return Err(Failure::new(format!(
-                "descriptor {place} was made ready {turns} times and reported {seen} times"
+                "descriptor {index} was made ready {turns} times and reported {seen} times"
             )));
         }
         let all: u64 = self.seen.iter().sum();
@@ -209,14 +209,14 @@ fn handle(
     seen: &mut [u64],
     mechanism: &mut dyn Readiness,
 ) -> Result<(), Failure> {
-    let place = event.token.0 as usize;
-    let Some(end) = objects.watched.get(place) else {
-        return Err(Failure::new(format!("an event bears the token {place}, which has no bearer")));
+    let index = event.token.0 as usize;
+    let Some(end) = objects.watched.get(index) else {
+        return Err(Failure::new(format!("an event bears the token {index}, which has no bearer")));
     };
     let message = objects.object.message();
     let mut buffer = [0; 8];
     match read(end, &mut buffer[..message.len()]) {
-        Ok(count) if count == message.len() => seen[place] += 1,
+        Ok(count) if count == message.len() => seen[index] += 1,
         Ok(count) => return Err(Failure::new(format!("a read gave {count} bytes"))),
         Err(Errno::AGAIN) => return Err(Failure::new("an event came without its data")),
         Err(error) => return Err(Failure::call("reading", error)),

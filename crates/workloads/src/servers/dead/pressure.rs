@@ -1,4 +1,4 @@
-//! The load on a server, and the connections that do nothing beside it.
+//! The load on a server, and the connections that do nothing.
 
 use crate::servers::drivers::{Running, cpu_ns_of};
 use crate::servers::served::CpuSplit;
@@ -40,29 +40,31 @@ fn cpu_time(error: io::Error) -> Failure {
 }
 
 /// Dead connections, verified at the server's end.
-pub(super) struct Held {
+pub(super) struct DeadConnections {
     connections: Option<Dead>,
     count: u64,
     /// Descriptors of the server without them.
-    others: u64,
+    descriptors_without: u64,
 }
 
-impl Held {
+impl DeadConnections {
     /// Opens so many.
-    pub fn open(target: &Target, count: u64, server: &Running) -> Result<Held, Failure> {
-        let others = server.descriptors().map_err(counting)?;
+    pub fn open(target: &Target, count: u64, server: &Running) -> Result<DeadConnections, Failure> {
+        let descriptors_without = server.descriptors().map_err(counting)?;
         let dead = (count > 0).then(|| Dead::open(target, count as usize)).transpose();
         let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
-        let mut held = Held { connections, count, others };
-        held.verify(server)?;
-        Ok(held)
+        let mut opened = DeadConnections { connections, count, descriptors_without };
+        opened.verify(server)?;
+        Ok(opened)
     }
 
     /// Whether each of them is there, at both ends.
     pub fn verify(&mut self, server: &Running) -> Result<(), Failure> {
-        let Some(held) = &mut self.connections else { return Ok(()) };
-        let alive = held.alive().map_err(|error| Failure::call("dead connections", error))? as u64;
-        let mut seen = server.descriptors().map_err(counting)?.saturating_sub(self.others);
+        let Some(connections) = &mut self.connections else { return Ok(()) };
+        let alive =
+            connections.alive().map_err(|error| Failure::call("dead connections", error))? as u64;
+        let mut seen =
+            server.descriptors().map_err(counting)?.saturating_sub(self.descriptors_without);
         if seen < self.count {
             // It may have closed other descriptors since. The list of all connections takes longer.
             seen = server.connections().map_err(counting)?;
@@ -78,8 +80,11 @@ impl Held {
 
     /// Closes them.
     pub fn close(self) -> Result<(), Failure> {
-        let Some(held) = self.connections else { return Ok(()) };
-        held.close().map(drop).map_err(|error| Failure::call("closing dead connections", error))
+        let Some(connections) = self.connections else { return Ok(()) };
+        connections
+            .close()
+            .map(drop)
+            .map_err(|error| Failure::call("closing dead connections", error))
     }
 }
 
@@ -164,8 +169,8 @@ const THREADS_MAX: usize = 8;
 
 /// Whether every reply that came is one: figures with errors in them are none of replies.
 fn flawless(outcome: &Outcome) -> Result<(), Failure> {
-    let [_, good, others @ ..] = outcome.statuses;
-    let odd: u64 = others.iter().sum();
+    let [_, good, not_good @ ..] = outcome.statuses;
+    let odd: u64 = not_good.iter().sum();
     if outcome.errors == Errors::default() && odd == 0 {
         return Ok(());
     }
@@ -202,7 +207,7 @@ impl Samples {
             samples.p99_ns.push(tick.p99_ns);
             began_s = tick.at_s;
         }
-        // Of the first interval only the end is known. Two ticks that were told at one moment are one.
+        // Of the first interval only the end is known. Two ticks that were read at one moment are one.
         let spent = cpu_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let (mut replies, mut ns) = (0, 0);
         for (tick, spent_ns) in series.iter().skip(1).zip(spent) {

@@ -81,7 +81,7 @@ fn lay(file: &File, bytes: u64, layout: Layout) -> io::Result<()> {
     match given {
         // It is given room as it is written, then.
         Err(rustix::io::Errno::OPNOTSUPP) if layout == Layout::Contiguous => Ok(()),
-        other => Ok(other?),
+        result => Ok(result?),
     }
 }
 
@@ -107,9 +107,9 @@ fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
     loop {
         tries += 1;
         fadvise(file, 0, None, Advice::DontNeed)?;
-        let found = sys::cached::pages_cached(file, bytes as usize)?;
-        if found.0 == 0 || tries == FORGET_TRIES_MAX {
-            return Ok(found);
+        let cached = sys::cached::pages_cached(file, bytes as usize)?;
+        if cached.0 == 0 || tries == FORGET_TRIES_MAX {
+            return Ok(cached);
         }
         std::thread::sleep(FORGET_PAUSE);
     }
@@ -195,18 +195,18 @@ mod tests {
     use std::io::Read;
 
     /// A path in a folder of its own, which goes with it.
-    struct Place(std::path::PathBuf);
+    struct TestDirectory(std::path::PathBuf);
 
-    impl Place {
-        fn new() -> Place {
+    impl TestDirectory {
+        fn new() -> TestDirectory {
             let name = format!("knee-test-{:016x}", fastrand::u64(..));
-            let place = Place(std::env::temp_dir().join(name));
-            std::fs::create_dir(&place.0).unwrap();
-            place
+            let directory = TestDirectory(std::env::temp_dir().join(name));
+            std::fs::create_dir(&directory.0).unwrap();
+            directory
         }
     }
 
-    impl Drop for Place {
+    impl Drop for TestDirectory {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_file_holds_what_it_is_known_by_however_it_lies() {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         for (name, layout) in [("a", Layout::Contiguous), ("b", Layout::Fragmented)] {
             if layout == Layout::Fragmented
                 && let Err(why) = reports_pieces()
@@ -222,7 +222,7 @@ mod tests {
                 eprintln!("SKIPPED: {why}");
                 continue;
             }
-            let path = place.0.join(name);
+            let path = directory.0.join(name);
             let large = make(&path, 3, layout).unwrap();
             let mut came = Vec::new();
             File::open(&path).unwrap().read_to_end(&mut came).unwrap();
@@ -239,8 +239,8 @@ mod tests {
             eprintln!("SKIPPED: {why}");
             return;
         }
-        let place = Place::new();
-        let large = make(&place.0.join("a"), 2, Layout::Contiguous).unwrap();
+        let directory = TestDirectory::new();
+        let large = make(&directory.0.join("a"), 2, Layout::Contiguous).unwrap();
         large.forget().unwrap();
         assert!(sys::cached::pages_cached(&large.file, 2 * MB).unwrap().0 < 10);
     }

@@ -27,8 +27,8 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
 fn configuration(setup: &Setup, port: u16) -> String {
     let (own, root) = (setup.scratch.display(), setup.root.display());
     // What it counts these in ends there.
-    let most = descriptors_max().min(65_535);
-    let connections = most / 2;
+    let descriptors = descriptors_max().min(65_535);
+    let connections = descriptors / 2;
     // One process serves, unless more are asked for: then they share its socket.
     let workers = match setup.workers {
         1 => String::new(),
@@ -39,7 +39,7 @@ fn configuration(setup: &Setup, port: u16) -> String {
 server.bind = \"127.0.0.1\"
 server.port = {port}
 server.errorlog = \"{own}/{LOG}\"
-server.max-fds = {most}
+server.max-fds = {descriptors}
 server.max-connections = {connections}
 server.max-keep-alive-requests = 65535
 server.max-keep-alive-idle = 32767

@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 /// Smallest SQLite database: one page of the smallest size.
 const BYTES_MIN: u64 = 512;
 
-/// The record that is used when none is named: `knee/knee.db` in the user's data folder
+/// The record that is used when none is named: `knee/knee.db` in the user's data directory
 /// (`$XDG_DATA_HOME`, else `~/.local/share`).
 ///
 /// # Errors
-/// [`Error::NoDataFolder`] when the user has no home folder.
+/// [`Error::NoDataDirectory`] when the user has no home directory.
 pub fn default_path() -> Result<PathBuf, Error> {
-    let strategy = etcetera::choose_base_strategy().map_err(|_| Error::NoDataFolder)?;
+    let strategy = etcetera::choose_base_strategy().map_err(|_| Error::NoDataDirectory)?;
     Ok(strategy.data_dir().join("knee").join("knee.db"))
 }
 
 /// What lies where a record is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Survey {
     /// Nothing.
     Missing,
     /// A file of no bytes, which may become a record.
@@ -38,7 +38,7 @@ pub(crate) enum Found {
 /// for another connection of this process on the same file.
 ///
 /// A URL is refused: it would become a directory, with its password in the name.
-pub(crate) fn survey(path: &Path) -> Result<Found, Error> {
+pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
     if let Some(scheme) = path.to_str().and_then(url::scheme) {
         return Err(Error::UnknownScheme { scheme: scheme.into() });
     }
@@ -46,7 +46,7 @@ pub(crate) fn survey(path: &Path) -> Result<Found, Error> {
         Ok(metadata) => metadata,
         Err(error) => {
             return match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Found::Missing),
+                ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Survey::Missing),
                 ErrorKind::PermissionDenied => Err(Error::NoPermission { path: path.into() }),
                 _ => Err(Error::Io { path: path.into(), cause: error }),
             };
@@ -55,7 +55,7 @@ pub(crate) fn survey(path: &Path) -> Result<Found, Error> {
     let kind = metadata.file_type();
     if !kind.is_file() {
         let what = match kind {
-            kind if kind.is_dir() => "a folder",
+            kind if kind.is_dir() => "a directory",
             kind if kind.is_fifo() => "a pipe",
             kind if kind.is_socket() => "a socket",
             _ => "a device",
@@ -65,34 +65,36 @@ pub(crate) fn survey(path: &Path) -> Result<Found, Error> {
     if !may(path, Access::READ_OK) {
         return Err(Error::NoPermission { path: path.into() });
     }
-    Ok(if metadata.len() == 0 { Found::Empty } else { Found::File })
+    Ok(if metadata.len() == 0 { Survey::Empty } else { Survey::File })
 }
 
-/// Makes the folder that a new record goes into, with those above it.
-pub(crate) fn make_folder(path: &Path) -> Result<(), Error> {
-    let folder = folder_of(path);
-    fs::create_dir_all(folder).map_err(|cause| Error::NoFolder { path: folder.into(), cause })
+/// Makes the directory that a new record goes into, with those above it.
+pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
+    let directory = directory_of(path);
+    fs::create_dir_all(directory)
+        .map_err(|cause| Error::NoDirectory { path: directory.into(), cause })
 }
 
-/// The absolute path without links: SQLite keeps its journal beside the file itself, and gives
+/// The absolute path without links: SQLite keeps its journal next to the file itself, and gives
 /// names such as `:memory:` a meaning of their own.
-pub(crate) fn real(path: &Path, found: Found) -> Result<PathBuf, Error> {
+pub(crate) fn real(path: &Path, survey: Survey) -> Result<PathBuf, Error> {
     let io = |cause| Error::Io { path: path.into(), cause };
-    if found != Found::Missing {
+    if survey != Survey::Missing {
         return fs::canonicalize(path).map_err(io);
     }
-    let name = path.file_name().ok_or(Error::NotAFile { path: path.into(), what: "a folder" })?;
-    Ok(fs::canonicalize(folder_of(path)).map_err(io)?.join(name))
+    let name =
+        path.file_name().ok_or(Error::NotAFile { path: path.into(), what: "a directory" })?;
+    Ok(fs::canonicalize(directory_of(path)).map_err(io)?.join(name))
 }
 
 /// Says what keeps the record at the real path `path` from being written.
-pub(crate) fn check_writable(path: &Path, found: Found) -> Result<(), Error> {
-    if found != Found::Missing && !may(path, Access::WRITE_OK) {
+pub(crate) fn check_writable(path: &Path, survey: Survey) -> Result<(), Error> {
+    if survey != Survey::Missing && !may(path, Access::WRITE_OK) {
         return Err(Error::ReadOnly { path: path.into() });
     }
-    let folder = folder_of(path);
-    if !may(folder, Access::WRITE_OK | Access::EXEC_OK) {
-        return Err(Error::ReadOnlyFolder { path: folder.into() });
+    let directory = directory_of(path);
+    if !may(directory, Access::WRITE_OK | Access::EXEC_OK) {
+        return Err(Error::ReadOnlyDirectory { path: directory.into() });
     }
     Ok(())
 }
@@ -105,7 +107,7 @@ pub(crate) fn why_not_created(path: &Path, shown: &Path) -> Option<Error> {
 }
 
 /// Makes sure that the file at the real path `path` is a record that this knee knows, and whole,
-/// without changing it or anything beside it. `shown` is the path as the user named it.
+/// without changing it or its journal. `shown` is the path as the user named it.
 pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
     let header = Header::read(path, shown)?;
     if header.bytes == 0 {
@@ -134,7 +136,7 @@ pub(crate) fn is_older(path: &Path, shown: &Path) -> Result<bool, Error> {
 
 /// Whether the record has a journal with content: a process writes it, or was killed doing so.
 fn is_written(path: &Path) -> bool {
-    let rollback = fs::metadata(beside(path, "-journal"));
+    let rollback = fs::metadata(with_suffix(path, "-journal"));
     journal(path) == Journal::Full || rollback.is_ok_and(|metadata| metadata.len() > 0)
 }
 
@@ -170,7 +172,7 @@ impl Header {
             };
             Ok(Self { bytes, application_id, version, is_cut })
         };
-        look().map_err(|error| Error::of(shown, error))
+        look().map_err(|error| Error::from_sqlite(shown, error))
     }
 }
 
@@ -191,7 +193,7 @@ pub(crate) fn connect_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(PathBuf::from(uri), flags)
 }
 
-/// What lies in the journal beside a record.
+/// What lies in the journal of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Journal {
     /// There is none: no process has the record open.
@@ -204,21 +206,21 @@ pub(crate) enum Journal {
 
 /// Looks at the journal of the record at the real path `path`.
 pub(crate) fn journal(path: &Path) -> Journal {
-    match fs::metadata(beside(path, "-wal")).map(|metadata| metadata.len()) {
+    match fs::metadata(with_suffix(path, "-wal")).map(|metadata| metadata.len()) {
         Err(_) => Journal::Absent,
         Ok(0) => Journal::Empty,
         Ok(_) => Journal::Full,
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn may(path: &Path, access: Access) -> bool {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 fn rounds(run: &Run) -> Vec<usize> {
     let mut places: HashMap<CellKey, usize> = HashMap::new();
     for cell in &run.cells {
-        *places.entry(engine::budget::place(&cell.key)).or_default() += 1;
+        *places.entry(engine::budget::cell_group(&cell.key)).or_default() += 1;
     }
     places.into_values().collect()
 }

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Trouble};
 use crate::output;
 use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};
 use analysis::trust::widths::length;
-use engine::budget::place;
+use engine::budget::cell_group;
 use findings::format::{count, counted, percent};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -74,7 +74,7 @@ impl Estimate {
             estimate.round_ms += ms;
             took_ms.insert(key.clone(), ms);
         }
-        let each = plan.cells.iter().filter_map(|key| took_ms.get(&place(key)));
+        let each = plan.cells.iter().filter_map(|key| took_ms.get(&cell_group(key)));
         estimate.all_ms = each.sum();
         estimate
     }
@@ -106,7 +106,7 @@ fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
         };
         let mut took: HashMap<CellKey, (u64, u64)> = HashMap::new();
         for cell in run.cells.iter().filter(|_| run.plan.measure_ms == plan.measure_ms) {
-            let key = place(&cell.key);
+            let key = cell_group(&cell.key);
             let same = versions(plan, &key.workload) == versions(&run.plan, &key.workload);
             if same && wanted.contains(&key) {
                 let took = took.entry(key).or_default();

@@ -148,5 +148,5 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::NewerSchema { .. }
             | Error::Truncated { .. }
             | Error::Damaged { .. }
-    ) || matches!(error, Error::NoFolder { cause, .. } if cause.kind() != ErrorKind::StorageFull)
+    ) || matches!(error, Error::NoDirectory { cause, .. } if cause.kind() != ErrorKind::StorageFull)
 }

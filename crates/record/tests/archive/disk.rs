@@ -95,7 +95,7 @@ fn child_fills_the_disk() {
 
     // What was committed is there for this process and for another one.
     assert!(archive.load(number).unwrap().cells == cells(committed));
-    let filler_path = fill(&path);
+    let ballast = fill(&path);
     assert!(matches!(archive.commit(number, &cell(committed)), Err(Error::DiskFull { .. })));
     let reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(number).unwrap().cells == cells(committed));
@@ -103,8 +103,8 @@ fn child_fills_the_disk() {
     drop(archive);
 
     // With room again it goes on.
-    fs::remove_file(filler_path).unwrap();
-    fs::remove_file(filler_path).unwrap();
+    fs::remove_file(ballast).unwrap();
+    fs::remove_file(filler).unwrap();
     let mut archive = SqliteArchive::open(&path).unwrap();
     archive.reopen(number).unwrap();
     assert!(archive.load(number).unwrap().cells == cells(committed));

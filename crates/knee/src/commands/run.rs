@@ -41,8 +41,8 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref())
 }
 
-/// Measures what was asked for, or completes what was interrupted. What the record could not take
-/// comes back beside it.
+/// Measures what was asked for, or completes what was interrupted. Returns also what the record could not
+/// take.
 pub fn measured(
     asked: &Asked,
     command: Vec<String>,
@@ -111,13 +111,13 @@ pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrat
     run
 }
 
-/// The interrupted run that is meant by `name`; the latest that nobody measures, if it is empty.
+/// The interrupted run of this `name`; if that is empty, the latest that no process is measuring.
 fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> {
     // Opening it to write would make one where there is none.
     drop(SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?);
     let mut archive = SqliteArchive::open(file)?;
     let (number, claim) = claimed(&archive, name)?;
-    same_conditions(&archive.load(number)?)?;
+    check_resumable(&archive.load(number)?)?;
     archive.reopen(number)?;
     // Another process may have added cells before this one claimed the run.
     let run = archive.load(number)?;
@@ -147,8 +147,7 @@ fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble>
     Err(taken.unwrap_or_else(none))
 }
 
-/// Whether a run that nobody named is one to go on with: cut off, begun here, and with cells that did not
-/// take turns with those of another.
+/// Whether an unnamed run can be resumed: interrupted, begun here, and not in turns with another run.
 fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
     if run.state == RunState::Complete || !run.origin.is_empty() {
         return false;
@@ -162,14 +161,14 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
     }
 }
 
-/// A run goes on only where it began and its first part was measured, and with workloads that measure the same.
-fn same_conditions(run: &Run) -> Result<(), Trouble> {
+/// Refuses to resume a run on another machine, or with workloads that measure something else.
+fn check_resumable(run: &Run) -> Result<(), Trouble> {
     let number = run.summary.number;
     let refused = |what: String| {
         Err(Trouble::failed(format!("run {number} can't go on: {what}; begin a new one")))
     };
     if !run.summary.origin.is_empty() {
-        // What its plan says is done by workers, a command of a stranger's included.
+        // Workers would run the commands in its plan, whose origin is unknown.
         return refused(
             "it began elsewhere, and a plan of elsewhere is not carried out".to_owned(),
         );
@@ -267,7 +266,7 @@ fn exit(run: &Run, recorded: bool) -> Exit {
     }
 }
 
-/// What is said of figures that the record could not take.
+/// The error for figures that the record could not take.
 pub fn lost(unsaved: &Unsaved) -> Trouble {
     let what = match unsaved.cells {
         0 => "the end of the run was".to_owned(),
@@ -277,7 +276,7 @@ pub fn lost(unsaved: &Unsaved) -> Trouble {
     Trouble::failed(format!("{what} measured but not recorded: {}", unsaved.error))
 }
 
-/// Where the report goes when nobody says: beside the record, or where temporary files go if that
+/// The default file of the report: in the record's directory, or in that of temporary files if the record
 /// can't be written. The run's id is in its name, so that no two runs share one.
 fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
@@ -288,9 +287,9 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     };
     let day = run.summary.started.get(..10).unwrap_or_default();
     let id = run.summary.id.get(..8).unwrap_or_default();
-    let beside = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
-    let folder = beside.unwrap_or_else(std::env::temp_dir);
-    folder.join(format!("{names}-{day}-{id}.html"))
+    let of_record = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
+    let directory = of_record.unwrap_or_else(std::env::temp_dir);
+    directory.join(format!("{names}-{day}-{id}.html"))
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ fn what_a_stranger_could_put_in_is_refused_before_anything_is_imported() {
     let words = ["import", &good, &large, "--x", "n", "--y", "s", "--by", "who"];
     refused(&knee, &words, &["large.csv, line 3: s is too large for ns"]);
     let twice = ["--label", "a=1", "--label", "a=2"];
-    refused(&knee, &[&words[..2], &words[3..], &twice].concat(), &["--label a is said twice"]);
+    refused(&knee, &[&words[..2], &words[3..], &twice].concat(), &["--label a is given twice"]);
 }
 
 /// Its plan is a stranger's.

@@ -101,7 +101,7 @@ fn what_cannot_be_kept_or_is_no_plan_of_a_pair_is_refused_before_anything_is_mea
     let pair = ["ab", "env X=1", "--", "null", "--points", "1", "--time", "1ms"];
     for (more, wanted) in [
         (["--label", "workers=mine"].as_slice(), "--label workers: knee ab writes"),
-        (&["--label", "a=1", "--label", "a=2"], "--label a is said twice"),
+        (&["--label", "a=1", "--label", "a=2"], "--label a is given twice"),
         (&["--budget", "1s"], "leave out --budget and --precision"),
         (&["--plan"], "--plan"),
     ] {

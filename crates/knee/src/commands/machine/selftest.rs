@@ -1,4 +1,4 @@
-//! `knee selftest`: holds knee, on this machine, against what is known without it.
+//! `knee selftest`: compares knee, on this machine, with known truths.
 
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use std::fmt::Write;
 use std::time::Instant;
 
-/// What may be asked of the self-test.
+/// The flags of `knee selftest`.
 #[derive(Args, Debug)]
 #[command(after_help = more())]
 pub struct Selftest {
@@ -40,7 +40,7 @@ fn more() -> String {
     text
 }
 
-/// Runs the controls and tells what came of them. What was done before an interruption is told as well.
+/// Runs the controls and prints their outcomes, after an interruption those of the completed ones.
 pub fn selftest(ask: &Selftest) -> Result<Exit, Trouble> {
     let start = Instant::now();
     let wanted = |control: &&Control| {

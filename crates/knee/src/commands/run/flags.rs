@@ -91,7 +91,7 @@ pub struct Run {
     /// Call this machine NAME in the record and in reports [default: its host name]
     #[arg(long, value_name = "NAME", conflicts_with = "resume", hide_short_help = true)]
     pub host_name: Option<String>,
-    /// Write the HTML report to this file [default: beside the record]
+    /// Write the HTML report to this file [default: in the record's directory]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
     /// Use a classic benchmark's settings and output format: see `knee list originals`

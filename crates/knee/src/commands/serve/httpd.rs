@@ -78,7 +78,7 @@ pub struct Httpd {
     pub json: bool,
 }
 
-/// Serves until it is told to end.
+/// Serves until a signal ends it.
 pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     let unavailable = http::mechanisms().into_iter().find(|row| row.name == ask.mechanism);
     if let Some(why) = unavailable.and_then(|row| row.unavailable) {

@@ -1,4 +1,4 @@
-//! What a program is told of a load.
+//! The JSON of a load's outcome.
 
 use super::url::Url;
 use ::load::{Arrivals, Outcome, Plan, Shape};

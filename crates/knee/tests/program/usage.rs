@@ -39,7 +39,10 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["show", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
         (&["compare", "xyzzy.db:1", "2"], "there is no record at xyzzy.db; `knee run` makes one"),
         (&["show", "--record", "xyzzy.db"], "there is no record at xyzzy.db; `knee run` makes one"),
-        (&["run", "null", "--plan", "--label", "a=1", "--label", "a=2"], "--label a is given twice"),
+        (
+            &["run", "null", "--plan", "--label", "a=1", "--label", "a=2"],
+            "--label a is given twice",
+        ),
         (&["report", "last"], "--output"),
         (&["list", "locs"], "is not `locs`"),
         (&["completions", "tcsh"], "is not `tcsh`"),

@@ -39,7 +39,7 @@ pub fn save_number(holder: &Path, name: &str, run: &Run) -> Result<String, Troub
 
 fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
     let mut archive = SqliteArchive::open(file)?;
-    let before = archive.baselines()?.into_iter().find(|(known, _)| known == name);
+    let before = archive.baselines()?.into_iter().find(|(existing, _)| existing == name);
     archive.set_baseline(name, number)?;
     let was = match before {
         Some((_, before)) if before != number => format!(" (it was run {before})"),
@@ -52,32 +52,32 @@ fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
     let file = record_path(&output.record_file)?;
     let named = output.record_file.file.is_some();
-    let known = SqliteArchive::open_read_only(&file)
+    let baselines = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;
-    match known.iter().find(|(other, _)| other == name) {
+    match baselines.iter().find(|(existing, _)| existing == name) {
         Some((_, number)) => Ok(number.to_string()),
-        None => Err(Trouble::usage(format!("{}: {}", file.display(), absent(name, &known)))),
+        None => Err(Trouble::usage(format!("{}: {}", file.display(), absent(name, &baselines)))),
     }
 }
 
-/// What is said of a name that nobody saved: the nearest, and all there are.
-fn absent(name: &str, known: &[(String, i64)]) -> String {
-    if known.is_empty() {
+/// The message for a name that is not saved: the nearest names, and all there are.
+fn absent(name: &str, baselines: &[(String, i64)]) -> String {
+    if baselines.is_empty() {
         return format!(
             "no baseline is called `{name}`, nor is there any; `knee compare --save-baseline {name}` \
              names the last run"
         );
     }
-    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let near = quantities::nearest(name, &names);
+    let names: Vec<&str> = baselines.iter().map(|(name, _)| name.as_str()).collect();
+    let nearest = quantities::nearest(name, &names).join(" or ");
     let all: Vec<String> =
-        known.iter().map(|(name, number)| format!("{name} (run {number})")).collect();
-    let (all, near) = (all.join(", "), near.join(" or "));
-    if near.is_empty() {
+        baselines.iter().map(|(name, number)| format!("{name} (run {number})")).collect();
+    let all = all.join(", ");
+    if nearest.is_empty() {
         return format!("no baseline is called `{name}`; there is {all}");
     }
-    format!("no baseline is called `{name}`; did you mean {near}? There is {all}")
+    format!("no baseline is called `{name}`; did you mean {nearest}? There is {all}")
 }
 
 #[cfg(test)]
@@ -85,14 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_nobody_saved_brings_the_nearest_and_all() {
-        let known = [("main".to_owned(), 3), ("release-1".to_owned(), 7)];
+    fn an_unknown_name_brings_the_nearest_and_all() {
+        let baselines = [("main".to_owned(), 3), ("release-1".to_owned(), 7)];
         assert_eq!(
-            absent("mian", &known),
+            absent("mian", &baselines),
             "no baseline is called `mian`; did you mean main? There is main (run 3), release-1 (run 7)"
         );
         assert_eq!(
-            absent("xyzzy", &known),
+            absent("xyzzy", &baselines),
             "no baseline is called `xyzzy`; there is main (run 3), release-1 (run 7)"
         );
         assert!(absent("main", &[]).contains("--save-baseline main"));

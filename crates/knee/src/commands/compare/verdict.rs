@@ -1,53 +1,53 @@
-//! What a comparison means to a gate.
+//! The verdict of a gate on a comparison.
 
 use super::flags::FailOn;
 use crate::exit::Exit;
 use ::report::comparison::Counts;
 use analysis::compare::{ChangeKind, Comparison, Direction};
 
-/// How the command ends: 3 where what was asked about was found, 4 where nothing could be decided.
-pub fn exit(fail_on: Option<FailOn>, of: &Comparison) -> Exit {
-    let found = match fail_on {
+/// The exit code: 3 where the difference of `fail_on` was found, 4 where nothing could be decided.
+pub fn exit(fail_on: Option<FailOn>, comparison: &Comparison) -> Exit {
+    let is_found = match fail_on {
         None => return Exit::Done,
-        Some(FailOn::Slower) => slower(of),
-        Some(FailOn::Changed) => changed(of),
+        Some(FailOn::Slower) => slower(comparison),
+        Some(FailOn::Changed) => changed(comparison),
     };
-    match (found, decided(of)) {
+    match (is_found, decided(comparison)) {
         (true, _) => Exit::Different,
         (false, true) => Exit::Done,
         (false, false) => Exit::Inconclusive,
     }
 }
 
-/// Why the exit code is what it is, for those who see standard error only.
-pub fn why(fail_on: Option<FailOn>, exit: Exit, of: &Comparison) -> Option<String> {
-    let told = match (exit, fail_on) {
+/// The reason of the exit code, for standard error.
+pub fn why(fail_on: Option<FailOn>, exit: Exit, comparison: &Comparison) -> Option<String> {
+    let reason = match (exit, fail_on) {
         (Exit::Different, Some(FailOn::Slower)) => {
             "the new run is slower (--fail-on slower, exit 3)"
         }
         (Exit::Different, _) => "something changed (--fail-on changed, exit 3)",
-        (Exit::Inconclusive, _) if of.paired => {
-            "nothing could be decided (exit 4); more rounds would tell more"
+        (Exit::Inconclusive, _) if comparison.paired => {
+            "nothing could be decided (exit 4); measure more rounds"
         }
         (Exit::Inconclusive, _) => {
-            "nothing could be decided (exit 4); more rounds or `knee ab` would tell more"
+            "nothing could be decided (exit 4); measure more rounds, or use `knee ab`"
         }
-        (Exit::Done, Some(_)) => return unseen(of),
+        (Exit::Done, Some(_)) => return unseen(comparison),
         _ => return None,
     };
-    Some(told.to_owned())
+    Some(reason.to_owned())
 }
 
-/// What an open gate could not see: `passed; 2 of 3 series are undecided; left out: poll: s1 only in base`.
-fn unseen(of: &Comparison) -> Option<String> {
-    let series = Counts::of_series(of.tables.iter().filter(|table| table.headline));
+/// What an open gate could not see: `passed; 2 comparison 3 series are undecided; left out: poll: s1 only in base`.
+fn unseen(comparison: &Comparison) -> Option<String> {
+    let series = Counts::of_series(comparison.tables.iter().filter(|table| table.headline));
     let mut parts = vec!["passed".to_owned()];
     if series.undecided > 0 {
         let are = if series.undecided == 1 { "is" } else { "are" };
         let (some, all) = (series.undecided, series.total());
         parts.push(format!("{some} of {all} series {are} undecided"));
     }
-    if let [first, rest @ ..] = of.left_out.as_slice() {
+    if let [first, rest @ ..] = comparison.left_out.as_slice() {
         let more =
             if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
         parts.push(format!("left out: {}{more}", first.what));
@@ -57,24 +57,25 @@ fn unseen(of: &Comparison) -> Option<String> {
 
 /// Whether a headline series or point is slower, or a headline metric changed for the worse otherwise:
 /// it grows faster than it did, or its cells failed.
-fn slower(of: &Comparison) -> bool {
-    let headline = || of.tables.iter().filter(|table| table.headline);
+fn slower(comparison: &Comparison) -> bool {
+    let headline = || comparison.tables.iter().filter(|table| table.headline);
     let counted = [Counts::of_series(headline()), Counts::of_points(headline())];
-    let worse = of.changes.iter().filter(|change| change.headline);
+    let worse = comparison.changes.iter().filter(|change| change.headline);
     counted.iter().any(|counts| counts.slower > 0)
         || worse.into_iter().any(|change| change.direction == Some(Direction::Worse))
 }
 
-/// Whether anything changed, either way. What only may have, is no change.
-fn changed(of: &Comparison) -> bool {
-    let counted = [Counts::of_series(of.tables.iter()), Counts::of_points(of.tables.iter())];
+/// Whether anything certainly changed, for the better or the worse.
+fn changed(comparison: &Comparison) -> bool {
+    let counted =
+        [Counts::of_series(comparison.tables.iter()), Counts::of_points(comparison.tables.iter())];
     counted.iter().any(|counts| counts.slower + counts.faster > 0)
-        || of.changes.iter().any(|change| change.kind != ChangeKind::Part)
+        || comparison.changes.iter().any(|change| change.kind != ChangeKind::Part)
 }
 
-/// Whether anything is known of a headline series as a whole: a point alone opens no gate.
-fn decided(of: &Comparison) -> bool {
-    let headline = || of.tables.iter().filter(|table| table.headline);
+/// Whether a headline series as a whole is decided: a point alone opens no gate.
+fn decided(comparison: &Comparison) -> bool {
+    let headline = || comparison.tables.iter().filter(|table| table.headline);
     Counts::of_series(headline()).decided() > 0
 }
 
@@ -102,7 +103,7 @@ mod tests {
     }
 
     /// A comparison of one series with one point.
-    fn of(overall: Verdict, point: Verdict) -> Comparison {
+    fn comparison(overall: Verdict, point: Verdict) -> Comparison {
         let estimate = Estimate { value: 1.0, low: 0.9, high: 1.1 };
         let ratio = |verdict| Ratio { ratio: estimate, verdict };
         let cell = ComparedPoint { base: estimate, new: estimate, ratio: ratio(point) };
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_point_alone_opens_no_gate() {
-        let gate = |overall, point| exit(Some(FailOn::Slower), &of(overall, point));
+        let gate = |overall, point| exit(Some(FailOn::Slower), &comparison(overall, point));
         assert_eq!(gate(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
         assert_eq!(gate(Verdict::Same, Verdict::Undecided), Exit::Done);
         assert_eq!(gate(Verdict::Undecided, Verdict::Slower), Exit::Different);
@@ -151,24 +152,26 @@ mod tests {
 
     #[test]
     fn turns_are_not_advised_to_who_took_turns() {
-        let mut of = of(Verdict::Undecided, Verdict::Undecided);
-        let why = |of: &Comparison| why(Some(FailOn::Slower), Exit::Inconclusive, of).unwrap();
-        assert!(why(&of).contains("knee ab"));
-        of.paired = true;
-        assert!(!why(&of).contains("knee ab"));
+        let mut comparison = comparison(Verdict::Undecided, Verdict::Undecided);
+        let why = |comparison: &Comparison| {
+            why(Some(FailOn::Slower), Exit::Inconclusive, comparison).unwrap()
+        };
+        assert!(why(&comparison).contains("knee ab"));
+        comparison.paired = true;
+        assert!(!why(&comparison).contains("knee ab"));
     }
 
     #[test]
     fn an_open_gate_says_what_it_could_not_see() {
-        let why = |of: &Comparison| why(Some(FailOn::Slower), Exit::Done, of);
-        let mut of = of(Verdict::Same, Verdict::Same);
-        assert_eq!(why(&of), None);
-        of.left_out = ["poll: s1 only in base", "new is interrupted"]
+        let why = |comparison: &Comparison| why(Some(FailOn::Slower), Exit::Done, comparison);
+        let mut comparison = comparison(Verdict::Same, Verdict::Same);
+        assert_eq!(why(&comparison), None);
+        comparison.left_out = ["poll: s1 only in base", "new is interrupted"]
             .map(|what| Warning { what: what.to_owned(), remedy: String::new() })
             .to_vec();
-        of.tables[0].rows[0].overall.verdict = Verdict::Undecided;
-        let told =
+        comparison.tables[0].rows[0].overall.verdict = Verdict::Undecided;
+        let reason =
             "passed; 1 of 1 series is undecided; left out: poll: s1 only in base, and 1 more";
-        assert_eq!(why(&of).as_deref(), Some(told));
+        assert_eq!(why(&comparison).as_deref(), Some(reason));
     }
 }

@@ -170,7 +170,7 @@ fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
 
 /// The first flag that was given and that only tables have.
 fn flag_for_tables(ask: &Import) -> Option<&'static str> {
-    let TableFlags { x, y, by, better, wheres, per, of, round, unit } = &ask.table;
+    let TableFlags { x, y, by, better, wheres, per, whole, round, unit } = &ask.table;
     let given = [
         ("--x", x.is_some()),
         ("--y", y.is_some()),
@@ -178,7 +178,7 @@ fn flag_for_tables(ask: &Import) -> Option<&'static str> {
         ("--better", better.is_some()),
         ("--where", !wheres.is_empty()),
         ("--per", !per.is_empty()),
-        ("--of", of.is_some()),
+        ("--of", whole.is_some()),
         ("--round", round.is_some()),
         ("--unit", unit.is_some()),
         ("--name", ask.name.is_some()),

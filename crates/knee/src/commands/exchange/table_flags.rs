@@ -27,8 +27,8 @@ pub struct TableFlags {
     #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
     pub per: Vec<String>,
     /// The column that x is a part of: crossovers are given as a percentage of it, too
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub of: Option<String>,
+    #[arg(long = "of", value_name = "COL", allow_hyphen_values = true)]
+    pub whole: Option<String>,
     /// The column that numbers rounds: rows of one round are samples of it [default: each row is
     /// a round]
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
@@ -66,7 +66,7 @@ impl TableFlags {
             better: self.better.map(Into::into),
             wheres: self.wheres.clone(),
             per: self.per.clone(),
-            whole: self.of.clone(),
+            whole: self.whole.clone(),
             round: self.round.clone(),
             unit: self.unit.clone(),
             ..Request::default()

@@ -1,5 +1,5 @@
 //! The table of caveats: what a reader has to know before believing the figures, each with its remedy. A new
-//! kind is one file beside these and one line here.
+//! kind is one file in this directory and one line here.
 //!
 //! The file holds a type with the data of one caveat, which implements [`CaveatKind`]. Its line,
 //! `file::Type,`, gives the type a variant in [`Caveat`]; the order of the lines is that of the list.

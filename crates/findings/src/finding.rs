@@ -19,9 +19,9 @@ pub struct Finding {
     pub metric: String,
     /// The subjects it is about, by name; where one is compared with another, in that order.
     pub subjects: Vec<String>,
-    /// Whether it is about the headline metric, or belongs beside it.
+    /// Whether it is about the headline metric, or about a secondary one.
     pub headline: bool,
-    /// What was found; its kind stands beside it.
+    /// Its data, with its kind.
     #[serde(flatten)]
     pub data: Data,
 }

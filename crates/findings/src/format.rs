@@ -7,9 +7,9 @@ use analysis::{Estimate, Shares};
 pub use analysis::trust::widths::length as duration;
 
 /// The 95 % CI of an estimate behind its figure: ` (95 % 8.10 to 9.00)`; nothing where there is none.
-pub fn interval(of: Estimate, figure: fn(f64) -> String) -> String {
-    if of.low < of.high {
-        format!(" (95 % {} to {})", figure(of.low), figure(of.high))
+pub fn interval(estimate: Estimate, figure: fn(f64) -> String) -> String {
+    if estimate.low < estimate.high {
+        format!(" (95 % {} to {})", figure(estimate.low), figure(estimate.high))
     } else {
         String::new()
     }

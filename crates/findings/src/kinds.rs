@@ -1,4 +1,4 @@
-//! The table of findings. A new kind is one file beside these and one line here.
+//! The table of findings. A new kind is one file in this directory and one line here.
 //!
 //! The file holds a type with the data of one finding, which implements [`FindingKind`]. Its line,
 //! `file::Type,`, gives the type a variant in [`Data`] and in [`Kind`], has [`FindingKind::find`] called for

@@ -55,12 +55,12 @@ impl<'a> Names<'a> {
     /// The label of `subject`.
     pub fn label(&self, subject: &str) -> Part {
         let row = self.table.and_then(|table| table.row(subject));
-        let mut known = self.workload.into_iter().flat_map(|workload| &workload.subjects);
+        let mut subjects = self.workload.into_iter().flat_map(|workload| &workload.subjects);
         let label = match row {
             Some(row) => &row.label,
-            None => known
-                .find(|known| known.name == subject)
-                .map_or(subject, |known| known.label.as_str()),
+            None => subjects
+                .find(|info| info.name == subject)
+                .map_or(subject, |info| info.label.as_str()),
         };
         Part::Subject(label.to_owned())
     }

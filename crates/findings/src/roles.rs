@@ -17,7 +17,7 @@ pub fn is_fairness(metric: &MetricInfo) -> bool {
     metric.role() == MetricRole::Fairness
 }
 
-/// Whether the metric is the longest wait of all.
-pub fn is_longest_wait(metric: &MetricInfo) -> bool {
+/// Whether the metric is the maximum wait.
+pub fn is_max_wait(metric: &MetricInfo) -> bool {
     metric.role() == MetricRole::MaxWait
 }

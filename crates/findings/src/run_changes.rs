@@ -7,7 +7,7 @@ use crate::names::{Names, qualifier};
 use analysis::compare::{Change, ChangeDetail, Comparison, Ratio, Verdict};
 use analysis::{CutShort, Growth, Table};
 
-/// `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), most at 9,000 watched descriptors.`
+/// `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     let is_of = |table: &&Table| {
         table.workload == change.workload
@@ -23,9 +23,9 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     let subject = format!("{label}{of_table}");
     match &change.detail {
         ChangeDetail::Series { ratio, most_at } => {
-            let most = most_at.map(|point| format!(", most at {}", names.point(point)));
-            let most = most.unwrap_or_default();
-            format!("{subject} is {}: {}{most}.", verdict(ratio), with_interval(ratio))
+            let most_text = most_at.map(|point| format!(", most at {}", names.point(point)));
+            let most_text = most_text.unwrap_or_default();
+            format!("{subject} is {}: {}{most_text}.", verdict(ratio), with_interval(ratio))
         }
         ChangeDetail::Points { points, ratio } => {
             let up_to = if points.len() == 1 { "" } else { "up to " };

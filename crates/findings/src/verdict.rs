@@ -1,4 +1,4 @@
-//! A finding in a word or two: what stands in a table's last column and in a tag beside a sentence.
+//! A finding in a word or two: what stands in a table's last column and in a tag next to a sentence.
 
 use crate::format::{class, count, divided, factor, ratio, trend};
 use analysis::{Class, Growth, Rate, RateTrend, Row};

@@ -50,11 +50,11 @@ fn build() -> Analysis {
 }
 
 #[test]
-fn a_build_is_told_in_means_and_deviations() {
+fn a_build_has_means_and_deviations() {
     let analysis = build();
     let [averages] = analysis.averages.as_slice() else { panic!("{:?}", analysis.averages) };
     assert_eq!((averages.workload.as_str(), averages.point), ("build", 2));
-    let names: Vec<&str> = averages.columns.iter().map(|of| of.subject.as_str()).collect();
+    let names: Vec<&str> = averages.columns.iter().map(|column| column.subject.as_str()).collect();
     assert_eq!(names, ["half", "optimal", "maximal", "away"]);
     let elapsed = &averages.rows[0];
     let half = elapsed.figures[0].as_ref().unwrap();
@@ -78,17 +78,17 @@ fn a_build_is_told_in_means_and_deviations() {
 }
 
 #[test]
-fn a_build_has_no_growth_no_order_and_no_contest() {
+fn a_build_has_no_growth_no_ranking_and_no_comparison() {
     let analysis = build();
     for table in &analysis.tables {
         assert!(table.comparisons.is_empty() && table.rankings.is_empty());
         assert!(table.leads.iter().all(Option::is_none));
         assert!(table.rows.iter().all(|row| row.growth.is_none() && row.rate.is_none()));
     }
-    let told: Vec<(Kind, &str)> =
-        analysis.findings.iter().map(|told| (told.kind, told.sentence.as_str())).collect();
+    let findings: Vec<(Kind, &str)> =
+        analysis.findings.iter().map(|finding| (finding.kind, finding.sentence.as_str())).collect();
     let expected = "optimal did not finish within 30 min: 1 of 4 in cc1.";
-    assert_eq!(told, [(Kind::Unfinished, expected)]);
+    assert_eq!(findings, [(Kind::Unfinished, expected)]);
     assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("failed")));
 }
 
@@ -123,20 +123,27 @@ fn waits(damaged: bool) -> Analysis {
 fn histograms_of_rounds_are_merged() {
     let analysis = waits(false);
     let table = analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
-    let [found] = table.distributions.as_slice() else { panic!("{:?}", table.distributions) };
+    let [distribution] = table.distributions.as_slice() else {
+        panic!("{:?}", table.distributions)
+    };
     assert_eq!(
-        (found.subject.as_str(), found.point, found.rounds, found.count),
+        (
+            distribution.subject.as_str(),
+            distribution.point,
+            distribution.rounds,
+            distribution.count
+        ),
         ("byte", 2, 5, 5000)
     );
-    let near =
+    let assert_close =
         |figure: f64, us: f64| assert!((figure / (1000.0 * us) - 1.0).abs() < 2e-3, "{figure}");
-    near(found.min, 1.0);
-    near(found.p50, 2500.0);
-    near(found.p90, 4500.0);
-    near(found.p99, 4950.0);
-    near(found.p99_9, 4995.0);
-    near(found.max, 5000.0);
-    let curve = &found.curve;
+    assert_close(distribution.min, 1.0);
+    assert_close(distribution.p50, 2500.0);
+    assert_close(distribution.p90, 4500.0);
+    assert_close(distribution.p99, 4950.0);
+    assert_close(distribution.p99_9, 4995.0);
+    assert_close(distribution.max, 5000.0);
+    let curve = &distribution.curve;
     assert!(curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{curve:?}");
     assert_eq!(curve[0].0.to_bits(), 0.0_f64.to_bits());
     assert!(curve.last().unwrap().0 >= 1.0 && curve.len() < 100, "{curve:?}");
@@ -144,10 +151,10 @@ fn histograms_of_rounds_are_merged() {
 }
 
 #[test]
-fn a_histogram_that_can_not_be_read_is_left_out_and_told() {
+fn an_unreadable_histogram_is_left_out_with_a_caveat() {
     let analysis = waits(true);
     let table = analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
     assert_eq!((table.distributions[0].rounds, table.distributions[0].count), (4, 4000));
-    let told = analysis.caveats.iter().find(|caveat| caveat.what.contains("histogram")).unwrap();
-    assert_eq!(told.what, "1 histogram can't be read and is in no distribution");
+    let caveat = analysis.caveats.iter().find(|caveat| caveat.what.contains("histogram")).unwrap();
+    assert_eq!(caveat.what, "1 histogram can't be read and is in no distribution");
 }

@@ -91,7 +91,7 @@ fn cell_of(subject: &str, point: u64, round: u32) -> CellBuilder {
 }
 
 fn measured(lock: &Lock, point: u64, round: u32, random: &mut Rng) -> CellBuilder {
-    let index = POINTS.iter().position(|other| *other == point).unwrap();
+    let index = POINTS.iter().position(|candidate| *candidate == point).unwrap();
     let beyond = point > 2;
     let scatter = if beyond { lock.scatter } else { 0.02 };
     let slow = (scatter * normal(random)).exp();
@@ -164,19 +164,20 @@ fn rate<'a>(analysis: &'a Analysis, subject: &str) -> &'a Rate {
     row(analysis, subject).rate.as_ref().unwrap()
 }
 
-fn told(analysis: &Analysis, kind: Kind) -> Vec<&Finding> {
+fn findings_of(analysis: &Analysis, kind: Kind) -> Vec<&Finding> {
     analysis.findings.iter().filter(|finding| finding.kind == kind).collect()
 }
 
 fn sentence<'a>(analysis: &'a Analysis, kind: Kind, subject: &str) -> Option<&'a str> {
-    let all = told(analysis, kind);
-    let found = all.iter().find(|finding| finding.subjects.first().is_some_and(|is| is == subject));
-    found.map(|finding| finding.sentence.as_str())
+    let all = findings_of(analysis, kind);
+    let analysis =
+        all.iter().find(|finding| finding.subjects.first().is_some_and(|is| is == subject));
+    analysis.map(|finding| finding.sentence.as_str())
 }
 
 /// How often `truth` holds, of all repetitions.
 fn often(name: &str, locks: &[Lock], truth: impl Fn(&Analysis) -> bool) -> u64 {
-    let right = (0..REPETITIONS).filter(|&one| truth(&drawn(locks, one, name))).count() as u64;
+    let right = (0..REPETITIONS).filter(|&seed| truth(&drawn(locks, seed, name))).count() as u64;
     println!("{name}: {right} of {REPETITIONS}");
     right
 }
@@ -188,8 +189,8 @@ const NEARLY_ALL: u64 = REPETITIONS * 95 / 100;
 fn a_wild_collapse_is_one_and_its_place_is_between_the_points() {
     for level in [4.85e4, 1.0e4] {
         let ticket = Lock { rates: [4.1e6, 4.85e6, level, level, level, level], ..TICKET };
-        let right = often("collapse", &[ticket], |found| {
-            let rate = rate(found, "ticket");
+        let right = often("collapse", &[ticket], |analysis| {
+            let rate = rate(analysis, "ticket");
             let between = rate.halved.is_some_and(|half| (half.after, half.before) == (2, 4));
             rate.trend == RateTrend::Collapses && rate.from == 2 && between
         });
@@ -198,15 +199,15 @@ fn a_wild_collapse_is_one_and_its_place_is_between_the_points() {
 }
 
 #[test]
-fn what_holds_falls_or_bends_later_is_told_from_one_thread_per_cpu_on() {
+fn trends_begin_at_one_thread_per_cpu() {
     let late = Lock { rates: [4e6, 5e6, 4.9e6, 4.0e6, 1.0e6, 1.5e5], scatter: 0.1, ..BYTE };
-    let right = often("others", &[FUTEX, BYTE, Lock { name: "late", ..late }], |found| {
+    let right = often("others", &[FUTEX, BYTE, Lock { name: "late", ..late }], |analysis| {
         let half =
-            rate(found, "late").halved.is_some_and(|half| (half.after, half.before) == (8, 16));
+            rate(analysis, "late").halved.is_some_and(|half| (half.after, half.before) == (8, 16));
         // From one thread on two CPUs' worth of threads it would have fallen too.
-        rate(found, "futex").trend == RateTrend::Holds
-            && rate(found, "byte").trend == RateTrend::Falls
-            && rate(found, "late").trend == RateTrend::Collapses
+        rate(analysis, "futex").trend == RateTrend::Holds
+            && rate(analysis, "byte").trend == RateTrend::Falls
+            && rate(analysis, "late").trend == RateTrend::Collapses
             && half
     });
     assert!(right >= NEARLY_ALL, "{right}");
@@ -215,18 +216,18 @@ fn what_holds_falls_or_bends_later_is_told_from_one_thread_per_cpu_on() {
 #[test]
 fn sentences_speak_of_threads_per_cpu() {
     let analysis = drawn(&[TICKET, FUTEX, BYTE], 3, "sentences");
-    let said = |subject| sentence(&analysis, Kind::Trend, subject).unwrap();
-    let ticket = said("ticket");
+    let sentence_of = |subject| sentence(&analysis, Kind::Trend, subject).unwrap();
+    let ticket = sentence_of("ticket");
     assert!(ticket.starts_with("ticket collapses past 1 thread per CPU: acquisitions/s fall ×"));
     assert!(ticket.contains(" to 16 per CPU (95 % "), "{ticket}");
     assert!(ticket.ends_with("), halved between 1 and 2 threads per CPU."), "{ticket}");
-    let futex = said("futex");
+    let futex = sentence_of("futex");
     assert!(futex.starts_with("futex holds past 1 thread per CPU: "), "{futex}");
     assert!(
         futex.contains(" at 16 per CPU, ×") && futex.contains(" of those at 1 (95 % "),
         "{futex}"
     );
-    let byte = said("byte");
+    let byte = sentence_of("byte");
     assert!(
         byte.starts_with("byte falls past 1 thread per CPU: acquisitions/s fall ×1."),
         "{byte}"
@@ -238,25 +239,25 @@ fn sentences_speak_of_threads_per_cpu() {
 
 /// Where something else takes a CPU, two threads are too many for two of them.
 #[test]
-fn what_is_crushed_by_one_thread_per_cpu_is_told_from_fewer_on() {
+fn an_early_collapse_begins_below_one_thread_per_cpu() {
     let crushed = Lock { rates: [8e5, 3e3, 2e3, 1e3, 1e3, 1e3], scatter: 0.1, ..TICKET };
     let analysis = drawn(&[crushed, FUTEX], 1, "crushed");
-    let said = sentence(&analysis, Kind::Trend, "ticket").unwrap();
+    let sentence_of = sentence(&analysis, Kind::Trend, "ticket").unwrap();
     // Below one thread per CPU nothing is shared, so it is not "past" anything.
-    assert!(said.starts_with("ticket collapses: acquisitions/s fall ×"), "{said}");
-    assert!(said.contains(" from 1 to 32 threads "), "{said}");
-    // A lock that is merely fought over is told from one thread per CPU on.
+    assert!(sentence_of.starts_with("ticket collapses: acquisitions/s fall ×"), "{sentence_of}");
+    assert!(sentence_of.contains(" from 1 to 32 threads "), "{sentence_of}");
+    // The trend of a contended lock begins at one thread per CPU.
     let fought = Lock { rates: [5e7, 5e6, 5e6, 5e6, 5e6, 5e6], scatter: 0.02, ..TICKET };
     assert_eq!(rate(&drawn(&[fought], 1, "fought"), "ticket").trend, RateTrend::Holds);
 }
 
-/// Of two rounds that scatter nothing is sure, and a factor of hundreds is told nevertheless.
+/// Two scattered rounds decide little, but a factor of hundreds.
 #[test]
-fn what_is_far_behind_is_not_told_as_equal() {
+fn a_subject_far_behind_is_not_tied() {
     let mut run = run(&[TICKET_BLOCK, TICKET, FUTEX], &[], &mut Rng::with_seed(3));
     run.cells.retain(|cell| cell.key.round < 2);
     let analysis = analyse(&run);
-    let last = &told(&analysis, Kind::Ranking).last().unwrap().sentence;
+    let last = &findings_of(&analysis, Kind::Ranking).last().unwrap().sentence;
     assert!(last.contains("; ticket ×") && last.ends_with(", but not surely."), "{last}");
 }
 
@@ -279,9 +280,9 @@ fn what_did_not_finish_has_collapsed() {
     );
     assert_eq!(sentence(&analysis, Kind::Trend, "ticket"), None);
     assert!(sentence(&analysis, Kind::Unfinished, "futex").is_none());
-    // It is told once.
+    // It appears once.
     assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("did not finish")));
-    let last = told(&analysis, Kind::Ranking).last().unwrap().sentence.clone();
+    let last = findings_of(&analysis, Kind::Ranking).last().unwrap().sentence.clone();
     assert!(last.starts_with("At 16 threads per CPU: ticket-block leads with 4."), "{last}");
     assert!(last.ends_with("; ticket and byte did not finish."), "{last}");
 }
@@ -306,95 +307,107 @@ fn some_rounds_that_did_not_finish_are_counted() {
 #[test]
 fn the_order_at_each_point_has_those_together_that_are_alike() {
     let locks = [TICKET_BLOCK, FUTEX, STD, SPIN, TICKET];
-    let right = often("ranking", &locks, |found| {
-        let places = |at: usize| &headline(found).rankings[at].subjects;
-        let place = |at: usize, subject: &str| {
-            places(at).iter().find(|place| place.subject == subject).unwrap()
+    let right = often("ranking", &locks, |analysis| {
+        let ranked = |at: usize| &headline(analysis).rankings[at].subjects;
+        let rank_of = |at: usize, subject: &str| {
+            ranked(at).iter().find(|rank_of| rank_of.subject == subject).unwrap()
         };
-        let last = |subject: &str| place(5, subject);
+        let last = |subject: &str| rank_of(5, subject);
         let alike = last("futex").tied == ["std"] && last("std").tied == ["futex"];
-        let ranks = ["ticket-block", "futex", "std", "pthread-spin"].map(|of| last(of).rank);
+        let ranks =
+            ["ticket-block", "futex", "std", "pthread-spin"].map(|subject| last(subject).rank);
         // By five rounds that scatter by ×5 a twentieth of a rate is not surely less than it.
         let behind = last("ticket").rank >= 4 && last("ticket").behind.value > 20.0;
-        // Up to one thread per CPU nobody is held to what scatters beyond.
-        let near = place(1, "futex").rank > place(1, "ticket").rank;
-        alike && ranks == [1, 2, 2, 4] && behind && near
+        // Up to one thread per CPU the scatter beyond does not count.
+        let is_behind_early = rank_of(1, "futex").rank > rank_of(1, "ticket").rank;
+        alike && ranks == [1, 2, 2, 4] && behind && is_behind_early
     });
     assert!(right >= NEARLY_ALL, "{right}");
     let analysis = drawn(&locks, 1, "order");
-    let said = told(&analysis, Kind::Ranking);
-    let heads: Vec<&str> = said.iter().filter_map(|told| told.sentence.split(':').next()).collect();
+    let sentence_of = findings_of(&analysis, Kind::Ranking);
+    let heads: Vec<&str> = sentence_of
+        .iter()
+        .filter_map(|findings_of| findings_of.sentence.split(':').next())
+        .collect();
     assert_eq!(heads, ["At 1 thread per CPU", "At 2 threads per CPU", "At 16 threads per CPU"]);
-    let last = &said[2].sentence;
+    let last = &sentence_of[2].sentence;
     assert!(last.contains(": ticket-block leads with 4."), "{last}");
     assert!(last.contains("; futex and std are ×1.") || last.contains("; std and futex are ×1."));
     assert!(last.contains(" behind; pthread-spin ×2"), "{last}");
 }
 
 #[test]
-fn the_fast_and_unfair_are_told_and_no_others() {
+fn only_fast_and_unfair_locks_are_findings() {
     let locks = [TICKET_BLOCK, BYTE, SPIN, TICKET];
-    let right = often("fairness", &locks, |found| {
-        let said = told(found, Kind::Fairness);
-        // The slow one is fast at two threads per CPU, but not by much: it may be told there.
-        let others =
-            said.iter().all(|told| ["byte", "pthread-spin"].contains(&told.subjects[0].as_str()));
-        let byte = sentence(found, Kind::Fairness, "byte");
-        others && byte.is_some_and(|said| said.starts_with("byte is fast and unfair at "))
+    let right = often("fairness", &locks, |analysis| {
+        let sentence_of = findings_of(analysis, Kind::Fairness);
+        // The slow lock is a little faster at two threads per CPU: a finding there is right.
+        let are_expected = sentence_of.iter().all(|findings_of| {
+            ["byte", "pthread-spin"].contains(&findings_of.subjects[0].as_str())
+        });
+        let byte = sentence(analysis, Kind::Fairness, "byte");
+        are_expected
+            && byte
+                .is_some_and(|sentence_of| sentence_of.starts_with("byte is fast and unfair at "))
     });
     assert!(right >= NEARLY_ALL, "{right}");
     let slow = Lock { rates: [4e6, 4.9e6, 1e6, 9e5, 5e5, 2e5], ..SPIN };
-    let right =
-        often("slow", &[TICKET_BLOCK, slow], |found| told(found, Kind::Fairness).is_empty());
+    let right = often("slow", &[TICKET_BLOCK, slow], |analysis| {
+        findings_of(analysis, Kind::Fairness).is_empty()
+    });
     assert_eq!(right, REPETITIONS);
     let analysis = drawn(&[TICKET_BLOCK, BYTE], 1, "fair");
-    let said = sentence(&analysis, Kind::Fairness, "byte").unwrap();
+    let sentence_of = sentence(&analysis, Kind::Fairness, "byte").unwrap();
     assert!(
-        said.contains(" of the best rate, Jain's index 0.") && said.contains(" (95 % 0."),
-        "{said}"
+        sentence_of.contains(" of the best rate, Jain's index 0.")
+            && sentence_of.contains(" (95 % 0."),
+        "{sentence_of}"
     );
-    assert!(said.ends_with("); one wait lasted 1.20 s."), "{said}");
+    assert!(sentence_of.ends_with("); one wait lasted 1.20 s."), "{sentence_of}");
 }
 
 /// The two numbers after `95 %` in a part of a sentence.
 fn interval(part: &str) -> (f64, f64) {
-    let (_, known) = part.split_once("(95 % ").unwrap();
-    let (low, rest) = known.split_once(" to ").unwrap();
+    let (_, interval) = part.split_once("(95 % ").unwrap();
+    let (low, rest) = interval.split_once(" to ").unwrap();
     let high = rest.split_once(')').unwrap().0;
     let number = |text: &str| text.replace(',', "").parse().unwrap();
     (number(low), number(high))
 }
 
 #[test]
-fn blocking_is_told_with_both_ends() {
+fn blocking_has_both_ends() {
     let locks = [TICKET, TICKET_BLOCK];
-    let (near, far) = (4.7 / 4.85, 480.0);
-    let held = [Count::new(0), Count::new(0)];
+    let (is_behind_early, far) = (4.7 / 4.85, 480.0);
+    let covered = [Count::new(0), Count::new(0)];
     let count = |at: usize, (low, high): (f64, f64), truth: f64| {
-        held[at].set(held[at].get() + u64::from((low..=high).contains(&truth)));
+        covered[at].set(covered[at].get() + u64::from((low..=high).contains(&truth)));
     };
-    let right = often("trade", &locks, |found| {
-        let said = sentence(found, Kind::TradeOff, "ticket").unwrap();
-        let (first, second) = said.split_once(" at 1 thread per CPU").unwrap();
-        count(0, interval(second), near);
+    let right = often("trade", &locks, |analysis| {
+        let sentence_of = sentence(analysis, Kind::TradeOff, "ticket").unwrap();
+        let (first, second) = sentence_of.split_once(" at 1 thread per CPU").unwrap();
+        count(0, interval(second), is_behind_early);
         count(1, interval(second.split_once("), ").unwrap().1), far);
-        first.starts_with("ticket-block beside ticket: ×")
+        first.starts_with("ticket-block against ticket: ×")
     });
     assert!(right >= NEARLY_ALL, "{right}");
     // Of five rounds the interval is their range, in which the median is in 94 of 100.
-    let held = held.map(|count| count.get());
-    assert!(held.iter().all(|held| held * 100 >= REPETITIONS * 90), "{held:?}");
+    let covered = covered.map(|count| count.get());
+    assert!(covered.iter().all(|covered| covered * 100 >= REPETITIONS * 90), "{covered:?}");
     let analysis = drawn(&locks, 2, "both");
-    let said = sentence(&analysis, Kind::TradeOff, "ticket").unwrap();
-    assert!(said.contains(" at 16 (95 % ") && said.contains("; CPU per acquisition ×1."), "{said}");
-    assert!(said.contains(" and ÷"), "{said}");
+    let sentence_of = sentence(&analysis, Kind::TradeOff, "ticket").unwrap();
+    assert!(
+        sentence_of.contains(" at 16 (95 % ") && sentence_of.contains("; CPU per acquisition ×1."),
+        "{sentence_of}"
+    );
+    assert!(sentence_of.contains(" and ÷"), "{sentence_of}");
 }
 
 #[test]
 fn a_control_that_is_caught_is_a_finding_and_nothing_else() {
     let analysis = drawn(&[TICKET, FUTEX], 0, "control");
-    let said = sentence(&analysis, Kind::Control, "broken").unwrap();
-    assert_eq!(said, "broken, which is wrong on purpose, was caught in 30 of 30 cells.");
+    let sentence_of = sentence(&analysis, Kind::Control, "broken").unwrap();
+    assert_eq!(sentence_of, "broken, which is wrong on purpose, was caught in 30 of 30 cells.");
     assert!(
         analysis.tables.iter().all(|table| table.rows.iter().all(|row| row.subject != "broken"))
     );
@@ -402,7 +415,7 @@ fn a_control_that_is_caught_is_a_finding_and_nothing_else() {
 }
 
 #[test]
-fn a_control_that_is_measured_is_told_before_anything_else() {
+fn a_measured_control_comes_first() {
     let mut run = run(&[FUTEX], &[], &mut Rng::with_seed(2));
     let broken: Vec<usize> =
         (0..run.cells.len()).filter(|&at| run.cells[at].key.subject == "broken").collect();

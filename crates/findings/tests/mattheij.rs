@@ -9,7 +9,7 @@ mod common;
 use analysis::{ComparisonOutcome, Crossover, Lead, SubjectComparison, Table};
 use common::{Analysis, analyse};
 use findings::Kind;
-use findings::format::place;
+use findings::format::position;
 use fixtures::{CellBuilder, cell, run};
 use record::WorkloadInfo;
 
@@ -157,7 +157,7 @@ fn crossover(table: &Table) -> &Crossover {
     crossover
 }
 
-/// Who leads at each point, `-` standing for nobody: his green, had he coloured it.
+/// The leader at each point, `-` for none: the cells that he would have coloured green.
 fn green(table: &Table) -> Vec<&str> {
     let name = |lead: &Option<Lead>| match lead {
         Some(lead) if lead.clear => {
@@ -180,7 +180,7 @@ fn poll_overtakes_epoll_around_5000_threads_of_10_000_pipes() {
     let server = crossover(table(&analysis, "server", 5000, 10_000));
     assert_eq!((server.after, server.before), (4000, 5000));
     assert!((4500.0..5000.0).contains(&server.at.value), "{server:?}");
-    assert_eq!(place(server.at.value), "4,720");
+    assert_eq!(position(server.at.value), "4,720");
     assert!((server.share.unwrap().value - 0.472).abs() < 0.001, "{server:?}");
     let laptop = crossover(table(&analysis, "laptop", 5000, 10_000));
     assert_eq!((laptop.after, laptop.before), (4000, 5000));
@@ -203,9 +203,9 @@ fn the_crossover_depends_on_the_number_of_pipes() {
     assert!((0.3..0.5).contains(&many.share.unwrap().value), "{many:?}");
 }
 
-/// "The faster of the two slots is coloured green, too close to call, nobody gets green."
+/// His rule: the faster of the two slots is green; where it is too close to call, none is.
 #[test]
-fn nobody_gets_green_where_it_is_too_close_to_call() {
+fn no_figure_is_green_where_it_is_too_close_to_call() {
     let analysis = analysis();
     let expected = [
         ("laptop", 5000, 10_000, "eeeepppppp"),
@@ -218,8 +218,8 @@ fn nobody_gets_green_where_it_is_too_close_to_call() {
     ];
     for (machine, generations, pipes, leaders) in expected {
         let table = table(&analysis, machine, generations, pipes);
-        let found: String = green(table).iter().map(|name| &name[..1]).collect();
-        assert_eq!(found, leaders, "{machine}, {generations} generations, {pipes} pipes");
+        let marked: String = green(table).iter().map(|name| &name[..1]).collect();
+        assert_eq!(marked, leaders, "{machine}, {generations} generations, {pipes} pipes");
     }
 }
 
@@ -243,9 +243,9 @@ fn generations_hardly_matter_for_the_crossover() {
 }
 
 #[test]
-fn it_is_said_in_sentences() {
+fn findings_have_sentences() {
     let analysis = analysis();
-    // Who overtakes whom, and where each rate goes: of five pairs that is three findings each.
+    // A crossover and two trends for each of five pairs.
     let kinds = [(Kind::Crossover, 5), (Kind::Trend, 10)];
     for (kind, count) in kinds {
         assert_eq!(analysis.findings.iter().filter(|finding| finding.kind == kind).count(), count);

@@ -105,8 +105,8 @@ fn costs() -> Sketch {
 }
 
 fn crossings(analysis: &Analysis) -> Vec<String> {
-    let found = analysis.findings.iter().filter(|finding| finding.kind == Kind::Crossover);
-    found.map(|finding| finding.sentence.clone()).collect()
+    let crossovers = analysis.findings.iter().filter(|finding| finding.kind == Kind::Crossover);
+    crossovers.map(|finding| finding.sentence.clone()).collect()
 }
 
 /// The standing and the sentence of `costs` with this curve against a flat one at 10 µs.
@@ -123,15 +123,15 @@ fn against_flat(curve: Curve) -> (ComparisonOutcome, String) {
 #[test]
 fn a_rate_that_is_higher_overtakes() {
     let analysis = rates().analysis();
-    let told = crossings(&analysis);
-    assert_eq!(told.len(), 3, "{told:#?}");
+    let sentences = crossings(&analysis);
+    assert_eq!(sentences.len(), 3, "{sentences:#?}");
     let same =
         "poll and ppoll are the same within 2 %: from 1 to 1,000 tokens neither leads (ratio 1.";
-    assert!(told[0].starts_with(same), "{told:#?}");
+    assert!(sentences[0].starts_with(same), "{sentences:#?}");
     // The rates are equal at 500 tokens.
-    for (sentence, name) in told[1..].iter().zip(["poll", "ppoll"]) {
+    for (sentence, name) in sentences[1..].iter().zip(["poll", "ppoll"]) {
         let start = format!("{name} overtakes epoll at ");
-        assert!(sentence.starts_with(&start) && sentence.ends_with(")."), "{told:#?}");
+        assert!(sentence.starts_with(&start) && sentence.ends_with(")."), "{sentences:#?}");
         assert!(
             sentence.contains(" tokens (5") && sentence.contains(" % active; 95 % 4"),
             "{sentence}"
@@ -141,7 +141,7 @@ fn a_rate_that_is_higher_overtakes() {
 }
 
 #[test]
-fn nobody_is_best_where_two_are_close() {
+fn no_subject_is_best_where_two_are_close() {
     let analysis = rates().analysis();
     let leads: Vec<(&str, bool)> = analysis.tables[0]
         .leads
@@ -219,12 +219,12 @@ fn standings_read_as_sentences() {
 }
 
 #[test]
-fn qualifiers_tell_the_tables_apart() {
+fn qualifiers_distinguish_the_tables() {
     let analysis = Sketch { values: &["1", "100"], ..costs() }.analysis();
-    let told = crossings(&analysis);
-    assert!(told[0].starts_with("epoll overtakes poll (active = 1) at 2"), "{told:#?}");
+    let sentences = crossings(&analysis);
+    assert!(sentences[0].starts_with("epoll overtakes poll (active = 1) at 2"), "{sentences:#?}");
     // 50 n + 51,000 = 72,000: 420 of which 100 are active.
-    assert!(told[1].starts_with("epoll overtakes poll (active = 100) at 4"), "{told:#?}");
+    assert!(sentences[1].starts_with("epoll overtakes poll (active = 100) at 4"), "{sentences:#?}");
     let [map] = analysis.maps.as_slice() else { panic!("{:?}", analysis.maps) };
     assert_eq!(map.totals, POINTS);
     assert!(map.parameters.is_empty() && map.word == "active" && map.whole == "watched");
@@ -251,29 +251,29 @@ fn a_percentage_is_the_ratio_itself() {
     );
 }
 
-/// Of five series only rivals are told, and who follows whom at the top.
+/// Of five series, the findings are rivals and changes of the best.
 #[test]
-fn many_series_are_told_by_rivals_and_by_the_change_of_the_best() {
+fn of_many_series_rivals_and_changes_of_the_best_are_findings() {
     let mut sketch = costs();
     sketch.subjects.extend::<[(&str, Curve); 3]>([
         ("select", |n, _| 1800.0 + 80.0 * n),
         ("sigio", |_, _| 9000.0),
         ("aio", |n, _| 9500.0 + n),
     ]);
-    let told = crossings(&sketch.analysis());
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0].starts_with("epoll overtakes poll at "), "{told:#?}");
+    let sentences = crossings(&sketch.analysis());
+    assert_eq!(sentences.len(), 1, "{sentences:#?}");
+    assert!(sentences[0].starts_with("epoll overtakes poll at "), "{sentences:#?}");
     sketch.rivals = &[("aio", "sigio"), ("poll", "devpoll")];
-    let told = crossings(&sketch.analysis());
-    assert_eq!(told.len(), 2, "{told:#?}");
+    let sentences = crossings(&sketch.analysis());
+    assert_eq!(sentences.len(), 2, "{sentences:#?}");
     assert!(
-        told[1].starts_with("sigio and aio: no crossover in range; sigio is better"),
-        "{told:#?}"
+        sentences[1].starts_with("sigio and aio: no crossover in range; sigio is better"),
+        "{sentences:#?}"
     );
 }
 
 #[test]
-fn one_point_has_leads_and_no_contest() {
+fn one_point_has_leads_and_no_comparison() {
     let mut run = costs().run();
     run.cells.retain(|cell| cell.key.point == 10);
     run.plan.cells.retain(|key| key.point == 10);

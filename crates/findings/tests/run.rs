@@ -149,23 +149,23 @@ fn the_same_run_gives_the_same_analysis_and_another_seed_other_intervals() {
     let first = analyse(&run);
     assert_eq!(first, analyse(&run));
     run.plan.seed += 1;
-    let other = analyse(&run);
+    let second = analyse(&run);
     let median = |analysis: &common::Analysis| {
         row(table(&analysis.tables, "poll", "loop"), "poll").cells[0].as_ref().unwrap().median
     };
-    assert_eq!(median(&first).value.to_bits(), median(&other).value.to_bits());
-    assert_ne!(median(&first), median(&other));
+    assert_eq!(median(&first).value.to_bits(), median(&second).value.to_bits());
+    assert_ne!(median(&first), median(&second));
 }
 
 #[test]
-fn void_cells_leave_the_good_rounds_and_a_caveat() {
+fn failed_cells_leave_the_good_rounds_and_a_caveat() {
     let mut run = run();
     let analysis = analyse(&run);
     let sigio = row(table(&analysis.tables, "poll", "loop"), "sigio");
     assert_eq!(sigio.cells[2].as_ref().unwrap().rounds, 2);
     assert!(sigio.missing.is_empty());
-    let told = "3 cells of sigio at 10,000 failed: the queue overflowed".to_owned();
-    assert!(caveats(&run).contains(&told), "{:?}", caveats(&run));
+    let texts = "3 cells of sigio at 10,000 failed: the queue overflowed".to_owned();
+    assert!(caveats(&run).contains(&texts), "{:?}", caveats(&run));
 
     run.cells.retain(|cell| {
         (cell.key.subject.as_str(), cell.key.point) != ("sigio", 10_000) || cell.metrics.is_empty()
@@ -222,7 +222,7 @@ fn an_interrupted_run_says_how_far_it_came() {
 }
 
 #[test]
-fn a_run_that_only_calls_itself_complete_is_told() {
+fn a_run_with_a_false_complete_has_a_caveat() {
     let mut run = run();
     run.cells.truncate(4);
     let caveat = analyse(&run).caveats[0].clone();
@@ -248,20 +248,20 @@ fn warnings_of_run_and_plan_are_caveats_once() {
 }
 
 #[test]
-fn thin_evidence_is_told() {
+fn thin_evidence_has_caveats() {
     let mut run = run();
-    let told = caveats(&run);
-    assert!(told.iter().any(|what| what.contains("linear stands for both")), "{told:?}");
-    assert!(told.iter().any(|what| what.contains("from two rounds")), "{told:?}");
+    let texts = caveats(&run);
+    assert!(texts.iter().any(|what| what.contains("linear stands for both")), "{texts:?}");
+    assert!(texts.iter().any(|what| what.contains("from two rounds")), "{texts:?}");
     run.cells.retain(|cell| cell.key.round == 0);
     for metric in run.cells.iter_mut().flat_map(|cell| &mut cell.metrics) {
-        for (place, sample) in metric.samples.iter_mut().enumerate() {
-            *sample *= if place % 2 == 0 { 1.0 } else { 2.0 };
+        for (index, sample) in metric.samples.iter_mut().enumerate() {
+            *sample *= if index % 2 == 0 { 1.0 } else { 2.0 };
         }
     }
-    let told = caveats(&run);
-    assert!(told.iter().any(|what| what.contains("single round")), "{told:?}");
-    assert!(told.iter().any(|what| what.contains("wider than ±25 %")), "{told:?}");
+    let texts = caveats(&run);
+    assert!(texts.iter().any(|what| what.contains("single round")), "{texts:?}");
+    assert!(texts.iter().any(|what| what.contains("wider than ±25 %")), "{texts:?}");
 }
 
 #[test]
@@ -325,8 +325,8 @@ fn trajectories(count: u64, value: impl Fn(f64, u32, &mut Rng) -> f64) -> Run {
     run.cells = (0..5)
         .map(|round| {
             let positions: Vec<u64> = (1..=count).collect();
-            let mut draw = |&place: &u64| {
-                value(place as f64, round, &mut random) * (0.05 * normal(&mut random)).exp()
+            let mut draw = |&index: &u64| {
+                value(index as f64, round, &mut random) * (0.05 * normal(&mut random)).exp()
             };
             let samples = positions.iter().map(&mut draw).collect();
             let metric = Metric { positions, ..fixtures::metric("call", samples) };
@@ -343,13 +343,13 @@ fn sentences(run: &Run, kind: Kind) -> Vec<String> {
 }
 
 #[test]
-fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
+fn modes_of_a_trajectory_have_rounds_and_growth() {
     let graphs = |n: f64, round: u32, _: &mut Rng| {
         90_000.0 + if [1, 4].contains(&round) { 60.0 * n } else { 0.0 }
     };
     let run = trajectories(5_000, graphs);
-    let told = sentences(&run, Kind::Modes);
-    let [mode] = told.as_slice() else { panic!("{told:?}") };
+    let texts = sentences(&run, Kind::Modes);
+    let [mode] = texts.as_slice() else { panic!("{texts:?}") };
     assert!(mode.starts_with("dynamic has two modes from "), "{mode}");
     assert!(mode.contains("to 5,000 processes: 60 % of the samples lie on the lower ("), "{mode}");
     assert!(mode.contains("µs), 40 % on the upper (at least linear, "), "{mode}");
@@ -362,18 +362,18 @@ fn modes_of_a_trajectory_are_told_with_their_rounds_and_orders() {
 }
 
 #[test]
-fn steps_and_drift_of_a_trajectory_are_told() {
+fn steps_and_drift_of_a_trajectory_are_findings() {
     let stepped = |n: f64, _: u32, _: &mut Rng| if n >= 2_500.0 { 1_800.0 } else { 1_000.0 };
     let run = trajectories(5_000, stepped);
-    let told = sentences(&run, Kind::Step);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("dynamic steps up ×1."), "{told:?}");
-    assert!(told[0].contains(" at 2,500 processes"), "{told:?}");
+    let texts = sentences(&run, Kind::Step);
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert!(texts[0].starts_with("dynamic steps up ×1."), "{texts:?}");
+    assert!(texts[0].contains(" at 2,500 processes"), "{texts:?}");
     assert!(sentences(&run, Kind::Modes).is_empty());
     let drifted = |_: f64, round: u32, _: &mut Rng| if round >= 3 { 1_300.0 } else { 1_000.0 };
-    let told = sentences(&trajectories(5_000, drifted), Kind::Drift);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("dynamic drifted: from round 4 on it is ×1.30 of"), "{told:?}");
+    let texts = sentences(&trajectories(5_000, drifted), Kind::Drift);
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert!(texts[0].starts_with("dynamic drifted: from round 4 on it is ×1.30 of"), "{texts:?}");
 }
 
 #[test]

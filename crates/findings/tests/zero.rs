@@ -51,7 +51,7 @@ fn run(subjects: &[(&str, Cost)], points: &[u64], rounds: u32, random: &mut Rng)
         .complete()
 }
 
-/// `run` with nothing but what a reply costs: where nobody looks at the rest, it need not be analysed
+/// `run` with nothing but what a reply costs: the rest need not be analysed
 /// hundreds of times.
 fn costs_alone(mut run: Run) -> Run {
     for cell in &mut run.cells {
@@ -80,12 +80,12 @@ fn row<'a>(table: &'a Table, subject: &str) -> &'a Row {
 }
 
 fn sentences<'a>(analysis: &'a Analysis, metric: &str, kind: Kind) -> Vec<&'a str> {
-    let told = |finding: &&Finding| finding.metric == metric && finding.kind == kind;
-    analysis.findings.iter().filter(told).map(|finding| finding.sentence.as_str()).collect()
+    let is_wanted = |finding: &&Finding| finding.metric == metric && finding.kind == kind;
+    analysis.findings.iter().filter(is_wanted).map(|finding| finding.sentence.as_str()).collect()
 }
 
 #[test]
-fn rates_costs_and_bytes_are_told_from_zero_on() {
+fn rates_costs_and_bytes_have_findings_from_zero_on() {
     let run = run(&SUBJECTS, &DEAD, 7, &mut Rng::with_seed(5));
     let analysis = analyse(&run);
     let replies = table(&analysis, "replies");
@@ -128,7 +128,8 @@ fn level_or_edge_is_answered_with_a_bound() {
     let run = run(&SUBJECTS, &DEAD, 7, &mut Rng::with_seed(5));
     let analysis = analyse(&run);
     let pairs = sentences(&analysis, "replies", Kind::Crossover);
-    let pair = pairs.iter().find(|told| told.starts_with("epoll-level and epoll-edge")).unwrap();
+    let pair =
+        pairs.iter().find(|is_wanted| is_wanted.starts_with("epoll-level and epoll-edge")).unwrap();
     assert!(pair.starts_with("epoll-level and epoll-edge are the same within "), "{pair}");
     assert!(pair.contains(": from 0 to 15,000 dead connections neither leads (ratio "), "{pair}");
     assert!(pair.contains("; at no point by more than "), "{pair}");
@@ -193,9 +194,10 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
                 right += u64::from(is_left);
                 wrong += u64::from(!is_left && growth.class != Class::Undecided);
             }
-            let said = format!("{class:?}, {} points: {right} right, {wrong} wrong", points.len());
-            println!("{said}");
-            assert!(wrong <= REPETITIONS / 50 && right * 100 >= REPETITIONS * asked, "{said}");
+            let counts =
+                format!("{class:?}, {} points: {right} right, {wrong} wrong", points.len());
+            println!("{counts}");
+            assert!(wrong <= REPETITIONS / 50 && right * 100 >= REPETITIONS * asked, "{counts}");
         }
     }
 }

@@ -178,7 +178,7 @@ class Frame {
     context.textAlign = 'left';
     context.textBaseline = 'bottom';
     // Above the ticks of the marks.
-    context.fillText(one.said, across + 5, bottom - 13);
+    context.fillText(one.text, across + 5, bottom - 13);
   }
 
   /** Two strokes across an axis where it is broken: between zero and what has a logarithm. */
@@ -281,7 +281,7 @@ class Frame {
     if (mark.kind === 'mode') this.mode(mark, spots);
     else this.place(mark, spots[0]);
     context.globalAlpha = 1;
-    if (spots.some((spot) => plot.within(spot.across, spot.down))) this.marked.push(mark.said);
+    if (spots.some((spot) => plot.within(spot.across, spot.down))) this.marked.push(mark.text);
   }
 
   stroke(colour, width) {

@@ -1,4 +1,4 @@
-//! Says of a run what is known of it, while it is pointed at or gone to with the arrow keys.
+//! Describes a run while it is pointed at or selected with the arrow keys.
 
 /** Each run as words, the oldest first, from the table of runs. */
 const runsOfHistory = [...document.querySelectorAll('#runs tbody tr')].reverse().map((row) => {
@@ -6,11 +6,11 @@ const runsOfHistory = [...document.querySelectorAll('#runs tbody tr')].reverse()
   return [date, labels].filter(Boolean).join(', ');
 });
 
-/** Lets a panel say more than its tooltip does. */
-function speak(course) {
-  const svg = course.querySelector('svg');
-  const said = course.querySelector('.said');
-  const usual = said.textContent;
+/** Shows the selected run below a timeline. */
+function describeRuns(timeline) {
+  const svg = timeline.querySelector('svg');
+  const summary = timeline.querySelector('.summary');
+  const usual = summary.textContent;
   const runs = [...svg.querySelectorAll('.run')];
   const titles = runs.map((run) => run.querySelector('title').textContent);
   let chosen = -1;
@@ -18,7 +18,7 @@ function speak(course) {
     runs[chosen]?.classList.remove('chosen');
     chosen = index;
     runs[chosen]?.classList.add('chosen');
-    said.textContent = chosen < 0 ? usual
+    summary.textContent = chosen < 0 ? usual
       : `${titles[chosen]} · ${runsOfHistory[runs[chosen].dataset.run]}`;
   };
   /** The run that is nearest across, wherever the pointer is up and down. */
@@ -48,4 +48,4 @@ function speak(course) {
   });
 }
 
-document.querySelectorAll('.course').forEach(speak);
+document.querySelectorAll('.timeline').forEach(describeRuns);

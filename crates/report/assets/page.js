@@ -187,9 +187,9 @@ function words(at, unit) {
 }
 
 /** A mark in a sentence, with its run where there are several. */
-function saidOf(plot, mark) {
+function sentenceOf(plot, mark) {
   const several = plot.data.runs.length > 1;
-  return several ? `${mark.said}, ${plot.data.brief[mark.run]}` : mark.said;
+  return several ? `${mark.text}, ${plot.data.brief[mark.run]}` : mark.text;
 }
 
 /** The marks of the plot, as a list below it. */
@@ -197,7 +197,7 @@ function listed(plot) {
   return plot.marks.map((mark) => {
     const rest = mark.brief && ` · ${mark.brief}`;
     const more = element('span', { class: 'mark-more' }, rest);
-    return element('li', {}, signOf(plot, mark), saidOf(plot, mark), more);
+    return element('li', {}, signOf(plot, mark), sentenceOf(plot, mark), more);
   });
 }
 
@@ -216,7 +216,7 @@ function readOut(plot, series, at, readout, card) {
     readout.textContent = '';
     return;
   }
-  const title = at ? plot.titleOf(series, at) : saidOf(plot, mark);
+  const title = at ? plot.titleOf(series, at) : sentenceOf(plot, mark);
   const { unit } = plot.shownView;
   const ofPoint = () => (plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit));
   const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.spot, unit);
@@ -342,13 +342,13 @@ function themeButton() {
   const isDark = () => (root.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark';
   const button = switcher('Dark', isDark(), (dark) => {
     root.dataset.theme = dark ? 'dark' : 'light';
-    said();
+    showTheme();
   }, { class: 'theme' });
-  const said = () => {
+  const showTheme = () => {
     button.setAttribute('aria-pressed', isDark());
     redraw();
   };
-  system.addEventListener('change', said);
+  system.addEventListener('change', showTheme);
   // Paper is white: plots are drawn in the light colours for it, then as before.
   let before;
   addEventListener('beforeprint', () => {

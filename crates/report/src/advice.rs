@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Advice, with where it comes from.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct SourcedAdvice {
     /// What is advised.
     pub advice: Advice,
     /// The number of the run that it comes from.
@@ -29,7 +29,7 @@ pub enum Source {
 }
 
 /// What stands under every advice.
-const MIND: &str = "Finding what is ready is rarely the largest of a server's costs: see where yours \
+const CAVEAT: &str = "Finding what is ready is rarely the largest of a server's costs: see where yours \
                     spends its time before you change this (perf record -g -p PID).";
 
 /// Raised when a key of [`json`] changes its meaning or goes.
@@ -39,15 +39,14 @@ const TABLE_WIDTH_MIN: usize = 84;
 
 /// The ranking as a table, or as lines where there is no room for one, and what has to be known of
 /// it. Every line ends in a line feed and in no blank.
-pub fn text(said: &Said, style: &Style) -> String {
-    let advice = &said.advice;
+pub fn text(sourced: &SourcedAdvice, style: &Style) -> String {
+    let advice = &sourced.advice;
     let width = style.width.max(WIDTH_MIN);
     let mut lines = wrapped_whole(&question(advice), width, 0, INDENT);
     lines.extend(ranking(advice, width));
-    let known = [absent(advice), verdict(advice), nearest(advice), few(advice)];
-    let known = known.into_iter().flatten();
-    for said in known.chain([origin(said), MIND.to_owned()]) {
-        lines.extend(wrapped_whole(&said, width, 0, INDENT));
+    let notes = [absent(advice), verdict(advice), nearest(advice), few(advice)];
+    for note in notes.into_iter().flatten().chain([origin(sourced), CAVEAT.to_owned()]) {
+        lines.extend(wrapped_whole(&note, width, 0, INDENT));
     }
     lines.iter().fold(String::new(), |mut out, line| {
         out.push_str(line.trim_end());
@@ -57,17 +56,17 @@ pub fn text(said: &Said, style: &Style) -> String {
 }
 
 /// The same for programs.
-pub fn json(said: &Said) -> Value {
+pub fn json(sourced: &SourcedAdvice) -> Value {
     json!({
         "schema": SCHEMA,
-        "advice": said.advice,
-        "run": said.run,
-        "date": said.date,
-        "source": match said.source {
+        "advice": sourced.advice,
+        "run": sourced.run,
+        "date": sourced.date,
+        "source": match sourced.source {
             Source::Recorded => "recorded",
             Source::Measured => "measured",
         },
-        "caveat": MIND,
+        "caveat": CAVEAT,
     })
 }
 
@@ -169,13 +168,15 @@ fn nearest(advice: &Advice) -> Option<String> {
     ))
 }
 
-fn origin(said: &Said) -> String {
-    let advice = &said.advice;
+fn origin(sourced: &SourcedAdvice) -> String {
+    let advice = &sourced.advice;
     let parameters: Vec<String> =
         advice.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let how = match said.source {
-        Source::Recorded => format!("From run {} of {}, on this machine", said.run, said.date),
-        Source::Measured => format!("Measured just now, as run {}", said.run),
+    let how = match sourced.source {
+        Source::Recorded => {
+            format!("From run {} of {}, on this machine", sourced.run, sourced.date)
+        }
+        Source::Measured => format!("Measured just now, as run {}", sourced.run),
     };
     let (low, high) = advice.between;
     let between = if low == high {

@@ -85,14 +85,14 @@ fn machine(history: &History) -> String {
     if parts.is_empty() { "machine not recorded".to_owned() } else { parts.join(", ") }
 }
 
-/// What is said of a change as large as [`Line::visible`].
+/// How likely a change as large as [`Line::visible`] is seen.
 const SEEN: &str = "half-way would have been seen in about half of the cases";
 
-/// What is said of changes that most subjects share.
+/// A note on changes that most subjects share.
 const BENEATH: &str = "What happens to most subjects at once comes rather from what they share: look first at the \
                        machine and its neighbours, the kernel, and knee itself.";
 
-/// What is said of the lines that did not change; `None` where all of them did.
+/// The sentence about the lines that did not change; `None` where all of them did.
 fn unchanged(history: &History) -> Option<String> {
     let judged: Vec<&Line> = history.lines.iter().filter(|line| line.is_judged()).collect();
     let same: Vec<&Line> = judged.iter().copied().filter(|line| !line.has_changed()).collect();
@@ -110,23 +110,23 @@ fn unchanged(history: &History) -> Option<String> {
             factor(all[all.len() - 1])
         ),
     };
-    let whom = match (same.len(), judged.len()) {
+    let subject = match (same.len(), judged.len()) {
         (1, 1) => "The only line".to_owned(),
         (same, all) if same == all => format!("None of the {} lines", count(all as u64)),
         (1, all) => format!("The other of the {} lines", count(all as u64)),
         (same, all) => format!("The other {} of {} lines", count(same as u64), count(all as u64)),
     };
-    let did = if whom.starts_with("None") { "changed" } else { "did not change" };
-    Some(format!("{whom} {did}: {seen}."))
+    let did = if subject.starts_with("None") { "changed" } else { "did not change" };
+    Some(format!("{subject} {did}: {seen}."))
 }
 
-/// What is said where there is nothing to judge, or not of all lines.
+/// The sentence about lines with too few runs.
 fn too_few(history: &History) -> Option<String> {
     let few = history.lines.iter().filter(|line| line.has_too_few()).count();
     if few == 0 {
         return None;
     }
-    let whom = if few == history.lines.len() {
+    let subject = if few == history.lines.len() {
         "Too few runs".to_owned()
     } else {
         format!(
@@ -136,17 +136,17 @@ fn too_few(history: &History) -> Option<String> {
         )
     };
     Some(format!(
-        "{whom} to tell a change from chance: {FIGURES_MIN} are the fewest, and with ten a change has to be \
+        "{subject} to tell a change from chance: {FIGURES_MIN} are the fewest, and with ten a change has to be \
          two to five times as large as runs scatter, the more lines the larger"
     ))
 }
 
-/// How sure one can be of what is told.
+/// The confidence of the changes.
 fn how_sure(history: &History) -> String {
     let lines = if history.judged == 1 { "line was" } else { "lines were" };
     format!(
         "{} {lines} judged together: that chance alone makes any of them change has a probability of 5 % at \
-         most. Changes of less than {} are not told.",
+         most. Changes of less than {} are left out.",
         count(history.judged as u64),
         percent(history.margin)
     )

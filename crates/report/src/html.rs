@@ -1,6 +1,6 @@
 //! One self-contained page: findings first, then each workload with its plot and tables.
 //!
-//! The page asks nobody for anything: style, script, icon and samples are inside it, and its own
+//! The page loads nothing: style, script, icon and samples are inside it, and its own
 //! content security policy forbids the rest. Without a script the findings and every table are
 //! there; only the plot is missing, and the page says so.
 //!
@@ -27,6 +27,7 @@ use ::findings::Conclusions;
 use ::findings::format::{count, list};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
+use view::Analysed;
 
 const STYLE: &str = concat!(include_str!("../assets/page.css"), include_str!("../assets/map.css"));
 /// In order of use; they share one scope.
@@ -46,9 +47,6 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 /// Nothing from anywhere: only what stands in the page itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'";
-
-/// A run with what was concluded from it.
-type Analysed = (Run, Conclusions);
 
 /// What stands before the findings of a page that is about more than its runs.
 pub(crate) struct Front {
@@ -87,17 +85,17 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
     let workloads = workloads(runs);
     let names: Vec<String> = workloads.iter().map(|info| info.name.clone()).collect();
     let names = if names.is_empty() { "Nothing measured".to_owned() } else { list(&names) };
-    let title = front.map_or_else(|| names.clone(), |of| format!("{names}{}", of.title));
-    let (anchor, skip) = front.map_or(("findings", "the findings"), |of| of.anchor);
+    let title = front.map_or_else(|| names.clone(), |front| format!("{names}{}", front.title));
+    let (anchor, skip) = front.map_or(("findings", "the findings"), |front| front.anchor);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&title, front.map_or("", |of| of.style)))
+            (head(&title, front.map_or("", |front| front.style)))
             body {
                 a.skip href={ "#" (anchor) } { "Skip to " (skip) }
                 (header(runs, &workloads, &title))
                 main {
-                    @if let Some(of) = front { (of.section) }
+                    @if let Some(front) = front { (front.section) }
                     (findings::section(runs))
                     @for (index, info) in workloads.iter().enumerate() {
                         (workload(runs, info, index, workloads.len() > 1))
@@ -116,13 +114,13 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
 
 /// The workloads of all runs, each once, in the order of the first run that has it.
 fn workloads(runs: &[Analysed]) -> Vec<&WorkloadInfo> {
-    let mut found: Vec<&WorkloadInfo> = Vec::new();
+    let mut workloads: Vec<&WorkloadInfo> = Vec::new();
     for info in runs.iter().flat_map(|(run, _)| &run.plan.workloads) {
-        if !found.iter().any(|known| known.name == info.name) {
-            found.push(info);
+        if !workloads.iter().any(|workload| workload.name == info.name) {
+            workloads.push(info);
         }
     }
-    found
+    workloads
 }
 
 /// What stands first on every page.
@@ -219,13 +217,13 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool)
             @if several { p.lead { (info.question) } }
             p { (info.operation) }
             (not_measured(info))
-            (averages::of_workload(runs, info, &id))
+            (averages::section(runs, info, &id))
             @if !info.averages || grows(&views) { (plot(runs, info, index, &views)) }
             @if !info.averages {
                 @for (number, view) in views.iter().enumerate() {
-                    (table::of_view(runs, view, &format!("{id}-table-{number}"), number))
+                    (table::section(runs, view, &format!("{id}-table-{number}"), number))
                 }
-                (waits::of_workload(runs, info, index, &view::subjects(&views)))
+                (waits::section(runs, info, index, &view::subjects(&views)))
             }
         }
     }
@@ -242,7 +240,7 @@ fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[view::Vie
         script type="application/json" id={ "plot-data-" (index) } {
             (PreEscaped(data::json(runs, info, views)))
         }
-        (heatmap::of_workload(runs, info, index, &view::subjects(views)))
+        (heatmap::section(runs, info, index, &view::subjects(views)))
     }
 }
 
@@ -285,11 +283,11 @@ fn caveats(runs: &[Analysed]) -> Markup {
                             @if !remedy.is_empty() { " → " code { (remedy) } }
                         }
                     }
-                    @for said in failed {
+                    @for cells in failed {
                         li {
-                            span.failed { "failed" } " " (said.text)
-                            @if !said.detail.is_empty() {
-                                details { summary { "What could be learnt" } pre { (said.detail) } }
+                            span.failed { "failed" } " " (cells.text)
+                            @if !cells.detail.is_empty() {
+                                details { summary { "Details" } pre { (cells.detail) } }
                             }
                         }
                     }
@@ -348,7 +346,7 @@ fn footer(runs: &[Analysed]) -> Markup {
     html! {
         footer {
             p {
-                (runs::deed(runs)) " by knee " (list(&versions)) ". "
+                (runs::verb(runs)) " by knee " (list(&versions)) ". "
                 @if read { "Every figure of the table is drawn, none is removed." }
                 @else {
                     "Medians stand with their 95 % interval; every sample is drawn, none is removed."

@@ -13,7 +13,7 @@
 //! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
-//! | `means` | of workloads that are told so: means with their standard deviations and every run, metrics by subjects |
+//! | `means` | of workloads with averages: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | by kind: workload, parameters, metric, subjects, `data`, what is at `stake`, and the sentence |
 //! | `caveats` | by kind: `data`, and in words `what` and `remedy` |
@@ -52,7 +52,7 @@ pub enum Samples {
 /// The whole run as one value, with the keys that this module's head lists.
 pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
     let analysis = &conclusions.analysis;
-    let findings = conclusions.findings.iter().map(|found| finding(run, conclusions, found));
+    let findings = conclusions.findings.iter().map(|entry| finding(run, conclusions, entry));
     let warnings: Vec<Warning> =
         run.plan.all_warnings().chain(run.warnings.iter().cloned()).collect();
     let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
@@ -91,7 +91,7 @@ fn caveat(caveat: &Caveat) -> Value {
 }
 
 fn cell(cell: &Cell, samples: Samples) -> Value {
-    let metrics: Vec<Value> = cell.metrics.iter().map(|of| metric(of, samples)).collect();
+    let metrics: Vec<Value> = cell.metrics.iter().map(|entry| metric(entry, samples)).collect();
     json!({
         "key": cell.key,
         "sequence": cell.sequence,

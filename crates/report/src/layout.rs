@@ -85,15 +85,15 @@ impl Pen {
         self.line(out, &self.paint(BOLD, text));
     }
 
-    /// A text in lines of this colour: the first begins after `first` columns, the others after `others`.
+    /// A text in lines of this colour: the first begins after `first` columns, the others after `rest`.
     pub fn paragraph(
         &self,
         out: &mut String,
         paint: Paint,
         text: &str,
-        (first, others): (usize, usize),
+        (first, rest): (usize, usize),
     ) {
-        for line in wrapped(text, self.width, first, others) {
+        for line in wrapped(text, self.width, first, rest) {
             self.line(out, &self.paint(paint, &line));
         }
     }
@@ -135,23 +135,23 @@ pub fn folded(line: &str, width: usize) -> Vec<String> {
     wrapped(text, width, indent, indent + INDENT)
 }
 
-/// A text in lines of `width` columns: the first begins after `first` columns, the others after `others`.
-pub fn wrapped(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
-    lines(text, Options::new(width), first, others)
+/// A text in lines of `width` columns: the first begins after `first` columns, the others after `rest`.
+pub fn wrapped(text: &str, width: usize, first: usize, rest: usize) -> Vec<String> {
+    lines(text, Options::new(width), first, rest)
 }
 
 /// The same without cutting a word: a command, a path or a name stays whole, even where it does not fit.
-pub fn wrapped_whole(text: &str, width: usize, first: usize, others: usize) -> Vec<String> {
+pub fn wrapped_whole(text: &str, width: usize, first: usize, rest: usize) -> Vec<String> {
     let options = Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .break_words(false);
-    lines(text, options, first, others)
+    lines(text, options, first, rest)
 }
 
-fn lines(text: &str, options: Options, first: usize, others: usize) -> Vec<String> {
-    let (first, others) = (" ".repeat(first), " ".repeat(others));
-    let options = options.initial_indent(&first).subsequent_indent(&others);
+fn lines(text: &str, options: Options, first: usize, rest: usize) -> Vec<String> {
+    let (first, rest) = (" ".repeat(first), " ".repeat(rest));
+    let options = options.initial_indent(&first).subsequent_indent(&rest);
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_cut_only_where_nobody_types_them() {
+    fn only_texts_that_are_not_typed_have_cut_words() {
         let text = "run knee-with-hyphens now";
         assert_eq!(wrapped(text, 12, 0, 2), ["run knee-", "  with-", "  hyphens", "  now"]);
         assert_eq!(wrapped_whole(text, 12, 0, 2), ["run", "  knee-with-hyphens", "  now"]);

@@ -1,8 +1,8 @@
 //! Tables and findings for a terminal: subjects down, points across, sentences below; or points
 //! down and subjects across, where the workload wants it.
 //!
-//! A table that is too wide for the terminal is split between its columns, never squeezed; what is
-//! said about a row stands behind it where there is room, and below it where there is none.
+//! A table that is too wide for the terminal is split between its columns, never squeezed; notes
+//! about a row stand behind it if they fit, else below it.
 
 mod averages;
 mod down;
@@ -136,19 +136,19 @@ impl Pen {
 
     /// Splits a table between its points so that each part fits; the growth stands in the last.
     fn parts(&self, layout: &Layout) -> Vec<Part> {
-        let room = self.width - (INDENT + layout.label_width).min(self.width);
+        let available = self.width - (INDENT + layout.label_width).min(self.width);
         let mut parts = Vec::new();
         let mut start = 0;
         let mut used = 0;
         for (index, width) in layout.widths.iter().enumerate() {
-            if used + width > room && index > start {
+            if used + width > available && index > start {
                 parts.push(Part { points: start..index, growth: false });
                 (start, used) = (index, 0);
             }
             used += width;
         }
         let end = layout.widths.len();
-        if used + GAP - 1 + layout.class_width + layout.factor_width <= room {
+        if used + GAP - 1 + layout.class_width + layout.factor_width <= available {
             parts.push(Part { points: start..end, growth: true });
         } else {
             parts.push(Part { points: start..end, growth: false });
@@ -168,11 +168,12 @@ impl Pen {
         }
         self.line(out, &self.paint(DIM, &head));
         if let Some((word, shares)) = layout.shares.as_ref().filter(|_| !part.points.is_empty()) {
-            let mut beside = format!("{:INDENT$}{word:<width$}", "", width = layout.label_width);
+            let mut share_line =
+                format!("{:INDENT$}{word:<width$}", "", width = layout.label_width);
             for column in part.points.clone() {
-                beside.push_str(&self.cell(&shares[column], layout.widths[column], None));
+                share_line.push_str(&self.cell(&shares[column], layout.widths[column], None));
             }
-            self.line(out, &self.paint(DIM, &beside));
+            self.line(out, &self.paint(DIM, &share_line));
         }
         for line in &layout.lines {
             if part.growth || line.row.unavailable.is_none() {
@@ -225,11 +226,11 @@ impl Pen {
     fn gap(&self, layout: &Layout, part: &Part) -> usize {
         let figures: usize = layout.widths[part.points.clone()].iter().sum();
         let growth = layout.class_width + layout.factor_width;
-        let most = if part.points.is_empty() { GAP } else { GAP - 1 };
-        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, most)
+        let max = if part.points.is_empty() { GAP } else { GAP - 1 };
+        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, max)
     }
 
-    /// Ends a row with what is said about it: behind it where that fits, else on lines of its own.
+    /// Ends a row with its notes: behind it if they fit, else on lines of their own.
     fn notes(&self, out: &mut String, text: String, used: usize, notes: &str) {
         let notes = notes.trim_end();
         if used + display_width(notes) <= self.width {
@@ -249,15 +250,15 @@ impl Pen {
         if findings.is_empty() {
             self.line(out, &format!("{:INDENT$}{}", "", text::notes::no_findings(analysis)));
         }
-        let mut under = None;
+        let mut last_scope = None;
         let several = findings.iter().any(|f| {
             (&f.workload, &f.parameters) != (&findings[0].workload, &findings[0].parameters)
         });
         for finding in findings {
-            let place = (&finding.workload, &finding.parameters);
-            if several && under != Some(place) {
-                self.aside(out, &place_of(finding));
-                under = Some(place);
+            let scope = (&finding.workload, &finding.parameters);
+            if several && last_scope != Some(scope) {
+                self.aside(out, &scope_text(finding));
+                last_scope = Some(scope);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
             let sentence = finding.sentence(run, analysis).to_string();
@@ -303,10 +304,11 @@ const fn tone_paint(tone: Tone) -> Paint {
 fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
     let head: Vec<String> = table.points.iter().copied().map(count).collect();
     let shares = table.shares.as_ref().filter(|shares| shares.multiple).map(|shares| {
-        let told = shares.values.iter().map(|&value| multiple(value));
-        (shares.word.clone(), told.collect::<Vec<String>>())
+        let texts = shares.values.iter().map(|&value| multiple(value));
+        (shares.word.clone(), texts.collect::<Vec<String>>())
     });
-    let lines: Vec<Line> = text::tables::rows(table).map(|row| text_of(table, row, unit)).collect();
+    let lines: Vec<Line> =
+        text::tables::rows(table).map(|row| line_text(table, row, unit)).collect();
     let label_width = lines
         .iter()
         .map(|line| display_width(&line.row.label))
@@ -321,14 +323,14 @@ fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
             cells.chain([head[column].len()]).chain(shares).max().unwrap_or_default() + GAP
         })
         .collect();
-    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
+    let max_width = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
     let verdicts = || lines.iter().filter_map(|line| line.verdict.as_ref());
-    let class_width = longest(&mut verdicts().map(|verdict| verdict.word.len() + 2));
-    let factor_width = longest(&mut verdicts().map(|verdict| verdict.by.chars().count()));
+    let class_width = max_width(&mut verdicts().map(|verdict| verdict.word.len() + 2));
+    let factor_width = max_width(&mut verdicts().map(|verdict| verdict.by.chars().count()));
     Layout { head, shares, lines, label_width, widths, class_width, factor_width }
 }
 
-fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
+fn line_text<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
     let figure = |cell: &Option<analysis::PointSummary>| {
         cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |cell| unit.figure(cell.median.value))
     };
@@ -346,6 +348,6 @@ fn text_of<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
 }
 
 /// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
-fn place_of(finding: &Finding) -> String {
+fn scope_text(finding: &Finding) -> String {
     text::parameters::scope(&finding.workload, &finding.parameters)
 }

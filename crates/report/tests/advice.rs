@@ -4,31 +4,31 @@ mod fixture;
 
 use analysis::advise::{Advice, Spot, grounds};
 use fixture::pipetest;
-use report::advice::{Said, Source, json, text};
+use report::advice::{Source, SourcedAdvice, json, text};
 use report::layout::{Detail, Style};
 use serde_json::json;
 
 /// Advice between two totals that were measured, with an odd number of active ones.
-fn said() -> Said {
+fn advised() -> SourcedAdvice {
     let (_, conclusions) = pipetest::pipetest(20);
     let spot = Spot { total: 500.0, active: 60.5 };
     let advice: Advice =
         grounds(&conclusions.analysis)[0].advise(spot, &[]).expect("it was measured");
-    Said { advice, run: 9, date: "2026-11-21".to_owned(), source: Source::Recorded }
+    SourcedAdvice { advice, run: 9, date: "2026-11-21".to_owned(), source: Source::Recorded }
 }
 
-fn at(said: &Said, width: usize) -> Vec<String> {
-    let text = text(said, &Style { colour: false, width, detail: Detail::Headline });
+fn lines_at(advised: &SourcedAdvice, width: usize) -> Vec<String> {
+    let text = text(advised, &Style { colour: false, width, detail: Detail::Headline });
     assert!(text.ends_with('\n'), "{text:?}");
     text.lines().map(str::to_owned).collect()
 }
 
 /// The subjects of the ranking and their figures, in order, wherever its lines are folded.
-fn ranked(said: &Said, lines: &[String]) {
+fn assert_ranked(advised: &SourcedAdvice, lines: &[String]) {
     let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
     let whole = words.join(" ");
     let mut rest = whole.as_str();
-    for row in &said.advice.ranking {
+    for row in &advised.advice.ranking {
         let times = findings::format::factor(row.times);
         for part in [row.label.as_str(), &times] {
             let (_, behind) =
@@ -40,70 +40,70 @@ fn ranked(said: &Said, lines: &[String]) {
 
 #[test]
 fn wide_terminals_show_a_table() {
-    let said = said();
-    let lines = at(&said, 120);
+    let advised = advised();
+    let lines = lines_at(&advised, 120);
     assert!(lines[0].starts_with("500 watched descriptors, 60.5 of them active at a time"));
     assert_eq!(
         lines[1].split_whitespace().collect::<Vec<_>>(),
         ["mechanism", "µs", "an", "active", "descriptor", "95", "%"]
     );
-    let rows = &lines[2..2 + said.advice.ranking.len()];
+    let rows = &lines[2..2 + advised.advice.ranking.len()];
     let ends: Vec<usize> = rows.iter().map(|row| row.chars().count()).collect();
     assert!(ends.iter().all(|end| *end == ends[0]), "figures stand to the right: {lines:#?}");
-    ranked(&said, &lines);
+    assert_ranked(&advised, &lines);
 }
 
 #[test]
 fn narrow_terminals_show_a_line_a_mechanism() {
-    let said = said();
+    let advised = advised();
     for width in [83, 80] {
-        let lines = at(&said, width);
+        let lines = lines_at(&advised, width);
         let head = "The cost of an active descriptor, with its 95 % interval:";
-        let at = lines.iter().position(|line| line == head).expect("a head");
-        for (row, line) in said.advice.ranking.iter().zip(&lines[at + 1..]) {
+        let lines_at = lines.iter().position(|line| line == head).expect("a head");
+        for (row, line) in advised.advice.ranking.iter().zip(&lines[lines_at + 1..]) {
             let [value, low, high] = [row.cost_ns.value, row.cost_ns.low, row.cost_ns.high]
                 .map(|ns| findings::format::significant(ns / 1e3));
             let times = findings::format::factor(row.times);
             let wanted = format!("  {}: {value} µs ({low} to {high}), {times}", row.label);
             assert_eq!(*line, wanted, "{width} columns");
         }
-        ranked(&said, &lines);
+        assert_ranked(&advised, &lines);
     }
 }
 
 #[test]
 fn forty_columns_fold_between_words() {
-    let said = said();
-    let lines = at(&said, 40);
-    ranked(&said, &lines);
+    let advised = advised();
+    let lines = lines_at(&advised, 40);
+    assert_ranked(&advised, &lines);
     let row = lines.iter().position(|line| line.starts_with("  io_uring-multishot: "));
     let row = row.unwrap_or_else(|| panic!("{lines:#?}"));
     assert!(lines[row + 1].starts_with("    "), "{lines:#?}");
     // Fewer than 40 are taken as 40.
-    assert_eq!(at(&said, 3), lines);
+    assert_eq!(lines_at(&advised, 3), lines);
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal_or_ends_in_a_blank() {
-    let mut long = said();
+    let mut long = advised();
     long.advice.ranking[1].label.push_str(" (emulated by way of another library)");
-    for said in [said(), long] {
+    for advised in [advised(), long] {
         for width in [40, 41, 60, 80, 83, 84, 90, 120, 200] {
-            for line in at(&said, width) {
+            for line in lines_at(&advised, width) {
                 assert!(line.chars().count() <= width, "{width} columns: {line:?}");
                 assert_eq!(line, line.trim_end(), "{width} columns");
             }
-            ranked(&said, &at(&said, width));
+            assert_ranked(&advised, &lines_at(&advised, width));
         }
     }
 }
 
 #[test]
 fn programs_get_the_same_under_a_schema() {
-    let said = said();
-    let value = json(&said);
+    let advised = advised();
+    let value = json(&advised);
     assert_eq!(value["schema"], 1);
     assert_eq!((&value["run"], &value["source"]), (&json!(9), &json!("recorded")));
     let ranking = value["advice"]["ranking"].as_array().expect("a ranking");
-    assert_eq!(ranking.len(), said.advice.ranking.len());
+    assert_eq!(ranking.len(), advised.advice.ranking.len());
 }

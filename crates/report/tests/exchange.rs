@@ -110,10 +110,10 @@ impl Published {
     }
 
     fn holds(&self, value: &Value) -> Result<(), String> {
-        let said = |error: jsonschema::ValidationError| {
+        let message = |error: jsonschema::ValidationError| {
             format!("{}: {error}", error.instance_path()).chars().take(300).collect()
         };
-        self.0.validate(value).map_err(said)
+        self.0.validate(value).map_err(message)
     }
 }
 
@@ -132,8 +132,8 @@ fn every_run_is_what_the_schema_says_with_and_without_samples() {
         let conclusions = findings::conclude(&run);
         for samples in [Samples::Include, Samples::Omit] {
             let value = report::json::run(&run, &conclusions, samples);
-            let held = published.holds(&value);
-            assert!(held.is_ok(), "{}: {held:?}", run.summary.id);
+            let valid = published.holds(&value);
+            assert!(valid.is_ok(), "{}: {valid:?}", run.summary.id);
         }
     }
     // What reports show of modes and steps is made by hand there, so that all of it occurs.
@@ -143,23 +143,23 @@ fn every_run_is_what_the_schema_says_with_and_without_samples() {
 
 /// Every object in a value by its shape (its pointer with `*` for places), but for maps, whose keys
 /// are anybody's.
-fn objects(value: &Value, at: (&str, &str), found: &mut BTreeMap<String, String>) {
+fn objects(value: &Value, at: (&str, &str), shapes: &mut BTreeMap<String, String>) {
     let (shape, pointer) = at;
     match value {
         Value::Object(fields) => {
             let map = ["facts", "parameters", "labels"];
             if !map.iter().any(|name| shape.ends_with(&format!("/{name}"))) {
-                found.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
+                shapes.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
             }
             for (key, field) in fields {
                 let at = (&*format!("{shape}/{key}"), &*format!("{pointer}/{key}"));
-                objects(field, at, found);
+                objects(field, at, shapes);
             }
         }
         Value::Array(items) => {
-            for (place, item) in items.iter().enumerate() {
-                let at = (&*format!("{shape}/*"), &*format!("{pointer}/{place}"));
-                objects(item, at, found);
+            for (index, item) in items.iter().enumerate() {
+                let at = (&*format!("{shape}/*"), &*format!("{pointer}/{index}"));
+                objects(item, at, shapes);
             }
         }
         _ => {}
@@ -181,34 +181,34 @@ fn small(value: &mut Value) {
 #[test]
 fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
     let published = Published::new();
-    let mut known = BTreeSet::new();
+    let mut checked_shapes = BTreeSet::new();
     for mut value in [labelled(), locks::locks(3).0, build::build(&[1]).0].map(|run| value(&run)) {
         small(&mut value);
         published.holds(&value).unwrap();
-        let mut found = BTreeMap::new();
-        objects(&value, ("", ""), &mut found);
-        for (shape, pointer) in found {
-            if !known.insert(shape.clone()) {
+        let mut shapes = BTreeMap::new();
+        objects(&value, ("", ""), &mut shapes);
+        for (shape, pointer) in shapes {
+            if !checked_shapes.insert(shape.clone()) {
                 continue;
             }
             let object = value.pointer(&pointer).and_then(Value::as_object).unwrap();
             for key in object.keys().cloned().collect::<Vec<_>>() {
-                let mut other = value.clone();
-                let object = other.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
+                let mut changed = value.clone();
+                let object = changed.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
                 let field = object.remove(&key).unwrap();
                 object.insert(format!("{key}_renamed"), field);
-                assert!(published.holds(&other).is_err(), "{shape}/{key}");
+                assert!(published.holds(&changed).is_err(), "{shape}/{key}");
             }
         }
     }
-    assert!(known.len() > 40, "{known:?}");
+    assert!(checked_shapes.len() > 40, "{checked_shapes:?}");
     for shape in [
         "/plan/budget",
         "/plan/changes/*/change/cause",
         "/cells/*/metrics/*/usage",
         "/means/*/columns/*",
     ] {
-        assert!(known.contains(shape), "{shape} is not in {known:?}");
+        assert!(checked_shapes.contains(shape), "{shape} is not in {checked_shapes:?}");
     }
 }
 
@@ -222,8 +222,8 @@ fn what_was_written_is_read_back_to_the_same_run_and_written_the_same() {
     }
     let bits = |run: &Run| run.cells[0].metrics[0].samples.iter().map(|v| v.to_bits()).collect();
     let again = read(written(&labelled(), "json", None).as_bytes()).unwrap();
-    let (found, wanted): (Vec<u64>, Vec<u64>) = (bits(&again), bits(&labelled()));
-    assert_eq!(found, wanted);
+    let (shapes, wanted): (Vec<u64>, Vec<u64>) = (bits(&again), bits(&labelled()));
+    assert_eq!(shapes, wanted);
 }
 
 /// The error of a run's JSON that was changed.
@@ -313,7 +313,7 @@ fn a_text_that_gives_orders_to_a_terminal_is_refused_with_its_line() {
     }
 }
 
-/// What a command said is nobody's to choose, and it is shown nowhere.
+/// The output of a command may hold anything, and is shown nowhere.
 #[test]
 fn the_detail_of_a_failed_cell_is_kept_as_it_is() {
     let mut run = interrupted();
@@ -331,9 +331,9 @@ fn what_is_no_run_is_refused_with_line_and_column() {
     let error = |text: &str| read(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(error("{\n  \"schema\": ,"), "line 2, column 13: expected value");
     assert_eq!(error(""), "line 1, column 0: EOF while parsing a value");
-    let other = "it is JSON, but no run that knee wrote: `schema` or `summary` is missing";
-    assert_eq!(error("{}"), other);
-    assert_eq!(error("{\"schema\": 1}"), other);
+    let changed = "it is JSON, but no run that knee wrote: `schema` or `summary` is missing";
+    assert_eq!(error("{}"), changed);
+    assert_eq!(error("{\"schema\": 1}"), changed);
     let newer = "it is of schema 3, and this knee reads schemas 1 to 2";
     assert_eq!(error("{\"schema\": 3, \"summary\": {}}"), newer);
     assert!(error(&"[".repeat(100_000)).starts_with("line 1, column "));
@@ -413,9 +413,9 @@ fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");
     assert_eq!(entries[0]["range"], format!("95 %: {} to {}", at.median.low, at.median.high));
-    let other = fixture::slower(2).0;
-    let other = written(&other, "github-action-benchmark", Some(What::Smaller));
-    assert!(other.contains(names[0]), "another run of the same plan has the same names");
+    let changed = fixture::slower(2).0;
+    let changed = written(&changed, "github-action-benchmark", Some(What::Smaller));
+    assert!(changed.contains(names[0]), "another run of the same plan has the same names");
 }
 
 #[test]
@@ -429,11 +429,11 @@ fn a_run_with_both_directions_has_a_file_for_each() {
         .map(|what| written(&run, "github-action-benchmark", Some(what)));
     let count = |text: &str| serde_json::from_str::<Value>(text).unwrap().as_array().unwrap().len();
     let tables = findings::conclude(&run).analysis.tables;
-    let of = |lower: bool| -> usize {
+    let count_of = |lower: bool| -> usize {
         let tables = tables.iter().filter(|table| table.metric.lower_is_better == lower);
         tables.flat_map(|table| &table.rows).map(|row| row.cells.iter().flatten().count()).sum()
     };
-    assert_eq!((count(&smaller), count(&bigger)), (of(true), of(false)));
+    assert_eq!((count(&smaller), count(&bigger)), (count_of(true), count_of(false)));
     let (run, _) = realistic(2);
     let why = (format.check)(&Material::new(&run, Some(What::Bigger))).unwrap_err();
     assert!(why.ends_with("--what smaller has some"), "{why}");

@@ -72,7 +72,7 @@ fn samples(run: &Run) -> BTreeMap<Place, u64> {
         for metric in &cell.metrics {
             for (n, sample) in metric.samples.iter().enumerate() {
                 let position = metric.positions.get(n).copied().unwrap_or(cell.key.point);
-                let place = [
+                let key = [
                     cell.key.subject.clone(),
                     cell.key.parameters.get("active").map(ToString::to_string).unwrap_or_default(),
                     metric.name.clone(),
@@ -80,7 +80,7 @@ fn samples(run: &Run) -> BTreeMap<Place, u64> {
                     position.to_string(),
                     n.to_string(),
                 ];
-                all.insert(place, sample.to_bits());
+                all.insert(key, sample.to_bits());
             }
         }
     }
@@ -94,14 +94,14 @@ fn csv_has_every_sample_to_the_last_bit_and_no_other() {
         assert!(text.ends_with("\r\n"), "lines end as RFC 4180 wants");
         let rows = read(&text);
         let columns = ["subject", "active", "metric", "round", "position", "n"];
-        let mut found = BTreeMap::new();
+        let mut figures = BTreeMap::new();
         for row in rows.iter().filter(|row| !row["value"].is_empty()) {
             assert_eq!((row["run"].as_str(), row["unit"].as_str()), (&*run.summary.id, "ns"));
             assert_eq!(row["missing"], "");
-            let place = columns.map(|name| row.get(name).cloned().unwrap_or_default());
-            found.insert(place, row["value"].parse::<f64>().unwrap().to_bits());
+            let key = columns.map(|name| row.get(name).cloned().unwrap_or_default());
+            figures.insert(key, row["value"].parse::<f64>().unwrap().to_bits());
         }
-        assert!(found == samples(&run), "{} rows of {}", found.len(), samples(&run).len());
+        assert!(figures == samples(&run), "{} rows of {}", figures.len(), samples(&run).len());
     }
 }
 
@@ -121,8 +121,8 @@ fn csv_says_what_is_missing_and_why() {
     let rows = read(&written(&run, "csv", What::Samples));
     let short: Vec<_> = rows.iter().filter(|row| !row["missing"].is_empty()).collect();
     assert_eq!(short.len(), Size::SMALL.rounds as usize);
-    let told = format!("ended at {}: {}", Size::SMALL.reached(), trajectory::BECAUSE);
-    assert!(short.iter().all(|row| row["missing"] == told && row["position"] == "1000"));
+    let missing = format!("ended at {}: {}", Size::SMALL.reached(), trajectory::BECAUSE);
+    assert!(short.iter().all(|row| row["missing"] == missing && row["position"] == "1000"));
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn csv_of_medians_has_a_row_for_each_point_of_each_series() {
                     continue;
                 };
                 let expected = [at.median.value, at.median.low, at.median.high, at.p10, at.max];
-                let found = ["median", "low", "high", "p10", "max"];
-                let found = found.map(|name| row[name].parse::<f64>().unwrap());
-                assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+                let figures = ["median", "low", "high", "p10", "max"];
+                let figures = figures.map(|name| row[name].parse::<f64>().unwrap());
+                assert_eq!(figures.map(f64::to_bits), expected.map(f64::to_bits));
                 assert_eq!((&*row["samples"], &*row["missing"]), (&*at.samples.to_string(), ""));
             }
         }
@@ -184,7 +184,7 @@ fn cells(line: &str) -> Vec<String> {
         match letter {
             '\\' => cells.last_mut().unwrap().extend(letters.next()),
             '|' => cells.push(String::new()),
-            other => cells.last_mut().unwrap().push(other),
+            letter => cells.last_mut().unwrap().push(letter),
         }
     }
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
@@ -210,8 +210,8 @@ fn markdown_has_whole_tables_whatever_stands_in_them() {
         for finding in conclusions.findings.iter().filter(|finding| !finding.subjects.is_empty()) {
             assert!(lines.iter().any(|line| line.starts_with("- ")), "{:?}", finding.data);
         }
-        let told = lines.iter().filter(|line| line.starts_with("- ")).count();
-        assert!(told >= conclusions.findings.len() + conclusions.caveats.len());
+        let items = lines.iter().filter(|line| line.starts_with("- ")).count();
+        assert!(items >= conclusions.findings.len() + conclusions.caveats.len());
     }
 }
 
@@ -245,23 +245,23 @@ fn markdown_marks_the_best_and_folds_what_is_no_headline() {
 }
 
 /// `gnuplot` with a script, in a folder; nothing where there is none.
-fn gnuplot(script: &str, folder: &Path, settings: &str) -> Option<()> {
-    let file = folder.join("plot.gp");
+fn gnuplot(script: &str, directory: &Path, settings: &str) -> Option<()> {
+    let file = directory.join("plot.gp");
     std::fs::write(&file, script).unwrap();
     let mut command = Command::new("gnuplot");
-    command.args(["-e", settings]).arg(&file).current_dir(folder);
+    command.args(["-e", settings]).arg(&file).current_dir(directory);
     let Ok(output) = command.output() else {
         eprintln!("skipped: gnuplot is not installed (`cargo xtask test` installs it)");
         return None;
     };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{settings}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{settings}");
     Some(())
 }
 
 /// The files in a folder that end so, sorted.
-fn images(folder: &Path, ending: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap().flatten();
+fn images(directory: &Path, ending: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
     names.sort();
@@ -271,13 +271,13 @@ fn images(folder: &Path, ending: &str) -> Vec<String> {
 #[test]
 fn gnuplot_draws_every_call_of_a_trajectory_as_a_dot() {
     let (run, _) = trajectory::before(Size::SMALL);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = written(&run, "gnuplot", What::Samples);
-    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+    if gnuplot(&script, directory.path(), "terminal='svg'").is_none() {
         return;
     }
-    assert_eq!(images(folder.path(), ".svg"), ["fork.svg"]);
-    let image = std::fs::read_to_string(folder.path().join("fork.svg")).unwrap();
+    assert_eq!(images(directory.path(), ".svg"), ["fork.svg"]);
+    let image = std::fs::read_to_string(directory.path().join("fork.svg")).unwrap();
     let samples: usize = run.cells.iter().map(|cell| cell.metrics[0].samples.len()).sum();
     assert_eq!(image.matches("<use xlink:href='#gpPt6' transform").count(), samples);
     for label in ["dynamic", "static", "vfork", "posix_spawn", "clone3 pidfd"] {
@@ -292,16 +292,16 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
     let (mut run, _) = trajectory::before(Size::SMALL);
     run.cells[0].metrics[0].samples[17] = 1e9;
     run.cells[1].metrics[0].samples[18] = 2e9;
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = written(&run, "gnuplot", What::Samples);
-    let told = |image: &str| {
-        let image = std::fs::read_to_string(folder.path().join(image)).unwrap();
+    let is_cut_off = |image: &str| {
+        let image = std::fs::read_to_string(directory.path().join(image)).unwrap();
         image.contains(" of 18,400 calls took longer and lie at the upper edge<")
     };
-    if gnuplot(&script, folder.path(), "terminal='svg'").is_some() {
-        assert!(told("fork.svg"));
-        gnuplot(&script, folder.path(), "terminal='svg'; whole=1").unwrap();
-        assert!(!told("fork.svg"));
+    if gnuplot(&script, directory.path(), "terminal='svg'").is_some() {
+        assert!(is_cut_off("fork.svg"));
+        gnuplot(&script, directory.path(), "terminal='svg'; whole=1").unwrap();
+        assert!(!is_cut_off("fork.svg"));
     }
 }
 
@@ -309,17 +309,17 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
 fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
     let runs = [realistic(2), pipetest::pipetest(2), dead::dead(2), locks::locks(3)];
     for (run, conclusions) in runs.into_iter().chain([build::build(&[2]), build::build(&[1, 2])]) {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let script = written(&run, "gnuplot", What::Samples);
         for (terminal, ending) in [("pngcairo", ".png"), ("svg", ".svg"), ("dumb", ".txt")] {
             let settings = format!("terminal='{terminal}'");
-            if gnuplot(&script, folder.path(), &settings).is_none() {
+            if gnuplot(&script, directory.path(), &settings).is_none() {
                 return;
             }
-            let images = images(folder.path(), ending);
+            let images = images(directory.path(), ending);
             assert_eq!(images.len(), conclusions.analysis.tables.len(), "{images:?}");
             for image in images {
-                assert!(folder.path().join(&image).metadata().unwrap().len() > 1000, "{image}");
+                assert!(directory.path().join(&image).metadata().unwrap().len() > 1000, "{image}");
             }
         }
     }
@@ -328,13 +328,13 @@ fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
 #[test]
 fn gnuplot_gives_zero_a_place_of_its_own() {
     let run = dead::dead(2).0;
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = written(&run, "gnuplot", What::Samples);
     assert!(script.contains("using ($1 > 0 ? $1 : zero):2:3:4 with yerrorlines"), "{script}");
-    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+    if gnuplot(&script, directory.path(), "terminal='svg'").is_none() {
         return;
     }
-    let image = folder.path().join("dead-replies-workers-1.svg");
+    let image = directory.path().join("dead-replies-workers-1.svg");
     let image = std::fs::read_to_string(image).unwrap();
     // Ticks of the axis across, and the strokes that break it.
     for text in ["0", "100", "1000", "10000", "//", "dead connections"] {
@@ -343,7 +343,7 @@ fn gnuplot_gives_zero_a_place_of_its_own() {
             tags.lines().any(|tag| {
                 tag.split('>')
                     .nth(1)
-                    .is_some_and(|of| of.split('<').next().unwrap_or_default().trim() == text)
+                    .is_some_and(|text| text.split('<').next().unwrap_or_default().trim() == text)
             })
         };
         assert!(image.lines().any(written), "{text} is not in {image}");
@@ -355,7 +355,7 @@ fn gnuplot_gives_zero_a_place_of_its_own() {
 }
 
 #[test]
-fn markdown_and_csv_tell_rates_from_zero_on() {
+fn markdown_and_csv_have_rates_from_zero_on() {
     let (run, conclusions) = dead::dead(4);
     let text = written(&run, "markdown", What::Samples);
     let poll = text.lines().find(|line| line.starts_with("| growth |")).unwrap();
@@ -380,7 +380,7 @@ fn markdown_has_averages_multiples_and_waiting_times() {
     assert_eq!(elapsed.len(), 2, "a table for each number of CPUs: {text}");
     assert!(elapsed[0].ends_with("| aborted after 30 min |"), "{elapsed:?}");
     assert!(text.contains("- maximal: aborted after 30 min: make (waits), cc1 ×4 (running)"));
-    // The averages are the tables: medians do not stand beside them.
+    // The averages are the tables: there are no medians.
     assert!(!text.contains("Also measured"), "{text}");
 
     let text = written(&locks::locks(3).0, "markdown", What::Samples);
@@ -397,16 +397,16 @@ fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
     let (run, _) = locks::locks(2);
     let rows = read(&written(&run, "csv", What::Samples));
     let units = |metric: &str| {
-        let of: BTreeSet<&str> =
+        let text: BTreeSet<&str> =
             rows.iter().filter(|row| row["metric"] == metric).map(|row| &*row["unit"]).collect();
-        of.into_iter().collect::<Vec<_>>()
+        text.into_iter().collect::<Vec<_>>()
     };
     assert_eq!((units("fairness"), units("acquisitions")), (vec![""], vec!["acquisitions/s"]));
     let failed = rows.iter().filter(|row| row["subject"] == "ticket" && row["position"] == "32");
-    let told: Vec<&str> = failed.map(|row| &*row["missing"]).collect();
+    let missing: Vec<&str> = failed.map(|row| &*row["missing"]).collect();
     assert!(
-        told.len() == 2 && told[0].starts_with("failed: did not finish within 10 s"),
-        "{told:?}"
+        missing.len() == 2 && missing[0].starts_with("failed: did not finish within 10 s"),
+        "{missing:?}"
     );
     let medians = read(&written(&run, "csv", What::Medians));
     let gap = medians.iter().find(|row| row["subject"] == "ticket" && row["point"] == "32");
@@ -417,14 +417,14 @@ fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
 
 #[test]
 fn no_title_runs_a_program_or_ends_a_string() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = written(&awkward(), "gnuplot", What::Samples);
-    if gnuplot(&script, folder.path(), "terminal='svg'").is_none() {
+    if gnuplot(&script, directory.path(), "terminal='svg'").is_none() {
         return;
     }
-    assert!(!folder.path().join("made-by-a-title").exists());
-    let image = images(folder.path(), ".svg").remove(0);
-    let image = std::fs::read_to_string(folder.path().join(image)).unwrap();
+    assert!(!directory.path().join("made-by-a-title").exists());
+    let image = images(directory.path(), ".svg").remove(0);
+    let image = std::fs::read_to_string(directory.path().join(image)).unwrap();
     assert!(image.contains("{x}_y^z @e \\ &lt;i>"), "nothing is taken for markup: {image}");
 }
 
@@ -436,8 +436,8 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
         metric.samples = vec![0.0];
         metric.positions = vec![1];
     }
-    let folder = tempfile::tempdir().unwrap();
-    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+    let directory = tempfile::tempdir().unwrap();
+    gnuplot(&written(&run, "gnuplot", What::Samples), directory.path(), "terminal='svg'");
     run.cells.clear();
     for format in TABLE {
         // Those that hold figures and nothing else say that there are none.
@@ -446,11 +446,11 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
             Err(why) => assert!(why.starts_with("the run has no "), "{}: {why}", format.name),
         }
     }
-    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+    gnuplot(&written(&run, "gnuplot", What::Samples), directory.path(), "terminal='svg'");
     let (mut run, _) = realistic(1);
     run.cells.retain(|cell| cell.key.point == 100);
     run.plan.cells.retain(|key| key.point == 100);
-    gnuplot(&written(&run, "gnuplot", What::Samples), folder.path(), "terminal='svg'");
+    gnuplot(&written(&run, "gnuplot", What::Samples), directory.path(), "terminal='svg'");
 }
 
 #[test]

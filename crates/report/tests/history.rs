@@ -56,13 +56,13 @@ fn figures(number: i64) -> Vec<(Place, Estimate)> {
             let by = if number >= since && here { by } else { 1.0 };
             let disturbed = if number == 10 { 1.5 } else { 1.0 };
             let value = cost * by * disturbed * (0.01 * normal(&mut random)).exp();
-            let place = Place {
+            let key = Place {
                 metric: "loop".into(),
                 parameters: Parameters::from([("object".into(), "pipe".into())]),
                 subject: name.into(),
                 point,
             };
-            all.push((place, Estimate { value, low: value * 0.98, high: value * 1.02 }));
+            all.push((key, Estimate { value, low: value * 0.98, high: value * 1.02 }));
         }
     }
     all
@@ -118,7 +118,7 @@ fn colour_adds_no_word() {
 
 /// A disturbed run just before a change hides neither the change nor its place.
 #[test]
-fn a_disturbed_run_is_told_from_a_change() {
+fn a_disturbed_run_is_no_change() {
     let history = made(20);
     let at: Vec<(&str, i64)> =
         history.changes.iter().map(|t| (t.subject.as_str(), history.runs[t.at].number)).collect();
@@ -145,8 +145,8 @@ fn what_most_subjects_share_comes_first_and_says_where_to_look() {
     });
     let why = "What happens to most subjects at once comes rather from what they share";
     for shown in [terminal::text(&history, &PLAIN), html::page(&history)] {
-        let places = [sentence, why, "poll"].map(|text| shown.rfind(text));
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+        let positions = [sentence, why, "poll"].map(|text| shown.rfind(text));
+        assert!(positions.iter().all(Option::is_some) && positions.is_sorted(), "{positions:?}");
     }
 }
 
@@ -162,7 +162,7 @@ fn few_runs_and_quiet_ones_say_so() {
 }
 
 #[test]
-fn the_page_has_every_line_and_asks_nobody() {
+fn the_page_has_every_line_and_loads_nothing() {
     let history = made(20);
     let page = html::page(&history);
     assert_eq!(page.matches("<figure class=\"course\">").count(), history.lines.len());

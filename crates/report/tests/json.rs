@@ -18,9 +18,9 @@ fn the_documented_keys_and_no_others() {
         .collect();
     let mut sorted = documented.clone();
     sorted.sort_unstable();
-    let mut found = keys;
-    found.sort_unstable();
-    assert_eq!(found, sorted);
+    let mut written_keys = keys;
+    written_keys.sort_unstable();
+    assert_eq!(written_keys, sorted);
     assert_eq!(value["schema"], SCHEMA);
 }
 
@@ -59,7 +59,7 @@ fn tables_findings_and_caveats_are_whole() {
 }
 
 #[test]
-fn leads_contests_shares_and_maps_are_in() {
+fn leads_comparisons_shares_and_maps_are_in() {
     let (made, conclusions) = pipetest::pipetest(3);
     let value = run(&made, &conclusions, Samples::Omit);
     let (table, own) = (&value["tables"][1], &conclusions.analysis.tables[1]);
@@ -73,12 +73,12 @@ fn leads_contests_shares_and_maps_are_in() {
     assert_eq!(table["comparisons"].as_array().unwrap().len(), own.comparisons.len());
     let crosses = table["comparisons"].as_array().unwrap().iter();
     let crosses = crosses.filter(|comparison| comparison["outcome"]["outcome"] == "crosses");
-    let place = &crosses.clone().next().expect("a crossover")["outcome"]["crossovers"][0];
-    assert!(place["at"]["value"].as_f64().is_some_and(|at| at > 0.0), "{place}");
+    let crossover = &crosses.clone().next().expect("a crossover")["outcome"]["crossovers"][0];
+    assert!(crossover["at"]["value"].as_f64().is_some_and(|at| at > 0.0), "{crossover}");
     assert_eq!(value["maps"].as_array().unwrap().len(), 1);
-    let spot = &value["maps"][0]["leads"][0][0];
+    let lead = &value["maps"][0]["leads"][0][0];
     assert_eq!(
-        spot["best"],
+        lead["best"],
         conclusions.analysis.maps[0].leads[0][0].as_ref().unwrap().best.as_str()
     );
     assert_eq!(value["maps"][0]["leads"][3][10], Value::Null);

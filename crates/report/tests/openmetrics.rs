@@ -38,8 +38,8 @@ fn unescaped(text: &str) -> String {
             ('"', _) => panic!("a quote that is not escaped: {text}"),
             (_, true) => out.push(match letters.next() {
                 Some('n') => '\n',
-                Some(known @ ('\\' | '"')) => known,
-                other => panic!("an unknown escape {other:?}: {text}"),
+                Some(escaped @ ('\\' | '"')) => escaped,
+                kind => panic!("an unknown escape {kind:?}: {text}"),
             }),
             (plain, false) => out.push(plain),
         }
@@ -92,12 +92,12 @@ fn read(text: &str) -> Vec<(String, Family)> {
                 families.push((name.to_owned(), Family::default()));
             }
             let family = &mut families.last_mut().unwrap().1;
-            assert!(family.samples.is_empty(), "{name}: told of after its samples");
+            assert!(family.samples.is_empty(), "{name}: described after its samples");
             match word {
                 "TYPE" => text.clone_into(&mut family.kind),
                 "UNIT" => assert!(family.unit.replace(text.to_owned()).is_none()),
                 "HELP" => assert!(family.help.replace(unescaped(text)).is_none()),
-                other => panic!("{other} is no word of the specification"),
+                kind => panic!("{kind} is no word of the specification"),
             }
         } else {
             let sample = sample(line);
@@ -163,25 +163,31 @@ fn percentages_are_ratios_degrees_have_no_unit_and_single_operations_a_summary()
     let (run, conclusions) = locks::locks(3);
     let families = read(&written(&run));
     let family = |name: &str| {
-        let found = families.iter().find(|(known, _)| known == name);
-        &found.unwrap_or_else(|| panic!("{name} is not there")).1
+        let sample = families.iter().find(|(escaped, _)| escaped == name);
+        &sample.unwrap_or_else(|| panic!("{name} is not there")).1
     };
     assert_eq!(family("knee_lock_fairness").unit, None);
     let single = family("knee_lock_waiting_single_seconds");
     let table =
         conclusions.analysis.tables.iter().find(|table| table.metric.name == "waiting").unwrap();
-    let of = table.distributions.iter().find(|of| of.subject == "mcs" && of.point == 8).unwrap();
+    let has_label = table
+        .distributions
+        .iter()
+        .find(|has_label| has_label.subject == "mcs" && has_label.point == 8)
+        .unwrap();
     let is_it = |sample: &&Sample| {
         sample.labels["subject"] == "mcs"
             && sample.labels["point"] == "8"
-            && sample.labels.get("quantile").is_some_and(|of| of == "0.999")
+            && sample.labels.get("quantile").is_some_and(|has_label| has_label == "0.999")
     };
-    let told = single.samples.iter().find(is_it).expect("a quantile");
-    assert!((told.value * 1e9 / of.p99_9 - 1.0).abs() < 1e-12, "{}", told.value);
+    let sample = single.samples.iter().find(is_it).expect("a quantile");
+    assert!((sample.value * 1e9 / has_label.p99_9 - 1.0).abs() < 1e-12, "{}", sample.value);
     // What was not measured at a point has no figure there, and a control none at all.
     let rates = family("knee_lock_acquisitions_acquisitions_per_second");
     let has = |subject: &str, point: &str| {
-        let at = |of: &Sample| of.labels["subject"] == subject && of.labels["point"] == point;
+        let at = |has_label: &Sample| {
+            has_label.labels["subject"] == subject && has_label.labels["point"] == point
+        };
         rates.samples.iter().any(at)
     };
     assert!(has("ticket", "16") && !has("ticket", "32") && !has("broken", "32"));
@@ -206,18 +212,18 @@ fn figures_are_seconds_and_those_of_the_tables() {
     let table = &conclusions.analysis.tables[0];
     let row = table.rows.iter().find(|row| row.subject == "epoll-level").unwrap();
     let at = row.cells[2].as_ref().unwrap();
-    let of = |name: &str, value: &str, sample: &Sample| {
-        sample.labels.get(name).is_some_and(|found| found == value)
+    let has_label = |name: &str, value: &str, sample: &Sample| {
+        sample.labels.get(name).is_some_and(|sample| sample == value)
     };
     let median = family.samples.iter().find(|sample| {
-        of("subject", "epoll-level", sample)
-            && of("point", "100", sample)
-            && of("quantile", "0.5", sample)
-            && table.parameters.iter().all(|(name, value)| of(name, &value.text(), sample))
+        has_label("subject", "epoll-level", sample)
+            && has_label("point", "100", sample)
+            && has_label("quantile", "0.5", sample)
+            && table.parameters.iter().all(|(name, value)| has_label(name, &value.text(), sample))
     });
     let median = median.expect("a median");
     assert!((median.value * 1e9 / at.median.value - 1.0).abs() < 1e-12, "{}", median.value);
-    assert!(of("run", &run.summary.id, median) && of("workload", "poll", median));
+    assert!(has_label("run", &run.summary.id, median) && has_label("workload", "poll", median));
 }
 
 #[test]
@@ -245,9 +251,9 @@ fn labels_keep_what_was_typed_and_names_what_is_allowed() {
     }
     let families = read(&written(&run));
     let (_, family) = families.iter().find(|(name, _)| name == "knee_poll_loop_seconds").unwrap();
-    let found = family.samples.iter().find(|sample| sample.labels["subject"] == awkward).unwrap();
+    let sample = family.samples.iter().find(|sample| sample.labels["subject"] == awkward).unwrap();
     for name in ["parameter_run", "n2nd_try", "x", "parameter_quantile", "unnamed"] {
-        assert_eq!(found.labels[name], awkward, "{name}");
+        assert_eq!(sample.labels[name], awkward, "{name}");
     }
 }
 
@@ -263,11 +269,11 @@ fn what_took_less_than_nothing_is_no_negative_quantile() {
 }
 
 #[test]
-fn how_much_of_the_run_counts_is_told() {
+fn cells_of_the_run_are_counted_by_state() {
     let (run, _) = realistic(1);
     let families = read(&written(&run));
     let (_, cells) = families.iter().find(|(name, _)| name == "knee_run_cells").unwrap();
     let failed = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();
-    let told = cells.samples.iter().find(|sample| sample.labels["state"] == "failed").unwrap();
-    assert!(failed > 0 && (told.value - failed as f64).abs() < 0.5);
+    let sample = cells.samples.iter().find(|sample| sample.labels["state"] == "failed").unwrap();
+    assert!(failed > 0 && (sample.value - failed as f64).abs() < 0.5);
 }

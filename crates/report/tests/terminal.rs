@@ -87,7 +87,7 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
 }
 
 #[test]
-fn what_the_workload_stated_is_told_with_every_table() {
+fn facts_of_the_workload_stand_with_every_table() {
     let (run, conclusions) = pipetest::pipetest(4);
     assert!(!tables(&run, &conclusions, &PLAIN).contains("hits per tenth"));
     let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
@@ -159,9 +159,9 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
     let table = &mut conclusions.analysis.tables[0];
     // Three of five, all five, and five of six lead together.
     let all = ["select", "poll", "epoll-edge", "io_uring-multishot"];
-    for (column, (tied, of)) in [(2, 5), (4, 5), (4, 6)].into_iter().enumerate() {
+    for (column, (tied, index)) in [(2, 5), (4, 5), (4, 6)].into_iter().enumerate() {
         let lead = table.leads[column].as_mut().expect("a lead");
-        (lead.clear, lead.measured) = (false, of);
+        (lead.clear, lead.measured) = (false, index);
         "epoll-level".clone_into(&mut lead.best);
         lead.tied = all[..tied].iter().map(|name| (*name).to_owned()).collect();
     }
@@ -172,10 +172,10 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
             let has = |figure: &str| text.split_whitespace().any(|word| word == figure);
             assert!(["78.5~", "95.8~", "798~"].into_iter().all(has), "{width} columns: {text}");
             assert!(["721", "372", "990", "1,002"].into_iter().all(has), "{width} columns: {text}");
-            let said: Vec<&str> = text.split_whitespace().collect();
-            let legend = "* the fastest; ~ among the fastest, too close to call; nobody is marked \
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let legend = "* the fastest; ~ among the fastest, too close to call; no mark \
                           where more than 4, or all, are";
-            assert!(said.join(" ").contains(legend), "{width} columns: {text}");
+            assert!(words.join(" ").contains(legend), "{width} columns: {text}");
         }
     }
     for lead in conclusions.analysis.tables[0].leads.iter_mut().flatten() {
@@ -243,7 +243,7 @@ fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
 }
 
 #[test]
-fn threads_on_cpus_are_told_as_multiples_and_a_control_has_no_row() {
+fn threads_on_cpus_are_multiples_and_a_control_has_no_row() {
     let (run, conclusions) = locks::locks(5);
     let text = tables(&run, &conclusions, &PLAIN);
     insta::assert_snapshot!("lock", text);
@@ -265,7 +265,7 @@ fn threads_on_cpus_are_told_as_multiples_and_a_control_has_no_row() {
 }
 
 #[test]
-fn how_long_single_ones_waited_is_told_with_every_table() {
+fn waits_of_single_operations_stand_with_every_table() {
     let (run, mut conclusions) = locks::locks(5);
     conclusions.analysis.tables.retain(|table| table.metric.name == "waiting");
     conclusions.findings.clear();
@@ -279,7 +279,7 @@ fn how_long_single_ones_waited_is_told_with_every_table() {
 }
 
 #[test]
-fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
+fn averages_have_the_form_of_kernbench_with_unfinished_runs() {
     let (run, conclusions) = build::build(&[1, 2]);
     let text = tables(&run, &conclusions, &PLAIN);
     insta::assert_snapshot!("averages", text);
@@ -287,7 +287,7 @@ fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
         "averages_narrow",
         tables(&run, &conclusions, &Style { width: 40, ..PLAIN })
     );
-    let column = |of: usize| &conclusions.analysis.averages[of].columns[2];
+    let column = |index: usize| &conclusions.analysis.averages[index].columns[2];
     assert_eq!((column(0).runs, column(0).failed), (0, 5));
     assert_eq!((column(1).runs, column(1).failed), (4, 1));
     // Each mean is that of the samples.
@@ -298,11 +298,11 @@ fn averages_stand_as_kernbench_told_them_with_what_did_not_finish() {
 }
 
 #[test]
-fn a_prediction_is_never_told_as_a_measurement() {
+fn a_prediction_is_never_called_a_measurement() {
     let (run, conclusions) = locks::predicted(3);
     let text = tables(&run, &conclusions, &PLAIN);
-    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("(predicted by a model, median of 3 rounds)"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("(predicted by a model, median of 3 rounds)"), "{text}");
     assert!(text.contains("Nothing here was measured"), "{text}");
 }
 
@@ -320,8 +320,8 @@ fn an_interrupted_run_says_how_to_go_on() {
     run.cells.truncate(12);
     run.summary.state = record::RunState::Interrupted;
     let text = tables(&run, &findings::conclude(&run), &PLAIN);
-    let said = "The run was interrupted: 12 of 910 cells ended → knee run --resume";
-    assert!(text.contains(said), "{text}");
+    let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume";
+    assert!(text.contains(words), "{text}");
 }
 
 /// The text without `ESC [ … m`.

@@ -103,15 +103,15 @@ pub fn divided(left: f64) -> String {
 
 /// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
 /// and no more than three digits that mean anything.
-pub fn place(place: f64) -> String {
-    if !place.is_finite() {
+pub fn position(position: f64) -> String {
+    if !position.is_finite() {
         return "–".into();
     }
-    if place < 9.95 {
-        return without_zeros(format!("{place:.1}"));
+    if position < 9.95 {
+        return without_zeros(format!("{position:.1}"));
     }
-    let unit = 10_f64.powf((place.log10().floor() - 2.0).max(0.0));
-    count(((place / unit).round() * unit).round() as u64)
+    let unit = 10_f64.powf((position.log10().floor() - 2.0).max(0.0));
+    count(((position / unit).round() * unit).round() as u64)
 }
 
 /// A share as a percentage: `83 %`, `7.7 %`, `0.13 %`.
@@ -319,7 +319,7 @@ mod tests {
             (f64::NAN, "–"),
         ];
         for (figure, text) in places {
-            assert_eq!(place(figure), text, "{figure}");
+            assert_eq!(position(figure), text, "{figure}");
         }
         let shares = [
             (0.826, "83 %"),

@@ -94,7 +94,8 @@ impl CaveatKind for BudgetSpent {
             what = format!("{what}, which took {}", duration(elapsed));
         }
         if asked > 0.0 {
-            let [within, all] = [self.points_within, self.points].map(|of| count(of as u64));
+            let [within, all] =
+                [self.points_within, self.points].map(|points| count(points as u64));
             what = format!("{what}; {within} of {all} points within ±{}", percent(asked));
         }
         if let Some(Width { half, workload, label, at }) = &self.widest {

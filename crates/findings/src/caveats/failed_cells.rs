@@ -42,8 +42,8 @@ impl CaveatKind for FailedCells {
                 continue;
             }
             let event = reason.event();
-            let known = groups.iter_mut().find(|group| group.is_of(key, &event));
-            if let Some(group) = known {
+            let group = groups.iter_mut().find(|group| group.is_of(key, &event));
+            if let Some(group) = group {
                 group.cells += 1;
                 group.points.insert(key.point);
                 continue;
@@ -76,8 +76,8 @@ impl CaveatKind for FailedCells {
 
 impl FailedCells {
     fn is_of(&self, key: &CellKey, event: &str) -> bool {
-        let place = (&self.workload, &self.subject, &self.parameters);
-        place == (&key.workload, &key.subject, &key.parameters) && self.event == event
+        let series = (&self.workload, &self.subject, &self.parameters);
+        series == (&key.workload, &key.subject, &key.parameters) && self.event == event
     }
 }
 

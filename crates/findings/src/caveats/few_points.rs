@@ -1,4 +1,4 @@
-//! Series with so few points that n log n can't be told from n.
+//! Series with so few points that n log n and n can't be distinguished.
 
 use super::{CaveatKind, is_foreign};
 use crate::context::Context;
@@ -18,19 +18,19 @@ impl CaveatKind for FewPoints {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let tables = context.analysis.tables.iter().filter(|table| {
             // A trajectory's growth is judged by more positions than its table shows.
-            !table.trajectory && !context.workload(table).is_some_and(|of| of.averages)
+            !table.trajectory && !context.workload(table).is_some_and(|workload| workload.averages)
         });
         let is_linear_by_few = tables.flat_map(|table| &table.rows).any(|row| {
             let points = row.cells.iter().flatten().count();
             let linear = row.growth.as_ref().is_some_and(|growth| growth.class == Class::Linear);
             linear && points < POINTS_MIN
         });
-        let found = Self { is_foreign: is_foreign(context.run) };
-        if is_linear_by_few { vec![found] } else { Vec::new() }
+        let caveat = Self { is_foreign: is_foreign(context.run) };
+        if is_linear_by_few { vec![caveat] } else { Vec::new() }
     }
 
     fn what(&self) -> String {
-        "With fewer than five points n log n can't be told from n: linear stands for both"
+        "With fewer than five points, n log n and n can't be distinguished: linear stands for both"
             .to_owned()
     }
 

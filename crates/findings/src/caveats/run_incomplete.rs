@@ -13,7 +13,7 @@ pub struct RunIncomplete {
     pub state: RunState,
     /// Cells that ended.
     pub cells: usize,
-    /// Cells that were planned; with a budget nobody knows beforehand.
+    /// Planned cells; unknown with a budget.
     pub planned: Option<usize>,
     /// What completes it.
     pub completion: Completion,
@@ -57,12 +57,16 @@ impl CaveatKind for RunIncomplete {
 
     fn what(&self) -> String {
         let cells = count(self.cells as u64);
-        let of = self.planned.map(|planned| format!(" of {}", count(planned as u64)));
-        let of = of.unwrap_or_default();
+        let planned = self.planned.map(|planned| format!(" of {}", count(planned as u64)));
+        let planned = planned.unwrap_or_default();
         match self.state {
-            RunState::Complete => format!("The run calls itself complete with {cells}{of} cells"),
-            RunState::Interrupted => format!("The run was interrupted: {cells}{of} cells ended"),
-            RunState::Open => format!("The run has not ended: {cells}{of} cells ended"),
+            RunState::Complete => {
+                format!("The run calls itself complete with {cells}{planned} cells")
+            }
+            RunState::Interrupted => {
+                format!("The run was interrupted: {cells}{planned} cells ended")
+            }
+            RunState::Open => format!("The run has not ended: {cells}{planned} cells ended"),
         }
     }
 

@@ -36,11 +36,12 @@ impl CaveatKind for WideIntervals {
         if wide == 0 {
             return Vec::new();
         }
-        let more = MoreRounds::new(run, 2 * all().map(|of| of.rounds).max().unwrap_or(ROUNDS_MIN));
+        let more =
+            MoreRounds::new(run, 2 * all().map(|figure| figure.rounds).max().unwrap_or(ROUNDS_MIN));
         if context.has_deviations() && more == MoreRounds::Rows {
             return Vec::new();
         }
-        // Nothing runs beside a model that could be ended, nor beside what is long past.
+        // A model has no disturbing programs to end, and neither has an imported run.
         let may_be_disturbed = !analysis::is_predicted(run) && !is_foreign(run);
         vec![Self { wide, medians, more, may_be_disturbed }]
     }

@@ -4,7 +4,7 @@ use super::trade_off::TradeOff;
 use super::{FindingKind, stake};
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{at_most, count, factor, number_word, place, ratio_with_interval, share};
+use crate::format::{at_most, count, factor, number_word, position, ratio_with_interval, share};
 use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Part, Sentence, text};
@@ -45,9 +45,9 @@ impl FindingKind for Crossover {
     }
 
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let (one, other) =
+        let (first, second) =
             (names.label(&self.comparison.first), names.label(&self.comparison.second));
-        let pair = [one, text(" and "), other, text(names.qualifier())];
+        let pair = [first, text(" and "), second, text(names.qualifier())];
         let range = self.range_text(names);
         match &self.comparison.outcome {
             ComparisonOutcome::Unknown { reason } => {
@@ -87,7 +87,7 @@ impl FindingKind for Crossover {
             ComparisonOutcome::Unsettled { changes, max_lead } => {
                 let (times, max_lead) = (number_word(*changes), factor(*max_lead));
                 let rest = format!(
-                    " change places {times} times{range}, by up to {max_lead}: no crossover can be named."
+                    " alternate {times} times{range}, by up to {max_lead}: no crossover can be named."
                 );
                 Sentence::new(pair.into_iter().chain([text(rest)]))
             }
@@ -119,8 +119,8 @@ impl Crossover {
         let lead_to = common.last().and_then(|&point| {
             let levels: Vec<f64> =
                 rows().filter_map(|row| Some(row.at(point)?.median.value)).collect();
-            let [one, other] = levels.as_slice() else { return None };
-            (*one > 0.0 && *other > 0.0).then(|| stake(one / other))
+            let [first, second] = levels.as_slice() else { return None };
+            (*first > 0.0 && *second > 0.0).then(|| stake(first / second))
         });
         let mut figures = rows().flat_map(|row| row.cells.iter().flatten());
         Self {
@@ -151,7 +151,7 @@ impl Crossover {
                 names.label(&crossover.overtakes),
                 text(" overtakes "),
                 names.label(&crossover.overtaken),
-                text(format!("{qualifier} {}", position(crossover, names))),
+                text(format!("{qualifier} {}", crossover_position(crossover, names))),
             ]);
         }
         if !crossovers.iter().all(|crossover| has_interval(crossover.at)) {
@@ -230,21 +230,21 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
 }
 
 /// `at 826 tokens (83 % active; 95 % 790 to 868)`.
-fn position(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
+fn crossover_position(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
     let Estimate { value, low, high } = crossover.at;
     let mut details = Vec::new();
     if let (Some(at), Some(shares)) = (crossover.share, names.shares()) {
         details.push(share(shares, at.value));
     }
     let between = if has_interval(crossover.at) {
-        details.push(format!("95 % {} to {}", place(low), place(high)));
+        details.push(format!("95 % {} to {}", position(low), position(high)));
         String::new()
     } else {
         format!(", between {} and {}", count(crossover.after), count(crossover.before))
     };
     let details =
         if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
-    format!("at {} {}{details}{between}", place(value), names.axis())
+    format!("at {} {}{details}{between}", position(value), names.axis())
 }
 
 fn has_interval(at: Estimate) -> bool {

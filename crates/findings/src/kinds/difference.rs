@@ -16,7 +16,7 @@ use serde::Serialize;
 /// A ratio from here on is written as a factor, below as a percentage.
 const FACTOR_MIN: f64 = 2.0;
 
-/// The first subject, beside the second if there is one, at a point that is a word.
+/// The first subject, and the second if there is one, at a point that is a word.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The word: `half`.
@@ -80,7 +80,7 @@ impl FindingKind for Difference {
             Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
                 let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
                 let rest = format!(" {at}: {ratio}, 95 % {low} to {high}.");
-                vec![first, text(" can't be told from "), second, text(rest)]
+                vec![first, text(" can't be distinguished from "), second, text(rest)]
             }
             Relation::Ratio { ratio, ci } => match size(*ratio) {
                 None => vec![first, text(" is the same as "), second, text(format!(" {at}."))],
@@ -118,8 +118,8 @@ fn of_table(context: &Context<'_>, points: &NamedPoints, table: &Table) -> Vec<F
             .iter()
             .filter_map(|row| Some((row, Mean::new(context.run, points, table, row, point)?)));
         let means: Vec<(&Row, Mean)> = means.collect();
-        if let Some(((first, base), others)) = means.split_first() {
-            findings.extend(others.iter().map(|(row, mean)| {
+        if let Some(((first, base), rest)) = means.split_first() {
+            findings.extend(rest.iter().map(|(row, mean)| {
                 let subjects = vec![row.subject.clone(), first.subject.clone()];
                 let relation = mean.relation_to(*base);
                 Finding::about(table, subjects, Difference::at(at, relation)).with_headline(true)
@@ -199,14 +199,13 @@ impl Mean {
             let (deviation, count) = mean.deviation?;
             Some(((deviation / mean.value).powi(2) / count as f64, count as f64 - 1.0))
         };
-        let ((own, own_freedom), (other, other_freedom)) = (part(self)?, part(base)?);
-        let variance = own + other;
+        let ((new, new_freedom), (old, old_freedom)) = (part(self)?, part(base)?);
+        let variance = new + old;
         let ratio = self.value / base.value;
         if variance <= 0.0 {
             return Some((ratio, ratio));
         }
-        let freedom =
-            variance.powi(2) / (own.powi(2) / own_freedom + other.powi(2) / other_freedom);
+        let freedom = variance.powi(2) / (new.powi(2) / new_freedom + old.powi(2) / old_freedom);
         // Rounded down: a little wider than it has to be.
         let half = student::quantile_95(freedom.max(1.0) as usize) * variance.sqrt();
         Some((ratio * (-half).exp(), ratio * half.exp()))
@@ -281,12 +280,12 @@ mod tests {
             (
                 mean(99.0, 5.0),
                 mean(100.0, 5.0),
-                "a can't be told from b at x: 1.0 % below it, 95 % 8.2 % below it to 6.7 % above it.",
+                "a can't be distinguished from b at x: 1.0 % below it, 95 % 8.2 % below it to 6.7 % above it.",
             ),
             (mean(206.0, 0.0), mean(206.0, 0.0), "a is the same as b at x."),
         ];
-        for (one, other, wanted) in cases {
-            assert_eq!(sentence(one, other), wanted);
+        for (first, second, wanted) in cases {
+            assert_eq!(sentence(first, second), wanted);
         }
     }
 
@@ -298,12 +297,12 @@ mod tests {
         let mut drawn = |value: f64, deviation: f64| {
             let all: Vec<f64> = (0..5).map(|_| value + deviation * normal()).collect();
             let mean = all.iter().sum::<f64>() / 5.0;
-            let squares: f64 = all.iter().map(|one| (one - mean).powi(2)).sum();
+            let squares: f64 = all.iter().map(|sample| (sample - mean).powi(2)).sum();
             Mean { value: mean, deviation: Some(((squares / 4.0).sqrt(), 5)) }
         };
         let holds = (0..1_000).filter(|_| {
-            let (one, other) = (drawn(80.0, 1.0), drawn(100.0, 5.0));
-            one.ratio_ci(other).is_some_and(|(low, high)| low <= 0.8 && 0.8 <= high)
+            let (first, second) = (drawn(80.0, 1.0), drawn(100.0, 5.0));
+            first.ratio_ci(second).is_some_and(|(low, high)| low <= 0.8 && 0.8 <= high)
         });
         let holds = holds.count();
         assert!((930..=985).contains(&holds), "{holds} of 1,000");

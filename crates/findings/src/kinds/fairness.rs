@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::finding::Finding;
 use crate::format::{Unit, ratio};
 use crate::names::Names;
-use crate::roles::{is_fairness, is_longest_wait};
+use crate::roles::{is_fairness, is_max_wait};
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
@@ -33,7 +33,7 @@ pub struct Fairness {
     /// Jain's index.
     pub index: Estimate,
     /// The longest wait there, in nanoseconds, where it is long.
-    pub longest_wait_ns: Option<f64>,
+    pub max_wait_ns: Option<f64>,
 }
 
 impl FindingKind for Fairness {
@@ -64,7 +64,7 @@ impl FindingKind for Fairness {
         } else {
             "the best rate".to_owned()
         };
-        let wait = self.longest_wait_ns.map(|wait| {
+        let wait = self.max_wait_ns.map(|wait| {
             format!("; one wait lasted {}", Unit::for_table("ns", &[wait]).with_symbol(wait))
         });
         let rest = format!(
@@ -82,21 +82,23 @@ impl FindingKind for Fairness {
 
 impl Fairness {
     fn new(context: &Context<'_>, table: &Table, row: &Row) -> Option<Self> {
-        let indices =
-            context.sibling(table, is_fairness).filter(|of| !of.metric.lower_is_better)?;
+        let indices = context
+            .sibling(table, is_fairness)
+            .filter(|fairness| !fairness.metric.lower_is_better)?;
         let indices = indices.row(&row.subject)?.cells.iter().flatten();
         let (worst, of_best) = indices
             .filter(|index| index.median.high < INDEX_FAIR_MIN)
             .filter_map(|index| Some((index, share_of_best(table, row, index.point)?)))
             .filter(|(_, of_best)| of_best * FAST_FACTOR_MAX >= 1.0)
             .min_by(|a, b| a.0.median.value.total_cmp(&b.0.median.value))?;
-        let waits = context.sibling(table, is_longest_wait);
-        let longest = waits.and_then(|waits| Some(waits.row(&row.subject)?.at(worst.point)?.max));
+        let waits = context.sibling(table, is_max_wait);
+        let max_wait_ns =
+            waits.and_then(|waits| Some(waits.row(&row.subject)?.at(worst.point)?.max));
         Some(Self {
             point: worst.point,
             of_best,
             index: worst.median,
-            longest_wait_ns: longest.filter(|wait| *wait >= WAIT_NS_MIN),
+            max_wait_ns: max_wait_ns.filter(|wait| *wait >= WAIT_NS_MIN),
         })
     }
 }

@@ -18,11 +18,11 @@ impl FindingKind for Growth {
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
             let growth = row.growth.clone()?;
-            // An undecided cost says nothing more beside a rate.
+            // An undecided cost adds nothing to a rate.
             let companion = growth.class != Class::Undecided
                 && context
                     .workload(table)
-                    .is_some_and(|of| of.also_growth.contains(&table.metric.name));
+                    .is_some_and(|workload| workload.also_growth.contains(&table.metric.name));
             Some(Finding::about_row(table, row, growth).with_headline(table.headline || companion))
         };
         context.rows().filter_map(finding).collect()

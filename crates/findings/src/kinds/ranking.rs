@@ -90,7 +90,7 @@ fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) ->
     let mut parts = group_labels(&first, names);
     parts.push(text(match first.as_slice() {
         [_] => format!(" leads with {level}"),
-        _ => format!(" can't be told apart ({level})"),
+        _ => format!(" can't be distinguished ({level})"),
     }));
     for (index, group) in groups(behind).iter().enumerate() {
         parts.push(text("; "));

@@ -3,7 +3,7 @@
 use super::FindingKind;
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{counted, interval, place, significant};
+use crate::format::{counted, interval, position, significant};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
@@ -48,12 +48,13 @@ impl FindingKind for Scaling {
     /// `byte follows the Universal Scalability Law: contention 0.034 (95 % 0.030 to 0.040), crosstalk 0.0021
     /// (95 % 0.0018 to 0.0024), peak at 21 threads (95 % 19 to 25).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let with_ci =
-            |of: Estimate| format!("{}{}", significant(of.value), interval(of, significant));
+        let with_ci = |figure: Estimate| {
+            format!("{}{}", significant(figure.value), interval(figure, significant))
+        };
         let peak = match self.law.peak {
             Some(peak) => {
-                let at = counted(&place(peak.value), names.axis());
-                format!("peak at {at}{}", interval(peak, place))
+                let at = counted(&position(peak.value), names.axis());
+                format!("peak at {at}{}", interval(peak, position))
             }
             None => "no peak in reach".to_owned(),
         };

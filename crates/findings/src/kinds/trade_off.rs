@@ -49,7 +49,7 @@ impl FindingKind for TradeOff {
         stake(self.rate_to.value)
     }
 
-    /// `ticket-block beside ticket: ×0.97 at 1 thread per CPU (95 % 0.95 to 0.99), ×480 at 16 (95 % 200 to
+    /// `ticket-block against ticket: ×0.97 at 1 thread per CPU (95 % 0.95 to 0.99), ×480 at 16 (95 % 200 to
     /// 900); CPU per acquisition ×1.02 and ÷350.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let [first, second] = names.subjects() else { return Sentence::default() };
@@ -67,7 +67,7 @@ impl FindingKind for TradeOff {
             change_ci(self.rate_to),
             cpu.unwrap_or_default()
         );
-        Sentence::new([names.label(second), text(" beside "), names.label(first), text(rest)])
+        Sentence::new([names.label(second), text(" against "), names.label(first), text(rest)])
     }
 
     fn tag(&self) -> Tag {
@@ -97,8 +97,8 @@ impl TradeOff {
         let (rate_from, rate_to) = (rate(from)?, rate(to)?);
         let cpu_table = context.sibling(table, is_cpu);
         let cpu = |point| {
-            let of = |row: &Row| Some(cpu_table?.row(&row.subject)?.at(point)?.median.value);
-            let ratio = of(second)? / of(first)?;
+            let cost = |row: &Row| Some(cpu_table?.row(&row.subject)?.at(point)?.median.value);
+            let ratio = cost(second)? / cost(first)?;
             (ratio.is_finite() && ratio > 0.0).then_some(ratio)
         };
         Some(Self { from, to, rate_from, rate_to, cpu: cpu(from).zip(cpu(to)) })
@@ -110,11 +110,14 @@ fn change(ratio: f64) -> String {
     if ratio < SHARE_MIN { divided(ratio) } else { factor(ratio) }
 }
 
-fn change_ci(of: Estimate) -> String {
-    if of.low.is_nan() || of.low >= of.high || !of.high.is_finite() {
+fn change_ci(estimate: Estimate) -> String {
+    if estimate.low.is_nan() || estimate.low >= estimate.high || !estimate.high.is_finite() {
         return String::new();
     }
-    let (low, high) =
-        if of.value < SHARE_MIN { (1.0 / of.high, 1.0 / of.low) } else { (of.low, of.high) };
+    let (low, high) = if estimate.value < SHARE_MIN {
+        (1.0 / estimate.high, 1.0 / estimate.low)
+    } else {
+        (estimate.low, estimate.high)
+    };
     format!(" (95 % {} to {})", significant(low), significant(high))
 }

@@ -211,13 +211,13 @@ impl<'a> Wording<'a> {
             if halved.vague {
                 return format!(
                     "halved somewhere from {} to {}",
-                    format::place(low),
-                    format::place(high)
+                    format::position(low),
+                    format::position(high)
                 );
             }
-            let at = format::place(value);
+            let at = format::position(value);
             return if low < high {
-                format!("halved at {at}{}", interval(halved.at, format::place))
+                format!("halved at {at}{}", interval(halved.at, format::position))
             } else {
                 let (after, before) = (count(halved.after), count(halved.before));
                 format!("halved at {at}, between {after} and {before} (no interval)")
@@ -228,7 +228,7 @@ impl<'a> Wording<'a> {
         if halved.vague {
             return format!("halved between {} and {} {axis} {word}", times(low), times(high));
         }
-        let at = counted(&format::place(value), axis);
+        let at = counted(&format::position(value), axis);
         if low < high {
             let (low, high) = (times(low), times(high));
             return format!("halved at {at} ({} {word}, 95 % {low} to {high})", times(value));

@@ -29,8 +29,8 @@ impl FindingKind for Unfinished {
             let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
             let is_finding =
                 multiples || context.workload(table).is_some_and(|workload| workload.averages);
-            let found = is_finding && !row.unfinished.is_empty();
-            found.then(|| Finding::about_row(table, row, Self::new(row)))
+            let is_shown = is_finding && !row.unfinished.is_empty();
+            is_shown.then(|| Finding::about_row(table, row, Self::new(row)))
         };
         // The other metrics of the same cells did not finish either.
         context.headline_rows().filter_map(of_row).collect()

@@ -181,7 +181,7 @@ fn more_is_above_and_what_is_alike_is_said_to_be() {
         &knee,
         &format!("--csv {KERNBENCH} --x load --y sleeps --by lock --sd sleeps_sd --n 5"),
     );
-    let alike = "byte can't be told from ticket at half (-j 3): 0.1 % below it, 95 % ";
+    let alike = "byte can't be distinguished from ticket at half (-j 3): 0.1 % below it, 95 % ";
     assert!(text.contains(alike), "{text}");
 }
 

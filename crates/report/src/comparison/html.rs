@@ -102,7 +102,7 @@ fn verdicts(comparison: &Comparison) -> Markup {
             ul.verdicts {
                 @for (what, counts) in counts {
                     li {
-                        span.of { (count(counts.total() as u64)) " " (what) ": " }
+                        span.total { (count(counts.total() as u64)) " " (what) ": " }
                         @for (verdict, number) in counts.each() {
                             @let none = if number == 0 { " none" } else { "" };
                             span class={ "tag " (class(verdict)) (none) } {
@@ -244,7 +244,7 @@ fn strip(ratio: &Ratio, margin: f64, reach: f64) -> Markup {
             svg class={ "span " (class(ratio.verdict)) } width=(STRIP_WIDTH) height=(STRIP_HEIGHT)
                 viewBox={ "0 0 " (STRIP_WIDTH) " " (STRIP_HEIGHT) } aria-hidden="true" {
                 rect.band x=(short(low)) y="0" width=(short(high - low)) height=(STRIP_HEIGHT) {}
-                line.one x1=(x(1.0)) x2=(x(1.0)) y1="0" y2=(STRIP_HEIGHT) {}
+                line.unity x1=(x(1.0)) x2=(x(1.0)) y1="0" y2=(STRIP_HEIGHT) {}
                 line.bar x1=(short(x(ratio.ratio.low))) x2=(short(x(ratio.ratio.high)))
                     y1=(middle) y2=(middle) {}
                 circle cx=(short(x(ratio.ratio.value))) cy=(middle) r="3.5" {}

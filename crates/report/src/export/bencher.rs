@@ -48,8 +48,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The slug of a measure: `latency`, `tokens-per-second`, `percent`. Where the direction is not what the
-/// unit suggests, it is told.
+/// The slug of a measure: `latency`, `tokens-per-second`, `percent`. It names the direction where
+/// the unit suggests the opposite.
 fn measure(metric: &MetricInfo) -> String {
     let MetricInfo { name, unit, lower_is_better, .. } = metric;
     if unit == "ns" && *lower_is_better {

@@ -46,7 +46,7 @@ type Out<'a> = Writer<&'a mut dyn Write>;
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    let columns = Columns::of(material.run);
+    let columns = Columns::new(material.run);
     match material.what {
         Some(What::Medians) => medians(material, &columns, &mut out)?,
         _ => samples(material.run, &columns, &mut out)?,
@@ -61,7 +61,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(run: &'a Run) -> Self {
+    fn new(run: &'a Run) -> Self {
         let keys = run.plan.cells.iter().chain(run.cells.iter().map(|cell| &cell.key));
         let names: BTreeSet<&str> =
             keys.flat_map(|key| key.parameters.keys().map(String::as_str)).collect();
@@ -72,7 +72,7 @@ impl<'a> Columns<'a> {
     fn header(&self, rest: &[&str]) -> ByteRecord {
         let fixed = || LEFT.iter().chain(&OF_METRIC).chain(rest).copied();
         let parameters = self.parameters.iter().map(|name| {
-            if fixed().any(|other| other == *name) {
+            if fixed().any(|column| column == *name) {
                 format!("parameter_{name}")
             } else {
                 (*name).to_owned()
@@ -88,12 +88,13 @@ impl<'a> Columns<'a> {
         &self,
         workload: &str,
         subject: &str,
-        held: &Parameters,
+        parameters: &Parameters,
         metric: (&str, &str),
     ) -> Line {
         let mut record = ByteRecord::from(vec![self.run.summary.id.as_str(), workload, subject]);
         for name in &self.parameters {
-            record.push_field(held.get(*name).map(Value::text).unwrap_or_default().as_bytes());
+            record
+                .push_field(parameters.get(*name).map(Value::text).unwrap_or_default().as_bytes());
         }
         record.push_field(metric.0.as_bytes());
         record.push_field(metric.1.as_bytes());
@@ -126,11 +127,11 @@ impl Line {
     }
 }
 
-/// The error of the file itself, so that a reader who has gone is known as one.
+/// The error of the file itself: a closed pipe stays a closed pipe.
 fn plain(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("{other:?}")),
+        kind => io::Error::new(io::ErrorKind::InvalidData, format!("{kind:?}")),
     }
 }
 
@@ -153,7 +154,8 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
         }
         if let Some(missing) = missing(cell) {
             let headline = workload.and_then(|info| info.metrics.first());
-            let metric = headline.map_or(("", ""), |of| (of.name.as_str(), of.unit.as_str()));
+            let metric =
+                headline.map_or(("", ""), |metric| (metric.name.as_str(), metric.unit.as_str()));
             let mut line = line(metric);
             line.push(key.round);
             line.push(key.point);
@@ -172,14 +174,14 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
         for row in &table.rows {
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
             let mut line = columns.series(&table.workload, &row.subject, &table.parameters, metric);
-            for (place, cell) in row.cells.iter().enumerate() {
+            for (column, cell) in row.cells.iter().enumerate() {
                 line.begin();
-                line.push(table.points[place]);
+                line.push(table.points[column]);
                 match cell {
                     Some(at) => figures(&mut line, at),
                     None => (2..OF_POINT.len()).for_each(|_| line.push("")),
                 }
-                line.push(why(table, row, place));
+                line.push(why(table, row, column));
                 line.end(out)?;
             }
         }
@@ -203,14 +205,17 @@ fn figures(line: &mut Line, at: &PointSummary) {
 }
 
 /// Why a row has no figure at a point; nothing where it has one.
-fn why(table: &Table, row: &Row, place: usize) -> String {
-    if row.cells[place].is_some() {
+fn why(table: &Table, row: &Row, column: usize) -> String {
+    if row.cells[column].is_some() {
         return String::new();
     }
     if let Some(reason) = &row.unavailable {
         return format!("unavailable: {}", one_line(reason));
     }
-    let point = table.points[place];
-    let known = row.missing.iter().find(|(missing, _)| *missing == point);
-    known.map_or_else(|| "no figure".to_owned(), |(_, gap)| printable::one_line(&gap.to_string()))
+    let point = table.points[column];
+    let gap_reason = row.missing.iter().find(|(missing, _)| *missing == point);
+    gap_reason.map_or_else(
+        || "no figure".to_owned(),
+        |(_, reason)| printable::one_line(&reason.to_string()),
+    )
 }

@@ -70,7 +70,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
                 range: format!("95 %: {} to {}", at.median.low, at.median.high),
-                extra: told(at, &extra),
+                extra: extra_text(at, &extra),
             }));
         }
     }
@@ -78,6 +78,6 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-fn told(at: &PointSummary, run: &str) -> String {
+fn extra_text(at: &PointSummary, run: &str) -> String {
     format!("{} samples in {} rounds\n{run}", at.samples, at.rounds)
 }

@@ -1,8 +1,8 @@
 //! JSON lines: one object for each figure of each cell, with all its samples.
 //!
-//! Every line has the same keys, so that a program that makes a table of them (`DuckDB`, pandas) finds
-//! one; the samples stay together, since they share all that is said of their cell, and each of these
-//! programs unfolds a list in a word. A cell without figures has a line of its own.
+//! Every line has the same keys, so that programs (`DuckDB`, pandas) can make a table of them. The samples
+//! stay together as a list, because they share all keys of their cell; these programs unfold a list with one
+//! function. A cell without figures has a line of its own.
 
 use super::material::{Format, Material, in_order, missing, unit};
 use record::{Cell, Metric, Parameters, Usage};
@@ -51,12 +51,11 @@ fn check(material: &Material) -> Result<(), String> {
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     for (workload, cell) in in_order(material.run) {
-        let of = |metric| unit(workload, metric);
         if cell.metrics.is_empty() {
             put(&line(material, cell, None, None), out)?;
         }
         for metric in &cell.metrics {
-            put(&line(material, cell, Some(metric), Some(of(&metric.name))), out)?;
+            put(&line(material, cell, Some(metric), Some(unit(workload, &metric.name))), out)?;
         }
     }
     Ok(())
@@ -77,16 +76,16 @@ fn line<'a>(
         point: key.point,
         round: key.round,
         sequence: cell.sequence,
-        metric: metric.map(|of| of.name.as_str()),
+        metric: metric.map(|info| info.name.as_str()),
         unit,
         missing: missing(cell),
-        operations: metric.map_or(0, |of| of.operations),
+        operations: metric.map_or(0, |info| info.operations),
         elapsed_ns: cell.elapsed_ns,
-        usage: metric.map_or(cell.usage, |of| of.usage),
+        usage: metric.map_or(cell.usage, |info| info.usage),
         facts: &cell.facts,
-        samples: metric.map_or(&[], |of| &of.samples),
-        positions: metric.map_or(&[], |of| &of.positions),
-        histogram: metric.map(|of| of.histogram.as_str()).filter(|text| !text.is_empty()),
+        samples: metric.map_or(&[], |info| &info.samples),
+        positions: metric.map_or(&[], |info| &info.positions),
+        histogram: metric.map(|info| info.histogram.as_str()).filter(|text| !text.is_empty()),
     }
 }
 

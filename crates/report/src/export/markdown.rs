@@ -1,7 +1,7 @@
-//! Markdown as GitHub reads it: what one pastes into an issue.
+//! Markdown as GitHub reads it, to paste into an issue.
 //!
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
-//! folded away, so that nothing is left out and nothing is in the way.
+//! folded away, so that nothing is left out.
 
 use super::material::{Format, Material, caveats, identity, machine_and_clock};
 use crate::text;
@@ -39,7 +39,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     for table in text::tables::shown(analysis).filter(|table| table.headline) {
         self::table(out, run, table)?;
     }
-    let (headline, others): (Vec<&Finding>, Vec<&Finding>) =
+    let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
         conclusions.findings.iter().partition(|finding| finding.headline);
     findings(out, "Findings", (run, analysis), &headline)?;
     let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
@@ -60,15 +60,15 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         self::table(out, run, table)?;
         waits(out, table)?;
     }
-    findings(out, "Their findings", (run, analysis), &others)?;
+    findings(out, "Their findings", (run, analysis), &secondary)?;
     writeln!(out, "\n</details>")
 }
 
 fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
     let unit = text::metrics::unit(table);
-    let held = text::parameters::with_axis(run, &table.workload, &table.parameters);
+    let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
     let title =
-        [table.workload.clone(), held, text::metrics::measure_and_rounds(run, table, &unit)]
+        [table.workload.clone(), parameters, text::metrics::measure_and_rounds(run, table, &unit)]
             .join(" · ");
     writeln!(out, "\n### {}\n", escaped(&title))?;
     if table.points_down || table.points.len() > POINTS_ACROSS_MAX {
@@ -80,46 +80,45 @@ fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
 }
 
 /// Means with their deviations: metrics down, subjects across.
-fn averages(out: &mut dyn Write, of: &Averages) -> io::Result<()> {
-    writeln!(out, "\n### {} · {}\n", escaped(&averages::title(of)), averages::measure(of))?;
-    let heads = averages::shown(of).map(|(_, column)| escaped(&averages::head(column)));
+fn averages(out: &mut dyn Write, table: &Averages) -> io::Result<()> {
+    writeln!(out, "\n### {} · {}\n", escaped(&averages::title(table)), averages::measure(table))?;
+    let heads = averages::shown(table).map(|(_, column)| escaped(&averages::head(column)));
     row(out, [String::new()].into_iter().chain(heads))?;
-    rule(out, averages::shown(of).count(), false)?;
-    for (place, line) in of.rows.iter().enumerate() {
+    rule(out, averages::shown(table).count(), false)?;
+    for (index, line) in table.rows.iter().enumerate() {
         let unit = averages::unit(line);
-        let cells = averages::shown(of).map(|(at, column)| {
+        let cells = averages::shown(table).map(|(at, column)| {
             let average = line.figures.get(at).and_then(Option::as_ref);
-            let came_to = averages::came_to(column).filter(|_| place == 0);
-            let none = || came_to.unwrap_or_else(|| NO_FIGURE.to_owned());
-            average.map_or_else(none, |average| averages::told(line, average, &unit))
+            let outcome = averages::outcome(column).filter(|_| index == 0);
+            let none = || outcome.unwrap_or_else(|| NO_FIGURE.to_owned());
+            average.map_or_else(none, |average| averages::text(line, average, &unit))
         });
         let label = escaped(&averages::label(line, &unit));
         row(out, [label].into_iter().chain(cells))?;
     }
     writeln!(out)?;
-    averages::beneath(of).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
+    averages::notes(table).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
 }
 
 /// How single operations are distributed, a table for each point.
 fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
-    for (point, told) in text::distributions::points(table) {
-        writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&told))?;
+    for (point, label) in text::distributions::points(table) {
+        writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&label))?;
         let heads = text::distributions::QUANTILES.map(str::to_owned);
         row(out, ["subject".to_owned()].into_iter().chain(heads))?;
         rule(out, text::distributions::QUANTILES.len(), false)?;
-        for of in table.distributions.iter().filter(|of| of.point == point) {
-            let figures = text::distributions::quantiles(&table.metric, of);
-            row(out, [escaped(&of.label)].into_iter().chain(figures))?;
+        for distribution in table.distributions.iter().filter(|entry| entry.point == point) {
+            let figures = text::distributions::quantiles(&table.metric, distribution);
+            row(out, [escaped(&distribution.label)].into_iter().chain(figures))?;
         }
     }
     Ok(())
 }
 
-/// A point with what it is as a multiple, where its table tells them so: `4 (2 per CPU)`.
+/// A point, with its multiple in a table with multiples: `4 (2 per CPU)`.
 fn point(table: &Table, point: u64) -> String {
-    let multiple =
-        text::parameters::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
-    escaped(&format!("{}{}", count(point), multiple.unwrap_or_default()))
+    let multiple = text::parameters::multiple_suffix(table, point as f64);
+    escaped(&format!("{}{multiple}", count(point)))
 }
 
 /// Subjects down, points across.
@@ -129,10 +128,10 @@ fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     let head = grows.then(|| "growth".to_owned());
     row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
     rule(out, table.points.len(), grows)?;
-    for of in text::tables::rows(table) {
-        let cells = (0..of.cells.len()).map(|column| cell(table, of, column, unit));
-        let order = grows.then(|| growth(of));
-        row(out, [escaped(&of.label)].into_iter().chain(cells).chain(order))?;
+    for series in text::tables::rows(table) {
+        let cells = (0..series.cells.len()).map(|column| cell(table, series, column, unit));
+        let order = grows.then(|| growth(series));
+        row(out, [escaped(&series.label)].into_iter().chain(cells).chain(order))?;
     }
     Ok(())
 }
@@ -196,25 +195,24 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
 }
 
 fn growth(row: &Row) -> String {
-    let said = Verdict::new(row).map(|verdict| format!("{} {}", verdict.word, verdict.by));
-    said.unwrap_or_default()
+    Verdict::new(row).map(|verdict| format!("{} {}", verdict.word, verdict.by)).unwrap_or_default()
 }
 
-/// What has to be known to read the table: marks, notes, and why figures are missing.
+/// What the marks mean, the notes, and why figures are missing.
 fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     let marks = text::leads::legend(table, sign);
     let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let known = intervals.into_iter().any(|at| at.median.low < at.median.high);
-    let interval = known.then(|| "in brackets: the 95 % interval of the median".to_owned());
+    let has_interval = intervals.into_iter().any(|at| at.median.low < at.median.high);
+    let interval = has_interval.then(|| "in brackets: the 95 % interval of the median".to_owned());
     let shared = text::notes::shared_notes(table).into_iter();
     let reasons = text::tables::rows(table).flat_map(|row| {
         text::notes::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))
     });
-    let absent = text::notes::unavailable(table)
+    let unavailable = text::notes::unavailable(table)
         .into_iter()
         .map(|(reason, labels)| format!("{}: unavailable: {reason}", format::list(&labels)));
     let lines: Vec<String> =
-        marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(absent).collect();
+        marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(unavailable).collect();
     if lines.is_empty() {
         return Ok(());
     }
@@ -229,9 +227,9 @@ fn findings(
     (run, analysis): (&Run, &Analysis),
     findings: &[&Finding],
 ) -> io::Result<()> {
-    let place = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
+    let scope = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
     let parts: Vec<&[&Finding]> =
-        findings.chunk_by(|one, other| place(one) == place(other)).collect();
+        findings.chunk_by(|first, second| scope(first) == scope(second)).collect();
     for (number, part) in parts.iter().enumerate() {
         if number == 0 {
             writeln!(out, "\n### {title}")?;
@@ -260,16 +258,16 @@ fn list(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
 pub(crate) fn escaped(text: &str) -> String {
     let line = one_line(text);
     let letters: Vec<char> = line.chars().collect();
-    let inside = |place: usize| {
+    let is_inside_word = |index: usize| {
         let is_letter = |at: Option<usize>| {
             at.and_then(|at| letters.get(at)).is_some_and(|c| c.is_alphanumeric())
         };
-        is_letter(place.checked_sub(1)) && is_letter(Some(place + 1))
+        is_letter(index.checked_sub(1)) && is_letter(Some(index + 1))
     };
     let mut out = String::with_capacity(line.len());
-    for (place, &c) in letters.iter().enumerate() {
+    for (index, &c) in letters.iter().enumerate() {
         // An underscore within a word is no emphasis: io_uring stays as it is.
-        let escape = "\\|*`[]<>&#~".contains(c) || (c == '_' && !inside(place));
+        let escape = "\\|*`[]<>&#~".contains(c) || (c == '_' && !is_inside_word(index));
         if escape {
             out.push('\\');
         }
@@ -278,7 +276,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Text between backticks, of which it may have some itself.
+/// Text between backticks, which it may contain.
 pub(crate) fn code(text: &str) -> String {
     let line = one_line(text);
     let runs = line.split(|c| c != '`').map(str::len);

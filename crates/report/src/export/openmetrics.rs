@@ -1,8 +1,8 @@
 //! The text of `OpenMetrics` 1.0, which Prometheus reads as its own: for its textfile collector.
 //!
 //! A metric of a workload is a summary, its quantiles those of all samples at a point; the two ends
-//! of the median's interval are gauges beside it. Where the record keeps every single operation, these have
-//! a summary of their own; where a workload is told in averages, mean and deviation are gauges. Times are
+//! of the median's interval are further gauges. Where the record keeps every single operation, these have
+//! a summary of their own; where a workload has averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
 use super::material::{Format, Material, measured};
@@ -44,8 +44,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         for row in rows {
             series(&mut families, run, table, row);
         }
-        for of in &table.distributions {
-            single(&mut families, run, table, of);
+        for distribution in &table.distributions {
+            single(&mut families, run, table, distribution);
         }
     }
     for averages in &analysis.averages {
@@ -68,7 +68,7 @@ fn about(families: &mut Families, run: &Run) {
     let failed =
         run.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Failed { .. })).count();
     let machine = machine::name(run);
-    let told = [
+    let labels_of_run = [
         ("run", summary.id.as_str()),
         ("started", &summary.started),
         ("state", summary.state.name()),
@@ -76,9 +76,9 @@ fn about(families: &mut Families, run: &Run) {
         ("machine", &machine),
         ("clock", &run.clock.source),
     ];
-    let info = gauge("The run that these figures are of; always 1.");
+    let info = gauge("The run of these figures; always 1.");
     let family = families.entry("knee_run".to_owned()).or_insert(info);
-    family.lines.push(format!("knee_run{} 1", labels(&told)));
+    family.lines.push(format!("knee_run{} 1", labels(&labels_of_run)));
     let help = "Cells of the run: planned, ended, and of these failed, whose figures do not count.";
     let family = families.entry("knee_run_cells".to_owned()).or_insert(gauge(help));
     let counts = [
@@ -109,7 +109,7 @@ fn base(unit: &str) -> (String, f64) {
     }
 }
 
-/// The name of a family: the metric, what of it, and the unit, which is not said twice.
+/// The name of a family: the metric, the statistic, and the unit, once.
 fn full(workload: &str, metric: &MetricInfo, what: &str) -> String {
     let (unit, _) = base(&metric.unit);
     let mut full = format!("knee_{}_{}", name(workload), name(&metric.name));
@@ -145,8 +145,8 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
         let family = Family { kind, unit, help, lines: Vec::new() };
         let family = families.entry(name.clone()).or_insert(family);
         for at in row.cells.iter().flatten() {
-            let place = (row.subject.as_str(), at.point);
-            let labels = of_point(run, &table.workload, &table.parameters, place);
+            let series = (row.subject.as_str(), at.point);
+            let labels = point_labels(run, &table.workload, &table.parameters, series);
             match what {
                 "median_low" => gauge_line(family, &name, &labels, at.median.low / per),
                 "median_high" => gauge_line(family, &name, &labels, at.median.high / per),
@@ -159,7 +159,7 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
 }
 
 /// How the single operations of a subject at a point are distributed.
-fn single(families: &mut Families, run: &Run, table: &Table, of: &Distribution) {
+fn single(families: &mut Families, run: &Run, table: &Table, distribution: &Distribution) {
     let (unit, per) = base(&table.metric.unit);
     let name = full(&table.workload, &table.metric, "single");
     let help = format!(
@@ -168,16 +168,21 @@ fn single(families: &mut Families, run: &Run, table: &Table, of: &Distribution) 
     );
     let family = Family { kind: "summary", unit, help, lines: Vec::new() };
     let family = families.entry(name.clone()).or_insert(family);
-    let labels = of_point(run, &table.workload, &table.parameters, (&of.subject, of.point));
+    let labels = point_labels(
+        run,
+        &table.workload,
+        &table.parameters,
+        (&distribution.subject, distribution.point),
+    );
     let quantiles = [
-        ("0.0", of.min),
-        ("0.5", of.p50),
-        ("0.9", of.p90),
-        ("0.99", of.p99),
-        ("0.999", of.p99_9),
-        ("1.0", of.max),
+        ("0.0", distribution.min),
+        ("0.5", distribution.p50),
+        ("0.9", distribution.p90),
+        ("0.99", distribution.p99),
+        ("0.999", distribution.p99_9),
+        ("1.0", distribution.max),
     ];
-    summary_lines(family, &name, &labels, (&quantiles, of.count), per);
+    summary_lines(family, &name, &labels, (&quantiles, distribution.count), per);
 }
 
 /// Means with their deviations.
@@ -187,13 +192,13 @@ fn means(families: &mut Families, run: &Run, averages: &Averages) {
         let about = about_metric(&row.metric, &averages.workload, &averages.axis);
         for (column, average) in averages.columns.iter().zip(&row.figures) {
             let Some(average) = average else { continue };
-            let place = (column.subject.as_str(), averages.point);
-            let labels = of_point(run, &averages.workload, &averages.parameters, place);
-            let told = [
+            let series = (column.subject.as_str(), averages.point);
+            let labels = point_labels(run, &averages.workload, &averages.parameters, series);
+            let statistics = [
                 ("mean", "arithmetic mean of all runs", Some(average.mean)),
                 ("deviation", "standard deviation of all runs", average.deviation),
             ];
-            for (what, help, value) in told {
+            for (what, help, value) in statistics {
                 let Some(value) = value else { continue };
                 let name = full(&averages.workload, &row.metric, what);
                 let help = format!("{about}: {help}.");
@@ -207,7 +212,7 @@ fn means(families: &mut Families, run: &Run, averages: &Averages) {
 
 type Labels = Vec<(String, String)>;
 
-fn of_point(
+fn point_labels(
     run: &Run,
     workload: &str,
     parameters: &Parameters,
@@ -223,7 +228,7 @@ fn of_point(
         own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     for (parameter, value) in parameters {
         let mut name = name(parameter);
-        while OWN.contains(&name.as_str()) || labels.iter().any(|(known, _)| *known == name) {
+        while OWN.contains(&name.as_str()) || labels.iter().any(|(existing, _)| *existing == name) {
             name.insert_str(0, "parameter_");
         }
         labels.push((name, value.to_string()));
@@ -231,8 +236,8 @@ fn of_point(
     labels
 }
 
-fn gauge_line(family: &mut Family, name: &str, of: &Labels, value: f64) {
-    family.lines.push(format!("{name}{} {}", labels(of), number(value)));
+fn gauge_line(family: &mut Family, name: &str, labels_of_line: &Labels, value: f64) {
+    family.lines.push(format!("{name}{} {}", labels(labels_of_line), number(value)));
 }
 
 fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
@@ -251,18 +256,22 @@ fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
 fn summary_lines(
     family: &mut Family,
     name: &str,
-    of: &Labels,
+    labels_of_line: &Labels,
     (quantiles, count): (&[(&str, f64)], u64),
     per: f64,
 ) {
     for &(quantile, value) in quantiles {
         // A call that took less than the clock's cost, which is taken off, may be below zero, and no
         // quantile may.
-        let mut of = of.clone();
-        of.push(("quantile".to_owned(), quantile.to_owned()));
-        family.lines.push(format!("{name}{} {}", labels(&of), number((value / per).max(0.0))));
+        let mut labels_of_line = labels_of_line.clone();
+        labels_of_line.push(("quantile".to_owned(), quantile.to_owned()));
+        family.lines.push(format!(
+            "{name}{} {}",
+            labels(&labels_of_line),
+            number((value / per).max(0.0))
+        ));
     }
-    family.lines.push(format!("{name}_count{} {}", labels(of), count));
+    family.lines.push(format!("{name}_count{} {}", labels(labels_of_line), count));
 }
 
 /// `text` as a name of a metric, a unit or a label may be: letters, digits and single underscores.

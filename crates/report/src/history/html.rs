@@ -123,18 +123,18 @@ fn section(history: &History, group: &Group, index: usize) -> Markup {
     let (changed, same): (Vec<&Line>, Vec<&Line>) =
         group.lines.iter().partition(|line| line.has_changed());
     let id = format!("lines-{index}");
-    let others = if changed.is_empty() { "lines" } else { "other lines" };
+    let lines = if changed.is_empty() { "lines" } else { "further lines" };
     html! {
         section aria-labelledby=(id) {
             h2 #(id) { (group.metric.name) }
             p { (group.title(history)) }
             @if !changed.is_empty() {
-                div.courses { @for line in &changed { (panel(history, line, &unit)) } }
+                div.timelines { @for line in &changed { (panel(history, line, &unit)) } }
             }
             @if !same.is_empty() {
                 details open[changed.is_empty() && same.len() <= 12] {
-                    summary { "The " (count(same.len() as u64)) " " (others) ", which did not change" }
-                    div.courses { @for line in &same { (panel(history, line, &unit)) } }
+                    summary { "The " (count(same.len() as u64)) " " (lines) ", which did not change" }
+                    div.timelines { @for line in &same { (panel(history, line, &unit)) } }
                 }
             }
         }
@@ -150,9 +150,9 @@ struct Scale {
 
 impl Scale {
     /// From the lowest end of an interval to the highest, by logarithms where there are any.
-    fn of(history: &History, line: &Line) -> Self {
-        let known = line.figures.iter().map(|(_, figure)| figure);
-        let ends = known.flat_map(|figure| [figure.low, figure.value, figure.high]);
+    fn new(history: &History, line: &Line) -> Self {
+        let figures = line.figures.iter().map(|(_, figure)| figure);
+        let ends = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
         let logs: Vec<f64> = ends.filter(|end| *end > 0.0).map(f64::ln).collect();
         let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
         let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -179,11 +179,11 @@ impl Scale {
 }
 
 fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
-    let scale = Scale::of(history, line);
+    let scale = Scale::new(history, line);
     let name = format!("{} at {} {}", line.label, count(line.point), line.axis);
     let figures = line.figures.len();
     html! {
-        figure.course {
+        figure.timeline {
             figcaption { strong { (line.label) } " at " (count(line.point)) " " (line.axis) }
             svg role="img" aria-label={ (name) ": " (summary(history, line, unit)) } width="100%"
                 height=(HEIGHT) tabindex="0" {
@@ -194,11 +194,11 @@ fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
                 }
             }
             p.ends {
-                span { (unit.with_symbol(line.figures.first().map_or(f64::NAN, |of| of.1.value))) }
+                span { (unit.with_symbol(line.figures.first().map_or(f64::NAN, |(_, figure)| figure.value))) }
                 span { (quantity(figures as u64, "run")) }
-                span { (unit.with_symbol(line.figures.last().map_or(f64::NAN, |of| of.1.value))) }
+                span { (unit.with_symbol(line.figures.last().map_or(f64::NAN, |(_, figure)| figure.value))) }
             }
-            p.said aria-live="polite" { (summary(history, line, unit)) }
+            p.summary aria-live="polite" { (summary(history, line, unit)) }
         }
     }
 }
@@ -208,7 +208,7 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
     if let Some(drift) = line.drift {
         return format!("bit by bit {} ({})", factor(drift.value), interval(drift));
     }
-    let of = |shift: &Shift| {
+    let shift_text = |shift: &Shift| {
         format!(
             "{} → {} with run {}, {} ({})",
             unit.figure(shift.before),
@@ -218,7 +218,7 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
             interval(shift.factor)
         )
     };
-    let all: Vec<String> = line.shifts.iter().map(of).collect();
+    let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
     match line.visible {
         _ if !all.is_empty() => all.join("; "),
         Some(visible) => {
@@ -229,8 +229,8 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
     }
 }
 
-fn interval(of: Estimate) -> String {
-    format!("95 % {} to {}", significant(of.low), significant(of.high))
+fn interval(estimate: Estimate) -> String {
+    format!("95 % {} to {}", significant(estimate.low), significant(estimate.high))
 }
 
 /// A bar from the first run of each level to its last; or a line, where it came bit by bit.
@@ -285,17 +285,17 @@ fn mark(history: &History, shift: &Shift, scale: &Scale) -> Markup {
 
 fn dot(
     run: &RunSummary,
-    place: usize,
+    run_index: usize,
     figure: &Estimate,
     line: &Line,
     scale: &Scale,
     unit: &Unit,
 ) -> Markup {
-    let at = scale.across(place as f64);
-    let class = if line.apart.contains(&place) { "run apart" } else { "run" };
+    let at = scale.across(run_index as f64);
+    let class = if line.apart.contains(&run_index) { "run apart" } else { "run" };
     let (low, high) = (unit.figure(figure.low), unit.figure(figure.high));
     html! {
-        g class=(class) data-run=(place) {
+        g class=(class) data-run=(run_index) {
             line x1=(at) x2=(at) y1=(scale.down(figure.low)) y2=(scale.down(figure.high)) {}
             circle cx=(at) cy=(scale.down(figure.value)) r="3" {}
             title {

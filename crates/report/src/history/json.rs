@@ -9,7 +9,7 @@
 //! | `machine` | facts of the newest run by dotted key |
 //! | `runs` | the runs that are joined, the oldest first, with their labels |
 //! | `left_out` | what is not comparable with the newest run: `what` and `remedy` |
-//! | `margin` | changes of less than this share are not told |
+//! | `margin` | smaller shares of change are left out |
 //! | `judged` | how many lines were judged at once |
 //! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh` |
 //! | `told` | what changed, the newest first: `at`, `last`, `direction`, `lines` with their factors, `differences`, and the `sentence` |

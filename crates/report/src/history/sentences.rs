@@ -37,12 +37,13 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
 
 /// `All 4 subjects became slower with run 12 (kernel 6.18 → 6.19): ×1.12 to ×1.18.`
 pub(crate) fn joint(history: &History, change: &JointChange) -> String {
-    let JointChange { subjects, of, from, to, .. } = *change;
+    let JointChange { subjects, of: total, from, to, .. } = *change;
     let lines = changed_lines(history, &change.lines);
-    let subjects = if subjects == of { format!("All {of}") } else { format!("{subjects} of {of}") };
+    let subjects =
+        if subjects == total { format!("All {total}") } else { format!("{subjects} of {total}") };
     let word = lines.first().map_or("", |(line, by)| direction_word(line, by.value));
-    let known = differences(&change.differences);
-    let known = if known.is_empty() { known } else { format!(" ({known})") };
+    let differences = differences(&change.differences);
+    let facts = if differences.is_empty() { differences } else { format!(" ({differences})") };
     let when = if from == to {
         format!("with {}", run(history, from))
     } else {
@@ -50,7 +51,7 @@ pub(crate) fn joint(history: &History, change: &JointChange) -> String {
     };
     let [low, high] = range(&lines).map(factor);
     let size = if low == high { low } else { format!("{low} to {high}") };
-    format!("{subjects} subjects became {word} {when}{known}: {size}.")
+    format!("{subjects} subjects became {word} {when}{facts}: {size}.")
 }
 
 /// `commit 3701d31 → 9cf01cb and kernel 6.18 → 6.19`.
@@ -59,9 +60,9 @@ pub(crate) fn differences(all: &[Difference]) -> String {
 }
 
 /// `kernel 6.18 → 6.19`.
-pub(crate) fn difference(of: &Difference) -> String {
-    let [base, new] = [&of.base, &of.new].map(|value| value.as_deref().unwrap_or("none"));
-    format!("{} {base} → {new}", of.what)
+pub(crate) fn difference(fact: &Difference) -> String {
+    let [base, new] = [&fact.base, &fact.new].map(|value| value.as_deref().unwrap_or("none"));
+    format!("{} {base} → {new}", fact.what)
 }
 
 /// `is slower since run 12 (2026-11-20, commit 9cf01cb → 1a00bb2)`.
@@ -76,23 +77,24 @@ fn when(history: &History, change: &Change, word: &str) -> String {
         );
     }
     let started = &history.runs[change.at].started;
-    let mut known = vec![started.get(..10).unwrap_or(started).to_owned()];
-    known.extend(change.differences.iter().map(difference));
-    let known = known.join(", ");
+    let mut facts = vec![started.get(..10).unwrap_or(started).to_owned()];
+    facts.extend(change.differences.iter().map(difference));
+    let facts = facts.join(", ");
     match change.last {
-        None => format!("is {word} since {first} ({known})"),
-        Some(last) => format!("was {word} from {first} ({known}) to {}", run(history, last)),
+        None => format!("is {word} since {first} ({facts})"),
+        Some(last) => format!("was {word} from {first} ({facts}) to {}", run(history, last)),
     }
 }
 
 /// `all 4`, `both` or `2 of 3`, of the points of a line's series.
 fn share_of_points(history: &History, line: &Line, changed: usize) -> String {
-    let series = |of: &Line| (of.subject.clone(), of.parameters.clone(), of.metric.name.clone());
-    let of = history.lines.iter().filter(|other| series(other) == series(line)).count();
-    match (changed, of) {
+    let series =
+        |line: &Line| (line.subject.clone(), line.parameters.clone(), line.metric.name.clone());
+    let total = history.lines.iter().filter(|entry| series(entry) == series(line)).count();
+    match (changed, total) {
         (2, 2) => "both".to_owned(),
-        _ if changed == of => format!("all {of}"),
-        _ => format!("{changed} of {of}"),
+        _ if changed == total => format!("all {total}"),
+        _ => format!("{changed} of {total}"),
     }
 }
 

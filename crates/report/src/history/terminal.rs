@@ -9,7 +9,7 @@ use findings::format::{Unit, count, factor, list};
 /// More runs than so many are drawn from the newest back.
 const DRAWN_MAX: usize = 40;
 /// A line that moves by less than this is not drawn as if it moved by much.
-const SPAN_LEAST: f64 = 1.1;
+const SPAN_MIN: f64 = 1.1;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The history as lines that end in a line feed; with [`Detail::All`] every line is drawn.
@@ -39,9 +39,9 @@ pub fn text(history: &History, style: &Style) -> String {
     if history.changes.is_empty() && history.judged > 0 {
         pen.sentence(&mut out, "Nothing changed.");
     }
-    let known = [unchanged(history), too_few(history).map(|said| said + ".")];
-    for said in known.into_iter().flatten() {
-        pen.sentence(&mut out, &said);
+    let sentences = [unchanged(history), too_few(history).map(|text| text + ".")];
+    for sentence in sentences.into_iter().flatten() {
+        pen.sentence(&mut out, &sentence);
     }
     if history.judged > 0 {
         pen.sentence(&mut out, &how_sure(history));
@@ -89,8 +89,8 @@ impl Pen {
             drawing: "over time".to_owned(),
             changes: "changed".to_owned(),
         };
-        let width = |of: fn(&Row) -> &String| {
-            rows.iter().chain([&head]).map(|row| display_width(of(row))).max().unwrap_or(0)
+        let width = |column: fn(&Row) -> &String| {
+            rows.iter().chain([&head]).map(|row| display_width(column(row))).max().unwrap_or(0)
         };
         let widths = [
             width(|row| &row.name),
@@ -119,8 +119,8 @@ impl Pen {
             let head =
                 format!("{name} at {point} {axis}: {first} to {last} in {runs} runs, {changes}");
             self.indented(out, &head);
-            let room = self.width - 2 * INDENT;
-            let skip = drawing.chars().count().saturating_sub(room);
+            let available = self.width - 2 * INDENT;
+            let skip = drawing.chars().count().saturating_sub(available);
             let shown: String = drawing.chars().skip(skip).collect();
             self.line(out, &format!("{:width$}{shown}", "", width = 2 * INDENT));
         }
@@ -139,8 +139,8 @@ fn laid_out(row: &Row, widths: &[usize; 7]) -> String {
 }
 
 fn row(history: &History, line: &Line, unit: &Unit) -> Row {
-    let figure = |place: Option<&(usize, analysis::Estimate)>| {
-        place.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
+    let figure = |entry: Option<&(usize, analysis::Estimate)>| {
+        entry.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
     };
     Row {
         name: line.label.clone(),
@@ -158,10 +158,10 @@ fn changes(history: &History, line: &Line) -> String {
     if let Some(drift) = line.drift {
         return format!("bit by bit {}", factor(drift.value));
     }
-    let of = |shift: &analysis::history::Shift| {
+    let shift_text = |shift: &analysis::history::Shift| {
         format!("run {} {}", history.runs[shift.at].number, factor(shift.factor.value))
     };
-    let all: Vec<String> = line.shifts.iter().map(of).collect();
+    let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
     if all.is_empty() {
         return if line.has_too_few() { "too few runs" } else { "no" }.to_owned();
     }
@@ -178,16 +178,18 @@ fn drawing(runs: usize, line: &Line) -> String {
         .filter(|(run, figure)| *run >= from && figure.value > 0.0)
         .map(|(run, figure)| (*run, figure.value.ln()))
         .collect();
-    let least = shown.iter().map(|of| of.1).fold(f64::INFINITY, f64::min);
-    let most = shown.iter().map(|of| of.1).fold(f64::NEG_INFINITY, f64::max);
-    let span = (most - least).max(SPAN_LEAST.ln());
-    let base = f64::midpoint(least, most) - span / 2.0;
+    let min = shown.iter().map(|(_, level)| *level).fold(f64::INFINITY, f64::min);
+    let max = shown.iter().map(|(_, level)| *level).fold(f64::NEG_INFINITY, f64::max);
+    let span = (max - min).max(SPAN_MIN.ln());
+    let base = f64::midpoint(min, max) - span / 2.0;
     let bar = |value: f64| {
         let step = ((value - base) / span * BARS.len() as f64) as usize;
         BARS[step.min(BARS.len() - 1)]
     };
-    let of_run = |run: usize| shown.iter().find(|of| of.0 == run).map_or(' ', |of| bar(of.1));
-    (from..runs).map(of_run).collect::<String>().trim_end().to_owned()
+    let run_bar = |run: usize| {
+        shown.iter().find(|(shown, _)| *shown == run).map_or(' ', |(_, level)| bar(*level))
+    };
+    (from..runs).map(run_bar).collect::<String>().trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! What the plot draws, packed into the page: medians as JSON, samples as a few bits each.
 //!
-//! A sample travels as its logarithm to the base 2 in steps of 1/2048 (0.017 % at most beside the
+//! A sample travels as its logarithm to the base 2 in steps of 1/2048 (0.017 % at most from the
 //! recorded value: finer than a pixel, and the exact values stand in the record). Within a cell the
 //! samples are sorted, so that each costs about one byte as the difference from the one before.
 //! Those of a trajectory are sorted by their places: neighbours are alike, so that each costs two
 //! bytes at most, and places at equal distances cost nothing.
 
 use super::table::{metric_name, short};
-use super::view::{View, subjects};
-use super::{Analysed, marked, marks};
+use super::view::{Analysed, View, subjects};
+use super::{marked, marks};
 use crate::text;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 const STEPS: f64 = 2048.0;
 /// A series without samples, as they are packed.
 pub(super) const NO_SAMPLES: &str = "AA==";
-/// Lifts the smallest size that is told from zero, 2⁻³², above zero.
+/// Lifts the smallest size that differs from zero, 2⁻³², above zero.
 const LIFT: f64 = 32.0 * STEPS;
 
 /// The data of one workload's plot, safe to stand inside a `script` element.
@@ -47,7 +47,7 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "apart": apart(runs),
         "subjects": subjects,
         "looks": looks,
-        "views": views.iter().map(|view| of_view(runs, view)).collect::<Vec<_>>(),
+        "views": views.iter().map(|view| view_data(runs, view)).collect::<Vec<_>>(),
     });
     value.to_string().replace('<', "\\u003c")
 }
@@ -61,20 +61,20 @@ fn apart(runs: &[Analysed]) -> Vec<&str> {
     let by_key = ["kernel.release", HOST_NAME].map(values);
     // A model has no kernel, and its name says what it is.
     let predicted = runs.iter().any(|(run, _)| analysis::is_predicted(run));
-    let known = by_key.into_iter().find(|values| !predicted && differ(values));
-    known.unwrap_or_else(|| vec![""; runs.len()])
+    let differing = by_key.into_iter().find(|values| !predicted && differ(values));
+    differing.unwrap_or_else(|| vec![""; runs.len()])
 }
 
-fn of_view(runs: &[Analysed], view: &View) -> Value {
+fn view_data(runs: &[Analysed], view: &View) -> Value {
     let table = view.tables[0].1;
     let series = view.tables.iter().flat_map(|(index, table)| {
         let measured = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
-        measured.map(|row| of_row(&runs[*index].0, *index, table, row))
+        measured.map(|row| row_data(&runs[*index].0, *index, table, row))
     });
     let marks = view
         .tables
         .iter()
-        .flat_map(|(index, table)| marked::of_table(*index, &runs[*index].1, table));
+        .flat_map(|(index, table)| marked::table_marks(*index, &runs[*index].1, table));
     let run = &runs[view.tables[0].0].0;
     json!({
         "metric": metric_name(table),
@@ -82,32 +82,32 @@ fn of_view(runs: &[Analysed], view: &View) -> Value {
         "upwards": upwards(table),
         "parameters": text::parameters::with_axis(run, &table.workload, &table.parameters),
         "multiples": multiples(view),
-        "one": one(table),
+        "one": unit_mark(table),
         "series": series.collect::<Vec<_>>(),
         "marks": marks.collect::<Vec<_>>(),
     })
 }
 
-/// What the points are as multiples, by point: `2 per CPU`; empty where they are told otherwise.
+/// The points as multiples, by point: `2 per CPU`; empty in tables without multiples.
 fn multiples(view: &View) -> Value {
     let tables = view.tables.iter().map(|(_, table)| table);
     let points = tables.flat_map(|table| {
-        let told =
+        let label =
             |point: &u64| Some((*point, text::parameters::multiple_at(table, *point as f64)?));
-        table.points.iter().filter_map(told).collect::<Vec<_>>()
+        table.points.iter().filter_map(label).collect::<Vec<_>>()
     });
-    points.map(|(point, told)| (point.to_string(), told.into())).collect::<Map<_, _>>().into()
+    points.map(|(point, label)| (point.to_string(), label.into())).collect::<Map<_, _>>().into()
 }
 
-/// The place on the axis with one for each of the whole, and what is said there: a rule in the plot. There
-/// is one only where the part grows, of a whole that stays.
-fn one(table: &Table) -> Option<Value> {
+/// The position on the axis with a ratio of 1, and its label: a rule in the plot. There is one only where the
+/// part grows and the whole is fixed.
+fn unit_mark(table: &Table) -> Option<Value> {
     let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
     if table.axis_parameter != shares.part {
         return None;
     }
     let at = *table.points.first()? as f64 / *shares.values.first()?;
-    at.is_finite().then(|| json!({ "at": at, "said": format!("1 {}", shares.word) }))
+    at.is_finite().then(|| json!({ "at": at, "text": format!("1 {}", shares.word) }))
 }
 
 /// What stands at the upper end of the axis that goes up: the unit that its ticks leave out, and
@@ -119,7 +119,7 @@ fn upwards(table: &Table) -> String {
     unit.into_iter().chain(better).collect::<Vec<_>>().join(", ")
 }
 
-fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
+fn row_data(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     let cells = run.cells.iter().filter(|cell| {
         cell.key.workload == table.workload
             && cell.key.subject == row.subject
@@ -128,7 +128,7 @@ fn of_row(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     json!({
         "run": index,
         "label": row.label,
-        "points": row.cells.iter().flatten().map(|at| of_point(table, row, at)).collect::<Vec<_>>(),
+        "points": row.cells.iter().flatten().map(|at| point_data(table, row, at)).collect::<Vec<_>>(),
         "samples": STANDARD.encode(packed(cells, &table.metric.name)),
     })
 }
@@ -139,7 +139,7 @@ fn within(table: &Parameters, cell: &Parameters) -> bool {
 }
 
 /// Point, rounds, samples; median with its interval; minimum, percentiles, maximum; its rank, if any.
-fn of_point(table: &Table, row: &Row, at: &PointSummary) -> Value {
+fn point_data(table: &Table, row: &Row, at: &PointSummary) -> Value {
     let mut figures = vec![json!(at.point), json!(at.rounds), json!(at.samples)];
     let Estimates { median, low, high } =
         Estimates { median: at.median.value, low: at.median.low, high: at.median.high };
@@ -163,7 +163,7 @@ fn packed<'a>(cells: impl Iterator<Item = &'a Cell>, metric: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut all = 0;
     for cell in cells {
-        for metric in cell.metrics.iter().filter(|of| of.name == metric) {
+        for metric in cell.metrics.iter().filter(|entry| entry.name == metric) {
             push(&mut bytes, cell.key.point);
             push(&mut bytes, u64::from(cell.key.round));
             all += pack(&mut bytes, metric);
@@ -189,8 +189,8 @@ fn pack(bytes: &mut Vec<u8>, metric: &Metric) -> u64 {
     let count = samples.len() as u64;
     push(bytes, count * 2 + u64::from(trajectory));
     if trajectory {
-        samples.sort_by_key(|(place, _)| *place);
-        places(bytes, &samples);
+        samples.sort_by_key(|(position, _)| *position);
+        pack_positions(bytes, &samples);
     } else {
         samples.sort_unstable_by_key(|(_, step)| *step);
     }
@@ -204,7 +204,7 @@ fn pack(bytes: &mut Vec<u8>, metric: &Metric) -> u64 {
 
 /// The places of a trajectory, which ascend: the first one and the distance between neighbours where
 /// that is always the same and not zero; else a zero and every distance.
-fn places(bytes: &mut Vec<u8>, samples: &[(u64, i64)]) {
+fn pack_positions(bytes: &mut Vec<u8>, samples: &[(u64, i64)]) {
     let Some((first, _)) = samples.first() else { return };
     let mut distances = samples.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let even = distances.clone().next().unwrap_or(1);
@@ -281,11 +281,15 @@ mod tests {
 
     /// A call that costs some 2 µs, in two modes that are far from each other.
     fn trajectory(positions: Vec<u64>) -> Metric {
-        let one = |place: &u64| {
-            let mode = if place * 7 % 5 < 2 { 1.8 } else { 1.0 };
-            2_000.0 * mode * (1.0 + (place * 37 % 100) as f64 / 1_000.0)
+        let unit_mark = |position: &u64| {
+            let mode = if position * 7 % 5 < 2 { 1.8 } else { 1.0 };
+            2_000.0 * mode * (1.0 + (position * 37 % 100) as f64 / 1_000.0)
         };
-        Metric { samples: positions.iter().map(one).collect(), positions, ..Metric::default() }
+        Metric {
+            samples: positions.iter().map(unit_mark).collect(),
+            positions,
+            ..Metric::default()
+        }
     }
 
     #[test]
@@ -298,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_follow_no_rule_are_each_written() {
+    fn uneven_positions_are_each_written() {
         let cases: [(&[u64], &[u8]); 5] = [
             (&[], &[]),
             (&[7], &[7, 1]),
@@ -307,9 +311,10 @@ mod tests {
             (&[3, 3, 3], &[3, 0, 0, 0]),
         ];
         for (positions, wanted) in cases {
-            let samples: Vec<(u64, i64)> = positions.iter().map(|place| (*place, 0)).collect();
+            let samples: Vec<(u64, i64)> =
+                positions.iter().map(|position| (*position, 0)).collect();
             let mut bytes = Vec::new();
-            places(&mut bytes, &samples);
+            pack_positions(&mut bytes, &samples);
             assert_eq!(bytes, wanted, "{positions:?}");
         }
     }

@@ -1,7 +1,8 @@
 //! The findings: sentences under the parameters that they hold under, each with a tag for the eye that runs
 //! down the list.
 
-use super::{Analysed, runs};
+use super::runs;
+use super::view::Analysed;
 use crate::text;
 use analysis::Analysis;
 use findings::{Finding, Part, Sentence, Tag, Tone};

@@ -2,9 +2,10 @@
 //!
 //! They are tables, so that they stand without a script, on paper and for ears. A cell says who
 //! leads there by shape and colour, and how clearly by its figure and the strength of the colour:
-//! nothing is said by a hue alone.
+//! no meaning depends on hue alone.
 
-use super::{Analysed, marks, runs};
+use super::view::Analysed;
+use super::{marks, runs};
 use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
@@ -21,7 +22,7 @@ const CLOSE: &str = "≈";
 struct Sheet<'a> {
     map: &'a Map,
     /// The labels of the plot's subjects: colours and shapes follow it.
-    known: &'a [String],
+    plot_labels: &'a [String],
     /// What there is a number of in all: `pipes`, `watched descriptors`.
     counted: String,
     /// What there is a number of in part, where the word for its share does not say it: `tokens`.
@@ -34,11 +35,11 @@ struct Sheet<'a> {
 
 /// The maps of the page's `number`-th workload: one per run and parameters. Its name is no part of
 /// an element's name: a table of somebody else is called after its file, with any letters.
-pub(super) fn of_workload(
+pub(super) fn section(
     runs: &[Analysed],
     info: &WorkloadInfo,
     number: usize,
-    known: &[String],
+    plot_labels: &[String],
 ) -> Markup {
     let maps = runs.iter().flat_map(|(run, conclusions)| {
         let own = conclusions
@@ -54,7 +55,7 @@ pub(super) fn of_workload(
             @let best = text::metrics::superlative(&map.metric);
             @let multiple = text::parameters::multiple_ratio(info).is_some_and(|ratio| ratio.whole == map.whole);
             @let (counted, part) = (counted(info, map), part(info, map));
-            @let sheet = Sheet { map, known, counted, part, multiple, best };
+            @let sheet = Sheet { map, plot_labels, counted, part, multiple, best };
             @let name = (runs.len() > 1).then(|| runs::name(runs, run));
             (sheet.figure(&format!("map-{number}-{index}"), name.as_deref()))
         }
@@ -86,9 +87,9 @@ impl Sheet<'_> {
                     "Which is " (self.best) " where"
                     @if let Some(name) = name { " · " (name) }
                 }
-                p.held {
+                p.fixed {
                     (map.metric.name)
-                    @for told in text::parameters::pairs(&map.parameters) { " · " (told) }
+                    @for is_named in text::parameters::pairs(&map.parameters) { " · " (is_named) }
                 }
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {
@@ -100,7 +101,7 @@ impl Sheet<'_> {
                 figcaption #{ (id) "-how" } { (self.how_to_read()) }
                 details {
                     summary { "The same in words and figures" }
-                    (self.in_words(&format!("{id}-words")))
+                    (self.text_table(&format!("{id}-words")))
                 }
             }
         }
@@ -115,7 +116,7 @@ impl Sheet<'_> {
             Some(part) => format!("a number of {part}, as a share {word}"),
             None => format!("the share of them ({word})"),
         };
-        let said = format!(
+        let sentence = format!(
             "A row is a number of {counted}, a column {column}. Shape and colour name the {best} \
              there by {}; ×1.31 is 1.31 times {more} as the next, and a stronger colour a larger \
              lead.",
@@ -123,11 +124,11 @@ impl Sheet<'_> {
         );
         match self.tied() {
             Some(tied) => format!(
-                "{said} A hatched {CLOSE}{tied} is one that shares its lead with {}: they are too \
+                "{sentence} A hatched {CLOSE}{tied} is one that shares its lead with {}: they are too \
                  close to call, and the one shown has the best median.",
-                others(tied)
+                others_text(tied)
             ),
-            None => said,
+            None => sentence,
         }
     }
 
@@ -150,7 +151,7 @@ impl Sheet<'_> {
                         (word)
                     }
                 }
-                tr { @for &of in shares { th scope="col" { (proportion(of, self.multiple)) } } }
+                tr { @for &ratio in shares { th scope="col" { (proportion(ratio, self.multiple)) } } }
             }
         }
     }
@@ -159,12 +160,12 @@ impl Sheet<'_> {
         html! {
             tr {
                 th.number scope="row" { (count(self.map.totals[row])) }
-                @for spot in &self.map.leads[row] { (self.spot(spot.as_ref())) }
+                @for cell in &self.map.leads[row] { (self.cell(cell.as_ref())) }
             }
         }
     }
 
-    fn spot(&self, lead: Option<&Lead>) -> Markup {
+    fn cell(&self, lead: Option<&Lead>) -> Markup {
         let Some(lead) = lead else {
             return html! { td.spot.blank { (NO_FIGURE) span.unseen { " not compared" } } };
         };
@@ -173,17 +174,17 @@ impl Sheet<'_> {
             return html! {
                 td.spot.shared style=(hue(look)) data-subject=(lead.best) {
                     // The words are heard once: as a title of the cell they would be heard again.
-                    span.pointed aria-hidden="true" title=(self.said(lead)) {
+                    span.pointed aria-hidden="true" title=(self.sentence(lead)) {
                         (marks::marker(look))
                         span.margin { (CLOSE) (lead.tied.len()) }
                     }
-                    span.unseen { (self.said(lead)) }
+                    span.unseen { (self.sentence(lead)) }
                 }
             };
         }
         if !lead.clear {
             return html! {
-                td.spot.close title=(self.said(lead)) {
+                td.spot.close title=(self.sentence(lead)) {
                     span aria-hidden="true" { (CLOSE) }
                     span.unseen { "too close to call" }
                 }
@@ -191,7 +192,7 @@ impl Sheet<'_> {
         }
         html! {
             td class={ "spot lead-" (step(lead.margin.value)) } style=(hue(look))
-                data-subject=(lead.best) title=(self.said(lead)) {
+                data-subject=(lead.best) title=(self.sentence(lead)) {
                 (marks::marker(look))
                 span.unseen { (self.label(&lead.best)) " " }
                 span.margin { (factor(lead.margin.value)) }
@@ -202,9 +203,10 @@ impl Sheet<'_> {
     /// Names, shapes and colours of those that lead somewhere; then the strengths and the signs.
     fn legend(&self) -> Markup {
         let leads: Vec<&Lead> = self.map.leads.iter().flatten().flatten().collect();
-        let told = |lead: &&&Lead| lead.clear || lead.is_shared();
-        let times =
-            |subject: &str| leads.iter().filter(told).filter(|lead| lead.best == subject).count();
+        let is_named = |lead: &&&Lead| lead.clear || lead.is_shared();
+        let times = |subject: &str| {
+            leads.iter().filter(is_named).filter(|lead| lead.best == subject).count()
+        };
         let subjects = self.map.subjects.iter().map(|(subject, label)| (subject, label));
         html! {
             ul.map-legend {
@@ -218,7 +220,7 @@ impl Sheet<'_> {
                 @if let Some(tied) = self.tied() {
                     li {
                         span.key.shared aria-hidden="true" { (CLOSE) (tied) }
-                        "the one shown and " (others(tied)) ", too close to call"
+                        "the one shown and " (others_text(tied)) ", too close to call"
                     }
                 }
                 @if leads.iter().any(|lead| !lead.clear && !lead.is_shared()) {
@@ -232,27 +234,27 @@ impl Sheet<'_> {
         }
     }
 
-    /// The map as a plain table: who leads whom by how much, with its interval.
-    fn in_words(&self, id: &str) -> Markup {
+    /// The map as a plain table: the leader, the next, and the lead with its interval.
+    fn text_table(&self, id: &str) -> Markup {
         let Map { word, shares, .. } = self.map;
         html! {
             div.scroll tabindex="0" role="region" aria-labelledby=(id) {
                 table.in-words {
                     caption id=(id) { div {
                         "The " (self.best) " by " (self.map.metric.name)
-                        ", how far before whom, with the 95 % interval"
+                        ", and the lead before the next, with the 95 % interval"
                     } }
                     thead { tr {
                         th.number scope="col" { (self.counted) }
-                        @for &of in shares {
-                            th scope="col" { (proportion(of, self.multiple)) " " (word) }
+                        @for &ratio in shares {
+                            th scope="col" { (proportion(ratio, self.multiple)) " " (word) }
                         }
                     } }
                     tbody {
                         @for (row, total) in self.map.totals.iter().enumerate() {
                             tr {
                                 th.number scope="row" { (count(*total)) }
-                                @for spot in &self.map.leads[row] { (self.plain(spot.as_ref())) }
+                                @for cell in &self.map.leads[row] { (self.text_cell(cell.as_ref())) }
                             }
                         }
                     }
@@ -261,7 +263,7 @@ impl Sheet<'_> {
         }
     }
 
-    fn plain(&self, lead: Option<&Lead>) -> Markup {
+    fn text_cell(&self, lead: Option<&Lead>) -> Markup {
         let Some(lead) = lead else { return html! { td { (NO_FIGURE) } } };
         let second = self.label(&lead.second);
         html! {
@@ -272,7 +274,7 @@ impl Sheet<'_> {
                 } @else {
                     "too close to call"
                     @if lead.is_shared() {
-                        span.interval { (self.together(lead)) }
+                        span.interval { (self.leaders(lead)) }
                     } @else {
                         span.interval {
                             (self.label(&lead.best)) " and " (second) ", " (interval(lead))
@@ -284,19 +286,19 @@ impl Sheet<'_> {
     }
 
     /// One spot in a sentence.
-    fn said(&self, lead: &Lead) -> String {
+    fn sentence(&self, lead: &Lead) -> String {
         let (best, second) = (self.label(&lead.best), self.label(&lead.second));
         if lead.clear {
             format!("{best} before {second}: {} ({})", factor(lead.margin.value), interval(lead))
         } else if lead.is_shared() {
-            format!("{} are too close to call", self.together(lead))
+            format!("{} are too close to call", self.leaders(lead))
         } else {
             format!("{best} and {second} are too close to call ({})", interval(lead))
         }
     }
 
     /// Those who share the lead, the fastest first.
-    fn together(&self, lead: &Lead) -> String {
+    fn leaders(&self, lead: &Lead) -> String {
         let all = std::iter::once(&lead.best).chain(&lead.tied);
         list(&all.map(|subject| self.label(subject).to_owned()).collect::<Vec<_>>())
     }
@@ -304,33 +306,36 @@ impl Sheet<'_> {
     /// As the plot shows it; who has no place there comes after those who have.
     fn look(&self, subject: &str) -> marks::Look {
         let label = self.label(subject);
-        let place = self.known.iter().position(|known| known == label).unwrap_or_else(|| {
-            let own = self.map.subjects.iter().position(|(name, _)| name == subject);
-            self.known.len() + own.unwrap_or_default()
-        });
-        marks::look(place)
+        let index =
+            self.plot_labels.iter().position(|plot_labels| plot_labels == label).unwrap_or_else(
+                || {
+                    let own = self.map.subjects.iter().position(|(name, _)| name == subject);
+                    self.plot_labels.len() + own.unwrap_or_default()
+                },
+            );
+        marks::look(index)
     }
 
     fn label<'a>(&'a self, subject: &'a str) -> &'a str {
-        let found = self.map.subjects.iter().find(|(name, _)| name == subject);
-        found.map_or(subject, |(_, label)| label)
+        let entry = self.map.subjects.iter().find(|(name, _)| name == subject);
+        entry.map_or(subject, |(_, label)| label)
     }
 }
 
-/// `1 other`, `2 others`.
-fn others(count: usize) -> String {
+/// `1 other`, `2 others_text`.
+fn others_text(count: usize) -> String {
     format!("{count} {}", if count == 1 { "other" } else { "others" })
 }
 
 /// What each strength of a colour stands for.
 fn strengths() -> Markup {
     let [first, .., last] = STEPS;
-    let mut said = vec![format!("lead under ×{first}")];
-    said.extend(STEPS.windows(2).map(|ends| format!("to ×{}", ends[1])));
-    said.push(format!("×{last} and more"));
+    let mut sentence = vec![format!("lead under ×{first}")];
+    sentence.extend(STEPS.windows(2).map(|ends| format!("to ×{}", ends[1])));
+    sentence.push(format!("×{last} and more"));
     html! {
         li.strengths {
-            @for (step, text) in said.iter().enumerate() {
+            @for (step, text) in sentence.iter().enumerate() {
                 span.strength {
                     span class={ "key lead-" (step) } aria-hidden="true" {}
                     (text)
@@ -342,7 +347,7 @@ fn strengths() -> Markup {
 
 /// How strong the colour of a lead is, from 0.
 fn step(margin: f64) -> usize {
-    STEPS.iter().filter(|least| margin >= **least).count()
+    STEPS.iter().filter(|min| margin >= **min).count()
 }
 
 fn hue(look: marks::Look) -> String {

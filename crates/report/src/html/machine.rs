@@ -1,7 +1,8 @@
 //! The machine behind the figures: what it is called, and all that was recorded of its state.
 
 use super::host_facts::fact;
-use super::{Analysed, runs};
+use super::runs;
+use super::view::Analysed;
 use crate::text;
 use findings::format::{counted, significant};
 use maud::{Markup, html};
@@ -36,13 +37,13 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
             h2 #machine-head { "The machine" }
             @for (run, _) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @if text::runs::is_foreign(run) { (unknown(run)) } @else { (known(run)) }
+                @if text::runs::is_foreign(run) { (unknown(run)) } @else { (machine_facts(run)) }
             }
         }
     }
 }
 
-fn known(run: &Run) -> Markup {
+fn machine_facts(run: &Run) -> Markup {
     html! {
         @if analysis::is_predicted(run) {
             p {

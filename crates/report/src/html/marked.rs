@@ -6,7 +6,7 @@ use super::table::short;
 use crate::text;
 use analysis::{Crossover, Division, Estimate, Mode, Modes, Rate, Row, Step, Table, Unfinished};
 use findings::format::mode_rank;
-use findings::format::{class, count, counted, factor, list, percent, place, proportion};
+use findings::format::{class, count, counted, factor, list, percent, position, proportion};
 use findings::{Conclusions, Data, Kind};
 use serde_json::{Value, json};
 
@@ -15,22 +15,22 @@ type Pairs = Vec<(String, String)>;
 
 /// The marks of one table of one run, in the order of its rows, crossovers first: those that are findings,
 /// since those of all pairs would bury the plot.
-pub(super) fn of_table(run: usize, conclusions: &Conclusions, table: &Table) -> Vec<Value> {
+pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) -> Vec<Value> {
     let about_table = || conclusions.findings.iter().filter(|finding| finding.is_about(table));
     let crossovers = about_table().flat_map(|finding| match &finding.data {
         Data::Crossover(crossover) => crossover.crossovers(),
         _ => &[],
     });
-    let crossovers = crossovers.map(|crossover| of_crossover(table, crossover));
+    let crossovers = crossovers.map(|crossover| crossover_mark(table, crossover));
     let rows = table.rows.iter().flat_map(|row| {
-        let modes = row.modes.iter().flat_map(|modes| of_modes(table, row, modes));
-        let steps = row.steps.iter().map(|step| of_step(table, row, step));
-        let halves = row.rate.iter().filter_map(|rate| of_half(table, row, rate));
+        let modes = row.modes.iter().flat_map(|modes| mode_marks(table, row, modes));
+        let steps = row.steps.iter().map(|step| step_mark(table, row, step));
+        let halves = row.rate.iter().filter_map(|rate| half_mark(table, row, rate));
         let is_finding = about_table().any(|finding| {
             finding.kind() == Kind::Unfinished && finding.subjects == [row.subject.as_str()]
         });
         let ends = row.unfinished.iter().filter(move |_| is_finding);
-        let ends = ends.map(|of| of_unfinished(table, row, of));
+        let ends = ends.map(|unfinished| unfinished_mark(table, row, unfinished));
         modes.chain(steps).chain(halves).chain(ends)
     });
     let mut marks: Vec<Value> = crossovers.chain(rows).collect();
@@ -40,20 +40,20 @@ pub(super) fn of_table(run: usize, conclusions: &Conclusions, table: &Table) -> 
     marks
 }
 
-fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
+fn crossover_mark(table: &Table, crossover: &Crossover) -> Value {
     let label = |subject: &str| {
         let row = table.rows.iter().find(|row| row.subject == subject);
         row.map_or(subject, |row| row.label.as_str()).to_owned()
     };
     let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
-    let mut pairs = interval(crossover.at, place);
+    let mut pairs = interval(crossover.at, position);
     if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let told = |value: f64| proportion(value, shares.multiple);
-        let mut said = format!("{} {}", told(share.value), shares.word);
+        let figure = |value: f64| proportion(value, shares.multiple);
+        let mut text = format!("{} {}", figure(share.value), shares.word);
         if share.low < share.high {
-            said = format!("{said} ({} to {})", told(share.low), told(share.high));
+            text = format!("{text} ({} to {})", figure(share.low), figure(share.high));
         }
-        pairs.push(("ratio".to_owned(), said));
+        pairs.push(("ratio".to_owned(), text));
     }
     let brief = brief(&pairs);
     pairs.push((format!("{overtaken} leads"), format!("up to {}", count(crossover.after))));
@@ -65,23 +65,23 @@ fn of_crossover(table: &Table, crossover: &Crossover) -> Value {
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "said": format!("{overtakes} overtakes {overtaken} at {} {}", place(value), table.axis),
+        "text": format!("{overtakes} overtakes {overtaken} at {} {}", position(value), table.axis),
         "brief": brief,
         "pairs": pairs,
     })
 }
 
-fn of_step(table: &Table, row: &Row, step: &Step) -> Value {
+fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
     let Estimate { value, low, high } = step.at;
     // Steps are sharper than crossovers: their places are whole.
-    let nearest = |place: f64| count(place.round().max(0.0) as u64);
+    let nearest = |position: f64| count(position.round().max(0.0) as u64);
     let rises = step.factor.value > 1.0;
     let way = if rises { "up" } else { "down" };
     let mut pairs = interval(step.at, nearest);
     let brief = brief(&pairs);
-    let Estimate { value: times, low: least, high: most } = step.factor;
-    if least < most {
-        let factors = format!("{} to {}", factor(least), factor(most));
+    let Estimate { value: times, low: min, high: max } = step.factor;
+    if min < max {
+        let factors = format!("{} to {}", factor(min), factor(max));
         pairs.push(("95 % interval of the factor".to_owned(), factors));
     }
     let (label, at) = (&row.label, nearest(value));
@@ -92,18 +92,18 @@ fn of_step(table: &Table, row: &Row, step: &Step) -> Value {
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "said": format!("{label} steps {way} {} at {at} {}", factor(times), table.axis),
+        "text": format!("{label} steps {way} {} at {at} {}", factor(times), table.axis),
         "brief": brief,
         "pairs": pairs,
     })
 }
 
-/// Where a rate that collapses has fallen to half. A place that nobody can name has no mark: its
+/// Where a rate that collapses has fallen to half. A vague position has no mark: its
 /// interval would be one across the plot.
-fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
+fn half_mark(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
     let halved = rate.halved.as_ref().filter(|halved| !halved.vague)?;
     let Estimate { value, low, high } = halved.at;
-    let mut pairs = interval(halved.at, place);
+    let mut pairs = interval(halved.at, position);
     let brief = brief(&pairs);
     let (from, to) = (count(rate.from), count(rate.to));
     pairs.push((
@@ -111,16 +111,16 @@ fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
         format!("{} of that at {from}", factor(rate.factor.value)),
     ));
     let label = &row.label;
-    let multiple = text::parameters::multiple_at(table, value).map(|told| format!(" ({told})"));
+    let multiple = text::parameters::multiple_at(table, value).map(|text| format!(" ({text})"));
     Some(json!({
         "kind": "half",
         "subjects": [label],
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "said": format!(
+        "text": format!(
             "{label} has halved at {} {}{}",
-            place(value),
+            position(value),
             table.axis,
             multiple.unwrap_or_default()
         ),
@@ -129,53 +129,53 @@ fn of_half(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
     }))
 }
 
-/// Where cells of a row did not finish: beside its line, as high as that ends.
-fn of_unfinished(table: &Table, row: &Row, of: &Unfinished) -> Value {
-    let (label, point) = (&row.label, of.point);
+/// Where cells of a row did not finish: at the height at which its line ends.
+fn unfinished_mark(table: &Table, row: &Row, unfinished: &Unfinished) -> Value {
+    let (label, point) = (&row.label, unfinished.point);
     let multiple =
-        text::parameters::multiple_at(table, point as f64).map(|told| format!(" ({told})"));
+        text::parameters::multiple_at(table, point as f64).map(|text| format!(" ({text})"));
     let at = counted(&count(point), &table.axis);
-    let cells = format!("{} of {}", of.cells, of.total);
+    let cells = format!("{} of {}", unfinished.cells, unfinished.total);
     json!({
         "kind": "unfinished",
         "subjects": [label],
         "at": point,
         "low": point,
         "high": point,
-        "said": format!("{label} did not finish at {at}{}", multiple.unwrap_or_default()),
+        "text": format!("{label} did not finish at {at}{}", multiple.unwrap_or_default()),
         "brief": format!("{cells} cells"),
-        "pairs": [["cells", cells], ["what was seen", of.reason.to_string()]],
+        "pairs": [["cells", cells], ["what was seen", unfinished.reason.to_string()]],
     })
 }
 
 /// One mark for each mode of a row.
-fn of_modes(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
-    let of = modes.modes.len();
+fn mode_marks(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
+    let unfinished = modes.modes.len();
     let (from, to) = (count(modes.from), count(modes.to));
-    let one = |(at, mode): (usize, &Mode)| {
+    let mark = |(at, mode): (usize, &Mode)| {
         let curve: Vec<Value> =
-            mode.curve.iter().map(|(place, median)| json!([place, short(*median)])).collect();
-        let pairs = of_mode(mode, modes.division);
-        let (label, name, axis) = (&row.label, mode_rank(at, of), &table.axis);
+            mode.curve.iter().map(|(position, median)| json!([position, short(*median)])).collect();
+        let pairs = mode_pairs(mode, modes.division);
+        let (label, name, axis) = (&row.label, mode_rank(at, unfinished), &table.axis);
         json!({
             "kind": "mode",
             "subjects": [label],
             "place": at,
             "curve": curve,
-            "said": format!("{label}, {name} mode: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
+            "text": format!("{label}, {name} mode: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
             "brief": brief(&pairs),
             "pairs": pairs,
         })
     };
-    modes.modes.iter().enumerate().filter(|(_, mode)| !mode.curve.is_empty()).map(one).collect()
+    modes.modes.iter().enumerate().filter(|(_, mode)| !mode.curve.is_empty()).map(mark).collect()
 }
 
 /// How one mode grows, and which samples lie on it.
-fn of_mode(mode: &Mode, division: Division) -> Pairs {
+fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
     let mut pairs = Pairs::new();
     if let Some(growth) = &mode.growth {
-        let said = format!("{} {}", class(growth.class), factor(growth.factor));
-        pairs.push(("growth".to_owned(), said));
+        let text = format!("{} {}", class(growth.class), factor(growth.factor));
+        pairs.push(("growth".to_owned(), text));
     }
     let which = match division {
         // At points that are measured apart, the rounds may be others at each.
@@ -192,10 +192,10 @@ fn of_mode(mode: &Mode, division: Division) -> Pairs {
     pairs
 }
 
-fn interval(at: Estimate, said: impl Fn(f64) -> String) -> Pairs {
+fn interval(at: Estimate, text: impl Fn(f64) -> String) -> Pairs {
     let Estimate { low, high, .. } = at;
     if low < high {
-        vec![("95 % interval".to_owned(), format!("{} to {}", said(low), said(high)))]
+        vec![("95 % interval".to_owned(), format!("{} to {}", text(low), text(high)))]
     } else {
         Vec::new()
     }

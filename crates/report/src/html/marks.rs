@@ -26,9 +26,9 @@ pub(super) struct Look {
 }
 
 /// Colour and shape of a subject by its place; no two of 64 are alike in both.
-pub(super) fn look(place: usize) -> Look {
-    let turn = place / COLOURS;
-    Look { colour: place % COLOURS, shape: (place + 3 * turn) % SHAPES.len() }
+pub(super) fn look(index: usize) -> Look {
+    let turn = index / COLOURS;
+    Look { colour: index % COLOURS, shape: (index + 3 * turn) % SHAPES.len() }
 }
 
 /// What the scripts of the page know of it; it stands before them.

@@ -1,30 +1,30 @@
 //! What tells runs apart on one page: their names, their lines, and whether one of them was measured
 //! at all or is a model's prediction.
 
-use super::Analysed;
 use super::host_facts::fact;
+use super::view::Analysed;
 use crate::text;
 use maud::{Markup, html};
 use record::Run;
 use serde_json::{Value, json};
 
-/// What a prediction is called wherever it stands beside a measurement.
+/// The name of a prediction next to a measurement.
 const PREDICTED: &str = "predicted (model)";
 /// How pale what stands back is: 0 is as when it stands alone.
 const PALE: f64 = 0.5;
 
-/// What a run is called where there are several. One beside a model's is `measured`.
+/// The name of a run where there are several. Next to a model's run it is `measured`.
 pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     let host = fact(&run.host_before, &["host.name", "hostname"]);
-    let place = host.map(|name| format!(" on {name}")).unwrap_or_default();
+    let host = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();
     let number = run.summary.number;
     // Two records number their runs alike.
-    let alike = runs.iter().filter(|(other, _)| other.summary.number == number).count() > 1;
+    let alike = runs.iter().filter(|(sibling, _)| sibling.summary.number == number).count() > 1;
     let plain = match number {
-        0 => format!("run {id}{place}"),
-        number if alike => format!("run {number} ({id}){place}"),
-        number => format!("run {number}{place}"),
+        0 => format!("run {id}{host}"),
+        number if alike => format!("run {number} ({id}){host}"),
+        number => format!("run {number}{host}"),
     };
     match origin(runs, run) {
         "" => plain,
@@ -35,16 +35,16 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
 /// What a run's series are called in a plot, where there is little room: where one run was measured and
 /// one predicted, that says which it is.
 pub(super) fn brief(runs: &[Analysed], run: &Run) -> String {
-    let own = origin(runs, run);
-    let alike = runs.iter().filter(|(other, _)| origin(runs, other) == own).count();
-    if own.is_empty() || alike > 1 { name(runs, run) } else { own.to_owned() }
+    let own_origin = origin(runs, run);
+    let alike = runs.iter().filter(|(sibling, _)| origin(runs, sibling) == own_origin).count();
+    if own_origin.is_empty() || alike > 1 { name(runs, run) } else { own_origin.to_owned() }
 }
 
 fn origin(runs: &[Analysed], run: &Run) -> &'static str {
-    let beside_a_model = || runs.iter().any(|(other, _)| analysis::is_predicted(other));
+    let has_prediction = || runs.iter().any(|(sibling, _)| analysis::is_predicted(sibling));
     if analysis::is_predicted(run) {
         PREDICTED
-    } else if beside_a_model() {
+    } else if has_prediction() {
         "measured"
     } else {
         ""
@@ -56,15 +56,15 @@ fn origin(runs: &[Analysed], run: &Run) -> &'static str {
 pub(super) fn lines(runs: &[Analysed]) -> Vec<Value> {
     let predicted = |run: &Run| analysis::is_predicted(run);
     let measured = runs.iter().filter(|(run, _)| !predicted(run)).count();
-    let (mut known, mut models) = (0, measured.max(1));
+    let (mut measured_index, mut models) = (0, measured.max(1));
     let line = |(run, _): &Analysed| {
-        let place = if predicted(run) { &mut models } else { &mut known };
-        let number = *place;
-        *place += 1;
+        let host = if predicted(run) { &mut models } else { &mut measured_index };
+        let number = *host;
+        *host += 1;
         let pale = match (predicted(run), measured) {
             (true, 0) | (false, 1) => 0.0,
             (true, _) => PALE,
-            (false, of) => PALE * (1.0 - number as f64 / (of - 1) as f64),
+            (false, total) => PALE * (1.0 - number as f64 / (total - 1) as f64),
         };
         json!({ "dash": number, "pale": pale })
     };
@@ -85,7 +85,7 @@ pub(super) fn banner(runs: &[Analysed]) -> Markup {
             }
         } @else if !models.is_empty() {
             p.model role="note" {
-                strong { "A model's prediction beside a measurement." }
+                strong { "A model's prediction next to a measurement." }
                 " What is called " em { (PREDICTED) } " was computed and its lines are dashed; what is \
                  called " em { "measured" } " was measured. What the model leaves out stands among the "
                 a href="#caveats" { "caveats" } "."
@@ -95,7 +95,7 @@ pub(super) fn banner(runs: &[Analysed]) -> Markup {
 }
 
 /// What was done to come to the figures of all runs: `Measured`, `Read`, `Predicted`.
-pub(super) fn deed(runs: &[Analysed]) -> &'static str {
+pub(super) fn verb(runs: &[Analysed]) -> &'static str {
     let all = |is: fn(&Run) -> bool| runs.iter().all(|(run, _)| is(run));
     let any = |is: fn(&Run) -> bool| runs.iter().any(|(run, _)| is(run));
     if all(analysis::is_predicted) && !runs.is_empty() {

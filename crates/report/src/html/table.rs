@@ -1,7 +1,10 @@
 //! The tables of the page: the same medians that the plot draws, for eyes, ears and paper.
 
 use super::findings::tag;
-use super::{Analysed, runs, view::View};
+use super::{
+    runs,
+    view::{Analysed, View},
+};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::leads::Mark;
@@ -9,7 +12,7 @@ use ::findings::Verdict;
 use ::findings::format::exponent_of;
 use ::findings::reasons;
 use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
-use findings::format::{Unit, count, list, multiple, place, proportion, ratio, significant};
+use findings::format::{Unit, count, list, multiple, position, proportion, ratio, significant};
 use maud::{Markup, html};
 use record::Run;
 
@@ -22,7 +25,7 @@ fn sign(mark: Mark) -> char {
 }
 
 /// The tables of one metric under one set of parameters: one per run.
-pub(super) fn of_view(runs: &[Analysed], view: &View, id: &str, number: usize) -> Markup {
+pub(super) fn section(runs: &[Analysed], view: &View, id: &str, number: usize) -> Markup {
     html! {
         div.view data-view=(number) {
             @for (index, table) in &view.tables {
@@ -124,13 +127,13 @@ fn line(table: &Table, row: &Row, grows: bool, unit: &Unit) -> Markup {
                 td.reason colspan=(table.points.len() + usize::from(grows)) { "unavailable: " (reason) }
             } @else {
                 @for column in 0..table.points.len() { (cell(table, row, column, unit)) }
-                @if grows { td.growth { (grown(row)) } }
+                @if grows { td.growth { (verdict_cell(row)) } }
             }
         }
     }
 }
 
-/// Points down, subjects across; how each grows at the foot, where it is said.
+/// Points down, subjects across; the verdicts at the foot, if there are any.
 fn down(table: &Table, unit: &Unit) -> Markup {
     let rows: Vec<&Row> = table.rows.iter().filter(|row| row.unavailable.is_none()).collect();
     html! {
@@ -154,7 +157,7 @@ fn down(table: &Table, unit: &Unit) -> Markup {
             tfoot { tr {
                 th scope="row" colspan=(1 + usize::from(table.shares.is_some())) { "growth" }
                 @for row in &rows {
-                    td.growth.number { (grown(row)) }
+                    td.growth.number { (verdict_cell(row)) }
                 }
             } }
         }
@@ -165,13 +168,13 @@ fn down(table: &Table, unit: &Unit) -> Markup {
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> Markup {
     let mark = text::leads::mark(table, column, &row.subject);
     let figure = row.cells[column].as_ref();
-    let placed = text::distributions::rank(table, table.points[column], &row.subject);
-    let placed = placed.map(|(rank, more)| match more.as_str() {
+    let rank = text::distributions::rank(table, table.points[column], &row.subject);
+    let rank = rank.map(|(rank, more)| match more.as_str() {
         "" => format!("rank {rank}"),
         more => format!("rank {rank}: {more}"),
     });
     html! {
-        td.number.best[mark == Some(Mark::Best)] title=[placed] {
+        td.number.best[mark == Some(Mark::Best)] title=[rank] {
             (median(row, table.points[column], figure, (unit, mark)))
             @if let Some(mark) = mark {
                 span.unseen {
@@ -203,34 +206,34 @@ fn median(
 }
 
 /// How a row grows, or where its rate goes.
-fn grown(row: &Row) -> Markup {
+fn verdict_cell(row: &Row) -> Markup {
     let Some(verdict) = Verdict::new(row) else { return html! {} };
     html! {
         (tag(verdict.tag())) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
-        @else if let Some(rate) = &row.rate { (left(rate)) }
+        @else if let Some(rate) = &row.rate { (remaining(rate)) }
     }
 }
 
-/// Less than this is told as what it is divided by.
+/// Smaller remainders are shown as a divisor.
 const LITTLE: f64 = 0.1;
 
 /// What is left of a rate, with its interval, and where it had halved.
-fn left(rate: &Rate) -> Markup {
+fn remaining(rate: &Rate) -> Markup {
     let Estimate { value, low, high } = rate.factor;
-    let of = count(rate.from);
+    let from = count(rate.from);
     let figures = if rate.trend == RateTrend::Holds { ratio } else { significant };
-    // A share with more zeros than digits tells nobody anything.
+    // A share with more zeros than digits is hard to read.
     let little = value > 0.0 && value < LITTLE;
     html! {
         @if low < high && little {
             span.interval {
-                "÷" (significant(1.0 / value)) " from that at " (of)
+                "÷" (significant(1.0 / value)) " from that at " (from)
                 ", 95 % " (significant(1.0 / high)) " to " (significant(1.0 / low))
             }
         } @else if low < high {
             span.interval {
-                "×" (figures(value)) " of that at " (of)
+                "×" (figures(value)) " of that at " (from)
                 ", 95 % " (figures(low)) " to " (figures(high))
             }
         }
@@ -244,11 +247,11 @@ fn left(rate: &Rate) -> Markup {
 pub(super) fn halved_at(halved: &Halved) -> String {
     let Estimate { value, low, high } = halved.at;
     match (halved.vague, low < high) {
-        (true, _) => format!("halved from {} to {}", place(low), place(high)),
+        (true, _) => format!("halved from {} to {}", position(low), position(high)),
         (false, true) => {
-            format!("halved at {}, 95 % {} to {}", place(value), place(low), place(high))
+            format!("halved at {}, 95 % {} to {}", position(value), position(low), position(high))
         }
-        (false, false) => format!("halved at {}", place(value)),
+        (false, false) => format!("halved at {}", position(value)),
     }
 }
 
@@ -265,7 +268,7 @@ fn evidence(growth: &Growth) -> Markup {
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = text::tables::rows(table)
         .filter(|row| row.unavailable.is_none())
-        .map(|row| (row.label.as_str(), known(table, row)))
+        .map(|row| (row.label.as_str(), row_notes(table, row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
     let absent = if table.points_down { text::notes::unavailable(table) } else { Vec::new() };
@@ -283,10 +286,10 @@ fn notes(table: &Table) -> Markup {
 
 /// The notes of a row; where the fastest samples had to be asked, why the medians were not enough;
 /// where it was cut short, why.
-fn known(table: &Table, row: &Row) -> Vec<String> {
+fn row_notes(table: &Table, row: &Row) -> Vec<String> {
     let mut notes = text::notes::notes(row);
     notes.extend(text::notes::cut_short(table, row));
-    if let Some(growth) = row.growth.as_ref().filter(|of| of.basis == Basis::FastestTenth)
+    if let Some(growth) = row.growth.as_ref().filter(|growth| growth.basis == Basis::FastestTenth)
         && let Some(reason) = &growth.reason
     {
         notes.push(format!("its medians leave it undecided: {}", reasons::growth(reason)));

@@ -1,12 +1,15 @@
 //! The views of a workload: what the plot and the tables show at a time.
 
-use super::Analysed;
+use ::findings::Conclusions;
 use analysis::Table;
-use record::WorkloadInfo;
+use record::{Run, WorkloadInfo};
+
+/// A run with its conclusions.
+pub(super) type Analysed = (Run, Conclusions);
 
 /// One metric under one set of parameters: what the plot shows at a time.
 pub(super) struct View<'a> {
-    /// One table per run that measured it, with the run's place.
+    /// One table per run that measured it, with the index of the run.
     pub tables: Vec<(usize, &'a Table)>,
 }
 
@@ -17,8 +20,8 @@ pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'
         for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
         {
             let same = |view: &&mut View| {
-                let known = view.tables[0].1;
-                known.metric.name == table.metric.name && known.parameters == table.parameters
+                let first = view.tables[0].1;
+                first.metric.name == table.metric.name && first.parameters == table.parameters
             };
             match views.iter_mut().find(same) {
                 Some(view) => view.tables.push((index, table)),

@@ -2,7 +2,8 @@
 //! more is as far as the one before, and as a table.
 
 use super::table::short;
-use super::{Analysed, data, marks, runs};
+use super::view::Analysed;
+use super::{data, marks, runs};
 use crate::text;
 use crate::text::distributions::QUANTILES;
 use analysis::{Distribution, Table};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 struct View<'a> {
     parameters: &'a Parameters,
     point: u64,
-    told: String,
+    label: String,
     tables: Vec<(usize, &'a Table)>,
 }
 
@@ -24,18 +25,18 @@ impl<'a> View<'a> {
         &self.tables[0].1.metric.name
     }
 
-    fn of(&self, table: &'a Table) -> impl Iterator<Item = &'a Distribution> {
+    fn distribution(&self, table: &'a Table) -> impl Iterator<Item = &'a Distribution> {
         let point = self.point;
-        table.distributions.iter().filter(move |of| of.point == point)
+        table.distributions.iter().filter(move |distribution| distribution.point == point)
     }
 }
 
 /// Plot and tables of a workload's distributions; nothing where the record keeps none.
-pub(super) fn of_workload(
+pub(super) fn section(
     runs: &[Analysed],
     info: &WorkloadInfo,
     index: usize,
-    known: &[String],
+    plot_labels: &[String],
 ) -> Markup {
     let views = views(runs, info);
     if views.is_empty() {
@@ -58,14 +59,14 @@ pub(super) fn of_workload(
                 } }
             }
             script type="application/json" id={ "plot-data-" (name) } {
-                (PreEscaped(json(runs, info, &views, known)))
+                (PreEscaped(json(runs, info, &views, plot_labels)))
             }
             @for (number, view) in views.iter().enumerate() {
                 div.view data-view=(number) {
                     @for (run, table) in &view.tables {
-                        @let called = (runs.len() > 1).then(|| runs::name(runs, &runs[*run].0));
+                        @let name = (runs.len() > 1).then(|| runs::name(runs, &runs[*run].0));
                         @let id = format!("waits-{index}-{number}-{run}");
-                        (in_figures(runs, view, (table, *run), (&id, called.as_deref())))
+                        (quantile_table(runs, view, (table, *run), (&id, name.as_deref())))
                     }
                 }
             }
@@ -78,7 +79,7 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
     for (run, (_, conclusions)) in runs.iter().enumerate() {
         for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
         {
-            for (point, told) in text::distributions::points(table) {
+            for (point, label) in text::distributions::points(table) {
                 let same = |view: &&mut View| {
                     (view.parameters, view.point) == (&table.parameters, point)
                         && view.metric() == table.metric.name
@@ -88,7 +89,7 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
                     None => views.push(View {
                         parameters: &table.parameters,
                         point,
-                        told,
+                        label,
                         tables: vec![(run, table)],
                     }),
                 }
@@ -99,10 +100,10 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
 }
 
 /// The plot's data, in the shape of those of the other plots: a point of a line is a percentile.
-fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], known: &[String]) -> String {
+fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[String]) -> String {
     let names: Vec<String> = runs.iter().map(|(run, _)| runs::name(runs, run)).collect();
     let brief: Vec<String> = runs.iter().map(|(run, _)| runs::brief(runs, run)).collect();
-    let looks = (0..known.len()).map(marks::look);
+    let looks = (0..plot_labels.len()).map(marks::look);
     let looks: Vec<Value> =
         looks.map(|look| json!({ "colour": look.colour, "shape": look.shape })).collect();
     let alike = views.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
@@ -118,7 +119,7 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], known: &[String]
         "brief": brief,
         "lines": runs::lines(runs),
         "apart": vec![""; runs.len()],
-        "subjects": known,
+        "subjects": plot_labels,
         "looks": looks,
         "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
     });
@@ -127,36 +128,36 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], known: &[String]
 
 /// The view that is shown at first: the first with more than one for each of the whole, else the last.
 fn first(views: &[View]) -> usize {
-    let past_one = |view: &View| {
+    let exceeds_one = |view: &View| {
         let table = view.tables[0].1;
         let shares = table.shares.as_ref().filter(|shares| shares.multiple);
         let at = table.points.iter().position(|point| *point == view.point);
         shares.zip(at).is_some_and(|(shares, at)| shares.values[at] > 1.0)
     };
-    views.iter().position(past_one).unwrap_or(views.len().saturating_sub(1))
+    views.iter().position(exceeds_one).unwrap_or(views.len().saturating_sub(1))
 }
 
-/// One view; its parameters are told where not all views have the same.
+/// One view, with its parameters where not all views have the same.
 fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
     let (run, table) = view.tables[0];
-    let held = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
+    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
     let metric = view.metric();
-    let name = if alike { metric.to_owned() } else { format!("{metric} · {held}") };
+    let name = if alike { metric.to_owned() } else { format!("{metric} · {parameters}") };
     let series = view.tables.iter().flat_map(|(run, table)| {
-        view.of(table).map(move |of| {
+        view.distribution(table).map(move |distribution| {
             json!({
                 "run": run,
-                "label": of.label,
-                "points": curve(of),
+                "label": distribution.label,
+                "points": curve(distribution),
                 "samples": data::NO_SAMPLES,
-                "count": of.count,
-                "longest": short(of.max),
+                "count": distribution.count,
+                "longest": short(distribution.max),
             })
         })
     });
     json!({
         "metric": name,
-        "parameters": view.told,
+        "parameters": view.label,
         "unit": table.metric.unit,
         "upwards": "",
         "multiples": {},
@@ -168,31 +169,31 @@ fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
 
 /// A line from the least to the most: one over what is left above a share, and the figure there. The
 /// most of n operations is one of n.
-fn curve(of: &Distribution) -> Vec<Value> {
-    let count = of.count.max(1) as f64;
-    let place = |share: f64| (1.0 / (1.0 - share).max(1.0 / count)).min(count);
+fn curve(distribution: &Distribution) -> Vec<Value> {
+    let count = distribution.count.max(1) as f64;
+    let position = |share: f64| (1.0 / (1.0 - share).max(1.0 / count)).min(count);
     let mut points: Vec<(f64, f64)> =
-        of.curve.iter().map(|(share, value)| (place(*share), *value)).collect();
-    points.dedup_by(|later, before| {
-        let same = later.0 <= before.0;
-        before.1 = if same { before.1.max(later.1) } else { before.1 };
+        distribution.curve.iter().map(|(share, value)| (position(*share), *value)).collect();
+    points.dedup_by(|next, last| {
+        let same = next.0 <= last.0;
+        last.1 = if same { last.1.max(next.1) } else { last.1 };
         same
     });
-    points.into_iter().map(|(place, value)| json!([short(place), short(value)])).collect()
+    points.into_iter().map(|(position, value)| json!([short(position), short(value)])).collect()
 }
 
-fn in_figures(
+fn quantile_table(
     runs: &[Analysed],
     view: &View,
     (table, run): (&Table, usize),
     (id, name): (&str, Option<&str>),
 ) -> Markup {
-    let held = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
+    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures {
                 caption id=(id) { div {
-                    strong { (table.metric.name) } " at " (view.told) " · " (held)
+                    strong { (table.metric.name) } " at " (view.label) " · " (parameters)
                     @if let Some(name) = name { " · " (name) }
                 } }
                 thead { tr {
@@ -200,10 +201,10 @@ fn in_figures(
                     @for head in QUANTILES { th.number scope="col" { (head) } }
                 } }
                 tbody {
-                    @for of in view.of(table) {
+                    @for distribution in view.distribution(table) {
                         tr {
-                            th scope="row" { (of.label) }
-                            @for figure in text::distributions::quantiles(&table.metric, of) { td.number { (figure) } }
+                            th scope="row" { (distribution.label) }
+                            @for figure in text::distributions::quantiles(&table.metric, distribution) { td.number { (figure) } }
                         }
                     }
                 }
@@ -234,11 +235,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_ends_at_the_one_operation_that_took_longest() {
+    fn a_line_ends_at_the_slowest_operation() {
         let given = [(0.0, 1.0), (0.5, 2.0), (0.9, 3.0), (0.9999, 8.0), (1.0, 9.0)];
         let drawn = |count| json!(curve(&distribution(count, &given)));
         assert_eq!(drawn(1_000_000), json!([[1, 1], [2, 2], [10, 3], [10_000, 8], [1_000_000, 9]]));
-        // Of a hundred nothing is told beyond the hundredth: the most stands there.
+        // A hundred samples show nothing beyond the hundredth: the maximum stands there.
         assert_eq!(drawn(100), json!([[1, 1], [2, 2], [10, 3], [100, 9]]));
         assert_eq!(drawn(0), json!([[1, 9]]));
     }

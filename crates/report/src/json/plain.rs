@@ -4,7 +4,7 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// The last output of a failed cell's command, as it said it: only kept, and shown nowhere.
+/// The last output of a failed cell's command, unchanged: kept, and shown nowhere.
 const KEPT: &str = "detail";
 
 /// Refuses the first text with a character that is not printable, keys included.

@@ -20,7 +20,7 @@ pub const VALUES_MAX: usize = 16_000_000;
 
 /// Digits of a run's id.
 const ID_DIGITS: usize = 16;
-/// Keys of what is concluded, or said a second time.
+/// Keys of conclusions and of repeated data.
 const CONCLUDED: [&str; 6] = ["unavailable", "tables", "means", "maps", "findings", "caveats"];
 
 /// Why a text is no run: what is wrong, and where.
@@ -118,13 +118,13 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
 
 fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
     if bytes.len() > BYTES_MAX {
-        let most = BYTES_MAX >> 20;
-        return Err(Unreadable::new(format!("it is larger than {most} MiB")));
+        let max = BYTES_MAX >> 20;
+        return Err(Unreadable::new(format!("it is larger than {max} MiB")));
     }
     // What stands between commas: about as many as there are values, and found in no time.
     if bytes.split(|&byte| byte == b',').count() > VALUES_MAX {
-        let most = VALUES_MAX / 1_000_000;
-        return Err(Unreadable::new(format!("it has more than {most} million values")));
+        let max = VALUES_MAX / 1_000_000;
+        return Err(Unreadable::new(format!("it has more than {max} million values")));
     }
     Ok(())
 }
@@ -212,44 +212,44 @@ fn check_state(run: &Run) -> Result<(), Unreadable> {
 }
 
 fn check_cells(run: &Run) -> Result<(), Unreadable> {
-    let mut known = HashSet::new();
-    for (place, cell) in run.cells.iter().enumerate() {
+    let mut sequences = HashSet::new();
+    for (index, cell) in run.cells.iter().enumerate() {
         let sequence = cell.sequence;
-        if !known.insert(sequence) {
-            return Err(Unreadable::new(format!("cells.{place}: cell {sequence} is there twice")));
+        if !sequences.insert(sequence) {
+            return Err(Unreadable::new(format!("cells.{index}: cell {sequence} is there twice")));
         }
         let planned = usize::try_from(sequence).ok().and_then(|n| run.plan.cells.get(n));
         if planned != Some(&cell.key) {
             return Err(Unreadable::new(format!(
-                "cells.{place}.key is not what plan.cells.{sequence} says"
+                "cells.{index}.key is not what plan.cells.{sequence} says"
             )));
         }
-        check_cell(cell, place)?;
+        check_cell(cell, index)?;
     }
     Ok(())
 }
 
-fn check_cell(cell: &Cell, place: usize) -> Result<(), Unreadable> {
-    let of = |key: &'static str| move || format!("cells.{place}.{key}");
-    fits(cell.key.point, of("key.point"))?;
-    fits(cell.elapsed_ns, of("elapsed_ns"))?;
-    fits_usage(&cell.usage, of("usage"))?;
+fn check_cell(cell: &Cell, index: usize) -> Result<(), Unreadable> {
+    let path = |key: &'static str| move || format!("cells.{index}.{key}");
+    fits(cell.key.point, path("key.point"))?;
+    fits(cell.elapsed_ns, path("elapsed_ns"))?;
+    fits_usage(&cell.usage, path("usage"))?;
     for (number, metric) in cell.metrics.iter().enumerate() {
-        let of = |key: &'static str| move || format!("cells.{place}.metrics.{number}.{key}");
-        fits(metric.operations, of("operations"))?;
-        fits_usage(&metric.usage, of("usage"))?;
+        let path = |key: &'static str| move || format!("cells.{index}.metrics.{number}.{key}");
+        fits(metric.operations, path("operations"))?;
+        fits_usage(&metric.usage, path("usage"))?;
         let (samples, positions) = (metric.samples.len(), metric.positions.len());
         if positions != 0 && positions != samples {
             return Err(Unreadable::new(format!(
                 "{}: {positions} positions of {samples} samples",
-                of("positions")()
+                path("positions")()
             )));
         }
     }
     Ok(())
 }
 
-fn fits_usage(usage: &Usage, of: impl Fn() -> String) -> Result<(), Unreadable> {
+fn fits_usage(usage: &Usage, path: impl Fn() -> String) -> Result<(), Unreadable> {
     let Usage {
         user_ns,
         system_ns,
@@ -260,13 +260,13 @@ fn fits_usage(usage: &Usage, of: impl Fn() -> String) -> Result<(), Unreadable> 
     } = *usage;
     let all =
         [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major];
-    all.into_iter().try_for_each(|count| fits(count, &of))
+    all.into_iter().try_for_each(|count| fits(count, &path))
 }
 
 /// Whether a record can keep a count: its integers have a sign.
-fn fits(count: u64, of: impl FnOnce() -> String) -> Result<(), Unreadable> {
+fn fits(count: u64, path: impl FnOnce() -> String) -> Result<(), Unreadable> {
     match i64::try_from(count) {
         Ok(_) => Ok(()),
-        Err(_) => Err(Unreadable::new(format!("{} is {count}, which is too large", of()))),
+        Err(_) => Err(Unreadable::new(format!("{} is {count}, which is too large", path()))),
     }
 }

@@ -6,7 +6,7 @@ use crate::text::averages;
 use analysis::{AverageColumn, Averages};
 use std::ops::Range;
 
-/// One subject, as text: its head, and what stands in each row.
+/// One subject as text: its head and its cells.
 struct Column {
     head: String,
     cells: Vec<String>,
@@ -14,18 +14,19 @@ struct Column {
 }
 
 impl Pen {
-    pub(super) fn averages(&self, out: &mut String, of: &Averages) {
-        let title = format!("{} · {}", averages::title(of), averages::measure(of));
+    pub(super) fn averages(&self, out: &mut String, averages: &Averages) {
+        let title = format!("{} · {}", averages::title(averages), averages::measure(averages));
         self.paragraph(out, BOLD, &title, (0, INDENT));
         let labels: Vec<String> =
-            of.rows.iter().map(|row| averages::label(row, &averages::unit(row))).collect();
+            averages.rows.iter().map(|row| averages::label(row, &averages::unit(row))).collect();
         let stub = INDENT + labels.iter().map(|label| display_width(label)).max().unwrap_or(0);
-        let mut columns: Vec<Column> =
-            averages::shown(of).map(|(at, column)| text_of(of, at, column)).collect();
+        let mut columns: Vec<Column> = averages::shown(averages)
+            .map(|(index, column)| text_of(averages, index, column))
+            .collect();
         for column in &mut columns {
-            // Where room is scarce, the gap before a column is what can be done without.
-            let room = self.width.saturating_sub(stub).max(column.width + 1 - GAP);
-            column.width = column.width.min(room);
+            // In a narrow terminal, the gap before a column is dropped first.
+            let width = self.width.saturating_sub(stub).max(column.width + 1 - GAP);
+            column.width = column.width.min(width);
         }
         for (number, part) in self.fitting(stub, &columns).into_iter().enumerate() {
             if number > 0 {
@@ -33,7 +34,7 @@ impl Pen {
             }
             self.abreast(out, (&labels, stub), &columns[part]);
         }
-        for line in averages::beneath(of) {
+        for line in averages::notes(averages) {
             self.aside(out, &line);
         }
     }
@@ -41,10 +42,10 @@ impl Pen {
     /// Splits the table between its columns so that each part fits.
     fn fitting(&self, stub: usize, columns: &[Column]) -> Vec<Range<usize>> {
         let (mut parts, mut start, mut used) = (Vec::new(), 0, stub);
-        for (at, column) in columns.iter().enumerate() {
-            if used + column.width > self.width && at > start {
-                parts.push(start..at);
-                (start, used) = (at, stub);
+        for (index, column) in columns.iter().enumerate() {
+            if used + column.width > self.width && index > start {
+                parts.push(start..index);
+                (start, used) = (index, stub);
             }
             used += column.width;
         }
@@ -64,21 +65,21 @@ impl Pen {
     }
 }
 
-fn text_of(of: &Averages, at: usize, column: &AverageColumn) -> Column {
+fn text_of(averages: &Averages, index: usize, column: &AverageColumn) -> Column {
     let head = averages::head(column);
-    let mut cells: Vec<String> = of
+    let mut cells: Vec<String> = averages
         .rows
         .iter()
         .map(|row| {
-            let average = row.figures.get(at).and_then(Option::as_ref);
+            let average = row.figures.get(index).and_then(Option::as_ref);
             average.map_or_else(
                 || NO_FIGURE.to_owned(),
-                |of| averages::told(row, of, &averages::unit(row)),
+                |average| averages::text(row, average, &averages::unit(row)),
             )
         })
         .collect();
-    if let Some((first, said)) = cells.first_mut().zip(averages::came_to(column)) {
-        *first = said;
+    if let Some((first, outcome)) = cells.first_mut().zip(averages::outcome(column)) {
+        *first = outcome;
     }
     let widths = cells.iter().chain([&head]).map(|text| display_width(text));
     let width = widths.max().unwrap_or(0) + GAP;

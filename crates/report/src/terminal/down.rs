@@ -1,8 +1,8 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{sign, text_of, tone_paint};
-use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, wrapped};
+use super::{line_text, sign, tone_paint};
+use crate::layout::{DIM, GAP, INDENT, Pen, right, widest, wrapped};
 use crate::text;
 use crate::text::leads::Mark;
 use analysis::{Row, Table};
@@ -20,7 +20,7 @@ struct Column {
     cells: Vec<String>,
     marks: Vec<Option<Mark>>,
     verdict: Option<Verdict>,
-    /// With the gap before it and the room for a mark.
+    /// With the gap before it and space for a mark.
     width: usize,
 }
 
@@ -32,16 +32,16 @@ struct Stub {
 }
 
 impl Pen {
-    /// A table with the points down; what is said of its subjects follows below.
+    /// A table with the points down; notes about its subjects follow below.
     pub(super) fn down(&self, out: &mut String, table: &Table, unit: &Unit) {
         let grows = text::tables::has_verdicts(table);
         let mut stub = stub(table, usize::MAX, grows);
         let mut columns = columns(table, unit, usize::MAX);
-        let widest = columns.iter().map(|column| column.width).max().unwrap_or_default();
-        if stub.width + widest > self.width {
+        let widest_column = columns.iter().map(|column| column.width).max().unwrap_or_default();
+        if stub.width + widest_column > self.width {
             stub = self::stub(table, FOLD_MIN, grows);
-            let room = self.width.saturating_sub(stub.width + GAP);
-            columns = self::columns(table, unit, room.max(FOLD_MIN));
+            let available = self.width.saturating_sub(stub.width + GAP);
+            columns = self::columns(table, unit, available.max(FOLD_MIN));
         }
         for (index, part) in self.split(&stub, &columns).into_iter().enumerate() {
             if index > 0 {
@@ -108,7 +108,7 @@ impl Pen {
         self.line(out, &factors);
     }
 
-    /// What the marks mean, why figures are missing, and who could not be measured.
+    /// What the marks mean, why figures are missing, and which subjects could not be measured.
     fn below(&self, out: &mut String, table: &Table) {
         if let Some(legend) = text::leads::legend(table, sign) {
             self.aside(out, &legend);
@@ -138,41 +138,38 @@ fn folded(head: &[String], line: usize, height: usize) -> &str {
 fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
     let points: Vec<String> = table.points.iter().copied().map(count).collect();
     let axis = wrapped(&table.axis, fold, 0, 0);
-    let least = if grows { "growth".len() } else { 0 };
-    let width = widest(points.iter().chain(&axis)).max(least);
+    let min_width = if grows { "growth".len() } else { 0 };
+    let width = widest(points.iter().chain(&axis)).max(min_width);
     let Some(shares) = &table.shares else {
         let lines = points.iter().map(|point| right(point, INDENT + width)).collect();
         return Stub { head: axis, lines, width: INDENT + width };
     };
     let percents: Vec<String> =
         shares.values.iter().map(|&value| proportion(value, shares.multiple)).collect();
-    let beside = widest(percents.iter().chain([&shares.word])) + GAP - 1;
+    let share_width = widest(percents.iter().chain([&shares.word])) + GAP - 1;
     let line = |(point, share): (&String, &String)| {
-        format!("{}{}", right(point, INDENT + width), right(share, beside))
+        format!("{}{}", right(point, INDENT + width), right(share, share_width))
     };
     let lines = points.iter().zip(&percents).map(line).collect();
-    let mut head: Vec<String> = axis.iter().map(|word| format!("{word}{:beside$}", "")).collect();
+    let mut head: Vec<String> =
+        axis.iter().map(|word| format!("{word}{:share_width$}", "")).collect();
     if let Some((last, name)) = head.last_mut().zip(axis.last()) {
-        *last = format!("{name}{}", right(&shares.word, beside));
+        *last = format!("{name}{}", right(&shares.word, share_width));
     }
-    Stub { head, lines, width: INDENT + width + beside }
+    Stub { head, lines, width: INDENT + width + share_width }
 }
 
 /// A column for each subject that can be measured; its name folded to `fold` columns where longer.
 fn columns(table: &Table, unit: &Unit, fold: usize) -> Vec<Column> {
     let measured = table.rows.iter().filter(|row| row.unavailable.is_none());
     let column = |row: &Row| {
-        let line = text_of(table, row, unit);
+        let line = line_text(table, row, unit);
         let head = wrapped(&row.label, fold, 0, 0);
         let verdict = line.verdict.as_ref();
-        let said = verdict.map(|verdict| [verdict.word.to_owned(), verdict.by.clone()]);
-        let texts = line.cells.iter().chain(&head).chain(said.iter().flatten());
+        let verdict_texts = verdict.map(|verdict| [verdict.word.to_owned(), verdict.by.clone()]);
+        let texts = line.cells.iter().chain(&head).chain(verdict_texts.iter().flatten());
         let width = widest(texts) + GAP;
         Column { head, width, verdict: line.verdict, marks: line.marks, cells: line.cells }
     };
     measured.map(column).collect()
-}
-
-fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
-    texts.map(|text| display_width(text)).max().unwrap_or_default()
 }

@@ -8,12 +8,18 @@ use analysis::Table;
 impl Pen {
     /// The distributions of a table, point after point; nothing where the record keeps none.
     pub(super) fn waits(&self, out: &mut String, table: &Table) {
-        for (point, told) in text::distributions::points(table) {
-            let of = table.distributions.iter().filter(|of| of.point == point);
-            let lines: Vec<(&str, [String; 6])> = of
-                .map(|of| (of.label.as_str(), text::distributions::quantiles(&table.metric, of)))
+        for (point, label) in text::distributions::points(table) {
+            let distribution =
+                table.distributions.iter().filter(|distribution| distribution.point == point);
+            let lines: Vec<(&str, [String; 6])> = distribution
+                .map(|distribution| {
+                    (
+                        distribution.label.as_str(),
+                        text::distributions::quantiles(&table.metric, distribution),
+                    )
+                })
                 .collect();
-            self.block(out, &format!("at {told}"), &lines);
+            self.block(out, &format!("at {label}"), &lines);
         }
     }
 
@@ -47,7 +53,7 @@ impl Pen {
         }
     }
 
-    /// Why the law of scaling applies to none of those that it is not told of.
+    /// Why the law of scaling does not apply to the other rows.
     pub(super) fn scaling(&self, out: &mut String, table: &Table) {
         for row in &table.rows {
             if let Some(why) = text::notes::unscaled(row) {

@@ -1,32 +1,33 @@
-//! Averages as kernbench told them, in the words that terminal, page and Markdown share: metrics down,
-//! subjects across, means with their standard deviations.
+//! Averages in kernbench's form, as terminal, page and Markdown share it: metrics down, subjects across, means
+//! with their standard deviations.
 
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::{Unit, count, counted, significant};
 use record::FailureReason;
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
-pub(crate) fn title(of: &Averages) -> String {
-    let mut parts = vec![of.workload.clone(), counted(&count(of.point), &of.axis)];
-    parts.extend(crate::text::parameters::pairs(&of.parameters));
+pub(crate) fn title(averages: &Averages) -> String {
+    let mut parts =
+        vec![averages.workload.clone(), counted(&count(averages.point), &averages.axis)];
+    parts.extend(crate::text::parameters::pairs(&averages.parameters));
     parts.join(" · ")
 }
 
-/// What a figure is: `mean (standard deviation) of 5 runs`.
-pub(crate) fn measure(of: &Averages) -> String {
-    let runs = || of.columns.iter().map(|column| column.runs).filter(|runs| *runs > 0);
-    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
-    match (least, most) {
+/// What a figure is: `mean (standard deviation) averages 5 runs`.
+pub(crate) fn measure(averages: &Averages) -> String {
+    let runs = || averages.columns.iter().map(|column| column.runs).filter(|runs| *runs > 0);
+    let (min, max) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+    match (min, max) {
         (0, _) => "no run finished".to_owned(),
         (1, 1) => "one run".to_owned(),
-        _ if least == most => format!("mean (standard deviation) of {most} runs"),
-        _ => format!("mean (standard deviation) of {least} to {most} runs"),
+        _ if min == max => format!("mean (standard deviation) of {max} runs"),
+        _ => format!("mean (standard deviation) of {min} to {max} runs"),
     }
 }
 
 /// Whether a column has something to show: figures, or that its runs came to nothing.
-pub(crate) fn shown(of: &Averages) -> impl Iterator<Item = (usize, &AverageColumn)> {
-    of.columns.iter().enumerate().filter(|(_, column)| column.unavailable.is_none())
+pub(crate) fn shown(averages: &Averages) -> impl Iterator<Item = (usize, &AverageColumn)> {
+    averages.columns.iter().enumerate().filter(|(_, column)| column.unavailable.is_none())
 }
 
 /// A subject with its jobs, as make takes them: `half -j 3`; `-j` alone is without a limit.
@@ -43,28 +44,28 @@ pub(crate) fn head(column: &AverageColumn) -> String {
 /// The unit of a row.
 pub(crate) fn unit(row: &AverageRow) -> Unit {
     let mut means: Vec<f64> = row.figures.iter().flatten().map(|average| average.mean).collect();
-    // Times of which none came to an end are told in seconds, as kernbench's are.
+    // Where no run finished, times are in seconds, as in kernbench.
     if means.is_empty() {
         means.push(1e9);
     }
     Unit::for_table(&row.metric.unit, &means)
 }
 
-/// What a row is called: `Elapsed Time, s`, `Percent CPU`, `Sleeps`. A unit that the name says already
-/// is not said again.
+/// What a row is called: `Elapsed Time, s`, `Percent CPU`, `Sleeps`. A unit
+/// that the name has is not repeated.
 pub(crate) fn label(row: &AverageRow, unit: &Unit) -> String {
     let name = row.metric.name.as_str();
     let mut words: Vec<String> = name.split_whitespace().map(capital).collect();
     if row.metric.unit == "ns" && !name.contains("time") {
         words.push("Time".to_owned());
     }
-    let said = words.join(" ");
+    let label_text = words.join(" ");
     let symbol = unit.symbol.as_str();
-    let known = symbol == "%" && name.contains("percent");
-    if symbol.is_empty() || known || name.ends_with(symbol) {
-        said
+    let has_unit = symbol == "%" && name.contains("percent");
+    if symbol.is_empty() || has_unit || name.ends_with(symbol) {
+        label_text
     } else {
-        format!("{said}, {symbol}")
+        format!("{label_text}, {symbol}")
     }
 }
 
@@ -78,22 +79,23 @@ fn capital(word: &str) -> String {
 
 /// A mean with its deviation, as many decimals as two digits of the deviation need: `326.23 (0.16)`; but
 /// at most one more than any other of its row has, so that they are read along.
-pub(crate) fn told(row: &AverageRow, average: &Average, unit: &Unit) -> String {
+pub(crate) fn text(row: &AverageRow, average: &Average, unit: &Unit) -> String {
     let mean = average.mean / unit.per;
-    let own = |average: &Average| average.deviation.and_then(|of| decimals(of / unit.per));
+    let own =
+        |average: &Average| average.deviation.and_then(|deviation| decimals(deviation / unit.per));
     let Some(deviation) = average.deviation.map(|deviation| deviation / unit.per) else {
         return significant(mean);
     };
     let Some(decimals) = own(average) else { return format!("{} (0)", significant(mean)) };
-    let least = row.figures.iter().flatten().filter_map(own).min().unwrap_or(decimals);
-    let decimals = decimals.min(least + 1);
+    let min = row.figures.iter().flatten().filter_map(own).min().unwrap_or(decimals);
+    let decimals = decimals.min(min + 1);
     format!("{} ({})", grouped(mean, decimals), grouped(deviation, decimals))
 }
 
 /// As many as two digits of a deviation need; none of a deviation that is nothing.
 fn decimals(deviation: f64) -> Option<usize> {
-    let known = deviation > 0.0 && deviation.is_finite();
-    known.then(|| (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize)
+    let is_positive = deviation > 0.0 && deviation.is_finite();
+    is_positive.then(|| (1.0 - deviation.log10().floor()).clamp(0.0, 6.0) as usize)
 }
 
 /// A figure that is not negative, with thousands separated.
@@ -105,7 +107,7 @@ fn grouped(value: f64, decimals: usize) -> String {
 }
 
 /// Why a column has no figures, in few words: `aborted after 30 min`, `failed`.
-pub(crate) fn came_to(column: &AverageColumn) -> Option<String> {
+pub(crate) fn outcome(column: &AverageColumn) -> Option<String> {
     let reason = column.reason.as_ref().filter(|_| column.runs == 0)?;
     Some(match reason {
         FailureReason::DeadlineExceeded { deadline_ms, .. } => aborted(*deadline_ms),
@@ -120,9 +122,9 @@ fn aborted(deadline_ms: u64) -> String {
 
 /// What stands beneath: what runs that did not finish were doing, why others failed, who can't be
 /// measured, and what has to be known of a column.
-pub(crate) fn beneath(of: &Averages) -> Vec<String> {
+pub(crate) fn notes(averages: &Averages) -> Vec<String> {
     let mut lines = Vec::new();
-    for (_, column) in shown(of) {
+    for (_, column) in shown(averages) {
         if let Some(reason) = &column.reason {
             let how = match reason {
                 FailureReason::DeadlineExceeded { deadline_ms, activity }
@@ -133,20 +135,21 @@ pub(crate) fn beneath(of: &Averages) -> Vec<String> {
                 FailureReason::DeadlineExceeded { deadline_ms, activity } => {
                     format!("{}: {activity}", aborted(*deadline_ms))
                 }
-                other => format!("failed: {other}"),
+                reason => format!("failed: {reason}"),
             };
             let all = column.runs + column.failed;
-            let some = format!("{} of {} runs {how}", column.failed, all);
-            let said = if column.runs == 0 { how } else { some };
-            lines.push(format!("{}: {said}", head(column)));
+            let partly = format!("{} of {} runs {how}", column.failed, all);
+            let label_text = if column.runs == 0 { how } else { partly };
+            lines.push(format!("{}: {label_text}", head(column)));
         }
         if !column.note.is_empty() {
             lines.push(format!("{}: {}", column.label, column.note));
         }
     }
-    let absent =
-        of.columns.iter().filter_map(|column| Some((column, column.unavailable.as_ref()?)));
-    lines.extend(absent.map(|(column, why)| format!("{} is unavailable: {why}", column.label)));
+    let unavailable =
+        averages.columns.iter().filter_map(|column| Some((column, column.unavailable.as_ref()?)));
+    lines
+        .extend(unavailable.map(|(column, why)| format!("{} is unavailable: {why}", column.label)));
     lines
 }
 
@@ -166,14 +169,14 @@ mod tests {
     fn rows_are_called_as_kernbench_called_them() {
         let seconds = Unit { symbol: "s".to_owned(), per: 1e9 };
         assert_eq!(label(&row("elapsed", "ns"), &seconds), "Elapsed Time, s");
-        for (name, unit, said) in [
+        for (name, unit, label_text) in [
             ("percent cpu", "%", "Percent CPU"),
             ("context switches", "switches", "Context Switches"),
             ("sleeps", "sleeps", "Sleeps"),
             ("memory", "pages", "Memory, pages"),
         ] {
             let row = row(name, unit);
-            assert_eq!(label(&row, &self::unit(&row)), said);
+            assert_eq!(label(&row, &self::unit(&row)), label_text);
         }
     }
 
@@ -181,17 +184,17 @@ mod tests {
     fn a_mean_has_the_decimals_that_its_deviation_asks_for() {
         let seconds = Unit { symbol: "s".to_owned(), per: 1e9 };
         let average = |(mean, deviation): (f64, Option<f64>)| {
-            let deviation = deviation.map(|of| of * 1e9);
+            let deviation = deviation.map(|averages| averages * 1e9);
             Average { mean: mean * 1e9, deviation, samples: Vec::new() }
         };
-        let said = |mean: f64, deviation: Option<f64>| {
-            told(&row("elapsed", "ns"), &average((mean, deviation)), &seconds)
+        let label_text = |mean: f64, deviation: Option<f64>| {
+            text(&row("elapsed", "ns"), &average((mean, deviation)), &seconds)
         };
-        assert_eq!(said(326.226, Some(0.158_367)), "326.23 (0.16)");
-        assert_eq!(said(503.002, Some(19.3737)), "503 (19)");
-        assert_eq!(said(54_069.4, Some(458.201)), "54,069 (458)");
-        assert_eq!(said(206.0, Some(0.0)), "206 (0)");
-        assert_eq!(said(1.5, None), "1.50");
+        assert_eq!(label_text(326.226, Some(0.158_367)), "326.23 (0.16)");
+        assert_eq!(label_text(503.002, Some(19.3737)), "503 (19)");
+        assert_eq!(label_text(54_069.4, Some(458.201)), "54,069 (458)");
+        assert_eq!(label_text(206.0, Some(0.0)), "206 (0)");
+        assert_eq!(label_text(1.5, None), "1.50");
         // Beside one that scatters by much, more decimals would say nothing.
         let seed = [(503.002, Some(19.3737)), (410.686, Some(2.49314)), (338.98, Some(0.932_121))];
         let figures: Vec<Average> = seed.into_iter().map(average).collect();
@@ -199,12 +202,13 @@ mod tests {
             figures: figures.iter().cloned().map(Some).collect(),
             ..row("elapsed", "ns")
         };
-        let along: Vec<String> = figures.iter().map(|of| told(&row, of, &seconds)).collect();
+        let along: Vec<String> =
+            figures.iter().map(|averages| text(&row, averages, &seconds)).collect();
         assert_eq!(along, ["503 (19)", "410.7 (2.5)", "339.0 (0.9)"]);
     }
 
     #[test]
-    fn jobs_are_told_as_make_takes_them() {
+    fn jobs_are_written_as_make_takes_them() {
         let column = |jobs: Option<&str>| AverageColumn {
             subject: "half".to_owned(),
             label: "half".to_owned(),
@@ -221,6 +225,6 @@ mod tests {
         let heads = [Some("3"), Some("-j 3"), Some(""), Some("no limit"), None].map(column);
         let heads: Vec<String> = heads.iter().map(head).collect();
         assert_eq!(heads, ["half -j 3", "half -j 3", "half -j", "half -j", "half"]);
-        assert_eq!(came_to(&column(None)).as_deref(), Some("aborted after 30 min"));
+        assert_eq!(outcome(&column(None)).as_deref(), Some("aborted after 30 min"));
     }
 }

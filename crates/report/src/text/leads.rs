@@ -51,8 +51,7 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
         parts.push(format!("{} among the {best}, too close to call", sign(Mark::Shared)));
     }
     if has_unmarked && has_shared {
-        parts
-            .push(format!("no mark where more than {LEADERS_MAX} figures, or all, are among them"));
+        parts.push(format!("no mark where more than {LEADERS_MAX}, or all, are"));
     } else if !has_shared {
         parts.push("no mark where the lead is too close to call".to_owned());
     }

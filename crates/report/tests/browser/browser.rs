@@ -30,7 +30,7 @@ pub struct Browser {
     last: u64,
     tab: Tab,
     /// What it says, also after its folder is gone.
-    said: File,
+    output: File,
 }
 
 /// A tab, and what is known of it.
@@ -64,14 +64,14 @@ impl Browser {
     }
 
     fn start() -> Self {
-        let folder = TempDir::new().expect("a folder for the browser's profile");
-        let mut child = program::start(folder.path());
-        let said = File::open(folder.path().join("said")).expect("what the browser says");
+        let directory = TempDir::new().expect("a folder for the browser's profile");
+        let mut child = program::start(directory.path());
+        let output = File::open(directory.path().join("output")).expect("the browser's output");
         // It goes when the browser has ended, which may be after this program.
-        let _ = folder.keep();
+        let _ = directory.keep();
         let commands = child.stdin.take();
         let messages = listen(child.stdout.take().expect("a pipe from the browser"));
-        Self { child, commands, messages, last: 0, tab: Tab::default(), said }
+        Self { child, commands, messages, last: 0, tab: Tab::default(), output }
     }
 
     fn open_tab(&mut self) {
@@ -167,17 +167,17 @@ impl Browser {
         let pipe = self.commands.as_mut().expect("a pipe to the browser");
         let sent = pipe.write_all(format!("{command}\0").as_bytes()).and_then(|()| pipe.flush());
         if let Err(why) = sent {
-            panic!("the browser is gone ({why}); it said:\n{}", self.said());
+            panic!("the browser is gone ({why}); its output:\n{}", self.output());
         }
     }
 
     fn wait_for(&mut self, event: &str) {
         let until = Instant::now() + DEADLINE;
-        while !self.tab.events.iter().any(|known| known == event) {
+        while !self.tab.events.iter().any(|seen| seen == event) {
             let message = self.next(until, event);
             self.note(&message);
         }
-        self.tab.events.retain(|known| known != event);
+        self.tab.events.retain(|seen| seen != event);
     }
 
     fn next(&self, until: Instant, what: &str) -> Value {
@@ -186,7 +186,10 @@ impl Browser {
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => panic!("no answer to {what} within {DEADLINE:?}"),
             Err(RecvTimeoutError::Disconnected) => {
-                panic!("the browser ended while {what} was waited for; it said:\n{}", self.said())
+                panic!(
+                    "the browser ended while {what} was waited for; its output:\n{}",
+                    self.output()
+                )
             }
         }
     }
@@ -201,10 +204,10 @@ impl Browser {
         self.tab.events.push(event.to_owned());
     }
 
-    fn said(&self) -> String {
-        let mut said = String::new();
-        let _ = (&self.said).read_to_string(&mut said);
-        said
+    fn output(&self) -> String {
+        let mut output = String::new();
+        let _ = (&self.output).read_to_string(&mut output);
+        output
     }
 }
 
@@ -288,8 +291,8 @@ fn a_tab_knows_nothing_of_the_one_before_it() {
     if program::skipped() {
         return;
     }
-    let folder = TempDir::new().expect("a folder for the page");
-    let file = folder.path().join("page.html");
+    let directory = TempDir::new().expect("a folder for the page");
+    let file = directory.path().join("page.html");
     std::fs::write(&file, "<!doctype html><p>Nothing").expect("the page is written");
     let mut browser = Browser::take();
     let look = "[localStorage.length, innerWidth, matchMedia('print').matches]";
@@ -302,9 +305,9 @@ fn a_tab_knows_nothing_of_the_one_before_it() {
     browser.close_tab();
     browser.open_tab();
     browser.open(&file);
-    let found = browser.evaluate(look);
-    assert_eq!((&found[0], &found[2]), (&json!(0), &json!(false)));
-    assert_ne!(found[1], 400);
+    let values = browser.evaluate(look);
+    assert_eq!((&values[0], &values[2]), (&json!(0), &json!(false)));
+    assert_ne!(values[1], 400);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     browser.give_back();
 }

@@ -108,14 +108,20 @@ fn metric_and_parameters_change_the_plot_and_the_table_under_it() {
         for (metric, active) in [("wait", "1"), ("add", "10"), ("loop", "10"), ("close", "1")] {
             let name = page.choose("Metric", metric);
             page.choose("Parameters", &format!("{active} active"));
-            let [own, of]: [String; 2] =
+            let [metric_name, parameters_text]: [String; 2] =
                 page.get("[probe.plot(0).shownView.metric, probe.plot(0).shownView.parameters]");
-            assert_eq!(own, name);
-            assert!(of.starts_with(&format!("{active} active of N")), "{of}");
+            assert_eq!(metric_name, name);
+            assert!(
+                parameters_text.starts_with(&format!("{active} active of N")),
+                "{parameters_text}"
+            );
             let captions = shown(page);
             assert_eq!(captions.len(), 1);
             let about = name.split(": ").last().expect("what it is about");
-            assert!(captions[0].contains(about) && captions[0].contains(&of), "{captions:?}");
+            assert!(
+                captions[0].contains(about) && captions[0].contains(&parameters_text),
+                "{captions:?}"
+            );
         }
         page.press("probe.button('Show all 12 tables')", Held::Nothing);
         assert_eq!(shown(page).len(), 12);

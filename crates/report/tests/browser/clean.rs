@@ -1,4 +1,4 @@
-//! The page asks nobody for anything, and stands without its script.
+//! The page loads nothing, and is readable without its script.
 
 use crate::page::{BUILDS, FOREIGN, LOCKS_MODEL, ONE, PIPES, Runs, complaints_of, with};
 use findings::Conclusions;
@@ -65,7 +65,7 @@ fn an_error_a_warning_and_a_request_would_be_noticed() {
         let text = page.replace("</body>", &format!("{what}</body>"));
         complaints_of(&text, |_| {}).map(|complaints| complaints.join("\n"))
     };
-    for (what, said) in [
+    for (what, complaint) in [
         ("<script>nobody.knows()</script>", "nobody is not defined"),
         ("<script>console.warn('mind')</script>", "console warning"),
         ("<script>console.error('oh')</script>", "console error"),
@@ -74,6 +74,6 @@ fn an_error_a_warning_and_a_request_would_be_noticed() {
         ("<link rel='stylesheet' href='other.css'>", "other.css"),
     ] {
         let Some(complaints) = broken(what) else { return };
-        assert!(complaints.contains(said), "{what} raised only {complaints:?}");
+        assert!(complaints.contains(complaint), "{what} raised only {complaints:?}");
     }
 }

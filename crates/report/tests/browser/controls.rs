@@ -8,10 +8,10 @@ use crate::page::{ONE, Page, complaints_of, table};
 fn broken(good: &str, bad: &str, look: impl Fn(&mut Page) -> Vec<String>) -> Vec<String> {
     let page = report::html::page(&ONE);
     assert_eq!(page.matches(good).count(), 1, "{good:?} is not there once");
-    let mut found = Vec::new();
-    let told = complaints_of(&page.replace(good, bad), |page| found = look(page));
-    found.extend(told.into_iter().flatten());
-    found
+    let mut complaints = Vec::new();
+    let raised = complaints_of(&page.replace(good, bad), |page| complaints = look(page));
+    complaints.extend(raised.into_iter().flatten());
+    complaints
 }
 
 fn drawn(page: &mut Page) -> Vec<String> {
@@ -51,7 +51,7 @@ fn a_series_or_a_sample_that_is_not_drawn_is_caught() {
     if crate::program::skipped() {
         return;
     }
-    for (good, bad, said) in [
+    for (good, bad, complaint) in [
         (
             "return this.series.filter((series) =>",
             "return this.series.slice(1).filter((series) =>",
@@ -68,8 +68,8 @@ fn a_series_or_a_sample_that_is_not_drawn_is_caught() {
             "medians",
         ),
     ] {
-        let found = broken(good, bad, drawn).join("\n");
-        assert!(found.contains(said), "{bad}: {found:?}");
+        let complaints = broken(good, bad, drawn).join("\n");
+        assert!(complaints.contains(complaint), "{bad}: {complaints:?}");
     }
 }
 
@@ -78,11 +78,11 @@ fn a_script_that_fails_on_a_gesture_is_caught() {
     if crate::program::skipped() {
         return;
     }
-    let found =
+    let complaints =
         broken("const found = plot.nearest(x, y);", "const found = plot.nowhere(x, y);", |page| {
             let spot = page.inside(0.5, 0.5);
             page.move_to(spot);
             Vec::new()
         });
-    assert!(found.join("\n").contains("nowhere"), "{found:?}");
+    assert!(complaints.join("\n").contains("nowhere"), "{complaints:?}");
 }

@@ -1,4 +1,4 @@
-//! Where one line overtakes another: marked in the plot, told below it and on hover.
+//! Where one line overtakes another: marked in the plot, listed below it, and read out on hover.
 
 use crate::input::{Held, Spot};
 use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
@@ -7,15 +7,15 @@ use findings::{Conclusions, Finding, Kind};
 use std::collections::BTreeSet;
 
 /// The crossovers of one table that a finding tells.
-fn told<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover> {
-    let is_told = |one: &str, other: &str| {
+fn shown_crossovers<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover> {
+    let is_in_findings = |first: &str, second: &str| {
         conclusions.findings.iter().any(|finding| {
             finding.kind() == Kind::Crossover
                 && finding.parameters == table.parameters
-                && [one, other].iter().all(|name| finding.subjects.iter().any(|s| s == name))
+                && [first, second].iter().all(|name| finding.subjects.iter().any(|s| s == name))
         })
     };
-    let comparisons = table.comparisons.iter().filter(|c| is_told(&c.first, &c.second));
+    let comparisons = table.comparisons.iter().filter(|c| is_in_findings(&c.first, &c.second));
     comparisons
         .flat_map(|comparison| match &comparison.outcome {
             ComparisonOutcome::Crosses { crossovers } => crossovers.iter().collect(),
@@ -26,7 +26,7 @@ fn told<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover
 
 fn sentence(crossover: &Crossover) -> String {
     let Crossover { overtakes, overtaken, at, .. } = crossover;
-    let at = findings::format::place(at.value);
+    let at = findings::format::position(at.value);
     format!("{overtakes} overtakes {overtaken} at {at} tokens")
 }
 
@@ -45,19 +45,20 @@ fn view(page: &mut Page, table: &Table) {
 }
 
 #[test]
-fn every_crossover_that_is_told_is_marked_and_listed_and_no_other() {
+fn only_crossovers_of_findings_are_marked_and_listed() {
     with(&PIPES, |page| {
         let conclusions = &PIPES[0].1;
         for table in &conclusions.analysis.tables {
             view(page, table);
-            let wanted: Vec<String> = told(conclusions, table).into_iter().map(sentence).collect();
+            let wanted: Vec<String> =
+                shown_crossovers(conclusions, table).into_iter().map(sentence).collect();
             assert!(!wanted.is_empty());
             let [marked, listed] = shown(page);
             assert_eq!(marked, wanted);
             assert_eq!(listed.len(), wanted.len());
-            for (said, wanted) in listed.iter().zip(&wanted) {
-                assert!(said.starts_with(&format!("{wanted} · 95 % interval ")), "{said}");
-                assert!(said.contains(" % active"), "{said}");
+            for (text, wanted) in listed.iter().zip(&wanted) {
+                assert!(text.starts_with(&format!("{wanted} · 95 % interval ")), "{text}");
+                assert!(text.contains(" % active"), "{text}");
             }
         }
     });
@@ -94,7 +95,7 @@ fn a_crossover_goes_with_either_of_its_series() {
         assert_eq!(shown(page)[0], all);
         page.press(&name("epoll-level"), Held::Nothing);
         let left: Vec<String> =
-            all.iter().filter(|said| !said.contains("epoll-level")).cloned().collect();
+            all.iter().filter(|text| !text.contains("epoll-level")).cloned().collect();
         let [marked, listed] = shown(page);
         assert_eq!((&marked, listed.len()), (&left, left.len()));
         page.press(&name("poll"), Held::Nothing);
@@ -107,9 +108,11 @@ fn a_crossover_goes_with_either_of_its_series() {
 #[test]
 fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
     with(&PIPES, |page| {
-        let wanted: Vec<String> =
-            told(&PIPES[0].1, &PIPES[0].1.analysis.tables[0]).into_iter().map(sentence).collect();
-        let spots: Vec<[f64; 2]> = page.get(
+        let wanted: Vec<String> = shown_crossovers(&PIPES[0].1, &PIPES[0].1.analysis.tables[0])
+            .into_iter()
+            .map(sentence)
+            .collect();
+        let positions: Vec<[f64; 2]> = page.get(
             "probe.plot(0).marks.map((crossing) => {
                 const plot = probe.plot(0);
                 plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -118,7 +121,7 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
                 return [at.left + spot.across, at.top + spot.down];
             })",
         );
-        for ([x, y], wanted) in spots.into_iter().zip(&wanted) {
+        for ([x, y], wanted) in positions.into_iter().zip(&wanted) {
             page.move_to(Spot { x, y });
             page.settle();
             assert!(page.read_out().starts_with(wanted), "{}", page.read_out());
@@ -126,10 +129,10 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
             assert_eq!(&card, wanted);
         }
         page.evaluate("document.querySelector('.stage').focus()");
-        for said in wanted.iter().chain([&wanted[0]]) {
+        for text in wanted.iter().chain([&wanted[0]]) {
             page.key("m", Held::Nothing);
             page.settle();
-            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+            assert!(page.read_out().starts_with(text), "{} is not {text}", page.read_out());
         }
         // From a crossover the arrows walk on to the points of the one that overtakes.
         page.key("ArrowRight", Held::Nothing);
@@ -142,12 +145,12 @@ fn with_two_runs_each_crossover_names_its_own() {
     with(&PIPES_TWO, |page| {
         let [marked, listed] = shown(page);
         assert_eq!((marked.len(), listed.len()), (2, 2));
-        let of = |run: &str| listed.iter().filter(|said| said.contains(run)).count();
-        assert_eq!((of("run 9 on bench-7"), of("run 10 on bench-7")), (1, 1));
+        let count_of = |run: &str| listed.iter().filter(|text| text.contains(run)).count();
+        assert_eq!((count_of("run 9 on bench-7"), count_of("run 10 on bench-7")), (1, 1));
         page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
         let [marked, listed] = shown(page);
         assert_eq!((marked.len(), listed.len()), (1, 1));
-        assert!(listed.iter().all(|said| said.contains("run 10 on bench-7")), "{listed:?}");
+        assert!(listed.iter().all(|text| text.contains("run 10 on bench-7")), "{listed:?}");
     });
 }
 
@@ -174,32 +177,32 @@ fn a_rate_says_its_unit_and_that_more_is_better() {
         }
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
-        let said = page.read_out();
+        let text = page.read_out();
         assert!(
-            said.starts_with("select at 1: median 7") && said.contains(" k tokens/s"),
-            "{said}"
+            text.starts_with("select at 1: median 7") && text.contains(" k tokens/s"),
+            "{text}"
         );
     });
     with(&FOREIGN, |page| {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
-        let said = page.read_out();
-        assert!(said.contains("95 % interval none: a single figure"), "{said}");
+        let text = page.read_out();
+        assert!(text.contains("95 % interval none: a single figure"), "{text}");
     });
 }
 
 #[test]
 fn findings_of_two_name_both_and_say_how_it_ends() {
     with(&PIPES, |page| {
-        let said: Vec<[String; 3]> = page.get(
+        let text: Vec<[String; 3]> = page.get(
             "[...document.querySelectorAll('.findings li')].map((one) => [
                 one.querySelector('.tag').textContent,
                 [...one.querySelectorAll('strong')].map((name) => name.textContent).join(', '),
                 one.querySelector('.sentence').textContent])",
         );
         let findings = &PIPES[0].1.findings;
-        assert_eq!(said.len(), findings.len());
-        for ([tag, names, sentence], finding) in said.iter().zip(findings) {
+        assert_eq!(text.len(), findings.len());
+        for ([tag, names, sentence], finding) in text.iter().zip(findings) {
             assert_eq!(sentence, &finding.sentence(&PIPES[0].0, &PIPES[0].1.analysis).to_string());
             assert_eq!(tag, finding.tag().word);
             for subject in &finding.subjects {

@@ -25,8 +25,8 @@ fn every_sample_of_every_series_is_drawn_in_every_view() {
         for table in &conclusions.analysis.tables {
             page.choose("Metric", &table.metric.name);
             page.choose("Parameters", &format!("{} active", table.parameters["active"]));
-            let told = undrawn(page, run, table);
-            assert!(told.is_empty(), "{told:#?}");
+            let mismatches = undrawn(page, run, table);
+            assert!(mismatches.is_empty(), "{mismatches:#?}");
         }
     });
 }
@@ -42,10 +42,10 @@ fn each_series_alone_paints_samples_and_markers_in_its_own_colour() {
         for (index, subject) in subjects.iter().enumerate() {
             page.evaluate(&format!("probe.only('{subject}')"));
             assert_eq!(page.drawn().as_slice(), std::slice::from_ref(subject));
-            let found: Pixels = page.get(&format!("probe.pixels({index})"));
+            let series: Pixels = page.get(&format!("probe.pixels({index})"));
             // Seven markers with a line between them; 100 samples at each of them.
-            let exact = found.exact.saturating_sub(bare[index].exact);
-            let between = found.between.saturating_sub(bare[index].between);
+            let exact = series.exact.saturating_sub(bare[index].exact);
+            let between = series.between.saturating_sub(bare[index].between);
             assert!(exact > 150 && between > 1_000, "{subject}: {exact} and {between} pixels");
             let wrong: Vec<serde_json::Value> =
                 page.get("probe.markers().filter((one) => one.found !== one.wanted)");
@@ -66,15 +66,15 @@ fn points_stand_where_their_figures_put_them() {
     with(&ONE, |page| {
         let (_, conclusions) = &ONE[0];
         let loops = table(conclusions, "loop", "1");
-        straight(&page.places(), loops, f64::log10);
+        straight(&page.markers(), loops, f64::log10);
         for axis in ["log across", "log up"] {
             page.press(&format!("probe.button('{axis}')"), Held::Nothing);
         }
-        straight(&page.places(), loops, |value| value);
+        straight(&page.markers(), loops, |value| value);
         for axis in ["log up", "log across"] {
             page.press(&format!("probe.button('{axis}')"), Held::Nothing);
         }
-        straight(&page.places(), loops, f64::log10);
+        straight(&page.markers(), loops, f64::log10);
     });
 }
 
@@ -94,7 +94,7 @@ fn written(page: &mut Page) -> Vec<Written> {
 #[test]
 fn ticks_and_names_are_readable_figures() {
     with(&ONE, |page| {
-        let texts: Vec<String> = written(page).into_iter().map(|one| one.text).collect();
+        let texts: Vec<String> = written(page).into_iter().map(|text| text.text).collect();
         for wanted in ["10", "1,000", "10,000", "10 µs", "1 ms", "watched descriptors", "poll"] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} is not in {texts:?}");
         }
@@ -112,7 +112,7 @@ fn no_letter_of_the_plot_is_cut_off() {
                 page.settle();
                 let edge: f64 = page.get("probe.plot(0).width");
                 let cut =
-                    written(page).into_iter().filter(|one| one.left < 0.0 || one.right > edge);
+                    written(page).into_iter().filter(|text| text.left < 0.0 || text.right > edge);
                 let cut: Vec<Written> = cut.collect();
                 assert!(cut.is_empty(), "{width} pixels: {cut:?}");
             }
@@ -130,11 +130,11 @@ fn page_subjects() -> BTreeSet<&'static str> {
 /// Where the last frame falls short of the record.
 pub fn undrawn(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
     let drawn: Vec<Drawn> = page.get("probe.plot(0).drawn");
-    let mut told = Vec::new();
+    let mut mismatches = Vec::new();
     let rows: Vec<_> =
         table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some)).collect();
     if drawn.len() != rows.len() {
-        told.push(format!("{} series drawn of {}", drawn.len(), rows.len()));
+        mismatches.push(format!("{} series drawn of {}", drawn.len(), rows.len()));
     }
     for row in rows {
         let cells = run.cells.iter().filter(|cell| {
@@ -143,38 +143,39 @@ pub fn undrawn(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
         let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
         let samples: usize = metrics.map(|metric| metric.samples.len()).sum();
         let points = row.cells.iter().flatten().count();
-        let Some(found) = drawn.iter().find(|found| found.label == row.label) else {
-            told.push(format!("{} is not drawn", row.label));
+        let Some(series) = drawn.iter().find(|series| series.label == row.label) else {
+            mismatches.push(format!("{} is not drawn", row.label));
             continue;
         };
-        let counts = (found.samples, found.outside, found.medians, found.intervals);
+        let counts = (series.samples, series.outside, series.medians, series.intervals);
         if counts != (samples, 0, points, points) {
-            told.push(format!("{samples} samples at {points} points, but {found:?}"));
+            mismatches.push(format!("{samples} samples at {points} points, but {series:?}"));
         }
     }
-    let said: String = page.get("document.querySelector('.count').textContent");
-    let sum: usize = drawn.iter().map(|found| found.samples).sum();
-    if said.replace(',', "") != format!("{sum} samples drawn behind the medians.") {
-        told.push(format!("the page says {said:?} of {sum} samples"));
+    let count_text: String = page.get("document.querySelector('.count').textContent");
+    let sum: usize = drawn.iter().map(|series| series.samples).sum();
+    if count_text.replace(',', "") != format!("{sum} samples drawn behind the medians.") {
+        mismatches.push(format!("the page says {count_text:?} of {sum} samples"));
     }
-    told
+    mismatches
 }
 
 /// Holds that places lie on one straight scale of the points, and one of the medians.
-fn straight(places: &[Place], table: &Table, scale: impl Fn(f64) -> f64) {
-    let across = |place: &Place| (scale(place.point as f64), place.x);
-    let up =
-        |place: &Place| (scale(figures(table, &place.subject, place.point).median.value), place.y);
+fn straight(markers: &[Place], table: &Table, scale: impl Fn(f64) -> f64) {
+    let across = |marker: &Place| (scale(marker.point as f64), marker.x);
+    let up = |marker: &Place| {
+        (scale(figures(table, &marker.subject, marker.point).median.value), marker.y)
+    };
     for pairs in
-        [places.iter().map(across).collect::<Vec<_>>(), places.iter().map(up).collect::<Vec<_>>()]
+        [markers.iter().map(across).collect::<Vec<_>>(), markers.iter().map(up).collect::<Vec<_>>()]
     {
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
-        let least = pairs.iter().min_by(by_value).expect("a point");
-        let most = pairs.iter().max_by(by_value).expect("a point");
-        let slope = (most.1 - least.1) / (most.0 - least.0);
-        assert!((most.1 - least.1).abs() > 50.0, "{least:?} to {most:?}");
+        let min = pairs.iter().min_by(by_value).expect("a point");
+        let max = pairs.iter().max_by(by_value).expect("a point");
+        let slope = (max.1 - min.1) / (max.0 - min.0);
+        assert!((max.1 - min.1).abs() > 50.0, "{min:?} to {max:?}");
         for (value, at) in &pairs {
-            let wanted = least.1 + (value - least.0) * slope;
+            let wanted = min.1 + (value - min.0) * slope;
             assert!((at - wanted).abs() < 0.5, "{value} stands at {at}, not at {wanted}");
         }
     }

@@ -9,7 +9,7 @@ fn shares(page: &mut Page, whole: [f64; 4]) -> (f64, f64) {
     ((x1 - x0) / (whole[1] - whole[0]), (y1 - y0) / (whole[3] - whole[2]))
 }
 
-fn near(a: f64, b: f64) -> bool {
+fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() < 0.01
 }
 
@@ -27,10 +27,10 @@ fn dragging_zooms_to_the_rectangle_and_a_double_click_goes_back() {
         page.settle();
         let [x0, x1, y0, y1] = page.view();
         let (width, height) = (whole[1] - whole[0], whole[3] - whole[2]);
-        assert!(near((x0 - whole[0]) / width, 0.25) && near((x1 - whole[0]) / width, 0.75));
-        assert!(near((y0 - whole[2]) / height, 0.2) && near((y1 - whole[2]) / height, 0.8));
-        let said: String = page.get("document.querySelector('.count').textContent");
-        assert!(said.contains("outside the view"), "{said}");
+        assert!(is_near((x0 - whole[0]) / width, 0.25) && is_near((x1 - whole[0]) / width, 0.75));
+        assert!(is_near((y0 - whole[2]) / height, 0.2) && is_near((y1 - whole[2]) / height, 0.8));
+        let count_text: String = page.get("document.querySelector('.count').textContent");
+        assert!(count_text.contains("outside the view"), "{count_text}");
         let middle = page.inside(0.5, 0.1);
         page.double_click(middle);
         page.settle();
@@ -46,7 +46,7 @@ fn a_flat_drag_zooms_along_one_axis_only() {
         page.drag(from, to, Held::Nothing);
         page.settle();
         let (across, up) = shares(page, whole);
-        assert!(near(across, 0.4) && near(up, 1.0), "{across} {up}");
+        assert!(is_near(across, 0.4) && is_near(up, 1.0), "{across} {up}");
     });
 }
 
@@ -70,8 +70,8 @@ fn the_wheel_scrolls_the_page_until_the_plot_has_the_focus_then_it_zooms() {
         page.wheel(spot, 200);
         page.settle();
         let (again, _) = shares(page, whole);
-        assert!(near(again, 1.0), "{again}");
-        assert!(near(page.get::<f64>("scrollY"), before));
+        assert!(is_near(again, 1.0), "{again}");
+        assert!(is_near(page.get::<f64>("scrollY"), before));
         page.key("Escape", Held::Nothing);
         page.settle();
         assert!(same(page.view(), whole), "{:?}", page.view());
@@ -87,9 +87,9 @@ fn shift_and_drag_pans_without_zooming() {
         page.settle();
         let view = page.view();
         let (across, up) = shares(page, whole);
-        assert!(near(across, 1.0) && near(up, 1.0), "{across} {up}");
-        assert!(near((view[0] - whole[0]) / (whole[1] - whole[0]), 0.2), "{view:?}");
-        assert!(near((view[2] - whole[2]) / (whole[3] - whole[2]), 0.1), "{view:?}");
+        assert!(is_near(across, 1.0) && is_near(up, 1.0), "{across} {up}");
+        assert!(is_near((view[0] - whole[0]) / (whole[1] - whole[0]), 0.2), "{view:?}");
+        assert!(is_near((view[2] - whole[2]) / (whole[3] - whole[2]), 0.1), "{view:?}");
     });
 }
 
@@ -98,9 +98,9 @@ fn the_buttons_zoom_in_and_out_and_reset() {
     with(&ONE, |page| {
         let whole = page.view();
         page.press("probe.button('+')", Held::Nothing);
-        assert!(near(shares(page, whole).0, 0.7));
+        assert!(is_near(shares(page, whole).0, 0.7));
         page.press("probe.button('−')", Held::Nothing);
-        assert!(near(shares(page, whole).0, 1.0));
+        assert!(is_near(shares(page, whole).0, 1.0));
         page.press("probe.button('+')", Held::Nothing);
         page.press("probe.button('Reset')", Held::Nothing);
         assert!(same(page.view(), whole), "{:?}", page.view());
@@ -114,12 +114,12 @@ fn keys_zoom_pan_and_reset() {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("+", Held::Nothing);
         page.settle();
-        assert!(near(shares(page, whole).0, 0.7));
+        assert!(is_near(shares(page, whole).0, 0.7));
         let before = page.view();
         page.key("ArrowRight", Held::Shift);
         page.settle();
         let after = page.view();
-        assert!(near((after[0] - before[0]) / (before[1] - before[0]), 0.1), "{after:?}");
+        assert!(is_near((after[0] - before[0]) / (before[1] - before[0]), 0.1), "{after:?}");
         page.key("-", Held::Nothing);
         page.key("Escape", Held::Nothing);
         page.settle();
@@ -151,13 +151,13 @@ fn arrow_keys_walk_along_a_series_and_between_series_aloud() {
             .map(|row| (figures(loops, &row.label, 10).median.value, row.label.as_str()))
             .collect();
         dearer.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let place = dearer.iter().position(|(_, label)| *label == "select").expect("select");
+        let index = dearer.iter().position(|(_, label)| *label == "select").expect("select");
         page.key("ArrowUp", Held::Nothing);
-        let next = format!("{} at 10: ", dearer[place + 1].1);
+        let next = format!("{} at 10: ", dearer[index + 1].1);
         assert!(page.read_out().starts_with(&next), "{} is not {next}", page.read_out());
         page.key("ArrowDown", Held::Nothing);
         page.key("ArrowDown", Held::Nothing);
-        let next = format!("{} at 10: ", dearer[place - 1].1);
+        let next = format!("{} at 10: ", dearer[index - 1].1);
         assert!(page.read_out().starts_with(&next), "{} is not {next}", page.read_out());
     });
 }

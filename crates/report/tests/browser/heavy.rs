@@ -27,12 +27,12 @@ fn more_than_a_hundred_thousand_samples_are_drawn_and_panned() {
                 }); })()",
         );
         frames.sort_unstable_by(f64::total_cmp);
-        let said = format!(
+        let report = format!(
             "{drawn} samples: {:.1} ms a frame (median of 15, longest {:.1} ms)\n",
             frames[7], frames[14]
         );
         // A figure to know, not to pass or fail by: the machine decides it.
-        let _ = io::stderr().write_all(said.as_bytes());
+        let _ = io::stderr().write_all(report.as_bytes());
     });
 }
 
@@ -42,15 +42,15 @@ fn two_runs_lie_over_each_other_and_each_reads_out_its_own_figures() {
         assert_eq!(page.drawn().len(), 26);
         page.evaluate("probe.only('poll')");
         assert_eq!(page.drawn(), ["poll", "poll"]);
-        for place in page.places() {
-            let loops = table(&TWO[place.run].1, "loop", "1");
-            let median = figures(loops, "poll", place.point).median.value;
-            page.move_to(Spot { x: place.x, y: place.y });
-            let [said, run]: [f64; 2] =
+        for marker in page.markers() {
+            let loops = table(&TWO[marker.run].1, "loop", "1");
+            let median = figures(loops, "poll", marker.point).median.value;
+            page.move_to(Spot { x: marker.x, y: marker.y });
+            let [shown, run]: [f64; 2] =
                 page.get("[probe.plot(0).reading.median, probe.plot(0).reading.run]");
-            assert!((said / median - 1.0).abs() < 1e-5, "{place:?}: {said} is not {median}");
-            assert!((run - place.run as f64).abs() < 0.1, "{place:?}: {run}");
-            let named = format!("poll, run {} on bench-7 at ", 7 + place.run);
+            assert!((shown / median - 1.0).abs() < 1e-5, "{marker:?}: {shown} is not {median}");
+            assert!((run - marker.run as f64).abs() < 0.1, "{marker:?}: {run}");
+            let named = format!("poll, run {} on bench-7 at ", 7 + marker.run);
             assert!(page.read_out().starts_with(&named), "{}", page.read_out());
         }
     });

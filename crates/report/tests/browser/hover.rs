@@ -11,7 +11,7 @@ const ROUNDED: f64 = 0.000_51;
 
 /// A read-out taken apart, times in nanoseconds.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct ReadOut {
     title: String,
     figures: [f64; 6],
     samples: u64,
@@ -22,8 +22,8 @@ struct Said {
 fn every_point_reads_out_the_figures_of_the_analysis() {
     with(&ONE, |page| {
         let (run, conclusions) = &ONE[0];
-        let told = mismatches(page, run, table(conclusions, "loop", "1"));
-        assert!(told.is_empty(), "{told:#?}");
+        let mismatches = mismatches(page, run, table(conclusions, "loop", "1"));
+        assert!(mismatches.is_empty(), "{mismatches:#?}");
     });
 }
 
@@ -33,8 +33,8 @@ fn another_metric_and_other_parameters_read_out_theirs() {
         let (run, conclusions) = &ONE[0];
         page.choose("Metric", "wait");
         page.choose("Parameters", "10 active");
-        let told = mismatches(page, run, table(conclusions, "wait", "10"));
-        assert!(told.is_empty(), "{told:#?}");
+        let mismatches = mismatches(page, run, table(conclusions, "wait", "10"));
+        assert!(mismatches.is_empty(), "{mismatches:#?}");
     });
 }
 
@@ -47,16 +47,16 @@ fn linear_axes_move_the_points_and_not_their_figures() {
         }
         // Close to the axis points lie on each other; the dearest stand alone.
         page.evaluate("probe.only('poll')");
-        let told = mismatches(page, run, table(conclusions, "loop", "1"));
-        assert!(told.is_empty(), "{told:#?}");
+        let mismatches = mismatches(page, run, table(conclusions, "loop", "1"));
+        assert!(mismatches.is_empty(), "{mismatches:#?}");
     });
 }
 
 #[test]
-fn the_card_beside_the_point_says_the_same_as_the_line_below() {
+fn the_card_at_the_point_has_the_text_of_the_line_below() {
     with(&ONE, |page| {
-        let place = page.places().swap_remove(20);
-        page.move_to(Spot { x: place.x, y: place.y });
+        let marker = page.markers().swap_remove(20);
+        page.move_to(Spot { x: marker.x, y: marker.y });
         page.settle();
         let line = page.read_out();
         let words: Vec<String> = page.get(
@@ -80,8 +80,8 @@ fn the_card_beside_the_point_says_the_same_as_the_line_below() {
 fn away_from_all_points_nothing_is_read_out() {
     with(&ONE, |page| {
         page.evaluate("probe.only('epoll-level')");
-        let place = page.places().swap_remove(3);
-        page.move_to(Spot { x: place.x, y: place.y });
+        let marker = page.markers().swap_remove(3);
+        page.move_to(Spot { x: marker.x, y: marker.y });
         page.settle();
         assert!(page.read_out().starts_with("epoll-level at 300: "));
         let corner = page.inside(0.5, 0.02);
@@ -94,33 +94,34 @@ fn away_from_all_points_nothing_is_read_out() {
 
 /// Moves the mouse to each point that is shown, and says where the read-out is not the table's.
 pub fn mismatches(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
-    let places = page.places();
+    let markers = page.markers();
     let expected: usize = table.rows.iter().map(|row| row.cells.iter().flatten().count()).sum();
-    let mut told = Vec::new();
-    if places.iter().map(|place| &place.subject).any(|name| *name != places[0].subject)
-        && places.len() != expected
+    let mut mismatches = Vec::new();
+    if markers.iter().map(|marker| &marker.subject).any(|name| *name != markers[0].subject)
+        && markers.len() != expected
     {
-        told.push(format!("{} points are shown of {expected}", places.len()));
+        mismatches.push(format!("{} points are shown of {expected}", markers.len()));
     }
-    for place in places {
-        page.move_to(Spot { x: place.x, y: place.y });
+    for marker in markers {
+        page.move_to(Spot { x: marker.x, y: marker.y });
         let text = page.read_out();
-        let point = figures(table, &place.subject, place.point);
-        told.extend(difference(&text, &place, point));
-        let of_record = samples(run, table, &place);
+        let point = figures(table, &marker.subject, marker.point);
+        mismatches.extend(difference(&text, &marker, point));
+        let of_record = samples(run, table, &marker);
         if of_record.len() as u64 != point.samples || of_record.first() != Some(&point.min) {
-            told.push(format!("{place:?}: the table itself is not the record's"));
+            mismatches.push(format!("{marker:?}: the table itself is not the record's"));
         }
     }
-    told
+    mismatches
 }
 
 /// The samples of a place as they stand in the record, least first.
-fn samples(run: &Run, table: &Table, place: &Place) -> Vec<f64> {
-    let subject = &table.rows.iter().find(|row| row.label == place.subject).expect("a row").subject;
+fn samples(run: &Run, table: &Table, marker: &Place) -> Vec<f64> {
+    let subject =
+        &table.rows.iter().find(|row| row.label == marker.subject).expect("a row").subject;
     let cells = run.cells.iter().filter(|cell| {
         cell.key.subject == *subject
-            && cell.key.point == place.point
+            && cell.key.point == marker.point
             && cell.key.parameters == table.parameters
     });
     let metrics = cells.flat_map(|cell| &cell.metrics).filter(|m| m.name == table.metric.name);
@@ -129,28 +130,28 @@ fn samples(run: &Run, table: &Table, place: &Place) -> Vec<f64> {
     samples
 }
 
-fn difference(text: &str, place: &Place, point: &PointSummary) -> Option<String> {
-    let Some(said) = parsed(text) else {
-        return Some(format!("{place:?}: can't be read: {text:?}"));
+fn difference(text: &str, marker: &Place, point: &PointSummary) -> Option<String> {
+    let Some(read_out) = parsed(text) else {
+        return Some(format!("{marker:?}: can't be read: {text:?}"));
     };
-    let title = format!("{} at {}", place.subject, grouped(place.point));
+    let title = format!("{} at {}", marker.subject, grouped(marker.point));
     let median = &point.median;
     let wanted = [median.value, median.low, median.high, point.min, point.p99, point.max];
-    let near = |(said, wanted): (&f64, &f64)| (said / wanted - 1.0).abs() < ROUNDED;
-    let same = said.title == title
-        && said.figures.iter().zip(&wanted).all(near)
-        && (said.samples, said.rounds) == (point.samples, point.rounds);
+    let is_near = |(read_out, wanted): (&f64, &f64)| (read_out / wanted - 1.0).abs() < ROUNDED;
+    let same = read_out.title == title
+        && read_out.figures.iter().zip(&wanted).all(is_near)
+        && (read_out.samples, read_out.rounds) == (point.samples, point.rounds);
     (!same).then(|| format!("{title}: {text:?} is not {wanted:?}"))
 }
 
 /// `poll at 100: median 12.25 µs, 95 % interval 12.1 µs to 12.4 µs, min …, samples 100 in 5 rounds`.
-fn parsed(text: &str) -> Option<Said> {
+fn parsed(text: &str) -> Option<ReadOut> {
     let (title, rest) = text.split_once(": ")?;
     let parts: Vec<&str> = rest.split(", ").collect();
     let [median, interval, min, p99, max, samples] = parts.as_slice() else { return None };
     let (low, high) = interval.strip_prefix("95 % interval ")?.split_once(" to ")?;
     let (samples, rounds) = samples.strip_prefix("samples ")?.split_once(" in ")?;
-    Some(Said {
+    Some(ReadOut {
         title: title.to_owned(),
         figures: [
             nanoseconds(median.strip_prefix("median ")?)?,
@@ -188,13 +189,15 @@ fn grouped(point: u64) -> String {
 fn a_read_out_is_taken_apart_as_it_is_written() {
     let text = "poll at 1,000: median 109.4 µs, 95 % interval 1,021 ns to 110 µs, min 1 ms, \
                 p99 2 s, max 3 ns, samples 1,500 in 5 rounds";
-    let said = parsed(text).expect("it can be read");
-    assert_eq!(said.title, "poll at 1,000");
+    let read_out = parsed(text).expect("it can be read");
+    assert_eq!(read_out.title, "poll at 1,000");
     let wanted = [109_400.0, 1_021.0, 110_000.0, 1e6, 2e9, 3.0];
-    assert!(said.figures.iter().zip(wanted).all(|(a, b): (&f64, f64)| (a / b - 1.0).abs() < 1e-9));
-    assert_eq!((said.samples, said.rounds), (1_500, 5));
+    assert!(
+        read_out.figures.iter().zip(wanted).all(|(a, b): (&f64, f64)| (a / b - 1.0).abs() < 1e-9)
+    );
+    assert_eq!((read_out.samples, read_out.rounds), (1_500, 5));
     let (_, conclusions) = realistic(1);
-    let other = figures(table(&conclusions, "loop", "1"), "poll", 1_000);
-    let place = Place { subject: "poll".to_owned(), run: 0, point: 1_000, x: 0.0, y: 0.0 };
-    assert!(difference(text, &place, other).is_some());
+    let unlike = figures(table(&conclusions, "loop", "1"), "poll", 1_000);
+    let marker = Place { subject: "poll".to_owned(), run: 0, point: 1_000, x: 0.0, y: 0.0 };
+    assert!(difference(text, &marker, unlike).is_some());
 }

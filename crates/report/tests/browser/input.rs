@@ -23,9 +23,9 @@ impl Browser {
         self.mouse("mouseMoved", spot, 0, Held::Nothing);
     }
 
-    pub fn click(&mut self, spot: Spot, held: Held) {
-        self.mouse("mousePressed", spot, 1, held);
-        self.mouse("mouseReleased", spot, 1, held);
+    pub fn click(&mut self, spot: Spot, modifiers: Held) {
+        self.mouse("mousePressed", spot, 1, modifiers);
+        self.mouse("mouseReleased", spot, 1, modifiers);
     }
 
     pub fn double_click(&mut self, spot: Spot) {
@@ -35,14 +35,14 @@ impl Browser {
     }
 
     /// Presses, moves in a few steps, lets go.
-    pub fn drag(&mut self, from: Spot, to: Spot, held: Held) {
-        self.mouse("mousePressed", from, 1, held);
+    pub fn drag(&mut self, from: Spot, to: Spot, modifiers: Held) {
+        self.mouse("mousePressed", from, 1, modifiers);
         for share in [0.3, 0.7, 1.0] {
             let x = from.x + (to.x - from.x) * share;
             let y = from.y + (to.y - from.y) * share;
-            self.mouse("mouseMoved", Spot { x, y }, 1, held);
+            self.mouse("mouseMoved", Spot { x, y }, 1, modifiers);
         }
-        self.mouse("mouseReleased", to, 1, held);
+        self.mouse("mouseReleased", to, 1, modifiers);
     }
 
     /// Turns the wheel; negative is away from the reader.
@@ -53,7 +53,7 @@ impl Browser {
         self.call("Input.dispatchMouseEvent", &event);
     }
 
-    fn mouse(&mut self, kind: &str, spot: Spot, clicks: u32, held: Held) {
+    fn mouse(&mut self, kind: &str, spot: Spot, clicks: u32, modifiers: Held) {
         let (button, buttons) = match (kind, clicks) {
             (_, 0) => ("none", 0),
             ("mouseReleased", _) => ("left", 0),
@@ -61,19 +61,19 @@ impl Browser {
         };
         let event = json!({
             "type": kind, "x": spot.x, "y": spot.y, "button": button, "buttons": buttons,
-            "clickCount": clicks, "modifiers": held as u8, "pointerType": "mouse",
+            "clickCount": clicks, "modifiers": modifiers as u8, "pointerType": "mouse",
         });
         self.call("Input.dispatchMouseEvent", &event);
     }
 
     /// Presses and releases a key by its name: `ArrowLeft`, `Escape`, `o`.
-    pub fn key(&mut self, name: &str, held: Held) {
-        let mut event = json!({ "type": "keyDown", "key": name, "modifiers": held as u8 });
+    pub fn key(&mut self, name: &str, modifiers: Held) {
+        let mut event = json!({ "type": "keyDown", "key": name, "modifiers": modifiers as u8 });
         if name.chars().count() == 1 {
             event["text"] = json!(name);
         }
         self.call("Input.dispatchKeyEvent", &event);
-        let up = json!({ "type": "keyUp", "key": name, "modifiers": held as u8 });
+        let up = json!({ "type": "keyUp", "key": name, "modifiers": modifiers as u8 });
         self.call("Input.dispatchKeyEvent", &up);
     }
 }

@@ -13,8 +13,8 @@ fn waiting() -> &'static Table {
 
 fn distribution(subject: &str, point: u64) -> &'static Distribution {
     let all = &waiting().distributions;
-    let found = all.iter().find(|of| of.subject == subject && of.point == point);
-    found.expect("a distribution")
+    let match_found = all.iter().find(|entry| entry.subject == subject && entry.point == point);
+    match_found.expect("a distribution")
 }
 
 fn written(page: &mut Page) -> Vec<String> {
@@ -27,21 +27,21 @@ fn read_out(page: &mut Page) -> String {
 }
 
 #[test]
-fn points_are_told_as_multiples_and_one_for_each_cpu_is_marked() {
+fn points_have_multiples_and_one_thread_per_cpu_is_marked() {
     with(&LOCKS, |page| {
         let heads: Vec<String> = page.get(
             "[...document.querySelector('.view').querySelectorAll('thead th.number')].map((one) => one.innerText.replace(/\\s+/g, ' '))",
         );
         assert_eq!(heads[..3], ["1 0.5 per CPU", "2 1 per CPU", "4 2 per CPU"]);
         assert!(written(page).iter().any(|text| text == "1 per CPU"));
-        let places = page.places();
-        let at = places.iter().find(|at| (at.subject.as_str(), at.point) == ("mcs", 4));
+        let markers = page.markers();
+        let at = markers.iter().find(|at| (at.subject.as_str(), at.point) == ("mcs", 4));
         let at = at.expect("mcs at 4");
         page.move_to(Spot { x: at.x, y: at.y });
         page.settle();
-        let said = page.read_out();
-        assert!(said.starts_with("mcs at 4 (2 per CPU): rank "), "{said}");
-        assert!(said.contains(" of 7, median "), "{said}");
+        let read_out_text = page.read_out();
+        assert!(read_out_text.starts_with("mcs at 4 (2 per CPU): rank "), "{read_out_text}");
+        assert!(read_out_text.contains(" of 7, median "), "{read_out_text}");
         let title: String = page.get(
             "[...document.querySelectorAll('.view tbody tr')].find((one) => one.innerText.startsWith('mcs'))
                 .querySelectorAll('td')[2].title",
@@ -54,8 +54,8 @@ fn points_are_told_as_multiples_and_one_for_each_cpu_is_marked() {
 fn what_did_not_finish_is_marked_and_a_control_has_a_finding_and_no_row() {
     with(&LOCKS, |page| {
         let marked: Vec<String> = page.get("probe.plot(0).marked");
-        let said = "ticket did not finish at 32 threads (16 per CPU)";
-        assert!(marked.iter().any(|mark| mark == said), "{marked:?}");
+        let read_out_text = "ticket did not finish at 32 threads (16 per CPU)";
+        assert!(marked.iter().any(|mark| mark == read_out_text), "{marked:?}");
         let text: String = page.get("document.body.innerText");
         assert!(text.contains("was caught in 5 of 5 cells"), "{text}");
         let rows: Vec<String> = page.get(
@@ -81,27 +81,27 @@ fn percentiles_stand_on_a_scale_of_nines_and_are_read_out_by_the_keyboard() {
             "{ticks:?}"
         );
         // Each nine is as far as the one before.
-        let places: Vec<f64> =
+        let lines: Vec<f64> =
             page.get("[1, 10, 100, 1000].map((x) => probe.plot(1).acrossValue(x))");
-        let steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!((steps[0] - steps[2]).abs() < 0.5 && steps[0] > 20.0, "{places:?}");
+        let steps: Vec<f64> = lines.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!((steps[0] - steps[2]).abs() < 0.5 && steps[0] > 20.0, "{lines:?}");
         // It begins where there are more threads than CPUs.
         let shown: String = page.get("probe.plot(1).shownView.parameters");
         assert_eq!(shown, "4 threads (2 per CPU)");
         page.evaluate("document.querySelectorAll('.stage')[1].focus()");
         page.key("End", Held::Nothing);
         page.settle();
-        let of = distribution("byte", 4);
-        let said = read_out(page);
-        let longest = page.get::<String>(&format!("quantity({}, 'ns')", of.max));
-        assert!(said.starts_with("byte at 99.99 %: "), "{said}");
-        assert!(said.contains(&format!("at most {longest}")), "{said}: {longest}");
-        assert!(said.ends_with("operations 10,000"), "{said}");
+        let expected = distribution("byte", 4);
+        let text = read_out(page);
+        let max = page.get::<String>(&format!("quantity({}, 'ns')", expected.max));
+        assert!(text.starts_with("byte at 99.99 %: "), "{text}");
+        assert!(text.contains(&format!("at most {max}")), "{text}: {max}");
+        assert!(text.ends_with("operations 10,000"), "{text}");
         // The line at one half is the median of all operations.
         let half: f64 = page.get(
             "probe.plot(1).series.find((one) => one.label === 'byte').points.find((p) => p.x === 2).median",
         );
-        assert!((half / of.p50 - 1.0).abs() < 0.01, "{half} is not {}", of.p50);
+        assert!((half / expected.p50 - 1.0).abs() < 0.01, "{half} is not {}", expected.p50);
     });
 }
 
@@ -116,8 +116,11 @@ fn a_number_of_threads_is_chosen_with_its_table_and_lines_are_switched_off() {
         };
         assert_eq!(tables(page).len(), 1);
         page.choose("threads", "32 threads");
-        let said = tables(page);
-        assert!(said.len() == 1 && said[0].contains("at 32 threads (16 per CPU)"), "{said:?}");
+        let captions = tables(page);
+        assert!(
+            captions.len() == 1 && captions[0].contains("at 32 threads (16 per CPU)"),
+            "{captions:?}"
+        );
         let drawn = |page: &mut Page| -> Vec<String> {
             page.get("probe.plot(1).drawn.map((series) => series.label)")
         };
@@ -134,8 +137,11 @@ fn a_number_of_threads_is_chosen_with_its_table_and_lines_are_switched_off() {
                 select.value = 1; select.dispatchEvent(new Event('change', { bubbles: true })); })()",
         );
         page.settle();
-        let said = tables(page);
-        assert!(said.len() == 1 && said[0].starts_with("hand-over at 32 threads"), "{said:?}");
+        let captions = tables(page);
+        assert!(
+            captions.len() == 1 && captions[0].starts_with("hand-over at 32 threads"),
+            "{captions:?}"
+        );
         page.press("document.querySelector('.waits .all-tables')", Held::Nothing);
         assert_eq!(tables(page).len(), 12);
     });
@@ -156,7 +162,7 @@ fn without_a_script_every_table_of_waiting_times_is_there() {
 fn a_prediction_is_named_dashed_and_announced() {
     with(&LOCKS_MODEL, |page| {
         let banner: String = page.get("document.querySelector('.model').innerText");
-        assert!(banner.starts_with("A model's prediction beside a measurement."), "{banner}");
+        assert!(banner.starts_with("A model's prediction next to a measurement."), "{banner}");
         let runs: Vec<String> = page.get(
             "[...document.querySelector('.plot').querySelectorAll('[data-run]')].map((one) => one.innerText.trim())",
         );

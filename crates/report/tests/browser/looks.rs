@@ -52,7 +52,7 @@ struct Contrasts {
 #[test]
 fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
     let pages = [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100), (&*CALLS_TWO, 150)];
-    for (runs, least) in pages.into_iter().chain([(&*LOCKS_MODEL, 500), (&*BUILDS, 150)]) {
+    for (runs, min) in pages.into_iter().chain([(&*LOCKS_MODEL, 500), (&*BUILDS, 150)]) {
         with(runs, |page| {
             unfold(page);
             page.press("document.querySelector('[data-subject]')", Held::Nothing);
@@ -60,7 +60,7 @@ fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
                 scheme(page, name);
                 let Contrasts { looked, faint } = page.get("probe.faint(4.5)");
                 assert!(faint.is_empty(), "{name}: {faint:#?}");
-                assert!(looked > least, "only {looked} texts were looked at");
+                assert!(looked > min, "only {looked} texts were looked at");
             }
         });
     }

@@ -1,7 +1,7 @@
 //! The page in a real browser: a headless Chromium opens it, looks, points, drags and types.
 //!
 //! Every test opens its own page in its own tab by [`page::with`], which also holds that the page
-//! raised no error, wrote nothing on the console and asked nobody for anything. A test that passes
+//! raised no error, wrote nothing on the console and loaded nothing. A test that passes
 //! leaves its browser to the next one; of its tab nothing remains.
 //! `KNEE_NO_BROWSER=1` skips them all, aloud.
 

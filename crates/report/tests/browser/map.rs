@@ -23,7 +23,7 @@ struct Spot {
     strength: String,
 }
 
-fn spots(page: &mut Page, number: usize) -> Vec<Vec<Spot>> {
+fn cells(page: &mut Page, number: usize) -> Vec<Vec<Spot>> {
     page.get(&format!(
         "[...document.querySelectorAll('table.heat')[{number}].tBodies[0].rows].map((row) =>
             [...row.querySelectorAll('td')].map((spot) => {{
@@ -85,10 +85,10 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
     let runs = mixed();
     with(&runs, |page| {
         let map = &runs[0].1.analysis.maps[0];
-        let spots = spots(page, 0);
-        assert_eq!(spots.len(), map.totals.len());
+        let cells = cells(page, 0);
+        assert_eq!(cells.len(), map.totals.len());
         let (mut clear, mut shared, mut close, mut none) = (0, 0, 0, 0);
-        for (spot, lead) in spots.iter().flatten().zip(map.leads.iter().flatten()) {
+        for (spot, lead) in cells.iter().flatten().zip(map.leads.iter().flatten()) {
             match lead {
                 Some(lead) if lead.clear => {
                     clear += 1;
@@ -107,8 +107,8 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
                 }
                 Some(_) => {
                     close += 1;
-                    let said = (spot.seen.as_str(), spot.heard.as_str(), spot.shape.is_none());
-                    assert_eq!(said, ("≈", "too close to call", true));
+                    let texts = (spot.seen.as_str(), spot.heard.as_str(), spot.shape.is_none());
+                    assert_eq!(texts, ("≈", "too close to call", true));
                     assert_eq!(
                         (spot.subject.as_deref(), spot.strength.as_str()),
                         (None, "spot close")
@@ -123,7 +123,7 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
         let counted = (clear > 20, shared > 5, close, none);
         assert_eq!(counted, (true, true, 1, 5), "{clear} are clear, {shared} shared");
         assert_eq!(
-            spots[0][0].heard,
+            cells[0][0].heard,
             "epoll-level, poll (2) and io_uring-multishot are too close to call"
         );
     });
@@ -164,7 +164,8 @@ fn read_out(page: &mut Page) -> Vec<(String, String)> {
         node["ignored"] != true
             && ["cell", "gridcell"].contains(&node["role"]["value"].as_str().unwrap_or_default())
     });
-    let text = |of: &serde_json::Value| of["value"].as_str().unwrap_or_default().trim().to_owned();
+    let text =
+        |node: &serde_json::Value| node["value"].as_str().unwrap_or_default().trim().to_owned();
     cells.map(|node| (text(&node["name"]), text(&node["description"]))).collect()
 }
 
@@ -268,7 +269,7 @@ fn names_of_elements_hold_whatever_the_workload_is_called() {
 #[test]
 fn shapes_and_colours_are_those_of_the_plot() {
     with(&PIPES, |page| {
-        for spot in spots(page, 0).iter().flatten() {
+        for spot in cells(page, 0).iter().flatten() {
             let Some(subject) = &spot.subject else { continue };
             let [shape, hue]: [String; 2] = page.get(&format!(
                 "(() => {{ const plot = probe.plot(0);
@@ -303,20 +304,20 @@ fn the_words_below_the_map_say_the_same() {
     let runs = mixed();
     with(&runs, |page| {
         let map = &runs[0].1.analysis.maps[0];
-        let said: Vec<Vec<String>> = page.get(
+        let texts: Vec<Vec<String>> = page.get(
             "[...document.querySelector('table.in-words').tBodies[0].rows].map((row) =>
                 [...row.querySelectorAll('td')].map((cell) => cell.textContent))",
         );
-        let said: Vec<&String> = said.iter().flatten().collect();
+        let texts: Vec<&String> = texts.iter().flatten().collect();
         let leads: Vec<&Option<Lead>> = map.leads.iter().flatten().collect();
-        assert_eq!(said.len(), leads.len());
-        for (said, lead) in said.into_iter().zip(leads) {
+        assert_eq!(texts.len(), leads.len());
+        for (texts, lead) in texts.into_iter().zip(leads) {
             let Some(lead) = lead else {
-                assert_eq!(said, "–");
+                assert_eq!(texts, "–");
                 continue;
             };
             if lead.is_shared() {
-                assert_eq!(*said, format!("too close to call{}", together(map, lead)));
+                assert_eq!(*texts, format!("too close to call{}", together(map, lead)));
                 continue;
             }
             let (best, margin) = (label(map, &lead.best), margin(lead));
@@ -325,9 +326,9 @@ fn the_words_below_the_map_say_the_same() {
             } else {
                 format!("too close to call{best} and ")
             };
-            assert!(said.starts_with(&start), "{said:?} does not begin with {start:?}");
+            assert!(texts.starts_with(&start), "{texts:?} does not begin with {start:?}");
             let low = findings::format::factor(lead.margin.low);
-            assert!(said.contains(&low), "{low} is not in {said:?}");
+            assert!(texts.contains(&low), "{low} is not in {texts:?}");
         }
     });
 }
@@ -342,7 +343,7 @@ fn a_larger_lead_has_a_stronger_colour() {
     }
     with(&runs, |page| {
         let strengths: Vec<String> =
-            spots(page, 0)[0][..4].iter().map(|spot| spot.strength.clone()).collect();
+            cells(page, 0)[0][..4].iter().map(|spot| spot.strength.clone()).collect();
         assert_eq!(strengths, ["spot lead-0", "spot lead-1", "spot lead-2", "spot lead-3"]);
         // Each is further from the paper than the one before it.
         let lightness: Vec<f64> = page.get(
@@ -364,7 +365,7 @@ fn each_run_has_a_map_of_its_own_under_its_name() {
         assert_eq!(heads, wanted);
         for (number, (_, conclusions)) in PIPES_TWO.iter().enumerate() {
             let shown: Vec<Option<String>> =
-                spots(page, number).into_iter().flatten().map(|spot| spot.subject).collect();
+                cells(page, number).into_iter().flatten().map(|spot| spot.subject).collect();
             let wanted: Vec<Option<String>> = conclusions.analysis.maps[0]
                 .leads
                 .iter()
@@ -388,7 +389,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
                 return [table.parentElement.clientWidth, table.scrollWidth, innerWidth]; })()",
         );
         assert!(table_width > box_width && box_width < window, "{table_width} in {box_width}");
-        assert_eq!(spots(page, 0).len(), 4);
+        assert_eq!(cells(page, 0).len(), 4);
         let shown: usize = page
             .get("[...document.querySelectorAll('table.heat svg')].filter((m) => m.getBoundingClientRect().width > 8).length");
         let leads = PIPES[0].1.analysis.maps[0].leads.iter().flatten().flatten();
@@ -397,7 +398,7 @@ fn the_map_stands_without_a_script_and_scrolls_inside_its_own_box() {
 }
 
 #[test]
-fn a_workload_without_a_map_or_with_a_mere_line_of_spots_shows_none() {
+fn a_workload_without_a_map_or_with_a_single_row_shows_none() {
     let mut line: Runs = PIPES.clone();
     for (number, row) in line[0].1.analysis.maps[0].leads.iter_mut().enumerate() {
         for (_, spot) in row.iter_mut().enumerate().filter(|(column, _)| *column != number) {

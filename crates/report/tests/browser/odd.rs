@@ -20,7 +20,7 @@ fn drawn(page: &mut Page) -> usize {
 fn samples(run: &Run) -> usize {
     let headline = &run.plan.workloads[0].metrics[0].name;
     let cells = run.cells.iter().filter(|cell| cell.key.parameters["active"] == "1");
-    let metrics = cells.flat_map(|cell| &cell.metrics).filter(|of| of.name == *headline);
+    let metrics = cells.flat_map(|cell| &cell.metrics).filter(|metric| metric.name == *headline);
     metrics.map(|metric| metric.samples.len()).sum()
 }
 
@@ -33,8 +33,8 @@ fn samples_of_zero_have_a_place_on_a_logarithmic_axis() {
     });
     with(&runs, |page| {
         assert_eq!(drawn(page), samples(&runs[0].0));
-        let said: Vec<String> = page.get("probe.written().map((one) => one.text)");
-        assert!(said.contains(&"0".to_owned()), "{said:?}");
+        let texts: Vec<String> = page.get("probe.written().map((one) => one.text)");
+        assert!(texts.contains(&"0".to_owned()), "{texts:?}");
     });
 }
 
@@ -48,7 +48,7 @@ fn a_single_point_with_a_single_sample_is_drawn() {
     });
     with(&runs, |page| {
         assert_eq!((drawn(page), samples(&runs[0].0)), (2, 2));
-        assert_eq!(page.places().len(), 2);
+        assert_eq!(page.markers().len(), 2);
     });
 }
 
@@ -66,9 +66,9 @@ fn a_name_that_looks_like_markup_stays_a_name() {
         assert!(names.contains(&odd.to_owned()), "{names:?}");
         let text: String = page.get("document.querySelector('.legend').textContent");
         assert!(text.contains(odd), "{text}");
-        let said: Vec<String> =
+        let texts: Vec<String> =
             page.get("[...document.querySelectorAll('tbody th')].map((one) => one.textContent)");
-        assert!(said.contains(&odd.to_owned()), "{said:?}");
+        assert!(texts.contains(&odd.to_owned()), "{texts:?}");
     });
 }
 
@@ -83,10 +83,10 @@ fn a_trajectory_draws_each_sample_at_its_own_place() {
     with(&runs, |page| {
         let series = "probe.plot(0).shown.reduce((sum, one) => sum + one.samples.x.length, 0)";
         assert_eq!(page.get::<usize>(series), samples(&runs[0].0));
-        let places: Vec<f64> = page.get(
+        let positions: Vec<f64> = page.get(
             "[...new Set(probe.plot(0).shown.flatMap((one) => [...one.samples.x]))].sort((a, b) => a - b)",
         );
         let wanted: Vec<u64> = (1..=4).map(|n| n * 2_000).collect();
-        assert_eq!(places.iter().map(|place| *place as u64).collect::<Vec<_>>(), wanted);
+        assert_eq!(positions.iter().map(|position| *position as u64).collect::<Vec<_>>(), wanted);
     });
 }

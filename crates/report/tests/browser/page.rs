@@ -49,7 +49,7 @@ pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::fo
 /// An opened page; dereferences to its browser.
 pub struct Page {
     browser: Browser,
-    _folder: TempDir,
+    _directory: TempDir,
 }
 
 /// One point of a series, and where it stands in the window.
@@ -85,13 +85,13 @@ pub fn complaints_of(text: &str, what: impl FnOnce(&mut Page)) -> Option<Vec<Str
 impl Page {
     /// Opens a page's text from a file of its own.
     pub fn open(text: &str, mut browser: Browser) -> Self {
-        let folder = TempDir::new().expect("a folder for the page");
-        let file = folder.path().join("page.html");
+        let directory = TempDir::new().expect("a folder for the page");
+        let file = directory.path().join("page.html");
         fs::write(&file, text).expect("the page is written");
         browser.resize(1280, 900);
         browser.open(&file);
         browser.evaluate(include_str!("probe.js"));
-        let mut page = Self { browser, _folder: folder };
+        let mut page = Self { browser, _directory: directory };
         page.settle();
         page
     }
@@ -109,25 +109,25 @@ impl Page {
     }
 
     /// Where all points stand that are shown.
-    pub fn places(&mut self) -> Vec<Place> {
+    pub fn markers(&mut self) -> Vec<Place> {
         self.get("probe.places()")
     }
 
     /// A spot inside the axes: from 0 to 1 across, and from the top down.
     pub fn inside(&mut self, across: f64, down: f64) -> Spot {
-        self.spot_of(&format!("probe.spot({across}, {down})"))
+        self.point_of(&format!("probe.spot({across}, {down})"))
     }
 
     /// Clicks what an expression finds.
-    pub fn press(&mut self, element: &str, held: Held) {
-        let spot = self.spot_of(&format!("probe.middle({element})"));
-        self.click(spot, held);
+    pub fn press(&mut self, element: &str, modifiers: Held) {
+        let spot = self.point_of(&format!("probe.middle({element})"));
+        self.click(spot, modifiers);
         self.settle();
     }
 
     /// The middle of what an expression finds.
     pub fn middle(&mut self, element: &str) -> Spot {
-        self.spot_of(&format!("probe.middle({element})"))
+        self.point_of(&format!("probe.middle({element})"))
     }
 
     /// Chooses from the drop-down list `label` the option that begins with `start`.
@@ -152,7 +152,7 @@ impl Page {
         self.get("probe.plot(0).drawn.map((series) => series.label)")
     }
 
-    fn spot_of(&mut self, expression: &str) -> Spot {
+    fn point_of(&mut self, expression: &str) -> Spot {
         let [x, y] = self.get(&format!("(({{ x, y }}) => [x, y])({expression})"));
         Spot { x, y }
     }
@@ -174,17 +174,17 @@ impl DerefMut for Page {
 
 /// The table of one metric with so many active descriptors.
 pub fn table<'a>(conclusions: &'a Conclusions, metric: &str, active: &str) -> &'a Table {
-    let found = conclusions.analysis.tables.iter().find(|table| {
+    let match_found = conclusions.analysis.tables.iter().find(|table| {
         table.metric.name == metric
             && table.parameters.get("active").is_some_and(|value| value == active)
     });
-    found.unwrap_or_else(|| panic!("no table of {metric} with {active} active"))
+    match_found.unwrap_or_else(|| panic!("no table of {metric} with {active} active"))
 }
 
 /// The figures of one point of one subject.
 pub fn figures<'a>(table: &'a Table, label: &str, point: u64) -> &'a PointSummary {
     let row = table.rows.iter().find(|row| row.label == label);
     let cells = &row.unwrap_or_else(|| panic!("no row of {label}")).cells;
-    let found = cells.iter().flatten().find(|cell| cell.point == point);
-    found.unwrap_or_else(|| panic!("no figures of {label} at {point}"))
+    let match_found = cells.iter().flatten().find(|cell| cell.point == point);
+    match_found.unwrap_or_else(|| panic!("no figures of {label} at {point}"))
 }

@@ -38,14 +38,14 @@ const FLAGS: [&str; 16] = [
     "--remote-debugging-pipe",
 ];
 
-/// Whether the reader of these tests has asked to go without; says so where nobody captures it.
+/// Whether the reader of these tests has asked to go without; prints it even where output is captured.
 pub fn skipped() -> bool {
     let asked = env::var("KNEE_NO_BROWSER").is_ok_and(|value| value == "1");
     if asked {
         let test = std::thread::current().name().unwrap_or("a browser test").to_owned();
-        let said = format!("SKIPPED {test}: KNEE_NO_BROWSER=1 asks for no browser.\n");
+        let message = format!("SKIPPED {test}: KNEE_NO_BROWSER=1 asks for no browser.\n");
         // Straight to the descriptor: what `eprintln!` says is shown only when a test fails.
-        let _ = io::stderr().write_all(said.as_bytes());
+        let _ = io::stderr().write_all(message.as_bytes());
     }
     asked
 }
@@ -54,21 +54,21 @@ pub fn skipped() -> bool {
 fn program() -> PathBuf {
     if let Some(named) = env::var_os("CHROMIUM") {
         let named = PathBuf::from(named);
-        let found = if named.components().count() > 1 {
+        let program = if named.components().count() > 1 {
             named.is_file().then(|| named.clone())
         } else {
             in_path(&named)
         };
-        return found.unwrap_or_else(|| {
+        return program.unwrap_or_else(|| {
             panic!(
-                "CHROMIUM names {}, which is no program here: mend or unset it. `cargo xtask test` \
+                "CHROMIUM names {}, which is no program here: fix or unset it. `cargo xtask test` \
                  and `apt-get install chromium` install one.",
                 named.display()
             )
         });
     }
-    let found = NAMES.iter().find_map(|name| in_path(Path::new(name)));
-    found.unwrap_or_else(|| {
+    let program = NAMES.iter().find_map(|name| in_path(Path::new(name)));
+    program.unwrap_or_else(|| {
         panic!(
             "No Chromium here, so the page can't be checked. Install it by `cargo xtask test` or \
              `apt-get install chromium`, name it in CHROMIUM, or skip by KNEE_NO_BROWSER=1."
@@ -77,27 +77,30 @@ fn program() -> PathBuf {
 }
 
 fn in_path(name: &Path) -> Option<PathBuf> {
-    let folders = env::var_os("PATH").unwrap_or_default();
+    let directories = env::var_os("PATH").unwrap_or_default();
     let usual = [PathBuf::from("/usr/bin"), PathBuf::from("/usr/local/bin")];
-    env::split_paths(&folders).chain(usual).map(|folder| folder.join(name)).find(|p| p.is_file())
+    env::split_paths(&directories)
+        .chain(usual)
+        .map(|directory| directory.join(name))
+        .find(|p| p.is_file())
 }
 
-/// Starts it with a fresh profile in `folder`, which is removed when it has ended; its own talk goes
-/// to `folder/said`.
-pub fn start(folder: &Path) -> Child {
-    let said = File::create(folder.join("said")).expect("a file for what the browser says");
+/// Starts it with a fresh profile in `directory`, which is removed when it has ended; its own talk goes
+/// to `directory/message`.
+pub fn start(directory: &Path) -> Child {
+    let message = File::create(directory.join("output")).expect("a file for the browser's output");
     Command::new("sh")
         .args(["-c", START])
-        .arg(folder)
+        .arg(directory)
         .arg(program())
         .args(FLAGS)
         // What it makes in passing goes with the folder too.
-        .env("TMPDIR", folder)
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .env("TMPDIR", directory)
+        .arg(format!("--user-data-dir={}", directory.join("profile").display()))
         .arg("about:blank")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(said)
+        .stderr(message)
         .spawn()
         .expect("a shell to start the browser from")
 }

@@ -1,4 +1,4 @@
-//! What the page says in words and tables beside its plots.
+//! The page's tables and texts.
 
 use crate::page::{FOREIGN, ONE, PIPES, Page, Runs, with};
 use analysis::{Basis, Lead, Table};
@@ -27,9 +27,9 @@ fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
 #[test]
 fn what_is_not_measured_stands_item_by_item() {
     with(&ONE, |page| {
-        let said: Vec<String> = page
+        let texts: Vec<String> = page
             .get("[...document.querySelectorAll('.not-measured li')].map((one) => one.innerText)");
-        assert_eq!(said, ONE[0].0.plan.workloads[0].not_measured);
+        assert_eq!(texts, ONE[0].0.plan.workloads[0].not_measured);
     });
 }
 
@@ -45,12 +45,12 @@ fn every_table_has_the_medians_and_names_what_it_lacks() {
             ));
             assert_eq!(rows.len(), table.rows.len());
             for row in &table.rows {
-                let said = rows.iter().find(|cells| cells[0] == row.label).expect("its row");
+                let texts = rows.iter().find(|cells| cells[0] == row.label).expect("its row");
                 match &row.unavailable {
-                    Some(reason) => assert_eq!(said[1], format!("unavailable: {reason}")),
-                    None => assert_eq!(said.len(), table.points.len() + 2),
+                    Some(reason) => assert_eq!(texts[1], format!("unavailable: {reason}")),
+                    None => assert_eq!(texts.len(), table.points.len() + 2),
                 }
-                for (cell, text) in row.cells.iter().zip(&said[1..]) {
+                for (cell, text) in row.cells.iter().zip(&texts[1..]) {
                     if cell.is_none() && row.unavailable.is_none() {
                         assert_eq!(text, "–", "{}", row.label);
                     }
@@ -85,12 +85,12 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
             assert_eq!(rows.len(), 2 + table.points.len());
             // At the foot where each rate goes.
             assert_eq!(rows[rows.len() - 1][0], "growth");
-            for (column, said) in rows[1..=table.points.len()].iter().enumerate() {
-                assert_eq!(said[0], findings::format::count(table.points[column]));
+            for (column, texts) in rows[1..=table.points.len()].iter().enumerate() {
+                assert_eq!(texts[0], findings::format::count(table.points[column]));
                 let share = table.shares.as_ref().expect("shares").values[column] * 100.0;
-                assert_eq!(said[1], format!("{} %", share.round()));
+                assert_eq!(texts[1], format!("{} %", share.round()));
                 let lead = table.leads[column].as_ref();
-                for (row, text) in measured.iter().zip(&said[2..]) {
+                for (row, text) in measured.iter().zip(&texts[2..]) {
                     let best = lead.is_some_and(|lead| lead.clear && lead.best == row.subject);
                     assert_eq!(text.ends_with('★'), best, "{}: {text}", row.label);
                     let shares = lead.is_some_and(|lead| sharing(lead).contains(&row.subject));
@@ -131,8 +131,8 @@ fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
         assert_eq!(marked(page, "★", " fastest"), [clear; 2]);
         assert_eq!(marked(page, "≈", " among the fastest"), [shared; 2]);
         assert_eq!(page.get::<usize>("document.querySelectorAll('td.best').length"), clear);
-        let said = "document.querySelectorAll('table.figures td .unseen').length";
-        assert_eq!(page.get::<usize>(said), clear + shared);
+        let texts = "document.querySelectorAll('table.figures td .unseen').length";
+        assert_eq!(page.get::<usize>(texts), clear + shared);
         let [legend, notes]: [String; 2] = page.get(
             "['.legend-line', '.notes'].map((one) => document.querySelector(one).textContent)",
         );
@@ -142,7 +142,7 @@ fn the_best_is_seen_and_heard_and_who_is_missing_is_named() {
 }
 
 #[test]
-fn where_every_lead_is_too_close_nobody_is_marked() {
+fn where_every_lead_is_too_close_no_figure_is_marked() {
     let mut runs: Runs = PIPES.clone();
     let table = &mut runs[0].1.analysis.tables[0];
     for column in 0..table.points.len() {
@@ -157,7 +157,7 @@ fn where_every_lead_is_too_close_nobody_is_marked() {
     });
 }
 
-/// Lets nobody be clearly behind at one point.
+/// Makes no subject clearly behind at one point.
 fn share_among_all(table: &mut Table, column: usize) {
     let measured = table.rows.iter().filter(|row| row.cells[column].is_some());
     let subjects: Vec<String> = measured.map(|row| row.subject.clone()).collect();
@@ -168,7 +168,7 @@ fn share_among_all(table: &mut Table, column: usize) {
 }
 
 #[test]
-fn where_more_than_four_or_all_share_a_lead_nobody_is_marked() {
+fn where_more_than_four_or_all_share_a_lead_no_figure_is_marked() {
     let mut runs: Runs = PIPES.clone();
     let table = &mut runs[0].1.analysis.tables[0];
     share_among_all(table, 0);
@@ -180,14 +180,14 @@ fn where_more_than_four_or_all_share_a_lead_nobody_is_marked() {
         assert!(rows[1..3].iter().flatten().all(|text| !text.contains(['★', '≈'])), "{rows:?}");
         assert!(rows[3..].iter().flatten().any(|text| text.contains('≈')), "{rows:?}");
         let legend: String = page.get("document.querySelector('.legend-line').textContent");
-        let wanted = "★ the fastest; ≈ among the fastest, too close to call; nobody is marked \
+        let wanted = "★ the fastest; ≈ among the fastest, too close to call; no mark \
                       where more than 4, or all, are.";
         assert_eq!(legend, wanted);
     });
 }
 
 #[test]
-fn a_table_of_somebody_else_tells_of_no_clock_and_no_machine() {
+fn a_foreign_table_has_no_clock_and_no_machine() {
     with(&FOREIGN, |page| {
         let section = |page: &mut Page, id: &str| {
             page.get::<String>(&format!("document.getElementById('{id}').innerText"))

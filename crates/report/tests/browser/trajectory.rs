@@ -1,5 +1,5 @@
 //! Trajectories: every call drawn where it was made, the modes and steps of a series, rounds
-//! told apart, and a run before something laid below the run after it.
+//! distinguished, and a run before something laid below the run after it.
 
 use crate::fixture::trajectory::{BECAUSE, REMEDY, Size, before};
 use crate::input::{Held, Spot};
@@ -39,8 +39,8 @@ fn every_one_of_more_than_a_hundred_thousand_calls_is_drawn_and_comes_back() {
         let (from, to) = (page.inside(0.6, 0.5), page.inside(0.3, 0.5));
         page.drag(from, to, Held::Shift);
         page.settle();
-        let [inside, known] = drawn(page);
-        assert!(inside < all && known == all, "{inside} of {known}");
+        let [inside, all_known] = drawn(page);
+        assert!(inside < all && all_known == all, "{inside} of {all_known}");
         page.press("probe.button('log across')", Held::Nothing);
         assert_eq!(drawn(page), [all, all]);
         page.resize(390, 800);
@@ -72,17 +72,17 @@ fn a_few_late_calls_can_be_left_outside_and_are_counted() {
         page.press("probe.button('Without tails')", Held::Nothing);
         let [inside, all] = drawn(page);
         let late = 2 * runs[0].0.cells.len();
-        let most = late + all / 100;
-        assert!((late..most).contains(&(all - inside)), "{inside} of {all}, {late} late");
+        let late_max = late + all / 100;
+        assert!((late..late_max).contains(&(all - inside)), "{inside} of {all}, {late} late");
         assert!(height(page) < whole / 2.0);
-        let said: String = page.get("document.querySelector('.count').textContent");
-        assert!(said.contains("outside the view"), "{said}");
+        let text: String = page.get("document.querySelector('.count').textContent");
+        assert!(text.contains("outside the view"), "{text}");
         page.press("probe.button('Reset')", Held::Nothing);
         assert_eq!(drawn(page), [all, all]);
         // Where the axis is linear nothing else would be seen.
         page.press("probe.button('log up')", Held::Nothing);
         let [inside, all] = drawn(page);
-        assert!((late..most).contains(&(all - inside)), "{inside} of {all}, {late} late");
+        assert!((late..late_max).contains(&(all - inside)), "{inside} of {all}, {late} late");
     });
 }
 
@@ -95,8 +95,8 @@ fn calls_stand_at_their_places_with_their_figures() {
         match cell.key.subject.as_str() {
             "static" => metric.positions.reverse(),
             "vfork" => {
-                for place in &mut metric.positions {
-                    *place = *place * *place / 900 + 1;
+                for position in &mut metric.positions {
+                    *position = *position * *position / 900 + 1;
                 }
             }
             _ => {}
@@ -105,7 +105,7 @@ fn calls_stand_at_their_places_with_their_figures() {
     with(&runs, |page| {
         let (run, conclusions) = &runs[0];
         for (index, row) in conclusions.analysis.tables[0].rows.iter().enumerate() {
-            let found: Vec<[f64; 2]> = page.get(&format!(
+            let shown: Vec<[f64; 2]> = page.get(&format!(
                 "(({{ x, y }}) => Array.from(x, (at, index) => [at, y[index]]))(probe.plot(0).series[{index}].samples)"
             ));
             let cells = run.cells.iter().filter(|cell| cell.key.subject == row.subject);
@@ -113,15 +113,15 @@ fn calls_stand_at_their_places_with_their_figures() {
             for metric in cells.map(|cell| &cell.metrics[0]) {
                 let pairs = metric.positions.iter().copied().zip(metric.samples.iter().copied());
                 let mut pairs: Vec<(u64, f64)> = pairs.collect();
-                pairs.sort_by_key(|(place, _)| *place);
+                pairs.sort_by_key(|(position, _)| *position);
                 wanted.append(&mut pairs);
             }
-            assert_eq!(found.len(), wanted.len());
-            for ([at, figure], (place, sample)) in found.into_iter().zip(wanted) {
-                assert!((at - place as f64).abs() < 0.1, "{at} is not {place}");
+            assert_eq!(shown.len(), wanted.len());
+            for ([at, figure], (position, sample)) in shown.into_iter().zip(wanted) {
+                assert!((at - position as f64).abs() < 0.1, "{at} is not {position}");
                 assert!(
                     (figure / sample - 1.0).abs() < 2e-4,
-                    "{figure} is not {sample} at {place}"
+                    "{figure} is not {sample} at {position}"
                 );
             }
         }
@@ -149,7 +149,7 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
 #[test]
 fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
     with(&CALLS, |page| {
-        let spots: Vec<[f64; 2]> = page.get(
+        let positions: Vec<[f64; 2]> = page.get(
             "probe.plot(0).marks.map((mark) => {
                 const plot = probe.plot(0);
                 plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -159,22 +159,22 @@ fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
                 return [at.left + spot.across, at.top + spot.down];
             })",
         );
-        let said = [
+        let text = [
             format!("{LOWER}: median near 500 160.0 µs, growth constant ×1.00"),
             format!("{UPPER}: median near 500 425.5 µs, growth linear ×3.58"),
             format!("{STEP}: 95 % interval 349 to 351, 95 % interval of the factor ×1.65 to ×1.72"),
         ];
-        for ([x, y], said) in spots.into_iter().zip(&said) {
+        for ([x, y], text) in positions.into_iter().zip(&text) {
             page.move_to(Spot { x, y });
             page.settle();
-            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+            assert!(page.read_out().starts_with(text), "{} is not {text}", page.read_out());
         }
         page.evaluate("document.querySelector('.stage').focus()");
         // The mouse rests on the last one: the next one is the first.
-        for said in [LOWER, UPPER, STEP, LOWER] {
+        for text in [LOWER, UPPER, STEP, LOWER] {
             page.key("m", Held::Nothing);
             page.settle();
-            assert!(page.read_out().starts_with(said), "{} is not {said}", page.read_out());
+            assert!(page.read_out().starts_with(text), "{} is not {text}", page.read_out());
         }
         page.key("ArrowLeft", Held::Nothing);
         assert!(page.read_out().starts_with("dynamic near 200: median "), "{}", page.read_out());
@@ -188,20 +188,20 @@ fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
     let step = Estimate { value: 580.0, low: 575.0, high: 585.0 };
     row.steps = vec![Step { at: step, factor: Estimate { value: 0.5, low: 0.5, high: 0.5 } }];
     with(&runs, |page| {
-        let said = "clone3 pidfd steps down ×0.500 at 580 processes";
-        assert_eq!(marks(page)[0].last().map(String::as_str), Some(said));
+        let text = "clone3 pidfd steps down ×0.500 at 580 processes";
+        assert_eq!(marks(page)[0].last().map(String::as_str), Some(text));
         page.evaluate("probe.only('clone3 pidfd')");
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("m", Held::Nothing);
         page.settle();
-        assert_eq!(page.read_out(), format!("{said}: 95 % interval 575 to 585"));
+        assert_eq!(page.read_out(), format!("{text}: 95 % interval 575 to 585"));
         page.key("ArrowRight", Held::Nothing);
         assert!(page.read_out().starts_with("clone3 pidfd near 500: "), "{}", page.read_out());
     });
 }
 
 #[test]
-fn rounds_are_told_apart_on_demand_for_one_subject_at_a_time() {
+fn rounds_have_tones_on_demand_for_one_subject_at_a_time() {
     with(&CALLS, |page| {
         let listed = "[...document.querySelectorAll('.rounds li')].map((one) => one.textContent)";
         assert!(page.get::<Vec<String>>(listed).is_empty());
@@ -249,7 +249,7 @@ fn the_run_before_lies_paler_below_the_run_after_it_in_the_same_hue() {
         let [marked, listed] = marks(page);
         assert_eq!(marked, [LOWER, UPPER, STEP]);
         assert!(
-            listed.iter().all(|said| said.contains("processes, run 11 on bench-7")),
+            listed.iter().all(|text| text.contains("processes, run 11 on bench-7")),
             "{listed:?}"
         );
         page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);

@@ -2,7 +2,8 @@
 
 use crate::input::{Held, Spot};
 use crate::page::{DEAD, Page, with};
-use analysis::{Rate, words};
+use analysis::Rate;
+use findings::format;
 
 /// The rates that collapse in the view that is shown first, by their subjects.
 fn collapsed() -> Vec<(&'static str, &'static Rate)> {
@@ -13,7 +14,7 @@ fn collapsed() -> Vec<(&'static str, &'static Rate)> {
 
 fn sentence((subject, rate): &(&str, &Rate)) -> String {
     let at = rate.halved.as_ref().map_or(f64::NAN, |halved| halved.at.value);
-    format!("{subject} has halved at {} dead connections", words::place(at))
+    format!("{subject} has halved at {} dead connections", format::position(at))
 }
 
 fn written(page: &mut Page) -> Vec<String> {
@@ -23,8 +24,9 @@ fn written(page: &mut Page) -> Vec<String> {
 #[test]
 fn zero_stands_at_the_left_of_a_broken_axis() {
     with(&DEAD, |page| {
-        let places = page.places();
-        let at = |point: u64| places.iter().find(|place| place.point == point).map(|place| place.x);
+        let markers = page.markers();
+        let at =
+            |point: u64| markers.iter().find(|marker| marker.point == point).map(|marker| marker.x);
         let across: Vec<f64> = [0, 50, 100, 1_000, 15_000].into_iter().filter_map(at).collect();
         assert!(across.len() == 5 && across.is_sorted(), "{across:?}");
         // Half a decade before the first: as far as from 50 to 158.
@@ -59,15 +61,16 @@ fn the_figures_at_zero_are_read_out_under_the_mouse_and_by_the_keyboard() {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
         page.settle();
-        let said = page.read_out();
+        let text = page.read_out();
         assert!(
-            said.starts_with("select at 0: median 9") && said.contains(" k replies/s"),
-            "{said}"
+            text.starts_with("select at 0: median 9") && text.contains(" k replies/s"),
+            "{text}"
         );
         page.key("ArrowRight", Held::Nothing);
         assert!(page.read_out().starts_with("select at 50: "), "{}", page.read_out());
-        let places = page.places();
-        let zero = places.iter().find(|place| (place.subject.as_str(), place.point) == ("poll", 0));
+        let markers = page.markers();
+        let zero =
+            markers.iter().find(|marker| (marker.subject.as_str(), marker.point) == ("poll", 0));
         let zero = zero.expect("poll at 0");
         page.move_to(Spot { x: zero.x, y: zero.y });
         page.settle();
@@ -90,16 +93,16 @@ fn where_a_rate_has_halved_is_marked_listed_and_read_out() {
             listed
                 .iter()
                 .zip(&wanted)
-                .all(|(said, wanted)| said.starts_with(&format!("{wanted} · 95 % interval "))),
+                .all(|(text, wanted)| text.starts_with(&format!("{wanted} · 95 % interval "))),
             "{listed:?}"
         );
         page.evaluate("document.querySelector('.stage').focus()");
-        for (said, (_, rate)) in wanted.iter().zip(&collapsed) {
+        for (text, (_, rate)) in wanted.iter().zip(&collapsed) {
             page.key("m", Held::Nothing);
             page.settle();
             let read = page.read_out();
-            let left = format!("left at 15,000 {} of that at 0", words::factor(rate.factor.value));
-            assert!(read.starts_with(said) && read.contains(&left), "{read}");
+            let left = format!("left at 15,000 {} of that at 0", format::factor(rate.factor.value));
+            assert!(read.starts_with(text) && read.contains(&left), "{read}");
         }
         // The mark lies on its line, and goes with its subject.
         let off: Vec<f64> = page.get(
@@ -139,7 +142,7 @@ fn tables_and_findings_say_what_collapses_and_what_holds() {
 }
 
 #[test]
-fn bytes_are_told_in_powers_of_two() {
+fn bytes_are_in_powers_of_two() {
     with(&DEAD, |page| {
         page.choose("Metric", "memory");
         let texts = written(page);
@@ -158,7 +161,7 @@ fn bytes_are_told_in_powers_of_two() {
         page.key("ArrowRight", Held::Nothing);
         page.settle();
         assert!(page.read_out().contains(" KiB"), "{}", page.read_out());
-        // With nobody at zero there is nothing to break the axis for.
+        // Without a figure at zero the axis is not broken.
         let crack: bool = page.get("probe.plot(0).scales.x.crack === undefined");
         assert!(crack);
     });

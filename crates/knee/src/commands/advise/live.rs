@@ -8,7 +8,7 @@ use analysis::advise::{Ranked, Spot};
 use engine::Stop;
 use findings::format::{count, number_word, significant};
 use observe::{Estimate, Observation, Waiter, Watched};
-use report::advice::Said;
+use report::advice::SourcedAdvice;
 use serde_json::{Value, json};
 
 /// The maximum of waits that are listed.
@@ -46,7 +46,7 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
 struct Advised {
     /// What it is for: `epoll_wait of set 3`.
     by: String,
-    advice: Said,
+    advice: SourcedAdvice,
     /// The cheapest at the lower and at the upper end of the ratio's interval; absent where that lies
     /// outside of what was measured.
     ends: [Option<Ranked>; 2],

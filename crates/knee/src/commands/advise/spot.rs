@@ -6,7 +6,7 @@ use crate::commands::{record_path, run};
 use crate::exit::{Exit, Trouble, complain};
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
-use report::advice::{Said, Source};
+use report::advice::{Source, SourcedAdvice};
 use std::path::Path;
 
 /// The workload that a spot is measured with.
@@ -14,7 +14,7 @@ pub const MEASURED_BY: &str = "pipetest";
 
 /// The advice for `spot`: from the record, or measured with --measure, and then over the whole range of
 /// active descriptors between `ends`.
-pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
+pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
     let file = record_path(&ask.record_file)?;
     match recorded(ask, spot, &file)? {
         Some(advice) => Ok(advice),
@@ -25,13 +25,13 @@ pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble>
 
 /// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
 /// those that cover as many.
-fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<Said>, Trouble> {
+fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<SourcedAdvice>, Trouble> {
     if !file.exists() {
         return Ok(None);
     }
     let archive = SqliteArchive::open_read_only(file)?;
     let here = engine::host();
-    let mut best_run: Option<Said> = None;
+    let mut best_run: Option<SourcedAdvice> = None;
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
         let run = archive.load(summary.number)?;
         let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
@@ -63,7 +63,7 @@ fn wanted(ask: &Advise) -> Vec<String> {
 }
 
 /// Measures the spot, and advises from that.
-fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Said, Trouble> {
+fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
     let random = run_flags(ask, spot, ends, "random");
     // Where all pipes are written to, both ends have to be here; in a tail, the others can be parked.
     let (claimed, unsaved) = match run::measured(&random, words(&random)) {
@@ -147,9 +147,9 @@ fn unlike_a_server(ground: &Ground) -> (bool, u8) {
     (ground.workload != MEASURED_BY, lies)
 }
 
-fn with_source(advice: Advice, run: &Run, source: Source) -> Said {
+fn with_source(advice: Advice, run: &Run, source: Source) -> SourcedAdvice {
     let started = run.summary.started.get(..10).unwrap_or_default().to_owned();
-    Said { advice, run: run.summary.number, date: started, source }
+    SourcedAdvice { advice, run: run.summary.number, date: started, source }
 }
 
 /// What to run where nothing recorded covers the spot.

@@ -272,7 +272,7 @@ fn waits_of_single_operations_stand_with_every_table() {
     let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
     insta::assert_snapshot!("waits", all);
     let narrow = tables(&run, &conclusions, &Style { detail: Detail::All, width: 40, ..PLAIN });
-    for word in ["p50", "p99.9", "longest", "operations"] {
+    for word in ["p50", "p99.9", "max", "operations"] {
         assert_eq!(all.matches(word).count(), 6, "{word} once a point: {all}");
         assert_eq!(narrow.matches(word).count(), 6, "{word} once a point: {narrow}");
     }

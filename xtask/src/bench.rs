@@ -1,4 +1,4 @@
-//! Our loops beside plain C programs that make the same system calls, run in turn.
+//! Our loops compared with plain C programs that make the same system calls, run in turn.
 
 mod budget;
 mod compare;
@@ -108,9 +108,9 @@ fn measure(game: &Game, options: &Options, tally: &mut Tally) -> Result<()> {
 
 /// Counts a measured row, against the limit where it is held to one.
 fn judge(step: &str, game: &Game, row: &Row, tally: &mut Tally) {
-    let held = game.held.contains(&row.mechanism.as_str());
+    let is_bounded = game.bounded.contains(&row.mechanism.as_str());
     match row.verdict() {
-        _ if !held => tally.pass(1),
+        _ if !is_bounded => tally.pass(1),
         Verdict::Held => tally.pass(1),
         Verdict::Beyond => tally.fail(format!("{step}: {}: {}", row.limit, row.in_words())),
         Verdict::Undecided => {
@@ -209,7 +209,7 @@ impl Turns<'_> {
         let figures = text.lines().filter(|line| !line.starts_with('#'));
         let samples: Result<Vec<f64>, _> = figures.map(str::parse).collect();
         let samples = samples.context("a C program printed something that is not a figure")?;
-        let figures = Figures::of(samples, self.game.limit);
+        let figures = Figures::new(samples, self.game.limit);
         let figures = figures.map(|figures| Figures { overhead_ns, ..figures });
         Ok(figures.ok_or_else(|| "printed no figures".to_owned()))
     }
@@ -227,7 +227,7 @@ impl Turns<'_> {
         let metric = play.metric;
         let overhead_ns = run["clock"]["overhead_ns"].as_f64().filter(|_| !self.game.timed);
         Ok(samples_of(&run, &play.subject, metric)
-            .and_then(|samples| Figures::of(samples, self.game.limit))
+            .and_then(|samples| Figures::new(samples, self.game.limit))
             .map(|figures| Figures { overhead_ns, ..figures })
             .ok_or_else(|| format!("knee measured no {metric}: {}", failure_text(&run))))
     }
@@ -247,7 +247,7 @@ fn output(command: &mut Command) -> Result<Option<String>> {
 fn samples_of(value: &Value, subject: &str, metric: &str) -> Option<Vec<f64>> {
     if value["key"]["subject"] == subject {
         let metrics = value["metrics"].as_array()?;
-        let wanted = metrics.iter().find(|found| found["name"] == metric)?;
+        let wanted = metrics.iter().find(|record| record["name"] == metric)?;
         return wanted["samples"].as_array()?.iter().map(Value::as_f64).collect();
     }
     let mut children: Box<dyn Iterator<Item = &Value>> = match value {
@@ -315,9 +315,9 @@ mod tests {
     /// Compiles every program of a game, and plays each of these games with it.
     #[cfg(target_os = "linux")]
     fn play(game: &Game, games: &[&str]) {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let sources = shell::root().join(game.sources);
-        let programs = compile(game, &sources, folder.path()).unwrap();
+        let programs = compile(game, &sources, directory.path()).unwrap();
         assert!(programs.len() >= 6, "{programs:?}");
         for (play, program) in programs {
             let (name, Ok(program)) = (&play.name, program) else {
@@ -395,10 +395,10 @@ mod tests {
                 ],
             ),
         ];
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for (game, refusals) in refusals {
             let sources = shell::root().join(game.sources);
-            let programs = compile(game, &sources, folder.path()).unwrap();
+            let programs = compile(game, &sources, directory.path()).unwrap();
             let program = programs[0].1.as_ref().unwrap();
             for (words, why) in refusals {
                 let done = output(Command::new(program).args(words.split(' ')));

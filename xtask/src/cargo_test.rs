@@ -1,5 +1,5 @@
 //! `cargo test` on the workspace, its output passed on as it comes and its counts summed. A few tests that
-//! fail are run again, and told to be unsteady if they pass then.
+//! fail are run again, and reported as unsteady if they pass then.
 
 use crate::shell;
 use crate::tally::Tally;
@@ -32,7 +32,7 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let set = std::env::var(THREADS).ok();
     let threads = set.unwrap_or_else(|| (THREADS_PER_CPU * cpus).to_string());
-    // Cargo would not heed a package beside `--workspace`.
+    // Cargo would not heed a package next to `--workspace`.
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let all = (!chosen).then(|| "--workspace".to_owned());
     let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
@@ -81,7 +81,7 @@ struct Failure {
     /// The tests in it that failed.
     names: Vec<String>,
     /// How many it says have failed; none where it never came to say so.
-    told: Option<u64>,
+    announced: Option<u64>,
     /// What went wrong is more than that tests failed: it died, or met what was drawn at random.
     is_more: bool,
 }
@@ -90,7 +90,7 @@ impl Failure {
     /// Whether all that went wrong are tests that can be run again, and may have met bad luck.
     fn may_be_unsteady(&self) -> bool {
         let strict = STRICT.iter().any(|words| format!("{} ", self.program).contains(words));
-        let named = self.told == Some(self.names.len() as u64) && !self.names.is_empty();
+        let named = self.announced == Some(self.names.len() as u64) && !self.names.is_empty();
         // A name of a doc test can't be asked for: it has blanks in it.
         let is_doc = self.program.contains("--doc");
         named && !strict && !is_doc && !self.is_more
@@ -172,13 +172,13 @@ impl Counts {
                 (Some(number), Some("passed")) => self.passed += number,
                 (Some(number), Some("failed")) => {
                     self.failed += number;
-                    self.now.told = Some(number);
+                    self.now.announced = Some(number);
                 }
                 (Some(number), Some("ignored")) => self.ignored += number,
                 _ => {}
             }
         }
-        if self.now.told == Some(0) {
+        if self.now.announced == Some(0) {
             self.now = Failure::default();
         }
     }
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn what_passes_when_it_is_run_again_is_unsteady_and_what_does_not_has_failed() {
-        let one = program("-p a --test b", &["x", "y - should panic"]);
+        let binary = program("-p a --test b", &["x", "y - should panic"]);
         let two = program("-p a --lib", &["x"]);
-        let mut first = counts(&in_all(&[one, two]));
+        let mut first = counts(&in_all(&[binary, two]));
         assert!(first.may_be_unsteady());
         assert_eq!(first.failures[0].again("y"), ["-p", "a", "--test", "b", "--", "--exact", "y"]);
         assert_eq!(first.failures[1].again("x"), ["-p", "a", "--lib", "--", "--exact", "x"]);
@@ -281,14 +281,14 @@ mod tests {
         first.settle("x", &again(true, 1, 0));
         first.settle("y", &again(true, 1, 0));
         // The other program's of the same name fails again; or it dies after it has passed; or it is not there.
-        for other in [again(false, 0, 1), again(false, 1, 0), again(true, 0, 0)] {
-            first.settle("x", &other);
+        for outcome in [again(false, 0, 1), again(false, 1, 0), again(true, 0, 0)] {
+            first.settle("x", &outcome);
         }
         assert_eq!((&first.names_unsteady[..], first.failed), (&["x".into(), "y".into()][..], 1));
         let mut tally = Tally::default();
         first.into_tally(&mut tally);
-        let told = "FAILED:  test x\n4 passed, 1 failed, 0 skipped, 2 unsteady\n";
-        assert!(tally.summary().ends_with(told), "{}", tally.summary());
+        let expected = "FAILED:  test x\n4 passed, 1 failed, 0 skipped, 2 unsteady\n";
+        assert!(tally.summary().ends_with(expected), "{}", tally.summary());
 
         let mut all = counts(&in_all(&[program("-p a --lib", &["x"])]));
         all.settle("x", &again(true, 1, 0));

@@ -86,8 +86,8 @@ mod tests {
     fn a_toolchain_is_found_by_its_exact_version() {
         let list = "stable-x86_64-unknown-linux-gnu (active, default)\n\
                     1.8.0-x86_64-unknown-linux-gnu\n1.89.0-x86_64-unknown-linux-gnu\n";
-        let found = installed_toolchain(list, "1.89");
-        assert_eq!(found.as_deref(), Some("1.89.0-x86_64-unknown-linux-gnu"));
+        let toolchain = installed_toolchain(list, "1.89");
+        assert_eq!(toolchain.as_deref(), Some("1.89.0-x86_64-unknown-linux-gnu"));
         assert_eq!(installed_toolchain(list, "1.9"), None);
         assert_eq!(installed_toolchain("", "1.89"), None);
     }

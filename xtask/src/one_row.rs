@@ -21,8 +21,8 @@ const CONTRACT_MAX: Duration = Duration::from_secs(600);
 
 /// Adds the toys to a copy of the workspace, and uses all.
 pub fn run(tally: &mut Tally) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let copy = folder.path().join("workspace");
+    let directory = tempfile::tempdir()?;
+    let copy = directory.path().join("workspace");
     copy_workspace(&shell::root(), &copy)?;
     for toy in toys::ALL {
         add(toy, &copy)?;
@@ -36,7 +36,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     if !built {
         return Ok(());
     }
-    let bench = Uses { knee: target.join("debug/knee"), folder: folder.path() };
+    let bench = Uses { knee: target.join("debug/knee"), directory: directory.path() };
     for toy in toys::ALL {
         for (args, wanted) in toy.uses {
             let step = format!("one-row: `knee {}` knows the toy {}", args.join(" "), toy.what);
@@ -78,9 +78,9 @@ fn holds_to(contract: &Contract, copy: &Path, target: &Path, tally: &mut Tally) 
     if !named {
         println!("{}{}", broken.stdout, broken.stderr);
     }
-    let found = named && !broken.status.success();
+    let is_found = named && !broken.status.success();
     let finds = format!("one-row: the contract test finds a toy {what} that is broken");
-    tally.check(&finds, found);
+    tally.check(&finds, is_found);
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn with_row(text: &str, group: Option<&str>, name: &str) -> Option<String> {
 /// Uses the copy's knee.
 struct Uses<'a> {
     knee: PathBuf,
-    folder: &'a Path,
+    directory: &'a Path,
 }
 
 impl Uses<'_> {
@@ -145,7 +145,7 @@ impl Uses<'_> {
     fn shows(&self, args: &[&str], wanted: &str) -> Result<Result<(), String>> {
         let mut command = Command::new(&self.knee);
         // Its record and reports land where they are thrown away with the copy.
-        command.current_dir(self.folder).env("XDG_DATA_HOME", self.folder).args(args);
+        command.current_dir(self.directory).env("XDG_DATA_HOME", self.directory).args(args);
         let done = shell::bounded(&mut command, RUN_MAX)?;
         if !done.status.success() {
             return Ok(Err(format!("{}: {}", done.status, done.stderr.trim())));
@@ -159,7 +159,7 @@ impl Uses<'_> {
 
 /// Whether a line holds that very word.
 fn has_word(line: &str, word: &str) -> bool {
-    line.split(|char: char| !char.is_alphanumeric() && char != '-').any(|found| found == word)
+    line.split(|char: char| !char.is_alphanumeric() && char != '-').any(|token| token == word)
 }
 
 #[cfg(test)]

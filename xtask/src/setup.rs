@@ -63,7 +63,7 @@ const fn need(
     Need { purpose, programs, package, variable: None, service: false }
 }
 
-/// Looks for each need, and installs what is missing. What can't be had is said, and counts as
+/// Looks for each need, and installs what is missing. What can't be had is reported, and counts as
 /// skipped here; the tests that need it fail on their own.
 pub fn run(tally: &mut Tally) -> Result<()> {
     for need in NEEDS {
@@ -93,8 +93,8 @@ impl Need {
     /// The program that meets it.
     fn met_by(&self) -> Option<String> {
         let named = self.variable.and_then(|variable| std::env::var(variable).ok());
-        let known = self.programs.iter().map(|program| (*program).to_owned());
-        named.into_iter().chain(known).find(|program| shell::has(program))
+        let candidates = self.programs.iter().map(|program| (*program).to_owned());
+        named.into_iter().chain(candidates).find(|program| shell::has(program))
     }
 }
 
@@ -134,22 +134,22 @@ struct Quiet(tempfile::TempDir);
 impl Quiet {
     /// Makes the folder.
     fn new() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
+        let directory = tempfile::tempdir()?;
         // dpkg runs as root, perhaps by sudo, and so do what it starts.
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))?;
         for name in ["invoke-rc.d", "deb-systemd-invoke"] {
-            let stub = folder.path().join(name);
+            let stub = directory.path().join(name);
             fs::write(&stub, "#!/bin/sh\necho \"not done, as these are tests: $0 $*\" >&2\n")?;
             fs::set_permissions(&stub, fs::Permissions::from_mode(0o755))?;
         }
-        Ok(Self(folder))
+        Ok(Self(directory))
     }
 
-    /// What apt-get is told, so that packages find these first.
+    /// The options of apt-get, so that packages find these first.
     fn options(&self) -> [String; 2] {
-        let folder = self.0.path().display();
+        let directory = self.0.path().display();
         let usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-        ["-o".to_owned(), format!("DPkg::Path={folder}:{usual}")]
+        ["-o".to_owned(), format!("DPkg::Path={directory}:{usual}")]
     }
 }
 
@@ -187,8 +187,8 @@ fn lists_are_old() -> bool {
 }
 
 /// The age of the newest package list in a folder; none when it holds no list.
-fn newest_age(folder: &Path) -> Option<Duration> {
-    fs::read_dir(folder)
+fn newest_age(directory: &Path) -> Option<Duration> {
+    fs::read_dir(directory)
         .ok()?
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().contains("_Packages"))
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn the_age_of_the_lists_is_that_of_the_newest() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(newest_age(folder.path()), None);
-        File::create(folder.path().join("lock")).unwrap();
-        assert_eq!(newest_age(folder.path()), None, "a lock is no list");
-        let old = File::create(folder.path().join("mirror_main_Packages")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(newest_age(directory.path()), None);
+        File::create(directory.path().join("lock")).unwrap();
+        assert_eq!(newest_age(directory.path()), None, "a lock is no list");
+        let old = File::create(directory.path().join("mirror_main_Packages")).unwrap();
         old.set_modified(SystemTime::now() - Duration::from_secs(72 * 3600)).unwrap();
-        assert!(newest_age(folder.path()).unwrap() > LISTS_AGE_MAX);
-        File::create(folder.path().join("mirror_updates_Packages.lz4")).unwrap();
-        assert!(newest_age(folder.path()).unwrap() < LISTS_AGE_MAX);
+        assert!(newest_age(directory.path()).unwrap() > LISTS_AGE_MAX);
+        File::create(directory.path().join("mirror_updates_Packages.lz4")).unwrap();
+        assert!(newest_age(directory.path()).unwrap() < LISTS_AGE_MAX);
     }
 
     #[test]

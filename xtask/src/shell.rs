@@ -17,21 +17,21 @@ pub fn root() -> PathBuf {
     here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
 }
 
-/// `cargo`, the one that runs us, in `folder`; with `--locked` under CI, so that a lock file that
+/// `cargo`, the one that runs us, in `directory`; with `--locked` under CI, so that a lock file that
 /// was not updated is found there.
-pub fn cargo(folder: &Path, subcommand: &str) -> Command {
+pub fn cargo(directory: &Path, subcommand: &str) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
-    command.current_dir(folder).arg(subcommand);
+    command.current_dir(directory).arg(subcommand);
     if std::env::var_os("CI").is_some() {
         command.arg("--locked");
     }
     command
 }
 
-/// What `cargo metadata --no-deps` says of the workspace in `folder`.
-pub fn metadata(folder: &Path) -> Result<Value> {
-    let mut command = cargo(folder, "metadata");
+/// What `cargo metadata --no-deps` says of the workspace in `directory`.
+pub fn metadata(directory: &Path) -> Result<Value> {
+    let mut command = cargo(directory, "metadata");
     command.args(["--no-deps", "--format-version", "1"]);
     let text = output(&mut command)?;
     serde_json::from_str(&text).context("cargo metadata printed something that is not JSON")
@@ -40,21 +40,21 @@ pub fn metadata(folder: &Path) -> Result<Value> {
 /// Where the workspace's build lands.
 pub fn target_dir() -> Result<PathBuf> {
     let metadata = metadata(&root())?;
-    let folder = metadata["target_directory"].as_str();
-    Ok(PathBuf::from(folder.context("cargo metadata names no target directory")?))
+    let directory = metadata["target_directory"].as_str();
+    Ok(PathBuf::from(directory.context("cargo metadata names no target directory")?))
 }
 
-/// The paths that git tracks or would track in `folder`, relative to it, those that exist.
-pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The paths that git tracks or would track in `directory`, relative to it, those that exist.
+pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut command = Command::new("git");
-    command.current_dir(folder).args(["ls-files", "-z", "--cached", "--others"]);
+    command.current_dir(directory).args(["ls-files", "-z", "--cached", "--others"]);
     command.arg("--exclude-standard");
     let text = output(&mut command)?;
     let mut files: Vec<PathBuf> = text
         .split('\0')
         .filter(|name| !name.is_empty())
         .map(PathBuf::from)
-        .filter(|name| folder.join(name).is_file())
+        .filter(|name| directory.join(name).is_file())
         .collect();
     files.sort();
     files.dedup();
@@ -93,7 +93,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 /// Whether a program of that name can be started.
 pub fn has(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+    std::env::split_paths(&paths).any(|directory| directory.join(program).is_file())
 }
 
 /// How a bounded command ended.
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_carries_what_the_program_said() {
+    fn a_failure_carries_the_output_of_the_program() {
         let error = output(Command::new("ls").arg("/no/such/folder")).unwrap_err().to_string();
         assert!(error.contains("ls /no/such/folder failed"), "{error}");
     }

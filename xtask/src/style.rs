@@ -19,7 +19,7 @@ pub fn fmt(check: bool, tally: &mut Tally) -> Result<()> {
     }
     println!("$ {} … {} files", shell::display(&command), files.len());
     let formatted = command.args(&files).status()?.success();
-    tally.check(if check { "fmt --check (mend: cargo xtask fmt)" } else { "fmt" }, formatted);
+    tally.check(if check { "fmt --check (fix: cargo xtask fmt)" } else { "fmt" }, formatted);
     Ok(())
 }
 

@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn what_failed_first_and_held_then_is_named() {
         let mut tally = Tally::default();
-        tally.unsteady("test a", "failed beside others");
+        tally.unsteady("test a", "failed among others");
         assert_eq!(
             tally.summary(),
-            "\nUNSTEADY: test a: failed beside others\n\
+            "\nUNSTEADY: test a: failed among others\n\
              1 passed, 0 failed, 0 skipped, 1 unsteady\n"
         );
     }

@@ -39,7 +39,7 @@ struct Crate {
     /// Its name.
     name: String,
     /// Its folder, from the root.
-    folder: PathBuf,
+    directory: PathBuf,
     /// The workspace's crates among its normal and build dependencies.
     uses: Vec<String>,
     /// The roots of its library and its programs, from the workspace's root.
@@ -119,7 +119,7 @@ impl Tree {
 
     /// The crate whose folder holds a file.
     fn crate_of(&self, path: &Path) -> Option<&Crate> {
-        self.crates.iter().find(|one| path.starts_with(&one.folder))
+        self.crates.iter().find(|member| path.starts_with(&member.directory))
     }
 }
 

@@ -67,8 +67,8 @@ pub fn suites(input: &[u8]) {
     }
 }
 
-fn assert_one_line(said: &str) {
-    assert!(!said.is_empty() && !said.contains(char::is_control), "{said:?}");
+fn assert_one_line(output: &str) {
+    assert!(!output.is_empty() && !output.contains(char::is_control), "{output:?}");
 }
 
 /// Each cell once, and as planned.
@@ -88,8 +88,8 @@ thread_local! {
 
 /// Keeps it and looks whether it is the same.
 fn keep(run: &Run) {
-    FOLDER.with(|folder| {
-        let path = folder.path().join("knee.db");
+    FOLDER.with(|directory| {
+        let path = directory.path().join("knee.db");
         let mut archive = SqliteArchive::open(&path).expect("a record of our own");
         merge(&mut archive, run).unwrap_or_else(|error| panic!("taken and not kept: {error}"));
         let mut copy = archive.load(1).expect("what was just kept");

@@ -1,7 +1,7 @@
 //! Intervals of runs that stop by their precision hold the true median as often as they say.
 //!
 //! Rounds are drawn and decided on as a run does it: whole ones first, then by twos while the interval
-//! that is told is wider than the precision. What is counted is how often the interval at the end holds the
+//! that is reported is wider than the precision. What is counted is how often the interval at the end holds the
 //! true median. The truth is known by construction.
 
 use analysis::stats::bootstrap::{REPLICATES, median_over_rounds};
@@ -63,12 +63,12 @@ fn one_run(noise: &Noise, precision: f64, random: &mut Rng) -> (bool, u32) {
     loop {
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
         let resampled = median_over_rounds(&slices, REPLICATES, random).unwrap();
-        let told = budget_interval(resampled.estimate.value, &resampled.replicates);
+        let interval = budget_interval(resampled.estimate.value, &resampled.replicates);
         let count = rounds.len() as u32;
-        let width = (told.high - told.low) / 2.0 / told.value;
+        let width = (interval.high - interval.low) / 2.0 / interval.value;
         let goal = goal(&[Candidate { width, rounds: count, cell_ns: 1.0 }], precision, None);
         if width <= goal || count >= ROUNDS_MOST {
-            return ((told.low..=told.high).contains(&noise.truth), count);
+            return ((interval.low..=interval.high).contains(&noise.truth), count);
         }
         rounds.extend((0..ROUNDS_TOGETHER).map(|_| (noise.round)(random)));
     }
@@ -82,11 +82,14 @@ fn intervals_hold_the_truth_where_their_width_stops_the_run() {
             let mut random = Rng::with_seed(2026);
             let runs: Vec<(bool, u32)> =
                 (0..RUNS).map(|_| one_run(noise, precision, &mut random)).collect();
-            let held = runs.iter().filter(|run| run.0).count() as f64 / f64::from(RUNS);
+            let share_covered = runs.iter().filter(|run| run.0).count() as f64 / f64::from(RUNS);
             let rounds = runs.iter().map(|run| f64::from(run.1)).sum::<f64>() / f64::from(RUNS);
             let name = noise.name;
-            println!("{name} at ±{precision}: held in {:.1} %, {rounds:.1} rounds", 100.0 * held);
-            assert!(held >= 0.93, "{name} at ±{precision}: {held}");
+            println!(
+                "{name} at ±{precision}: held in {:.1} %, {rounds:.1} rounds",
+                100.0 * share_covered
+            );
+            assert!(share_covered >= 0.93, "{name} at ±{precision}: {share_covered}");
             let stops = runs.iter().map(|run| run.1).collect::<BTreeSet<u32>>();
             assert!(stops.len() > 3, "the width has to decide: {name} at ±{precision}: {stops:?}");
         }

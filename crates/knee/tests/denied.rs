@@ -1,6 +1,6 @@
 //! Without permission for io_uring, the run goes on without it and says why.
 //!
-//! In a file of its own, because the setting is the whole machine's: no test runs beside it.
+//! In a file of its own, because the setting is the whole machine's: no other test runs with it.
 
 mod common;
 

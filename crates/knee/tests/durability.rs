@@ -77,7 +77,7 @@ fn integrity(knee: &Knee) -> String {
 struct Counts {
     kills: usize,
     before_the_first_cell: usize,
-    told: usize,
+    reported: usize,
     cells: usize,
     runs: usize,
 }
@@ -90,8 +90,8 @@ struct Killer<'a> {
     seed: usize,
     /// What of the run was there when it was last looked at.
     kept: Vec<Cell>,
-    /// Failed cells that were told of.
-    told: HashSet<String>,
+    /// Failed cells that were reported.
+    reported: HashSet<String>,
     counts: Counts,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Killer<'a> {
             random: fastrand::Rng::with_seed(which as u64),
             seed: 1 + which,
             kept: Vec::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             counts: Counts::default(),
         }
     }
@@ -111,7 +111,7 @@ impl<'a> Killer<'a> {
         while self.counts.kills < kills {
             let (mut child, mut lines) = self.begin_or_go_on();
             // A moment that is random in what the instrument is just doing: so many cells that it has
-            // told of, and then a little more, up to some cells' length.
+            // reported, and then a little more, up to some cells' length.
             for _ in 0..self.random.usize(0..3) {
                 if !self.hear(&mut lines) {
                     break;
@@ -151,8 +151,8 @@ impl<'a> Killer<'a> {
             return true;
         };
         let (cell, _) = failed.split_once(':').unwrap();
-        self.counts.told += 1;
-        assert!(self.told.insert(cell.to_owned()), "measured again: {cell}");
+        self.counts.reported += 1;
+        assert!(self.reported.insert(cell.to_owned()), "measured again: {cell}");
         true
     }
 
@@ -173,15 +173,15 @@ impl<'a> Killer<'a> {
 
     fn look(&mut self) {
         let Some(run) = self.run() else {
-            assert!(self.kept.is_empty() && self.told.is_empty(), "the run is gone");
+            assert!(self.kept.is_empty() && self.reported.is_empty(), "the run is gone");
             self.counts.before_the_first_cell += 1;
             return;
         };
         assert_sound(&run);
         assert!(run.cells.starts_with(&self.kept), "what was there is there no more");
-        for cell in &self.told {
-            let found = run.cells.iter().any(|kept| name(kept) == *cell);
-            assert!(found, "{cell} was told of and is not there");
+        for cell in &self.reported {
+            let is_there = run.cells.iter().any(|kept| name(kept) == *cell);
+            assert!(is_there, "{cell} was reported and is not there");
         }
         self.counts.before_the_first_cell += usize::from(run.cells.is_empty());
         self.counts.cells += run.cells.len() - self.kept.len();
@@ -190,7 +190,7 @@ impl<'a> Killer<'a> {
             self.counts.runs += 1;
             self.seed += KNEES;
             self.kept.clear();
-            self.told.clear();
+            self.reported.clear();
         } else {
             self.kept = run.cells;
         }
@@ -221,14 +221,14 @@ const SHORT: [&str; 8] = ["run", "null", "--points", "1,2", "--rounds", "3", "--
 #[test]
 fn one_knee_measures_while_others_delete_and_merge() {
     let knee = Knee::new();
-    let other = knee.folder.path().join("other.db").display().to_string();
+    let second_record = knee.directory.path().join("other.db").display().to_string();
     assert_eq!(knee.run(&SHORT).code, Some(0));
-    assert_eq!(knee.run(&[&SHORT[..], &["--record", &other]].concat()).code, Some(0));
+    assert_eq!(knee.run(&[&SHORT[..], &["--record", &second_record]].concat()).code, Some(0));
     let words = ["run", "null", "--points", "1,2,3", "--rounds", "50", "--time", "1ms"];
     let mut child = knee.start(&words);
     let measured = || knee.last_run();
     wait_until("the run has begun", || measured().plan.rounds == 50);
-    assert_eq!(knee.run(&["record", "merge", &other]).code, Some(0));
+    assert_eq!(knee.run(&["record", "merge", &second_record]).code, Some(0));
     assert_eq!(knee.run(&["record", "delete", "1"]).code, Some(0));
     // Nor is the run itself taken away under the one that measures it, unless it was over by then.
     let came = knee.run(&["record", "delete", "2"]);
@@ -257,12 +257,12 @@ fn on_a_disk(knee: &Knee, kib: u32, script: &str) -> Option<Came> {
                    knee() { \"$KNEE\" \"$@\"; echo \"ended with $?\"; }\n\
                    record() { sqlite3 -readonly $DISK/knee.db \"$@\"; }\n";
     let mount = format!("mount -t tmpfs -o size={kib}k none \"$DISK\"");
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     std::fs::create_dir_all(&disk).unwrap();
     for privileges in ["--mount", "--user --map-root-user --mount"] {
         let unshare = |inner: &str| {
             let mut command = knee.shell(&format!("exec unshare {privileges} sh -c \"$INNER\""));
-            command.env("DISK", &disk).env("INNER", inner).env("TMPDIR", knee.folder.path());
+            command.env("DISK", &disk).env("INNER", inner).env("TMPDIR", knee.directory.path());
             command
         };
         if came(&mut unshare(&mount)).code == Some(0) {
@@ -281,7 +281,7 @@ fn codes(came: &Came) -> Vec<&str> {
 const MEASURE: &str = "knee run null --points 1,2 --rounds 3 --time 1ms --record $DISK/knee.db";
 
 #[test]
-fn where_there_is_no_room_to_begin_it_is_measured_and_printed() {
+fn on_a_full_disk_it_is_measured_and_printed() {
     let knee = Knee::new();
     let script = format!(
         "fill; {MEASURE}; free; {MEASURE}; fill; {MEASURE}; knee show last --record $DISK/knee.db; \
@@ -289,15 +289,16 @@ fn where_there_is_no_room_to_begin_it_is_measured_and_printed() {
     );
     let Some(came) = on_a_disk(&knee, 4096, &script) else { return };
     assert_eq!(codes(&came), ["1", "0", "1", "0", "0", "0"], "{came:?}");
-    let told = came.err.matches("this run will be printed but not recorded: no room left").count();
-    assert_eq!(told, 2, "{came:?}");
+    let warnings =
+        came.err.matches("this run will be printed but not recorded: no room left").count();
+    assert_eq!(warnings, 2, "{came:?}");
     assert_eq!(came.out.matches("null · N times nothing").count(), 5, "each is printed: {came:?}");
     assert_eq!(came.out.matches("6/6").count(), 2, "{came:?}");
 }
 
 /// Cells with so many samples that the disk is full before all are there; then there is room, and it goes on.
 #[test]
-fn where_room_runs_out_what_is_there_stays_and_the_rest_is_printed() {
+fn where_the_disk_fills_what_is_there_stays_and_the_rest_is_printed() {
     let knee = Knee::new();
     let long = "knee run null --points 1,2,3,4 --rounds 50 --time 1ms --record $DISK/knee.db";
     let script = format!(
@@ -318,12 +319,12 @@ fn where_room_runs_out_what_is_there_stays_and_the_rest_is_printed() {
 }
 
 #[test]
-fn where_there_is_no_room_to_merge_nothing_is_half_there_and_it_can_be_done_again() {
+fn on_a_full_disk_a_merge_leaves_nothing_half_there_and_can_be_done_again() {
     let knee = Knee::new();
-    let other = knee.folder.path().join("other.db").display().to_string();
+    let second_record = knee.directory.path().join("other.db").display().to_string();
     let words = ["run", "null", "--points", "1,2,3,4", "--rounds", "40", "--time", "1ms"];
-    assert_eq!(knee.run(&[&words[..], &["--record", &other]].concat()).code, Some(0));
-    let merge = format!("knee record merge {other} --record $DISK/knee.db");
+    assert_eq!(knee.run(&[&words[..], &["--record", &second_record]].concat()).code, Some(0));
+    let merge = format!("knee record merge {second_record} --record $DISK/knee.db");
     let script = format!(
         "{merge}; knee record list --record $DISK/knee.db; mount -o remount,size=16m $DISK; \
          {merge}; {merge}; record 'SELECT state, cells_ended FROM v_run; PRAGMA integrity_check'"

@@ -147,37 +147,37 @@ fn answers(row: &Row, connect: &dyn Fn() -> Client, etag: &str) -> Vec<Parts> {
 
 /// Where two answers differ: `what: nginx's, ours`, numbered where a row has several replies.
 fn differences(row: &Row, nginx: &[Parts], ours: &[Parts]) -> Vec<(String, String, String)> {
-    let mut found = Vec::new();
+    let mut differing = Vec::new();
     for (number, (theirs, ours)) in nginx.iter().zip(ours).enumerate() {
         let names: std::collections::BTreeSet<&String> = theirs.keys().chain(ours.keys()).collect();
         for name in names {
-            let of = |parts: &Parts| parts.get(name).cloned().unwrap_or_default();
+            let values = |parts: &Parts| parts.get(name).cloned().unwrap_or_default();
             let several = row.heads.len() > 1 && number < row.heads.len();
             let name_said =
                 if several { format!("{}. {name}", number + 1) } else { (*name).clone() };
-            if of(theirs) != of(ours) {
-                found.push((name_said, of(theirs), of(ours)));
+            if values(theirs) != values(ours) {
+                differing.push((name_said, values(theirs), values(ours)));
             }
         }
     }
-    found
+    differing
 }
 
 /// What is wrong about a row; none if all is as it says.
 fn judged(row: &Row, nginx: &[Parts], ours: &[Parts]) -> Option<String> {
-    let mut found = differences(row, nginx, ours);
-    found.sort();
+    let mut differing = differences(row, nginx, ours);
+    differing.sort();
     let wanted = row.differs.as_ref().map_or(&[][..], |differs| differs.what);
     let mut wanted: Vec<(String, String, String)> = wanted
         .iter()
         .map(|(what, nginx, ours)| ((*what).into(), (*nginx).into(), (*ours).into()))
         .collect();
     wanted.sort();
-    if wanted == found {
+    if wanted == differing {
         return None;
     }
     let mut lines = vec![format!("{}:", row.name)];
-    for (what, theirs, ours) in &found {
+    for (what, theirs, ours) in &differing {
         lines.push(format!("    {what}: nginx {theirs:?}, ours {ours:?}"));
     }
     if let Some(differs) = &row.differs {
@@ -193,16 +193,16 @@ fn etag(connect: &dyn Fn() -> Client) -> String {
 
 #[test]
 fn answers_are_those_of_nginx() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path());
-    let Some(nginx) = Nginx::start(folder.path()) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    site(directory.path());
+    let Some(nginx) = Nginx::start(directory.path()) else { return };
     let theirs = || nginx.connect();
     let their_etag = etag(&theirs);
     let expected: Vec<Vec<Parts>> =
         ROWS.iter().map(|row| answers(row, &theirs, &their_etag)).collect();
     assert!(ROWS.len() >= 60, "{} rows", ROWS.len());
     for mechanism in ["epoll-level", "epoll-edge", "poll", "io_uring-completion"] {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+        let server = Httpd::start(directory.path(), &["--mechanism", mechanism]);
         let ours = || server.connect();
         let our_etag = etag(&ours);
         let judge =
@@ -213,12 +213,12 @@ fn answers_are_those_of_nginx() {
     }
 }
 
-/// nginx names no charset unless it is told to, and browsers then guess. Ours says that text is UTF-8.
+/// nginx names no charset unless it is configured to, and browsers then guess. Ours says that text is UTF-8.
 #[test]
 fn types_say_their_charset() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path());
-    let server = Httpd::start(folder.path(), &[]);
+    let directory = tempfile::tempdir().unwrap();
+    site(directory.path());
+    let server = Httpd::start(directory.path(), &[]);
     for (name, wanted) in [
         ("index.html", "text/html; charset=utf-8"),
         ("plain.txt", "text/plain; charset=utf-8"),

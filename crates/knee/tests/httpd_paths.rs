@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const SECRET: &str = "this must never be sent";
 const MECHANISMS: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"];
 
-/// `inside`, which is served, beside `outside`, which has the secret in two files.
-fn folders(base: &Path) -> std::path::PathBuf {
+/// `inside`, which is served, next to `outside`, which has the secret in two files.
+fn directories(base: &Path) -> std::path::PathBuf {
     let (inside, outside) = (base.join("inside"), base.join("outside"));
-    for folder in [&inside, &outside, &inside.join("sub"), &outside.join("deep")] {
-        std::fs::create_dir(folder).unwrap();
+    for directory in [&inside, &outside, &inside.join("sub"), &outside.join("deep")] {
+        std::fs::create_dir(directory).unwrap();
     }
     for file in [outside.join("secret.txt"), outside.join("deep/index.html")] {
         std::fs::write(file, SECRET).unwrap();
@@ -38,16 +38,16 @@ fn answer(server: &Httpd, target: &[u8]) -> String {
 
 /// Asserts that a target is refused, and the secret not sent.
 fn assert_refused(server: &Httpd, target: &[u8]) {
-    let said = answer(server, target);
+    let message = answer(server, target);
     let shown = String::from_utf8_lossy(&target[..target.len().min(120)]).into_owned();
-    assert!(!said.contains(SECRET), "{shown}: {said}");
-    assert!(!said.contains("root:"), "{shown}: {said}");
-    assert!(said.starts_with("HTTP/1.1 4"), "{shown}: {said}");
+    assert!(!message.contains(SECRET), "{shown}: {message}");
+    assert!(!message.contains("root:"), "{shown}: {message}");
+    assert!(message.starts_with("HTTP/1.1 4"), "{shown}: {message}");
 }
 
-fn with_each(folder: &Path, check: impl Fn(&Httpd)) {
+fn with_each(directory: &Path, check: impl Fn(&Httpd)) {
     for mechanism in MECHANISMS {
-        let mut server = Httpd::start(folder, &["--mechanism", mechanism]);
+        let mut server = Httpd::start(directory, &["--mechanism", mechanism]);
         check(&server);
         assert!(answer(&server, b"/fine.txt").ends_with("\r\n\r\nfine"), "{mechanism}");
         assert!(server.is_running(), "{mechanism}");
@@ -57,7 +57,7 @@ fn with_each(folder: &Path, check: impl Fn(&Httpd)) {
 #[test]
 fn no_link_leads_out() {
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let outside = base.path().join("outside");
     let links: &[(&Path, &str)] = &[
         (&outside.join("secret.txt"), "absolute"),
@@ -109,7 +109,7 @@ fn no_link_leads_out() {
 #[test]
 fn no_spelling_of_dots_leads_out() {
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let ups = [
         "../",
         "..%2f",
@@ -155,7 +155,7 @@ fn no_spelling_of_dots_leads_out() {
 #[test]
 fn odd_targets_are_refused() {
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let secret = base.path().join("outside/secret.txt");
     let secret = secret.to_str().unwrap();
     let mut targets: Vec<Vec<u8>> = vec![
@@ -192,7 +192,7 @@ fn odd_targets_are_refused() {
 #[test]
 fn only_plain_files_are_served() {
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let made = Command::new("mkfifo").arg(inside.join("fifo")).status().unwrap();
     assert!(made.success());
     let _socket = UnixListener::bind(inside.join("socket")).unwrap();
@@ -216,18 +216,18 @@ fn only_plain_files_are_served() {
 #[test]
 fn what_may_not_be_read_is_refused() {
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let file = inside.join("private.txt");
     std::fs::write(&file, SECRET).unwrap();
     let allow = |bits| {
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(bits)).unwrap();
     };
-    let mut as_nobody = if rustix::process::geteuid().is_root() {
+    let mut unprivileged = if rustix::process::geteuid().is_root() {
         use std::os::unix::fs::PermissionsExt as _;
         // The server has to come by its program and the folder, but not to be root.
-        for folder in [base.path(), &inside] {
-            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        for directory in [base.path(), &inside] {
+            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         let readable = Command::new("setpriv")
             .args(["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x"])
@@ -245,7 +245,7 @@ fn what_may_not_be_read_is_refused() {
         Command::new(env!("CARGO_BIN_EXE_knee"))
     };
     allow(0o000);
-    let server = Httpd::start_by(&mut as_nobody, &inside, &[]);
+    let server = Httpd::start_by(&mut unprivileged, &inside, &[]);
     assert_refused(&server, b"/private.txt");
     assert!(answer(&server, b"/fine.txt").ends_with("\r\n\r\nfine"));
     allow(0o644);
@@ -284,29 +284,29 @@ impl Drop for Over<'_> {
 
 /// Puts a file, or a folder with it, and a link in one place, in turn, until the race is over: now as
 /// fast as can be, now so that a few requests find the one or the other.
-fn swap(place: &Path, own: &Path, link_to: &Path, folder: bool, race: &Race) {
+fn swap(path: &Path, own: &Path, link_to: &Path, directory: bool, race: &Race) {
     let (mine, link) = (own.join("mine"), own.join("link"));
     let mut turn = 0;
     while !race.is_over() {
         turn += 1;
-        if folder {
+        if directory {
             std::fs::create_dir(&mine).unwrap();
             std::fs::write(mine.join("secret.txt"), "fine").unwrap();
         } else {
             std::fs::write(&mine, "fine").unwrap();
         }
         symlink(link_to, &link).unwrap();
-        std::fs::rename(&mine, place).unwrap();
+        std::fs::rename(&mine, path).unwrap();
         race.let_pass(turn % 3);
-        if folder {
+        if directory {
             // A link can't take the place of a folder at once.
-            std::fs::rename(place, &mine).unwrap();
+            std::fs::rename(path, &mine).unwrap();
         }
-        std::fs::rename(&link, place).unwrap();
+        std::fs::rename(&link, path).unwrap();
         race.let_pass(turn % 2);
-        if folder {
+        if directory {
             std::fs::remove_dir_all(&mine).unwrap();
-            std::fs::remove_file(place).unwrap();
+            std::fs::remove_file(path).unwrap();
         }
     }
 }
@@ -316,19 +316,19 @@ fn swap(place: &Path, own: &Path, link_to: &Path, folder: bool, race: &Race) {
 fn a_race_for_a_link_is_lost() {
     const TIMES: usize = 4_000;
     let base = tempfile::tempdir().unwrap();
-    let inside = folders(base.path());
+    let inside = directories(base.path());
     let outside = base.path().join("outside");
-    for (name, folder, link_to) in
+    for (name, directory, link_to) in
         [("now.txt", false, outside.join("secret.txt")), ("now", true, outside.clone())]
     {
-        let place = inside.join(name);
-        let target = if folder { format!("/{name}/secret.txt") } else { format!("/{name}") };
+        let path = inside.join(name);
+        let target = if directory { format!("/{name}/secret.txt") } else { format!("/{name}") };
         for mechanism in MECHANISMS {
             let server = Httpd::start(&inside, &["--mechanism", mechanism]);
             let own = tempfile::tempdir_in(base.path()).unwrap();
             let race = Race::default();
             let fine = std::thread::scope(|scope| {
-                scope.spawn(|| swap(&place, own.path(), &link_to, folder, &race));
+                scope.spawn(|| swap(&path, own.path(), &link_to, directory, &race));
                 let _over = Over(&race);
                 asked(&server, &target, TIMES, &race)
             });
@@ -342,9 +342,9 @@ fn asked(server: &Httpd, target: &str, times: usize, race: &Race) -> usize {
     let mut client: Option<Client> = None;
     let mut fine = 0;
     for _ in 0..times {
-        let mut one = client.take().unwrap_or_else(|| server.connect());
+        let mut connection = client.take().unwrap_or_else(|| server.connect());
         let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
-        let reply = one.ask(request.as_bytes()).unwrap();
+        let reply = connection.ask(request.as_bytes()).unwrap();
         race.asked.fetch_add(1, Ordering::Relaxed);
         let body = String::from_utf8_lossy(&reply.body).into_owned();
         assert!(!body.contains(SECRET), "{target}: {body}");
@@ -354,9 +354,9 @@ fn asked(server: &Httpd, target: &str, times: usize, race: &Race) -> usize {
                 fine += 1;
             }
             403 | 404 => {}
-            other => panic!("{target}: {other}"),
+            status => panic!("{target}: {status}"),
         }
-        client = (!reply.closes()).then_some(one);
+        client = (!reply.closes()).then_some(connection);
     }
     fine
 }

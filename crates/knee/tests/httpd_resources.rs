@@ -21,7 +21,7 @@ const MANY_OVER: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"
 const IDLE_BYTES: u64 = 1_024;
 
 /// More CPU time than a server takes for some tries in vain, and less than one gets that tries without end,
-/// in 300 ms and even beside as many of its kind as there are mechanisms.
+/// in 300 ms and even with as many of its kind as there are mechanisms.
 const QUIET_NS: u64 = 20_000_000;
 
 /// Held by the test that runs: each takes most of the descriptors that this process may have.
@@ -35,11 +35,11 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small"), [b'a'; 128]).unwrap();
-    std::fs::write(folder.path().join("big"), vec![b'b'; 3_000_000]).unwrap();
-    folder
+fn directory() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("small"), [b'a'; 128]).unwrap();
+    std::fs::write(directory.path().join("big"), vec![b'b'; 3_000_000]).unwrap();
+    directory
 }
 
 fn mechanisms() -> Vec<&'static str> {
@@ -109,12 +109,13 @@ fn signal(server: &Httpd, signal: Signal) {
 #[test]
 fn an_idle_connection_takes_less_than_a_kilobyte() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let most = usize::try_from(limit).unwrap_or(usize::MAX) / 2;
+    let descriptors_max = usize::try_from(limit).unwrap_or(usize::MAX) / 2;
     for mechanism in mechanisms() {
-        let idle = if MANY_OVER.contains(&mechanism) { IDLE.0 } else { IDLE.1 }.min(most);
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+        let idle =
+            if MANY_OVER.contains(&mechanism) { IDLE.0 } else { IDLE.1 }.min(descriptors_max);
+        let server = Httpd::start(directory.path(), &["--mechanism", mechanism]);
         // What the first requests of any kind take is not an idle connection's.
         for _ in 0..300 {
             ask(&connect(&server));
@@ -133,11 +134,11 @@ fn an_idle_connection_takes_less_than_a_kilobyte() {
 #[test]
 fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     with_each(|mechanism| {
         // With few of them, io_uring-completion accepts each on its own, under the limit of that moment.
         let words = ["--mechanism", mechanism, "--connections", "4000"];
-        let server = Httpd::start(folder.path(), &words);
+        let server = Httpd::start(directory.path(), &words);
         ask(&connect(&server));
         // Only now, so that the server does not know it and meets the error.
         limit_descriptors(&server, 64);
@@ -165,10 +166,10 @@ fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
 #[test]
 fn a_server_that_knows_its_limit_keeps_descriptors_for_files() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     with_each(|mechanism| {
         let words = ["--cache", "0", "--mechanism", mechanism];
-        let server = Httpd::start_by(&mut limited(), folder.path(), &words);
+        let server = Httpd::start_by(&mut limited(), directory.path(), &words);
         // All at once, as far as the server can tell.
         signal(&server, Signal::STOP);
         let streams: Vec<TcpStream> = (0..100).map(|_| connect(&server)).collect();
@@ -184,19 +185,19 @@ fn a_server_that_knows_its_limit_keeps_descriptors_for_files() {
 #[test]
 fn who_sends_no_more_and_takes_nothing_costs_no_time_and_no_thread() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     with_each(|mechanism| {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+        let server = Httpd::start(directory.path(), &["--mechanism", mechanism]);
         let threads = || std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap().count();
         wait_until("all threads run", || threads() == 3);
         // More than any socket takes, from a file and from memory.
         let streams: Vec<TcpStream> = [("big", 20), ("small", 100_000)]
             .map(|(file, times)| {
                 let mut stream = connect(&server);
-                let one = format!("GET /{file} HTTP/1.1\r\nHost: x\r\n\r\n");
+                let request = format!("GET /{file} HTTP/1.1\r\nHost: x\r\n\r\n");
                 // A client that is not listened to either can't say all of it.
                 stream.set_nonblocking(true).unwrap();
-                let _ = stream.write(one.repeat(times).as_bytes());
+                let _ = stream.write(request.repeat(times).as_bytes());
                 stream.shutdown(std::net::Shutdown::Write).unwrap();
                 stream
             })
@@ -227,9 +228,9 @@ fn storm(server: &Httpd) {
 #[test]
 fn no_descriptor_is_left_of_connections_that_ended_in_any_way() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     with_each(|mechanism| {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism, "--workers", "2"]);
+        let server = Httpd::start(directory.path(), &["--mechanism", mechanism, "--workers", "2"]);
         // Two workers, the thread that waits for them, and the one that waits for signals.
         let tasks = format!("/proc/{}/task", server.pid());
         wait_until("all threads run", || std::fs::read_dir(&tasks).unwrap().count() == 4);
@@ -244,9 +245,9 @@ fn no_descriptor_is_left_of_connections_that_ended_in_any_way() {
 #[test]
 fn a_second_signal_ends_it_at_once() {
     let _turn = turn();
-    let folder = folder();
+    let directory = directory();
     for first in [Signal::TERM, Signal::INT] {
-        let server = Httpd::start(folder.path(), &["--drain", "1h"]);
+        let server = Httpd::start(directory.path(), &["--drain", "1h"]);
         let mut stream = connect(&server);
         stream.write_all(&b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n".repeat(5)).unwrap();
         stream.read_exact(&mut [0; 100]).unwrap();

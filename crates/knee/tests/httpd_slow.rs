@@ -15,12 +15,16 @@ fn affordable(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    // Other tests of this program may run beside this one, and need some too.
-    let most = getrlimit(Resource::Nofile).current.map_or(wanted, |most| most as usize / 2);
-    if most < wanted {
-        eprintln!("only {most} slow clients instead of {wanted}: that is half of `ulimit -Hn`");
+    // Other tests of this program may run at the same time, and need some too.
+    let descriptors_max = getrlimit(Resource::Nofile)
+        .current
+        .map_or(wanted, |descriptors_max| descriptors_max as usize / 2);
+    if descriptors_max < wanted {
+        eprintln!(
+            "only {descriptors_max} slow clients instead of {wanted}: that is half of `ulimit -Hn`"
+        );
     }
-    wanted.min(most)
+    wanted.min(descriptors_max)
 }
 
 fn connect(server: &Httpd) -> TcpStream {
@@ -66,10 +70,10 @@ fn is_gone(error: &io::Error) -> bool {
 /// Heads that never end, a byte now and then.
 fn slow_heads(mechanism: &str) {
     let _turn = turn();
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("fine.txt"), "fine").unwrap();
     let words = ["--mechanism", mechanism, "--header-timeout", "2s", "--connections", "15000"];
-    let mut server = Httpd::start(folder.path(), &words);
+    let mut server = Httpd::start(directory.path(), &words);
     let descriptors = server.descriptors();
     assert_served(&server);
     let memory = server.kilobytes("VmRSS");
@@ -134,15 +138,15 @@ struct Readers {
     descriptors: usize,
     anonymous_kb: u64,
     /// What is served, as long as this is kept.
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Readers {
     fn come(wanted: usize, words: &[&str]) -> Readers {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("fine.txt"), "fine").unwrap();
-        std::fs::write(folder.path().join("large.bin"), &*CONTENT).unwrap();
-        let server = Httpd::start(folder.path(), words);
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("fine.txt"), "fine").unwrap();
+        std::fs::write(directory.path().join("large.bin"), &*CONTENT).unwrap();
+        let server = Httpd::start(directory.path(), words);
         // Who has been served may leave a moment before the server lets go of its connection.
         let descriptors = server.descriptors();
         assert_served(&server);
@@ -156,7 +160,7 @@ impl Readers {
                 assert_served(&server);
             }
         }
-        Readers { server, slow, descriptors, anonymous_kb, folder }
+        Readers { server, slow, descriptors, anonymous_kb, directory }
     }
 }
 
@@ -165,7 +169,7 @@ impl Readers {
 fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
     let _turn = turn();
     let words = [words, &["--stall-timeout", "1h", "--lifetime", "1h"]].concat();
-    let Readers { server, mut slow, anonymous_kb, folder: _kept, .. } =
+    let Readers { server, mut slow, anonymous_kb, directory: _kept, .. } =
         Readers::come(count, &words);
     assert_served(&server);
     // What is its own: the file's pages, mapped or not, are everybody's.
@@ -173,7 +177,7 @@ fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
     let count = slow.len() as u64;
     assert!(grown < each_kb * count + 16 * 1024, "{grown} kB for {count} slow readers");
     for stream in slow.drain(..slow.len().min(10)) {
-        let reply = Client::of(stream).reply(false).unwrap();
+        let reply = Client::new(stream).reply(false).unwrap();
         assert!(reply.status == 200 && reply.body == *CONTENT, "{} bytes", reply.body.len());
         assert_served(&server);
     }
@@ -214,7 +218,7 @@ fn readers_that_sleep_are_closed() {
 
 fn sleepers_are_closed(mechanism: &str) {
     let words = ["--mechanism", mechanism, "--stall-timeout", "1s"];
-    let Readers { server, slow, descriptors, folder: _kept, .. } = Readers::come(100, &words);
+    let Readers { server, slow, descriptors, directory: _kept, .. } = Readers::come(100, &words);
     common::wait_until("readers that sleep are closed", || {
         assert_served(&server);
         server.descriptors() <= descriptors

@@ -62,7 +62,7 @@ fn nothing_is_left_behind_when_the_instrument_is_killed() {
 struct Killed {
     knee: Knee,
     child: Child,
-    held: usize,
+    cells_before: usize,
     completed: usize,
 }
 
@@ -73,14 +73,14 @@ const CELLS: usize = 3 * 20;
 impl Killed {
     fn begin(knee: Knee) -> Killed {
         let child = knee.start(&WORDS);
-        Killed { knee, child, held: 0, completed: 0 }
+        Killed { knee, child, cells_before: 0, completed: 0 }
     }
 
     /// A moment that is random in what the instrument is just doing: a number of its cells, and then a
     /// little more, up to the length of a cell.
     fn kill(&mut self, random: &mut fastrand::Rng) {
-        let more = (self.held + random.usize(0..4)).min(CELLS);
-        let all_were_there = self.held == CELLS;
+        let more = (self.cells_before + random.usize(0..4)).min(CELLS);
+        let all_were_there = self.cells_before == CELLS;
         wait_until("some cells ended", || {
             ended(&mut self.child) || (self.cells() >= more && !all_were_there)
         });
@@ -89,8 +89,12 @@ impl Killed {
         self.child.wait().unwrap();
         let run = load_or_none(&self.knee, self.completed);
         let now = run.as_ref().map_or(0, |run| run.cells.len());
-        assert!(now >= self.held.max(more), "{now} cells of {} to {more}", self.held);
-        self.held = now;
+        assert!(
+            now >= self.cells_before.max(more),
+            "{now} cells of {} to {more}",
+            self.cells_before
+        );
+        self.cells_before = now;
         self.child = match run {
             Some(run) => self.go_on(&run),
             None => self.knee.start(&WORDS),
@@ -115,7 +119,7 @@ impl Killed {
         }
         assert_eq!(run.cells.len(), CELLS);
         self.completed += 1;
-        self.held = 0;
+        self.cells_before = 0;
         self.knee.start(&WORDS)
     }
 }
@@ -157,14 +161,14 @@ fn ended(child: &mut Child) -> bool {
 }
 
 /// The run that was begun after so many others.
-fn load_or_none(knee: &Knee, others: usize) -> Option<Run> {
+fn load_or_none(knee: &Knee, other_runs: usize) -> Option<Run> {
     let archive = match SqliteArchive::open_read_only(knee.record()) {
         Ok(archive) => archive,
         Err(record::Error::NoRecord { .. } | record::Error::EmptyRecord { .. }) => return None,
         Err(error) => panic!("the record does not open: {error}"),
     };
     let runs = archive.runs().unwrap();
-    Some(archive.load(runs.get(others)?.number).unwrap())
+    Some(archive.load(runs.get(other_runs)?.number).unwrap())
 }
 
 fn assert_each_once(run: &Run) {

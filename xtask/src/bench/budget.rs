@@ -1,10 +1,10 @@
-//! `knee run --precision` beside a fixed number of rounds, on the quick suite: what a budget saves at the same
+//! `knee run --precision` compared with a fixed number of rounds, on the quick suite: what a budget saves at the same
 //! widest interval.
 //!
 //! A run with a precision measures first; its widest interval, and the cells and the time that it took, stand
-//! beside those of fixed rounds: as many as its most measured point had. Both tell their intervals in
+//! with those of fixed rounds: as many as its most measured point had. Both give their intervals in
 //! their own way, so both are judged by one: a run with `--precision` too small to reach, and `--rounds` as
-//! the most, is a run of fixed rounds whose intervals are told alike.
+//! the most, is a run of fixed rounds whose intervals are given alike.
 
 use super::build_knee;
 use super::options::above_zero;
@@ -60,8 +60,8 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let knee = build_knee(&shell::root(), &shell::target_dir()?)?;
     let scratch = tempfile::tempdir()?;
     let record = scratch.path().join("bench.db");
-    let most = options.rounds.to_string();
-    let words = ["--precision", &options.precision, "--rounds", &most];
+    let rounds_max = options.rounds.to_string();
+    let words = ["--precision", &options.precision, "--rounds", &rounds_max];
     let budget = measured(&knee, options, &words, &record)?;
     let rounds = budget.rounds.to_string();
     let fixed = measured(&knee, options, &["--precision", NEVER, "--rounds", &rounds], &record)?;
@@ -93,8 +93,8 @@ fn figures(run: &Value) -> Option<Figures> {
     let mut rounds: HashMap<String, usize> = HashMap::new();
     for cell in cells {
         let key = &cell["key"];
-        let place = [&key["workload"], &key["subject"], &key["parameters"], &key["point"]];
-        *rounds.entry(format!("{place:?}")).or_default() += 1;
+        let series = [&key["workload"], &key["subject"], &key["parameters"], &key["point"]];
+        *rounds.entry(format!("{series:?}")).or_default() += 1;
     }
     let nanoseconds: f64 = cells.iter().filter_map(|cell| cell["elapsed_ns"].as_f64()).sum();
     let mut widths = widths(run)?;
@@ -122,8 +122,9 @@ fn widths(run: &Value) -> Option<Vec<f64>> {
         for figure in figures.filter(|figure| figure["point"].as_f64().is_some_and(|at| at >= warm))
         {
             let median = &figure["median"];
-            let of = |key: &str| median[key].as_f64();
-            if let (Some(low), Some(value), Some(high)) = (of("low"), of("value"), of("high"))
+            let bound = |key: &str| median[key].as_f64();
+            if let (Some(low), Some(value), Some(high)) =
+                (bound("low"), bound("value"), bound("high"))
                 && value > 0.0
             {
                 widths.push((high - low) / 2.0 / value);
@@ -138,16 +139,16 @@ fn markdown(precision: &str, budget: &Figures, fixed: &Figures) -> String {
         "| run | cells | most rounds | time in cells | widest interval | middle interval |\n\
          | --- | --: | --: | --: | --: | --: |\n",
     );
-    for (name, of) in [(format!("--precision {precision}"), budget), ("fixed".to_owned(), fixed)] {
+    for (name, run) in [(format!("--precision {precision}"), budget), ("fixed".to_owned(), fixed)] {
         // Writing to a String can't fail.
         let _ = writeln!(
             text,
             "| {name} | {} | {} | {:.1} s | ±{:.1} % | ±{:.1} % |",
-            of.cells,
-            of.rounds,
-            of.seconds,
-            100.0 * of.widest,
-            100.0 * of.middle
+            run.cells,
+            run.rounds,
+            run.seconds,
+            100.0 * run.widest,
+            100.0 * run.middle
         );
     }
     let (cells, time) = (budget.cells as f64 / fixed.cells as f64, budget.seconds / fixed.seconds);

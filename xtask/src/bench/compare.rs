@@ -169,8 +169,8 @@ struct Slowed {
 }
 
 impl Slowed {
-    fn add(&mut self, verdicts: &Verdicts, whom: &Series, factor: f64) {
-        let Some((verdict, ratio)) = verdicts.series.get(whom) else { return };
+    fn add(&mut self, verdicts: &Verdicts, series: &Series, factor: f64) {
+        let Some((verdict, ratio)) = verdicts.series.get(series) else { return };
         *self.verdicts.entry(verdict.clone()).or_default() += 1;
         // Of a rate, more is better: made slower, it is less.
         let ratio = if *ratio < 1.0 / factor.sqrt() { 1.0 / ratio } else { *ratio };
@@ -179,7 +179,7 @@ impl Slowed {
         }
     }
 
-    fn of(&self, verdict: &str) -> String {
+    fn share(&self, verdict: &str) -> String {
         let all: usize = self.verdicts.values().sum();
         let count = self.verdicts.get(verdict).copied().unwrap_or_default();
         format!("{:.0} %", count as f64 * 100.0 / all.max(1) as f64)
@@ -205,11 +205,11 @@ impl Bench<'_> {
                 bail!("nothing was compared of {base} and {new}");
             }
             alike.add(&verdicts);
-            let whom = &all[turn % all.len()];
+            let series = &all[turn % all.len()];
             let whole = self.exported(&new)?;
-            for ((factor, margin), found) in SLOWED.iter().zip(&mut slowed) {
-                let slower = self.slowed(&whole, whom, *factor)?;
-                found.add(&self.compared(&base, &slower, margin)?, whom, *factor);
+            for ((factor, margin), detected) in SLOWED.iter().zip(&mut slowed) {
+                let slower = self.slowed(&whole, series, *factor)?;
+                detected.add(&self.compared(&base, &slower, margin)?, series, *factor);
             }
             let (way, done) = (self.way.name, turn + 1);
             println!("{way}: {done} of {comparisons}: {}", alike.in_words());
@@ -239,7 +239,7 @@ impl Bench<'_> {
         Ok(last.windows(2).step_by(step).map(|pair| [name(&pair[0]), name(&pair[1])]).collect())
     }
 
-    /// Measures one run more, or a pair in turns: this same knee twice, told apart by a variable that
+    /// Measures one run more, or a pair in turns: this same knee twice, distinguished by a variable that
     /// nobody reads.
     fn measure(&self) -> Result<()> {
         let (suite, page) =
@@ -309,9 +309,9 @@ impl Bench<'_> {
     }
 
     /// A copy of a run in which one series takes `factor` times as long, in a record of its own.
-    fn slowed(&self, whole: &Value, whom: &Series, factor: f64) -> Result<String> {
+    fn slowed(&self, whole: &Value, series: &Series, factor: f64) -> Result<String> {
         let mut copy = whole.clone();
-        slow(&mut copy, whom, factor);
+        slow(&mut copy, series, factor);
         let (file, record) =
             (self.scratch.path().join("slow.json"), self.scratch.path().join("slow.db"));
         fs::write(&file, serde_json::to_string(&copy)?)?;
@@ -327,13 +327,13 @@ impl Bench<'_> {
 
 /// Takes each sample of a series `factor` times; of a rate, the part.
 fn slow(run: &mut Value, [workload, parameters, metric, subject]: &Series, factor: f64) {
-    let less_is_better = |of: &Value| {
-        let all = of["plan"]["workloads"].as_array().into_iter().flatten();
+    let less_is_better = |json: &Value| {
+        let all = json["plan"]["workloads"].as_array().into_iter().flatten();
         let metrics = all
             .filter(|info| info["name"] == **workload)
             .filter_map(|info| info["metrics"].as_array());
-        let mut found = metrics.flatten().filter(|info| info["name"] == **metric);
-        found.next().is_none_or(|info| info["lower_is_better"] == true)
+        let mut matching = metrics.flatten().filter(|info| info["name"] == **metric);
+        matching.next().is_none_or(|info| info["lower_is_better"] == true)
     };
     // A cell may have more parameters than tables tell apart.
     let parameters: Map<String, Value> = serde_json::from_str(parameters).unwrap_or_default();
@@ -366,26 +366,27 @@ fn markdown(way: &Way, alike: &Alike, slowed: &[Slowed]) -> String {
     );
     text.push_str("| verdict | series | points |\n| --- | ---: | ---: |\n");
     for verdict in ["faster", "slower", "same", "undecided"] {
-        let of = |all: &BTreeMap<String, usize>| all.get(verdict).copied().unwrap_or_default();
+        let count = |all: &BTreeMap<String, usize>| all.get(verdict).copied().unwrap_or_default();
         // Writing to a String can't fail.
-        let _ = writeln!(text, "| {verdict} | {} | {} |", of(&alike.verdicts), of(&alike.points));
+        let _ =
+            writeln!(text, "| {verdict} | {} | {} |", count(&alike.verdicts), count(&alike.points));
     }
     text.push_str(
         "\n| slower by | margin | found | same | undecided | faster | size as found, median |\n",
     );
     text.push_str("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for ((factor, margin), found) in SLOWED.iter().zip(slowed) {
-        let mut sizes = found.sizes.clone();
+    for ((factor, margin), detected) in SLOWED.iter().zip(slowed) {
+        let mut sizes = detected.sizes.clone();
         sizes.sort_by(f64::total_cmp);
         let middle = sizes.get(sizes.len() / 2);
         let _ = writeln!(
             text,
             "| {:.0} % | {margin} | {} | {} | {} | {} | {} |",
             (factor - 1.0) * 100.0,
-            found.of("slower"),
-            found.of("same"),
-            found.of("undecided"),
-            found.of("faster"),
+            detected.share("slower"),
+            detected.share("same"),
+            detected.share("undecided"),
+            detected.share("faster"),
             middle.map_or_else(|| "–".to_owned(), |size| format!("×{size:.3}")),
         );
     }
@@ -427,9 +428,9 @@ mod tests {
         let mut rate = run(false);
         slow(&mut rate, &series("loop"), 1.1);
         assert!((samples(&rate, 0)[1].as_f64().unwrap() - 200.0 / 1.1).abs() < 1e-9);
-        let mut other = run(true);
-        slow(&mut other, &series("wait"), 1.1);
-        assert_eq!(other, run(true));
+        let mut slower = run(true);
+        slow(&mut slower, &series("wait"), 1.1);
+        assert_eq!(slower, run(true));
     }
 
     #[test]
@@ -446,6 +447,9 @@ mod tests {
         let mut slowed = Slowed::default();
         slowed.add(&verdicts(&["slower"]), &series("slower"), 1.1);
         slowed.add(&verdicts(&["same"]), &series("same"), 1.1);
-        assert_eq!((slowed.of("slower").as_str(), slowed.sizes.as_slice()), ("50 %", &[1.2][..]));
+        assert_eq!(
+            (slowed.share("slower").as_str(), slowed.sizes.as_slice()),
+            ("50 %", &[1.2][..])
+        );
     }
 }

@@ -13,14 +13,14 @@ pub struct Game {
     pub defines: &'static [&'static str],
     /// What of ours does the same as which of them.
     pub plays: Plays,
-    /// Whether a C program is told, last, for how many milliseconds to measure.
+    /// Whether the last argument of a C program is the time to measure, in milliseconds.
     pub timed: bool,
     /// The unit of both.
     pub unit: &'static str,
-    /// What is demanded, of the mechanisms in `held`.
+    /// What is demanded, of the mechanisms in `bounded`.
     pub limit: Limit,
     /// Mechanisms that are held to the limit.
-    pub held: &'static [&'static str],
+    pub bounded: &'static [&'static str],
     /// What the table calls the numbers of a setting.
     pub columns: &'static [&'static str],
 }
@@ -81,7 +81,7 @@ pub const HARNESS: Game = Game {
     timed: true,
     unit: "ns",
     limit: Limit::Most(1.03),
-    held: &["select", "poll", "epoll-level"],
+    bounded: &["select", "poll", "epoll-level"],
     columns: &["watched"],
 };
 
@@ -94,7 +94,7 @@ pub const PIPETEST: Game = Game {
     timed: true,
     unit: "tokens/s",
     limit: Limit::Least(0.97),
-    held: &["select", "poll", "epoll-level"],
+    bounded: &["select", "poll", "epoll-level"],
     columns: &["pipes", "tokens"],
 };
 
@@ -107,7 +107,7 @@ pub const PRIMITIVES: Game = Game {
     timed: false,
     unit: "ns",
     limit: Limit::Within(1.03),
-    held: &["socket", "bind", "fork", "fork-static", "reap", "mmap", "touch"],
+    bounded: &["socket", "bind", "fork", "fork-static", "reap", "mmap", "touch"],
     columns: &["calls"],
 };
 
@@ -139,7 +139,7 @@ const GENERATIONS: &str = "1000";
 const TOKEN_BYTES: &str = "16";
 const TIMEOUT: &str = "-1";
 
-/// Where both are measured, and how each is told.
+/// Where both are measured, and the arguments of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its numbers, by the game's columns.
@@ -230,8 +230,8 @@ impl Setting {
     }
 }
 
-fn words(of: &[&str]) -> Vec<String> {
-    of.iter().map(|&word| word.to_owned()).collect()
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
 }
 
 /// What a table says of the rules of its settings.

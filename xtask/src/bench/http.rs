@@ -1,4 +1,4 @@
-//! Our server beside nginx and lighttpd, and our load generator beside wrk and httperf: what each does
+//! Our server compared with nginx and lighttpd, and our load generator with wrk and httperf: what each does
 //! with a second of CPU time.
 
 mod generators;
@@ -20,15 +20,15 @@ use std::path::PathBuf;
 const SERVER_CPU: &str = "0";
 const GENERATOR_CPU: &str = "1";
 
-/// One of ours beside one of others', in one setting.
-struct Contest {
+/// One of our programs and a rival, in one setting.
+struct Comparison {
     /// The name of another's, which `row.mechanism` is measured against.
     rival: &'static str,
     setting: String,
     /// What is done per second of CPU time: the pairs' first figure is the rival's.
     row: Row,
     /// Whether the limit is demanded, or only shown.
-    held: bool,
+    is_bounded: bool,
 }
 
 /// What the contests need.
@@ -51,14 +51,14 @@ pub fn run(options: Options, tally: &mut Tally) -> Result<()> {
     let arena = Arena::build(options)?;
     let mut text = String::new();
     if arena.options.wants(Half::Servers) {
-        let contests = servers::contests(&arena, tally)?;
-        text += &markdown("server", "replies", &contests, &arena.options);
-        judge_all(&contests, tally);
+        let comparisons = servers::comparisons(&arena, tally)?;
+        text += &markdown("server", "replies", &comparisons, &arena.options);
+        judge_all(&comparisons, tally);
     }
     if arena.options.wants(Half::Generators) {
-        let contests = generators::contests(&arena, tally)?;
-        text += &markdown("generator", "requests", &contests, &arena.options);
-        judge_all(&contests, tally);
+        let comparisons = generators::comparisons(&arena, tally)?;
+        text += &markdown("generator", "requests", &comparisons, &arena.options);
+        judge_all(&comparisons, tally);
     }
     print!("\n{text}");
     if let Some(file) = &arena.options.output {
@@ -82,15 +82,15 @@ impl Arena {
     }
 }
 
-fn judge_all(contests: &[Contest], tally: &mut Tally) {
-    for contest in contests {
-        let Contest { rival, setting, row, held } = contest;
-        let step = format!("bench http: {} beside {rival}, {setting}", row.mechanism);
+fn judge_all(comparisons: &[Comparison], tally: &mut Tally) {
+    for comparison in comparisons {
+        let Comparison { rival, setting, row, is_bounded } = comparison;
+        let step = format!("bench http: {} and {rival}, {setting}", row.mechanism);
         match row.verdict() {
-            Verdict::Beyond if *held => {
+            Verdict::Beyond if *is_bounded => {
                 tally.fail(format!("{step}: {}: {}", row.limit, row.in_words()));
             }
-            Verdict::Undecided if *held => {
+            Verdict::Undecided if *is_bounded => {
                 let why = format!("undecided: {}; more --pairs on a quiet machine", row.in_words());
                 tally.skip(&step, &why);
             }
@@ -100,28 +100,28 @@ fn judge_all(contests: &[Contest], tally: &mut Tally) {
 }
 
 /// The contests as a Markdown table, with the parameters above it.
-fn markdown(of: &str, what: &str, contests: &[Contest], options: &Options) -> String {
+fn markdown(side: &str, what: &str, comparisons: &[Comparison], options: &Options) -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown").to_owned();
     let mut text = format!(
         "{} pairs of {} ms, server on CPU {SERVER_CPU}, generator on CPU {GENERATOR_CPU}, load {load} at \
-         the end: {what} per second of the {of}'s CPU time, medians; ratio: median of the pairs' \
+         the end: {what} per second of the {side}'s CPU time, medians; ratio: median of the pairs' \
          ratios (smallest to largest).\n\n\
-         | ours | beside | setting | {what}/CPU-s, theirs | ours | ratio | wanted |\n\
+         | ours | rival | setting | {what}/CPU-s, theirs | ours | ratio | wanted |\n\
          | --- | --- | --- | ---: | ---: | --- | --- |\n",
         options.pairs, options.time_ms,
     );
-    for Contest { rival, setting, row, held } in contests {
+    for Comparison { rival, setting, row, is_bounded } in comparisons {
         let side = |ours: bool| {
-            let of = row.pairs.iter().map(|pair| if ours { pair.1 } else { pair.0 }.median);
-            median(of.collect()).unwrap_or(f64::NAN)
+            let side = row.pairs.iter().map(|pair| if ours { pair.1 } else { pair.0 }.median);
+            median(side.collect()).unwrap_or(f64::NAN)
         };
         let verdict = match row.verdict() {
             Verdict::Held => "met",
             Verdict::Beyond => "missed",
             Verdict::Undecided => "undecided",
         };
-        let wanted = match held {
+        let wanted = match is_bounded {
             true => format!("{:.1}: {verdict}", row.limit.demanded()),
             false => "(shown only)".to_owned(),
         };
@@ -142,8 +142,8 @@ mod tests {
     use super::super::table::Figures;
     use super::*;
 
-    fn contest(ratio: f64, held: bool) -> Contest {
-        let figures = |rate| Figures::of(vec![rate], Limit::Least(2.0)).unwrap();
+    fn comparison(ratio: f64, is_bounded: bool) -> Comparison {
+        let figures = |rate| Figures::new(vec![rate], Limit::Least(2.0)).unwrap();
         let pairs = vec![(figures(100.0), figures(100.0 * ratio)); 7];
         let row = Row {
             mechanism: "epoll-edge".into(),
@@ -151,27 +151,27 @@ mod tests {
             limit: Limit::Least(2.0),
             pairs,
         };
-        Contest { rival: "nginx", setting: "128 bytes".into(), row, held }
+        Comparison { rival: "nginx", setting: "128 bytes".into(), row, is_bounded }
     }
 
-    fn summary(contests: &[Contest]) -> String {
+    fn summary(comparisons: &[Comparison]) -> String {
         let mut tally = Tally::default();
-        judge_all(contests, &mut tally);
+        judge_all(comparisons, &mut tally);
         tally.summary()
     }
 
     #[test]
     fn a_ratio_below_what_is_wanted_fails_only_where_it_is_held() {
-        assert!(summary(&[contest(2.0, true)]).contains("1 passed, 0 failed"));
-        assert!(summary(&[contest(1.9, true)]).contains("0 passed, 1 failed"));
-        assert!(summary(&[contest(1.9, false)]).contains("1 passed, 0 failed"));
+        assert!(summary(&[comparison(2.0, true)]).contains("1 passed, 0 failed"));
+        assert!(summary(&[comparison(1.9, true)]).contains("0 passed, 1 failed"));
+        assert!(summary(&[comparison(1.9, false)]).contains("1 passed, 0 failed"));
     }
 
     #[test]
     fn the_table_names_both_and_the_verdict() {
         let options = crate::bench::options::parse("").unwrap();
-        let contests = [contest(2.5, true), contest(1.5, true), contest(1.5, false)];
-        let text = markdown("server", "replies", &contests, &options);
+        let comparisons = [comparison(2.5, true), comparison(1.5, true), comparison(1.5, false)];
+        let text = markdown("server", "replies", &comparisons, &options);
         for wanted in [
             "| epoll-edge | nginx | 128 bytes | 100 | 250 | 2.500 (2.500 to 2.500) | 2.0: met |",
             "| epoll-edge | nginx | 128 bytes | 100 | 150 | 1.500 (1.500 to 1.500) | 2.0: missed |",

@@ -1,4 +1,4 @@
-//! What is demanded of us, beside C.
+//! The limits that ours has to keep, compared with C.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ impl Limit {
     /// The limit turned, with what is compared, so that less is better.
     pub fn turned(self) -> (f64, f64) {
         match self {
-            Self::Most(most) | Self::Within(most) => (1.0, most),
-            Self::Least(least) => (-1.0, -least),
+            Self::Most(max) | Self::Within(max) => (1.0, max),
+            Self::Least(min) => (-1.0, -min),
         }
     }
 
@@ -32,16 +32,16 @@ impl Limit {
     /// The better one of any number of figures; none of nothing.
     pub fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
         let (sign, _) = self.turned();
-        figures.min_by(|one, other| (sign * one).total_cmp(&(sign * other)))
+        figures.min_by(|left, right| (sign * left).total_cmp(&(sign * right)))
     }
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Most(most) => write!(f, "over {most}"),
-            Self::Least(least) => write!(f, "under {least}"),
-            Self::Within(most) => write!(f, "not within {most}"),
+            Self::Most(max) => write!(f, "over {max}"),
+            Self::Least(min) => write!(f, "under {min}"),
+            Self::Within(max) => write!(f, "not within {max}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Our locks beside the best at hand: plain C, the C library from C, and the mutexes of others used
+//! Our locks compared with the best at hand: plain C, the C library from C, and the mutexes of others used
 //! directly. One thread and two, a fixed number of times, in turn.
 
 use super::limit::Limit;
@@ -45,7 +45,7 @@ pub struct Options {
 
 /// One lock with so many threads.
 struct Line {
-    /// What ours is beside: `C` or `direct`; nothing where there is nothing to be had.
+    /// What ours is compared with: `C` or `direct`; nothing where there is nothing to be had.
     rival: Option<&'static str>,
     /// The pairs' first figure is the rival's; without one, it is ours as well.
     row: Row,
@@ -112,13 +112,13 @@ impl Programs {
 
     /// The locks that were asked for, in the order of the table.
     fn names(&self, options: &Options) -> Result<Vec<String>> {
-        let known = shell::output(Command::new(&self.cost).arg("names"))?;
-        let known: Vec<String> = known.lines().map(str::to_owned).collect();
-        if let Some(stranger) = options.locks.iter().find(|name| !known.contains(name)) {
-            bail!("--locks: there is no lock {stranger}; there are {}", known.join(", "));
+        let names = shell::output(Command::new(&self.cost).arg("names"))?;
+        let names: Vec<String> = names.lines().map(str::to_owned).collect();
+        if let Some(stranger) = options.locks.iter().find(|name| !names.contains(name)) {
+            bail!("--locks: there is no lock {stranger}; there are {}", names.join(", "));
         }
         let wanted = |name: &String| options.locks.is_empty() || options.locks.contains(name);
-        Ok(known.into_iter().filter(wanted).collect())
+        Ok(names.into_iter().filter(wanted).collect())
     }
 
     /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
@@ -180,7 +180,7 @@ fn figures(command: &mut Command, (threads, batches, holds): (u64, u64, u64)) ->
     }
     let batches: Result<Vec<f64>, _> = done.stdout.lines().map(str::parse).collect();
     let batches = batches.with_context(|| format!("{}: no figure", shell::display(command)))?;
-    Figures::of(batches, LIMIT).with_context(|| format!("{}: nothing", shell::display(command)))
+    Figures::new(batches, LIMIT).with_context(|| format!("{}: nothing", shell::display(command)))
 }
 
 impl Line {
@@ -206,7 +206,7 @@ fn markdown(lines: &[Line], pairs: usize) -> String {
         "{pairs} pairs, load {load} at the end; nanoseconds to acquire, add one and release: median of \
          the runs' medians; ratio: median of the pairs' ratios (smallest to largest); fastest: the \
          fastest batch of all runs, ours over the other's.\n\n\
-         | lock | threads | beside | it, ns | ours, ns | ratio | fastest |\n\
+         | lock | threads | rival | rival, ns | ours, ns | ratio | fastest |\n\
          | --- | ---: | --- | ---: | ---: | --- | ---: |\n"
     );
     // Writing to a String can't fail.

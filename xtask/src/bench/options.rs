@@ -255,15 +255,15 @@ mod tests {
     #[test]
     fn single_calls_have_points_of_their_own() {
         let programs = PRIMITIVES.programs(&[]);
-        let of = |text: &str, name: &str| {
+        let points = |text: &str, name: &str| {
             let play = programs.iter().find(|play| play.name == name).unwrap();
             let options: Options = parse::<Primitives>(text).unwrap().try_into().unwrap();
             let settings = options.settings_of(play);
             settings.into_iter().map(|setting| setting.plain.join(" ")).collect::<Vec<_>>()
         };
-        assert_eq!(of("", "socket"), ["10000"]);
-        assert_eq!(of("", "mmap"), ["25000"]);
-        assert_eq!(of("--points 5,70", "mmap"), ["5", "70"]);
+        assert_eq!(points("", "socket"), ["10000"]);
+        assert_eq!(points("", "mmap"), ["25000"]);
+        assert_eq!(points("--points 5,70", "mmap"), ["5", "70"]);
     }
 
     #[test]

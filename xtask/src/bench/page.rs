@@ -42,7 +42,7 @@ struct Spread {
     median: f64,
     /// The value that 95 of 100 don't exceed.
     p95: f64,
-    most: f64,
+    max: f64,
 }
 
 /// What is asked for.
@@ -60,9 +60,9 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         tally.skip("bench page", why);
         return Ok(());
     };
-    let folder = tempfile::tempdir()?;
-    let pages = pages(folder.path())?;
-    let mut browser = Browser::start(&program, &folder.path().join("profile"))?;
+    let directory = tempfile::tempdir()?;
+    let pages = pages(directory.path())?;
+    let mut browser = Browser::start(&program, &directory.path().join("profile"))?;
     let mut rows = Vec::new();
     for page in &pages {
         for ratio in [1, 2] {
@@ -84,14 +84,14 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 }
 
 /// The pages, made by the report's own example.
-fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
+fn pages(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut build = shell::cargo(&shell::root(), "build");
     if !shell::succeeds(build.args(["--release", "--package", "report", "--example", "page"]))? {
         bail!("the example `page` of report does not build");
     }
     let maker = shell::target_dir()?.join("release").join("examples").join("page");
     let make = |[calls, rounds, subjects]: [&str; 3]| {
-        let page = folder.join(format!("{calls}-{subjects}.html"));
+        let page = directory.join(format!("{calls}-{subjects}.html"));
         let mut command = Command::new(&maker);
         let text = shell::output(command.args([calls, "trajectory", rounds, subjects]))?;
         fs::write(&page, text).with_context(|| format!("can't write {}", page.display()))?;
@@ -104,22 +104,22 @@ fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
 fn measured(browser: &mut Browser, gesture: &'static str, ratio: u32) -> Result<Row> {
     let mut passes =
         (0..PASSES).map(|_| pass(browser, gesture, ratio)).collect::<Result<Vec<Row>>>()?;
-    passes.sort_by(|one, other| one.frame_ms.p95.total_cmp(&other.frame_ms.p95));
+    passes.sort_by(|left, right| left.frame_ms.p95.total_cmp(&right.frame_ms.p95));
     Ok(passes.swap_remove(0))
 }
 
 fn pass(browser: &mut Browser, gesture: &'static str, ratio: u32) -> Result<Row> {
     let script = include_str!("page/gestures.js");
-    let said = browser.evaluate(&format!("{script}('{gesture}', {STEPS})"))?;
-    if said["outside"] != 0 {
-        bail!("{} samples lie outside the resting view: not all are drawn", said["outside"]);
+    let result = browser.evaluate(&format!("{script}('{gesture}', {STEPS})"))?;
+    if result["outside"] != 0 {
+        bail!("{} samples lie outside the resting view: not all are drawn", result["outside"]);
     }
     Ok(Row {
-        samples: said["samples"].as_u64().context("the plot counted no samples")?,
+        samples: result["samples"].as_u64().context("the plot counted no samples")?,
         ratio,
         gesture,
-        drawing_ms: spread(&said["drawing"])?,
-        frame_ms: spread(&said["frame"])?,
+        drawing_ms: spread(&result["drawing"])?,
+        frame_ms: spread(&result["frame"])?,
     })
 }
 
@@ -131,27 +131,27 @@ fn spread(values: &Value) -> Result<Spread> {
     }
     sorted.sort_by(f64::total_cmp);
     let p95 = sorted[STEPS * 95 / 100 - 1];
-    let most = sorted[STEPS - 1];
-    Ok(Spread { median: median(sorted).unwrap_or(f64::NAN), p95, most })
+    let max = sorted[STEPS - 1];
+    Ok(Spread { median: median(sorted).unwrap_or(f64::NAN), p95, max })
 }
 
 /// Counts a row against the limit; beyond it on a machine that has more to do than CPUs, nothing is
 /// known.
 fn judge(row: &Row, load: Option<f64>, tally: &mut Tally) {
     let Row { samples, ratio, gesture, frame_ms, .. } = row;
-    let said = format!(
+    let result = format!(
         "{gesture} with {samples} samples at ratio {ratio}: 95 of 100 frames within {:.1} ms",
         frame_ms.p95
     );
-    println!("{said}");
+    println!("{result}");
     let cpus = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
     match load.filter(|load| *load > cpus) {
         _ if frame_ms.p95 <= FRAME_MS_MOST => tally.pass(1),
         Some(load) => {
             let why = format!("undecided: load {load} on {cpus} CPUs; again on a quiet machine");
-            tally.skip(&said, &why);
+            tally.skip(&result, &why);
         }
-        None => tally.fail(format!("{said}, more than {FRAME_MS_MOST}")),
+        None => tally.fail(format!("{result}, more than {FRAME_MS_MOST}")),
     }
 }
 
@@ -173,8 +173,8 @@ fn markdown(rows: &[Row]) -> String {
     );
     for row in rows {
         let _ = write!(text, "| {} | {} | {} |", row.samples, row.ratio, row.gesture);
-        for Spread { median, p95, most } in [row.drawing_ms, row.frame_ms] {
-            let _ = write!(text, " {median:.1} | {p95:.1} | {most:.1} |");
+        for Spread { median, p95, max } in [row.drawing_ms, row.frame_ms] {
+            let _ = write!(text, " {median:.1} | {p95:.1} | {max:.1} |");
         }
         text.push('\n');
     }
@@ -187,14 +187,14 @@ mod tests {
     use serde_json::json;
 
     fn row(p95: f64) -> Row {
-        let spread = Spread { median: 12.0, p95, most: 60.0 };
+        let spread = Spread { median: 12.0, p95, max: 60.0 };
         Row { samples: 525_000, ratio: 2, gesture: "pan", drawing_ms: spread, frame_ms: spread }
     }
 
     #[test]
     fn a_spread_is_of_all_frames() {
         let frames: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        let wanted = Spread { median: 50.5, p95: 95.0, most: 100.0 };
+        let wanted = Spread { median: 50.5, p95: 95.0, max: 100.0 };
         assert_eq!(spread(&json!(frames)).unwrap(), wanted);
         assert!(spread(&json!(frames[1..])).is_err());
         assert!(spread(&Value::Null).is_err());

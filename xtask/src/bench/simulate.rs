@@ -1,4 +1,4 @@
-//! `knee simulate lock` beside `knee run lock`: what the model says of this machine, and what the
+//! `knee simulate lock` compared with `knee run lock`: what the model says of this machine, and what the
 //! machine says.
 
 use super::options::above_zero;
@@ -76,8 +76,8 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 /// The load of the last minute, for each CPU; none where the system does not say.
 fn load_per_cpu() -> f64 {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let said = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = said.split_whitespace().next().and_then(|word| word.parse().ok());
+    let load_average = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load_average.split_whitespace().next().and_then(|word| word.parse().ok());
     load.unwrap_or(0.0_f64) / cpus as f64
 }
 
@@ -148,18 +148,24 @@ fn judge(pairs: &[(&(String, u64), f64, f64)], tally: &mut Tally) {
 /// Spearman's: 1 where both order all figures alike.
 fn correlation(pairs: &[(&(String, u64), f64, f64)]) -> f64 {
     let ranks = |figures: &[f64]| -> Vec<f64> {
-        let below = |one: f64| figures.iter().filter(|&&other| other < one).count() as f64;
-        let alike = |one: f64| figures.iter().filter(|other| other.total_cmp(&one).is_eq()).count();
-        figures.iter().map(|&one| below(one) + f64::midpoint(alike(one) as f64, 1.0)).collect()
+        let below =
+            |figure: f64| figures.iter().filter(|&&candidate| candidate < figure).count() as f64;
+        let alike = |figure: f64| {
+            figures.iter().filter(|candidate| candidate.total_cmp(&figure).is_eq()).count()
+        };
+        figures
+            .iter()
+            .map(|&figure| below(figure) + f64::midpoint(alike(figure) as f64, 1.0))
+            .collect()
     };
-    let (one, other): (Vec<f64>, Vec<f64>) =
+    let (left, right): (Vec<f64>, Vec<f64>) =
         pairs.iter().map(|&(_, measured, simulated)| (measured, simulated)).unzip();
-    let (one, other) = (ranks(&one), ranks(&other));
+    let (left, right) = (ranks(&left), ranks(&right));
     let mean = f64::midpoint(pairs.len() as f64, 1.0);
     let product = |left: &[f64], right: &[f64]| -> f64 {
         left.iter().zip(right).map(|(a, b)| (a - mean) * (b - mean)).sum()
     };
-    product(&one, &other) / (product(&one, &one) * product(&other, &other)).sqrt()
+    product(&left, &right) / (product(&left, &left) * product(&right, &right)).sqrt()
 }
 
 #[cfg(test)]
@@ -169,13 +175,16 @@ mod tests {
     #[test]
     fn ranks_are_correlated_as_by_hand() {
         let at = (String::new(), 1);
-        let of = |figures: &[(f64, f64)]| {
+        let correlation = |figures: &[(f64, f64)]| {
             let pairs: Vec<_> = figures.iter().map(|&(a, b)| (&at, a, b)).collect();
             correlation(&pairs)
         };
         // 1 - 6 · Σd² / (n (n² - 1)), with d of 0, 1, 1, 0.
-        assert!((of(&[(1.0, 10.0), (2.0, 30.0), (3.0, 20.0), (4.0, 40.0)]) - 0.8).abs() < 1e-12);
-        assert!((of(&[(1.0, 9.0), (2.0, 5.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
+        assert!(
+            (correlation(&[(1.0, 10.0), (2.0, 30.0), (3.0, 20.0), (4.0, 40.0)]) - 0.8).abs()
+                < 1e-12
+        );
+        assert!((correlation(&[(1.0, 9.0), (2.0, 5.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
     }
 
     #[test]

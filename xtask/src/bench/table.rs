@@ -31,7 +31,7 @@ pub struct Figures {
 
 impl Figures {
     /// Of the batches of one run; none if there were none.
-    pub fn of(batches: Vec<f64>, limit: Limit) -> Option<Self> {
+    pub fn new(batches: Vec<f64>, limit: Limit) -> Option<Self> {
         let fastest = limit.best(batches.iter().copied())?;
         median(batches).map(|median| Self { median, fastest, overhead_ns: None })
     }
@@ -122,13 +122,13 @@ fn rank_low(count: usize) -> Option<usize> {
 
 /// The rows as a Markdown table, with the parameters above it.
 pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
-    let place =
+    let machine =
         if options.pins { format!("CPU {}", options.cpu) } else { "no CPU held".to_owned() };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown");
     let (unit, columns) = (game.unit, game.columns);
     let mut text = format!(
-        "{} pairs, {place}, load {load} at the end, {}: median of the runs' medians; ratio: median \
+        "{} pairs, {machine}, load {load} at the end, {}: median of the runs' medians; ratio: median \
          of the pairs' ratios (smallest to largest); fastest: the fastest batch of all runs, ours \
          over C's.\n\n\
          | mechanism | {} | C, {unit} | knee, {unit} | knee / C | fastest |\n\
@@ -151,7 +151,7 @@ pub fn markdown(rows: &[Row], game: &Game, options: &Options) -> String {
     }
     let overheads: Vec<(f64, f64)> = rows.iter().filter_map(Row::overheads_ns).collect();
     let side = |pick: fn(&(f64, f64)) -> f64| median(overheads.iter().map(pick).collect());
-    if let (Some(c), Some(ours)) = (side(|of| of.0), side(|of| of.1)) {
+    if let (Some(c), Some(ours)) = (side(|pair| pair.0), side(|pair| pair.1)) {
         let _ = writeln!(
             text,
             "\nTaken off each sample for the clock: {c:.1} ns in C, {ours:.1} ns in knee."
@@ -173,7 +173,7 @@ mod tests {
 
     /// A run of three batches with that median.
     fn run(median: f64) -> Figures {
-        Figures::of(vec![2.0 * median, median, median - 10.0], TIME).unwrap()
+        Figures::new(vec![2.0 * median, median, median - 10.0], TIME).unwrap()
     }
 
     const TIME: Limit = Limit::Most(1.03);
@@ -226,12 +226,12 @@ mod tests {
         let text = markdown(&[row], &HARNESS, &options);
         let wanted = "| poll | 9000 | 200 | 200 | 1.030 (1.000 to 1.100) | 1.111 |\n";
         assert!(text.ends_with(wanted), "{text}");
-        assert_eq!(Figures::of(vec![], TIME), None);
+        assert_eq!(Figures::new(vec![], TIME), None);
     }
 
     #[test]
     fn the_fastest_batch_of_a_rate_is_the_highest() {
-        let figures = |batches: [f64; 3]| Figures::of(batches.to_vec(), RATE).unwrap();
+        let figures = |batches: [f64; 3]| Figures::new(batches.to_vec(), RATE).unwrap();
         let pairs = vec![(figures([8.0, 10.0, 4.0]), figures([9.0, 3.0, 5.0]))];
         let row = Row { mechanism: "poll".into(), setting: vec![1_000, 10], limit: RATE, pairs };
         assert_eq!(row.in_words(), "0.625 (0.625 to 0.625)");

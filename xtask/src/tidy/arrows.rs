@@ -1,4 +1,4 @@
-//! The arrows between crates: who may use whom.
+//! The arrows between crates: which crate may use which.
 
 use super::{Crate, Tree};
 use anyhow::{Context, Result};
@@ -55,7 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &["quantities"]),
 ];
 
-/// Who may never come to know whom, by whatever way round.
+/// Crates that may never reach another, whatever the way.
 const NEVER: &[(&str, &[&str])] = &[
     ("analysis", &["engine", "sys", "readiness", "workloads"]),
     ("findings", &["engine", "sys", "readiness", "workloads"]),
@@ -81,15 +81,15 @@ fn one_crate(package: &Value, root: &Path) -> Result<Crate> {
         Ok(path.strip_prefix(&root).unwrap_or(path).to_owned())
     };
     let manifest = relative(&package["manifest_path"])?;
-    let mut one = Crate {
+    let mut member = Crate {
         name: package["name"].as_str().context("a package without a name")?.to_owned(),
-        folder: manifest.parent().map(Path::to_owned).unwrap_or_default(),
+        directory: manifest.parent().map(Path::to_owned).unwrap_or_default(),
         ..Crate::default()
     };
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
         // Only the workspace's own crates have a path; development dependencies are free.
         if dependency["path"].is_string() && dependency["kind"] != "dev" {
-            one.uses.extend(dependency["name"].as_str().map(str::to_owned));
+            member.uses.extend(dependency["name"].as_str().map(str::to_owned));
         }
     }
     for target in package["targets"].as_array().into_iter().flatten() {
@@ -97,27 +97,27 @@ fn one_crate(package: &Value, root: &Path) -> Result<Crate> {
         let kinds = target["kind"].as_array();
         let main =
             kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib" || kind == "bin"));
-        if main { &mut one.roots } else { &mut one.other_roots }.push(path);
+        if main { &mut member.roots } else { &mut member.other_roots }.push(path);
     }
-    Ok(one)
+    Ok(member)
 }
 
 /// Crates that use what they may not, directly or by way of others.
 pub fn check(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
-    for one in &tree.crates {
-        let Some((_, may)) = MAY_USE.iter().find(|(name, _)| *name == one.name) else {
-            broken.push(format!("crate {} is not in the table of arrows (MAY_USE)", one.name));
+    for member in &tree.crates {
+        let Some((_, may)) = MAY_USE.iter().find(|(name, _)| *name == member.name) else {
+            broken.push(format!("crate {} is not in the table of arrows (MAY_USE)", member.name));
             continue;
         };
-        for used in one.uses.iter().filter(|used| !may.contains(&used.as_str())) {
-            broken.push(format!("crate {} must not use {used}", one.name));
+        for used in member.uses.iter().filter(|used| !may.contains(&used.as_str())) {
+            broken.push(format!("crate {} must not use {used}", member.name));
         }
     }
     for (name, never) in NEVER {
         let reached = reach(&tree.crates, name);
-        for other in never.iter().filter(|other| reached.contains(**other)) {
-            broken.push(format!("crate {name} reaches {other} by way of others"));
+        for forbidden in never.iter().filter(|forbidden| reached.contains(**forbidden)) {
+            broken.push(format!("crate {name} reaches {forbidden} by way of others"));
         }
     }
     broken
@@ -128,7 +128,8 @@ fn reach<'a>(crates: &'a [Crate], name: &'a str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![name];
     while let Some(name) = open.pop() {
-        let uses = crates.iter().filter(|one| one.name == name).flat_map(|one| &one.uses);
+        let uses =
+            crates.iter().filter(|member| member.name == name).flat_map(|member| &member.uses);
         open.extend(uses.map(String::as_str).filter(|used| reached.insert(*used)));
     }
     reached
@@ -140,12 +141,12 @@ mod tests {
     use serde_json::json;
 
     fn workspace(uses: &[(&str, &[&str])]) -> Tree {
-        let one = |(name, uses): &(&str, &[&str])| Crate {
+        let member = |(name, uses): &(&str, &[&str])| Crate {
             name: (*name).into(),
             uses: uses.iter().map(|used| (*used).to_owned()).collect(),
             ..Crate::default()
         };
-        Tree { crates: uses.iter().map(one).collect(), ..Tree::default() }
+        Tree { crates: uses.iter().map(member).collect(), ..Tree::default() }
     }
 
     #[test]
@@ -189,7 +190,7 @@ mod tests {
         }]});
         let crates = crates(&metadata, Path::new("/w")).unwrap();
         assert_eq!(crates[0].uses, ["sys"]);
-        assert_eq!(crates[0].folder, Path::new("crates/record"));
+        assert_eq!(crates[0].directory, Path::new("crates/record"));
         assert_eq!(crates[0].roots, [Path::new("crates/record/src/lib.rs")]);
         assert_eq!(crates[0].other_roots, [Path::new("crates/record/tests/kill.rs")]);
     }

@@ -111,20 +111,20 @@ fn char_literal_end(chars: &[char], at: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<String> {
+    fn code_words(text: &str) -> Vec<String> {
         words(&code_only(text)).map(str::to_owned).collect()
     }
 
     #[test]
     fn only_code_is_left() {
-        assert_eq!(found("a // b\nc"), ["a", "c"]);
-        assert_eq!(found("a /* b /* c */ d */ e"), ["a", "e"]);
-        assert_eq!(found(r#"a "b \" c" d"#), ["a", "d"]);
-        assert_eq!(found("a r#\"b \" c\"# d"), ["a", "d"]);
-        assert_eq!(found("a br\"b\\\" d"), ["a", "br".trim_end_matches('r'), "d"]);
-        assert_eq!(found("'b' + '\\'' + '\\u{41}' + x"), ["x"]);
-        assert_eq!(found("fn f<'a>(x: &'a str)"), ["fn", "f", "a", "x", "a", "str"]);
-        assert_eq!(found("r#type"), ["r", "type"]);
+        assert_eq!(code_words("a // b\nc"), ["a", "c"]);
+        assert_eq!(code_words("a /* b /* c */ d */ e"), ["a", "e"]);
+        assert_eq!(code_words(r#"a "b \" c" d"#), ["a", "d"]);
+        assert_eq!(code_words("a r#\"b \" c\"# d"), ["a", "d"]);
+        assert_eq!(code_words("a br\"b\\\" d"), ["a", "br".trim_end_matches('r'), "d"]);
+        assert_eq!(code_words("'b' + '\\'' + '\\u{41}' + x"), ["x"]);
+        assert_eq!(code_words("fn f<'a>(x: &'a str)"), ["fn", "f", "a", "x", "a", "str"]);
+        assert_eq!(code_words("r#type"), ["r", "type"]);
     }
 
     #[test]

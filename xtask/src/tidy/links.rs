@@ -9,8 +9,8 @@ pub fn resolve(tree: &Tree) -> Vec<String> {
     for file in tree.files.iter().filter(|file| file.has_extension(&["md"])) {
         for (number, link) in links(&file.text) {
             if !leads_somewhere(tree, file, link) {
-                let place = file.path.display();
-                broken.push(format!("{place}:{number}: the link {link} leads nowhere"));
+                let path = file.path.display();
+                broken.push(format!("{path}:{number}: the link {link} leads nowhere"));
             }
         }
     }
@@ -42,7 +42,7 @@ fn normal(path: &Path) -> PathBuf {
         match part {
             Component::CurDir => {}
             Component::ParentDir if normal.pop() => {}
-            other => normal.push(other),
+            component => normal.push(component),
         }
     }
     normal
@@ -60,25 +60,25 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// The targets of `[text](target)`, with their line numbers.
 fn links(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
+    let mut links = Vec::new();
     for (number, line) in prose(text) {
         // Every second piece is inside backticks.
         for piece in line.split('`').step_by(2) {
             for rest in piece.split("](").skip(1) {
                 let target = rest.split(')').next().unwrap_or_default();
                 let target = target.split_whitespace().next().unwrap_or_default();
-                found.push((number, target.trim_matches(['<', '>'])));
+                links.push((number, target.trim_matches(['<', '>'])));
             }
         }
         // A link whose text holds backticks is cut apart above.
         for rest in line.split("`](").skip(1) {
             let target = rest.split(')').next().unwrap_or_default();
-            if !found.contains(&(number, target)) {
-                found.push((number, target));
+            if !links.contains(&(number, target)) {
+                links.push((number, target));
             }
         }
     }
-    found
+    links
 }
 
 /// The anchors that a document's headings get.

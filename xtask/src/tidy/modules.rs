@@ -13,17 +13,17 @@ pub fn reachable(tree: &Tree) -> Vec<String> {
     let roots: Vec<&PathBuf> = tree
         .crates
         .iter()
-        .flat_map(|one| one.roots.iter().chain(&one.other_roots))
+        .flat_map(|member| member.roots.iter().chain(&member.other_roots))
         .chain(&apart)
         .collect();
     let mut lost = Vec::new();
     for file in tree.rust().filter(|file| !roots.contains(&&file.path)) {
-        let Some((name, folder)) = module(&file.path) else { continue };
+        let Some((name, directory)) = module(&file.path) else { continue };
         let named = tree.rust().any(|parent| {
             let names = |wanted: &str| words(&code_only(&parent.text)).any(|word| word == wanted);
-            (is_parent(&parent.path, folder, &roots)
-                || inline(folder).is_some_and(|(folder_name, above)| {
-                    is_parent(&parent.path, above, &roots) && names(folder_name)
+            (is_parent(&parent.path, directory, &roots)
+                || inline(directory).is_some_and(|(directory_name, above)| {
+                    is_parent(&parent.path, above, &roots) && names(directory_name)
                 }))
                 && names(name)
         });
@@ -39,10 +39,10 @@ pub fn reachable(tree: &Tree) -> Vec<String> {
 fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
-        let Some(folder) = file.path.parent() else { continue };
+        let Some(directory) = file.path.parent() else { continue };
         let named = file.text.lines().filter_map(|line| line.strip_prefix("path = \""));
         let named = named.filter_map(|rest| rest.strip_suffix(".rs\""));
-        roots.extend(named.map(|name| folder.join(format!("{name}.rs"))));
+        roots.extend(named.map(|name| directory.join(format!("{name}.rs"))));
     }
     roots
 }
@@ -51,10 +51,10 @@ fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
 fn named_by_path(tree: &Tree) -> Vec<PathBuf> {
     let mut named = Vec::new();
     for file in tree.rust() {
-        let Some(folder) = file.path.parent() else { continue };
+        let Some(directory) = file.path.parent() else { continue };
         let given = file.text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \""));
         for path in given.filter_map(|rest| rest.strip_suffix("\"]")) {
-            let mut whole = folder.to_path_buf();
+            let mut whole = directory.to_path_buf();
             for part in Path::new(path) {
                 if part == ".." {
                     whole.pop();
@@ -70,26 +70,26 @@ fn named_by_path(tree: &Tree) -> Vec<PathBuf> {
 
 /// A module's name, and the folder that its parent's children are in.
 fn module(path: &Path) -> Option<(&str, &Path)> {
-    let folder = path.parent()?;
+    let directory = path.parent()?;
     let name = path.file_stem()?.to_str()?;
     if name == "mod" {
-        Some((folder.file_name()?.to_str()?, folder.parent()?))
+        Some((directory.file_name()?.to_str()?, directory.parent()?))
     } else {
-        Some((name, folder))
+        Some((name, directory))
     }
 }
 
 /// The name of a folder's module, which may be declared inline, and the folder that it is in.
-fn inline(folder: &Path) -> Option<(&str, &Path)> {
-    Some((folder.file_name()?.to_str()?, folder.parent()?))
+fn inline(directory: &Path) -> Option<(&str, &Path)> {
+    Some((directory.file_name()?.to_str()?, directory.parent()?))
 }
 
 /// Whether the children of a file's module are in that folder.
-fn is_parent(path: &Path, folder: &Path, roots: &[&PathBuf]) -> bool {
-    let beside = path.parent() == Some(folder);
-    let root = beside && roots.iter().any(|root| root.as_path() == path);
-    let mod_file = beside && path.file_name().is_some_and(|name| name == "mod.rs");
-    root || mod_file || path.with_extension("") == folder
+fn is_parent(path: &Path, directory: &Path, roots: &[&PathBuf]) -> bool {
+    let is_sibling = path.parent() == Some(directory);
+    let root = is_sibling && roots.iter().any(|root| root.as_path() == path);
+    let mod_file = is_sibling && path.file_name().is_some_and(|name| name == "mod.rs");
+    root || mod_file || path.with_extension("") == directory
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_nobody_names_is_lost() {
+    fn a_file_that_no_file_names_is_lost() {
         let mut tree = tree(&[
             ("a/src/lib.rs", "mod table;\nmod folder;\nmod inline { mod one; }"),
             ("a/src/table.rs", "table! {\n    named,\n    // lost,\n}"),

@@ -95,10 +95,14 @@ pub struct Allowed {
 pub const ALLOWED: &[Allowed] = &[
     Allowed { name: "c_void", owner: "", reason: "C's own name of the type" },
     Allowed { name: "in_flight", owner: "", reason: "the field's word for an unanswered request" },
+    Allowed { name: "flight", owner: "load", reason: "part of in_flight, the same word" },
     Allowed { name: "conditional", owner: "http", reason: "RFC 9110's conditional requests" },
     Allowed { name: "condition", owner: "http", reason: "RFC 9110's conditional requests" },
     Allowed { name: "conditions", owner: "http", reason: "RFC 9110's conditional requests" },
 ];
+
+/// Paths of other crates, whose names are theirs.
+pub const ALLOWED_PATHS: &[&str] = &["Error::other", "option::of"];
 
 /// Words that are counted and not yet refused.
 pub const COUNTED: &[&str] = &[

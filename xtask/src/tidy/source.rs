@@ -55,16 +55,16 @@ pub fn leftovers(tree: &Tree) -> Vec<String> {
 pub fn unsafe_code(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
     for file in tree.rust() {
-        let owner = tree.crate_of(&file.path).map_or("", |one| one.name.as_str());
+        let owner = tree.crate_of(&file.path).map_or("", |member| member.name.as_str());
         let code = code_only(&file.text);
         let code: Vec<&str> = code.lines().collect();
         let text: Vec<&str> = file.text.lines().collect();
         for number in (0..code.len()).filter(|number| uses_unsafe(&code, *number)) {
-            let place = format!("{}:{}", file.path.display(), number + 1);
+            let position = format!("{}:{}", file.path.display(), number + 1);
             if !UNSAFE_ALLOWED.contains(&owner) {
-                broken.push(format!("{place}: crate {owner:?} may hold no unsafe code"));
+                broken.push(format!("{position}: crate {owner:?} may hold no unsafe code"));
             } else if !is_argued(&code, &text, number) {
-                broken.push(format!("{place}: unsafe without a // SAFETY: line"));
+                broken.push(format!("{position}: unsafe without a // SAFETY: line"));
             }
         }
     }
@@ -76,7 +76,7 @@ pub fn unsafe_code(tree: &Tree) -> Vec<String> {
 fn uses_unsafe(code: &[&str], number: usize) -> bool {
     let line = code[number];
     line.match_indices("unsafe").any(|(at, word)| {
-        let whole = words(line).any(|found| found == word)
+        let whole = words(line).any(|identifier| identifier == word)
             && !line[..at].ends_with(|char: char| char.is_alphanumeric() || char == '_');
         let below = code.get(number + 1).copied().unwrap_or_default();
         let rest = line[at + word.len()..].trim_start();
@@ -111,13 +111,13 @@ fn is_argued(code: &[&str], text: &[&str], number: usize) -> bool {
 /// Crates whose root does not forbid unsafe code, or hold it tight where they may have it.
 pub fn crate_attributes(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
-    for one in &tree.crates {
-        let wanted = if UNSAFE_ALLOWED.contains(&one.name.as_str()) {
+    for member in &tree.crates {
+        let wanted = if UNSAFE_ALLOWED.contains(&member.name.as_str()) {
             "#![deny(unsafe_op_in_unsafe_fn)]"
         } else {
             "#![forbid(unsafe_code)]"
         };
-        for root in &one.roots {
+        for root in &member.roots {
             let file = tree.files.iter().find(|file| file.path == *root);
             if !file.is_some_and(|file| file.text.lines().any(|line| line.trim() == wanted)) {
                 broken.push(format!("{}: {wanted} is missing", root.display()));
@@ -138,7 +138,7 @@ mod tests {
         let mut tree = tree(&[("crates/a/src/lib.rs", text)]);
         tree.crates.push(Crate {
             name: name.into(),
-            folder: "crates/a".into(),
+            directory: "crates/a".into(),
             roots: vec!["crates/a/src/lib.rs".into()],
             ..Crate::default()
         });

@@ -22,14 +22,14 @@ pub struct Httpd {
 }
 
 impl Httpd {
-    /// Serves `folder` on a free port of the loopback; `words` follow.
-    pub fn start(folder: &Path, words: &[&str]) -> Httpd {
-        Httpd::start_by(&mut Command::new(env!("CARGO_BIN_EXE_knee")), folder, words)
+    /// Serves `directory` on a free port of the loopback; `words` follow.
+    pub fn start(directory: &Path, words: &[&str]) -> Httpd {
+        Httpd::start_by(&mut Command::new(env!("CARGO_BIN_EXE_knee")), directory, words)
     }
 
     /// As [`Httpd::start`], by a command that ends with starting the program.
-    pub fn start_by(command: &mut Command, folder: &Path, words: &[&str]) -> Httpd {
-        command.arg("httpd").arg(folder).args(["--port", "0", "--json"]);
+    pub fn start_by(command: &mut Command, directory: &Path, words: &[&str]) -> Httpd {
+        command.arg("httpd").arg(directory).args(["--port", "0", "--json"]);
         if !words.contains(&"--bind") {
             command.args(["--bind", "127.0.0.1"]);
         }
@@ -38,13 +38,13 @@ impl Httpd {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
-        let Ok(said) = serde_json::from_str::<serde_json::Value>(&line) else {
+        let Ok(output) = serde_json::from_str::<serde_json::Value>(&line) else {
             let _ = child.kill();
-            panic!("knee httpd {words:?} said {line:?}: {:?}", child.wait());
+            panic!("knee httpd {words:?} printed {line:?}: {:?}", child.wait());
         };
-        let address = said["address"].as_str().unwrap().parse().unwrap();
-        let mechanism = said["mechanism"].as_str().unwrap().to_owned();
-        assert_eq!(said["pid"], child.id(), "{said}");
+        let address = output["address"].as_str().unwrap().parse().unwrap();
+        let mechanism = output["mechanism"].as_str().unwrap().to_owned();
+        assert_eq!(output["pid"], child.id(), "{output}");
         Httpd { address, mechanism, child, out }
     }
 
@@ -102,39 +102,39 @@ impl Drop for Httpd {
 /// ends with this value.
 pub struct Nginx {
     child: Child,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Nginx {
-    /// None, said aloud, where there is no nginx.
-    pub fn start(folder: &Path) -> Option<Nginx> {
+    /// None, with a message, where there is no nginx.
+    pub fn start(directory: &Path) -> Option<Nginx> {
         let Some(program) = program(&["nginx", "/usr/sbin/nginx"]) else {
             eprintln!("SKIPPED: nginx is not installed; `cargo xtask setup` does that");
             return None;
         };
         let own = tempfile::tempdir().unwrap();
         let configuration = own.path().join("nginx.conf");
-        std::fs::write(&configuration, plain(own.path(), folder)).unwrap();
+        std::fs::write(&configuration, plain(own.path(), directory)).unwrap();
         let child = dying_with_us(&program)
             .args(["-c".as_ref(), configuration.as_os_str(), "-p".as_ref(), own.path().as_os_str()])
             .args(["-e".as_ref(), own.path().join("error.log").as_os_str()])
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let mut nginx = Nginx { child, folder: own };
+        let mut nginx = Nginx { child, directory: own };
         super::wait_until("nginx listens", || {
             assert!(nginx.child.try_wait().unwrap().is_none(), "nginx ended: {}", nginx.log());
-            UnixStream::connect(nginx.folder.path().join("socket")).is_ok()
+            UnixStream::connect(nginx.directory.path().join("socket")).is_ok()
         });
         Some(nginx)
     }
 
     pub fn connect(&self) -> Client {
-        Client::local(UnixStream::connect(self.folder.path().join("socket")).unwrap())
+        Client::local(UnixStream::connect(self.directory.path().join("socket")).unwrap())
     }
 
     fn log(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default()
+        std::fs::read_to_string(self.directory.path().join("error.log")).unwrap_or_default()
     }
 }
 
@@ -166,9 +166,10 @@ fn plain(own: &Path, root: &Path) -> String {
 /// The first of these programs that is here.
 pub fn program(names: &[&str]) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&paths).collect();
-    let places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.into_iter().find(|place| place.is_file())
+    let directories: Vec<PathBuf> = std::env::split_paths(&paths).collect();
+    let candidates =
+        names.iter().flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+    candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
 /// A program that ends with the thread that starts it, where the system has a way to say so.
@@ -210,11 +211,11 @@ pub struct Reply {
 
 impl Client {
     pub fn tcp(address: SocketAddr) -> Client {
-        Client::of(TcpStream::connect_timeout(&address, PATIENCE).unwrap())
+        Client::new(TcpStream::connect_timeout(&address, PATIENCE).unwrap())
     }
 
     /// Over a connection that is there.
-    pub fn of(stream: TcpStream) -> Client {
+    pub fn new(stream: TcpStream) -> Client {
         stream.set_read_timeout(Some(REPLY_MAX)).unwrap();
         stream.set_write_timeout(Some(REPLY_MAX)).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -265,15 +266,15 @@ impl Client {
 impl Reply {
     /// A field's values, joined; none where it is not there.
     pub fn field(&self, name: &str) -> Option<String> {
-        let of = self.fields.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name));
-        let values: Vec<&str> = of.map(|(_, value)| value.as_str()).collect();
+        let fields = self.fields.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        let values: Vec<&str> = fields.map(|(_, value)| value.as_str()).collect();
         (!values.is_empty()).then(|| values.join(", "))
     }
 
     /// Whether the server says that it will close.
     pub fn closes(&self) -> bool {
-        let said = self.field("Connection").unwrap_or_default().to_ascii_lowercase();
-        let says = |word| said.split(',').any(|found| found.trim() == word);
+        let output = self.field("Connection").unwrap_or_default().to_ascii_lowercase();
+        let says = |word| output.split(',').any(|field| field.trim() == word);
         says("close") || (self.version == "HTTP/1.0" && !says("keep-alive"))
     }
 }

@@ -26,7 +26,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
 
 /// The program, with a data folder of its own and a mark by which its processes are known.
 pub struct Knee {
-    pub folder: TempDir,
+    pub directory: TempDir,
     mark: String,
 }
 
@@ -40,9 +40,9 @@ pub struct Came {
 
 impl Knee {
     pub fn new() -> Knee {
-        let folder = tempfile::tempdir().unwrap();
-        let mark = format!("KNEE_TEST_MARK={}", folder.path().display());
-        Knee { folder, mark }
+        let directory = tempfile::tempdir().unwrap();
+        let mark = format!("KNEE_TEST_MARK={}", directory.path().display());
+        Knee { directory, mark }
     }
 
     /// Puts a complete run, which ended at that moment, into its record.
@@ -64,7 +64,7 @@ impl Knee {
 
     /// The record that this knee uses when none is named.
     pub fn record(&self) -> PathBuf {
-        self.folder.path().join("knee/knee.db")
+        self.directory.path().join("knee/knee.db")
     }
 
     /// The last run of that record.
@@ -90,8 +90,8 @@ impl Knee {
 
     fn prepare(&self, command: &mut Command) {
         command
-            .env("XDG_DATA_HOME", self.folder.path())
-            .env("KNEE_TEST_MARK", self.folder.path())
+            .env("XDG_DATA_HOME", self.directory.path())
+            .env("KNEE_TEST_MARK", self.directory.path())
             .env_remove("COLUMNS")
             .stdin(Stdio::null());
     }
@@ -108,16 +108,16 @@ impl Knee {
     /// The processes that this knee started and that still live, each by its id and command line.
     pub fn processes(&self) -> Vec<String> {
         let mark = self.mark.as_bytes();
-        let mut found = Vec::new();
+        let mut processes = Vec::new();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
             if environment.split(|&byte| byte == 0).any(|variable| variable == mark) {
                 let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
                 let words = String::from_utf8_lossy(&words).replace('\0', " ");
-                found.push(format!("{}: {words}", entry.file_name().to_string_lossy()));
+                processes.push(format!("{}: {words}", entry.file_name().to_string_lossy()));
             }
         }
-        found
+        processes
     }
 
     /// Asserts that none of its processes outlives the moment by more than the kernel needs.
@@ -135,21 +135,21 @@ impl Knee {
 
     /// The files in its folder, by their paths within it.
     pub fn files(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let mut paths = Vec::new();
+        let mut directories = vec![self.directory.path().to_path_buf()];
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(directory).unwrap().flatten() {
                 let path = entry.path();
                 if entry.file_type().unwrap().is_dir() {
-                    folders.push(path);
+                    directories.push(path);
                 } else {
-                    let within = path.strip_prefix(self.folder.path()).unwrap();
-                    found.push(within.display().to_string());
+                    let within = path.strip_prefix(self.directory.path()).unwrap();
+                    paths.push(within.display().to_string());
                 }
             }
         }
-        found.sort();
-        found
+        paths.sort();
+        paths
     }
 }
 

@@ -1,5 +1,5 @@
 //! `knee analyse`: tables from elsewhere give what their authors found in them, and what is wrong
-//! with a file is said in one line.
+//! with a file is reported in one line.
 
 use crate::common::{Came, Knee, came};
 use crate::published::{KERNBENCH, PIPETEST, POLLER_BENCH};
@@ -10,13 +10,13 @@ use std::process::Stdio;
 /// A knee in a folder with the published tables.
 fn knee() -> Knee {
     let knee = Knee::new();
-    crate::published::write_into(knee.folder.path());
+    crate::published::write_into(knee.directory.path());
     knee
 }
 
 /// `knee analyse` in the folder, with words as a shell takes them apart.
 fn analyse(knee: &Knee, words: &str) -> Came {
-    came(knee.shell(&format!("\"$KNEE\" analyse {words}")).current_dir(knee.folder.path()))
+    came(knee.shell(&format!("\"$KNEE\" analyse {words}")).current_dir(knee.directory.path()))
 }
 
 fn printed(knee: &Knee, words: &str) -> String {
@@ -32,11 +32,11 @@ fn json(knee: &Knee, words: &str) -> Value {
 /// A table of this content.
 fn with_table(content: &[u8]) -> Knee {
     let knee = Knee::new();
-    std::fs::write(knee.folder.path().join("t.csv"), content).unwrap();
+    std::fs::write(knee.directory.path().join("t.csv"), content).unwrap();
     knee
 }
 
-/// What is said of a table with the columns n, us and who.
+/// The analysis of a table with the columns n, us and who.
 const PLAIN: &str = "--csv t.csv --x n --y us --by who";
 
 /// Text on one line, as it was before it was wrapped.
@@ -70,8 +70,8 @@ fn kegels_table_has_the_factors_that_he_found() {
         let table = tables.iter().find(|table| table["parameters"]["kernel"] == kernel).unwrap();
         let rows = table["rows"].as_array().unwrap();
         let growth = &rows.iter().find(|row| row["subject"] == mechanism).unwrap()["growth"];
-        let found = growth["factor"].as_f64().unwrap();
-        assert!((found / factor - 1.0).abs() < 2e-3, "{kernel} {mechanism}: {found}");
+        let estimate = growth["factor"].as_f64().unwrap();
+        assert!((estimate / factor - 1.0).abs() < 2e-3, "{kernel} {mechanism}: {estimate}");
         assert_eq!(growth["class"], class, "{kernel} {mechanism}");
         assert_eq!(table["metric"]["unit"], "ns");
     }
@@ -84,23 +84,26 @@ fn kegels_table_has_the_factors_that_he_found() {
     assert!(!text.contains("--rounds") && !text.contains("--points"), "{text}");
 }
 
-/// Where poll overtakes epoll in one of Mattheij's tables: the place, the points beside it at which
+/// Where poll overtakes epoll in one of Mattheij's tables: the crossover, the points around it at which
 /// one leads clearly, and the place as a share of the pipes.
 fn crossover(run: &Value, machine: &str, generations: &str, pipes: &str) -> (f64, u64, u64, f64) {
-    let held = serde_json::json!(
+    let parameters = serde_json::json!(
         {"machine": machine, "generations": generations, "pipes": pipes}
     );
     let mut tables = run["tables"].as_array().unwrap().iter();
-    let table = tables.find(|table| table["parameters"] == held).unwrap();
+    let table = tables.find(|table| table["parameters"] == parameters).unwrap();
     let comparisons = table["comparisons"].as_array().unwrap();
     assert_eq!(comparisons.len(), 1);
     let crossovers = comparisons[0]["outcome"]["crossovers"].as_array().unwrap();
     assert_eq!(crossovers.len(), 1, "{crossovers:?}");
-    let found = &crossovers[0];
-    assert_eq!((&found["overtakes"], &found["overtaken"]), (&"poll".into(), &"epoll".into()));
-    let at = found["at"]["value"].as_f64().unwrap();
-    let share = found["share"]["value"].as_f64().unwrap();
-    let point = |key: &str| found[key].as_u64().unwrap();
+    let crossover = &crossovers[0];
+    assert_eq!(
+        (&crossover["overtakes"], &crossover["overtaken"]),
+        (&"poll".into(), &"epoll".into())
+    );
+    let at = crossover["at"]["value"].as_f64().unwrap();
+    let share = crossover["share"]["value"].as_f64().unwrap();
+    let point = |key: &str| crossover[key].as_u64().unwrap();
     (at, point("after"), point("before"), share)
 }
 
@@ -122,23 +125,26 @@ fn mattheijs_tables_have_the_crossovers_that_he_found() {
         ("server", "1000", "20000", (6000, 10_000), (0.39, 0.40)),
     ];
     for (machine, generations, pipes, between, share) in expected {
-        let (at, after, before, found) = crossover(&run, machine, generations, pipes);
+        let (at, after, before, share_at) = crossover(&run, machine, generations, pipes);
         assert_eq!((after, before), between, "{machine} {generations} {pipes}");
-        assert!(share.0 < found && found < share.1, "{machine} {generations} {pipes}: {found}");
-        assert!((at / pipes.parse::<f64>().unwrap() - found).abs() < 1e-9, "{at} {found}");
+        assert!(
+            share.0 < share_at && share_at < share.1,
+            "{machine} {generations} {pipes}: {share_at}"
+        );
+        assert!((at / pipes.parse::<f64>().unwrap() - share_at).abs() < 1e-9, "{at} {share_at}");
     }
-    let one = "--where machine=server --where generations=5,000 --where pipes=10k";
-    let words = words.replace("--per machine,generations,pipes", one);
+    let filters = "--where machine=server --where generations=5,000 --where pipes=10k";
+    let words = words.replace("--per machine,generations,pipes", filters);
     let text = unwrapped(&printed(&knee, &words));
-    let found = "poll overtakes epoll at 4,720 threads (47 % of pipes), between 4,000 and 5,000; single \
+    let sentence = "poll overtakes epoll at 4,720 threads (47 % of pipes), between 4,000 and 5,000; single \
                  figures, no interval.";
-    assert!(text.contains(found), "{text}");
+    assert!(text.contains(sentence), "{text}");
 }
 
 /// His own words: the byte lock took 18 % less than the ticket lock at half load, the spin-then-block lock
 /// 33 %, and with the ticket lock the optimal load never finished.
 #[test]
-fn fitzhardinges_table_says_what_he_said() {
+fn fitzhardinges_table_leads_to_his_conclusion() {
     let words = format!("--csv {KERNBENCH} --x load --y elapsed_s --by lock");
     let knee = knee();
     let text = printed(&knee, &words);
@@ -154,11 +160,11 @@ fn fitzhardinges_table_says_what_he_said() {
 
     let run = json(&knee, &format!("{words} --sd elapsed_sd --n 5"));
     let findings = run["findings"].as_array().unwrap();
-    let said: Vec<&str> =
+    let message: Vec<&str> =
         findings.iter().map(|finding| finding["sentence"].as_str().unwrap()).collect();
-    assert_eq!(said[1], "byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).");
-    assert_eq!(said[2], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % 29.3 to 35.8 %).");
-    assert_eq!(said[0], without[0]);
+    assert_eq!(message[1], "byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).");
+    assert_eq!(message[2], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % 29.3 to 35.8 %).");
+    assert_eq!(message[0], without[0]);
     assert!(findings.iter().all(|finding| finding["kind"] == "difference"), "{findings:?}");
     // Student's t for four degrees of freedom, times the deviation, over the root of five.
     let median = &run["tables"][0]["rows"][0]["cells"][0]["median"];
@@ -170,7 +176,7 @@ fn fitzhardinges_table_says_what_he_said() {
 
 /// He used twice the CPU, where a deviation is nothing: a table may say so.
 #[test]
-fn more_is_above_and_what_is_alike_is_said_to_be() {
+fn more_is_above_and_equal_subjects_are_called_equal() {
     let knee = knee();
     let text = printed(
         &knee,
@@ -255,7 +261,7 @@ fn repeated_rows_are_rounds_and_give_an_interval() {
 }
 
 #[test]
-fn rows_that_differ_in_what_nobody_named_are_pooled_aloud() {
+fn rows_that_differ_in_an_unnamed_column_are_pooled_with_a_warning() {
     let knee = with_table(b"who,n,us,kernel\na,1,5,old\na,1,6,new\na,2,5,old\na,2,6,new\n");
     let pooled = "Rows that differ in kernel were taken as repetitions of one figure → --per kernel, \
                   or --where kernel=…";
@@ -298,9 +304,9 @@ fn tables_are_read_as_programs_write_them() {
         b"us,n,who\n1.5,1e3,\"a\n\"\n2500k,2000.0,a\n",
     ];
     for content in same {
-        let found = json(&with_table(content), PLAIN);
+        let analysed = json(&with_table(content), PLAIN);
         let text = String::from_utf8_lossy(content);
-        assert_eq!(found["tables"], wanted["tables"], "{text}");
+        assert_eq!(analysed["tables"], wanted["tables"], "{text}");
     }
 }
 
@@ -325,21 +331,24 @@ fn which_figures_are_better_follows_from_the_unit() {
         let words = format!("--csv t.csv --x n --y '{y}' --by who {more}");
         let run = json(&knee, &words);
         let metric = &run["tables"][0]["metric"];
-        let said = unwrapped(&printed(&knee, &words));
-        (metric["lower_is_better"].as_bool().unwrap(), metric["unit"].clone(), said)
+        let message = unwrapped(&printed(&knee, &words));
+        (metric["lower_is_better"].as_bool().unwrap(), metric["unit"].clone(), message)
     };
-    let (lower, unit, said) = better("tokens_per_s", "");
+    let (lower, unit, message) = better("tokens_per_s", "");
     assert_eq!((lower, unit), (false, "tokens/s".into()));
     let note = "More was taken as better, since tokens/s is a rate → --better lower if less is";
-    assert!(said.contains(note), "{said}");
-    let (lower, _, said) = better("tokens_per_s", "--better lower");
-    assert!(lower && !said.contains("taken as better"), "{said}");
-    let (lower, unit, said) = better("latency (ms)", "");
+    assert!(message.contains(note), "{message}");
+    let (lower, _, message) = better("tokens_per_s", "--better lower");
+    assert!(lower && !message.contains("taken as better"), "{message}");
+    let (lower, unit, message) = better("latency (ms)", "");
     assert_eq!((lower, unit), (true, "ns".into()));
-    assert!(said.contains("ms per operation (latency)") && !said.contains("taken as"), "{said}");
-    let (lower, unit, said) = better("score", "");
+    assert!(
+        message.contains("ms per operation (latency)") && !message.contains("taken as"),
+        "{message}"
+    );
+    let (lower, unit, message) = better("score", "");
     assert_eq!((lower, unit), (true, "".into()));
-    assert!(said.contains("Less score was taken as better"), "{said}");
+    assert!(message.contains("Less score was taken as better"), "{message}");
     assert!(!better("score", "--unit pages/s").0);
     assert!(!better("score", "--better higher").0);
 }
@@ -366,7 +375,7 @@ fn names_and_values_are_found_with_or_without_what_is_not_seen() {
     assert!(plain.contains("X Y") && !plain.contains(['\u{200f}', '\u{202e}']), "{plain}");
 }
 
-/// A table, more words, and what is said of them.
+/// A table, more arguments, and the message.
 type Bad = (&'static [u8], &'static str, &'static str);
 
 fn assert_refused(cases: &[Bad]) {
@@ -385,7 +394,7 @@ fn assert_refused(cases: &[Bad]) {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_said_with_its_line() {
+fn errors_of_a_table_name_its_line() {
     assert_refused(&[
         (b"", "", "t.csv is empty; it needs a line of column names"),
         (b"\n \r\n", "", "t.csv is empty"),
@@ -426,7 +435,7 @@ fn what_is_wrong_with_a_table_is_said_with_its_line() {
 }
 
 #[test]
-fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
+fn errors_of_the_arguments_name_their_fix() {
     const T: &[u8] =
         b"who,n,us,kernel,pipes\na,1,5,Linux 2.2,10\na,2,6,Linux 2.4,10\nb,1,7,Linux 2.4,20\n";
     assert_refused(&[
@@ -439,8 +448,8 @@ fn what_is_wrong_with_the_words_is_said_with_what_mends_it() {
         ),
         (
             T,
-            "--csv t.csv --x n --y us --by whom",
-            "--by: t.csv has no column `whom`; did you mean who?",
+            "--csv t.csv --x n --y us --by whoo",
+            "--by: t.csv has no column `whoo`; did you mean who?",
         ),
         (T, "--csv t.csv --x n --y n --by who", "`n` is given to both --x and --y"),
         (T, "--csv t.csv --x n --y us --by who,who", "--by: `who` is given twice"),
@@ -570,16 +579,16 @@ fn the_same_table_gives_the_same_words_and_the_same_page() {
     let knee = with_table(&table);
     let both = |words: &str| (printed(&knee, words), printed(&knee, words));
     for words in [PLAIN.to_owned(), format!("{PLAIN} --json"), format!("{PLAIN} --all")] {
-        let (one, other) = both(&words);
-        assert_eq!(one, other);
+        let (first, second) = both(&words);
+        assert_eq!(first, second);
     }
     let page = || {
-        let said = printed(&knee, &format!("{PLAIN} -o page.html"));
-        assert!(said.ends_with("Report: page.html\n"), "{said}");
-        std::fs::read_to_string(knee.folder.path().join("page.html")).unwrap()
+        let message = printed(&knee, &format!("{PLAIN} -o page.html"));
+        assert!(message.ends_with("Report: page.html\n"), "{message}");
+        std::fs::read_to_string(knee.directory.path().join("page.html")).unwrap()
     };
-    let (one, other) = (page(), page());
-    assert!(one.starts_with("<!DOCTYPE html>") && one == other);
+    let (first, second) = (page(), page());
+    assert!(first.starts_with("<!DOCTYPE html>") && first == second);
     assert_eq!(knee.files(), ["page.html", "t.csv"], "nothing is recorded");
     let id = json(&knee, PLAIN)["summary"]["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
@@ -589,7 +598,7 @@ fn the_same_table_gives_the_same_words_and_the_same_page() {
 #[test]
 fn a_file_called_null_is_a_table_as_any_other() {
     let knee = Knee::new();
-    std::fs::write(knee.folder.path().join("null.csv"), "who,n,us\na,1,5\na,2,6\n").unwrap();
+    std::fs::write(knee.directory.path().join("null.csv"), "who,n,us\na,1,5\na,2,6\n").unwrap();
     let text = printed(&knee, "--csv null.csv --x n --y us --by who");
     assert!(!text.contains("harness"), "{text}");
 }
@@ -605,7 +614,8 @@ fn help_says_it_all() {
     for flag in flags.split(' ') {
         assert!(help.contains(flag), "{flag}: {help}");
     }
-    for said in ["repetitions", "n/a", "10,000, 10k, 0.5 or 10%", "standard input", "Examples:"] {
-        assert!(unwrapped(&help).contains(said), "{said}: {help}");
+    for message in ["repetitions", "n/a", "10,000, 10k, 0.5 or 10%", "standard input", "Examples:"]
+    {
+        assert!(unwrapped(&help).contains(message), "{message}: {help}");
     }
 }

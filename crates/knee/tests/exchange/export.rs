@@ -23,22 +23,22 @@ fn done(came: Came, what: &str) -> String {
 }
 
 fn at(knee: &Knee, name: &str) -> String {
-    knee.folder.path().join(name).display().to_string()
+    knee.directory.path().join(name).display().to_string()
 }
 
 /// Each growth that was found: class and factor by subject and kind.
 fn growths(json: &str) -> BTreeMap<(String, String), (String, f64)> {
     let run: Value = serde_json::from_str(json).unwrap();
-    let mut found = BTreeMap::new();
+    let mut growths = BTreeMap::new();
     for table in run["tables"].as_array().unwrap() {
         for row in table["rows"].as_array().unwrap() {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let growth = &row["growth"];
             let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
-            found.insert(key, (text(&growth["class"]), growth["factor"].as_f64().unwrap()));
+            growths.insert(key, (text(&growth["class"]), growth["factor"].as_f64().unwrap()));
         }
     }
-    found
+    growths
 }
 
 #[test]
@@ -90,20 +90,20 @@ fn every_format_goes_to_standard_output_or_into_a_file_and_is_the_same() {
 fn an_export_replaces_nothing_but_an_export_of_its_format() {
     let knee = knee();
     let record = knee.record().display().to_string();
-    let (csv, notes, other) = (at(&knee, "run.csv"), at(&knee, "notes.txt"), at(&knee, "other.db"));
+    let (csv, notes, copy) = (at(&knee, "run.csv"), at(&knee, "notes.txt"), at(&knee, "other.db"));
     std::fs::write(&notes, "mine").unwrap();
-    std::fs::copy(&record, &other).unwrap();
+    std::fs::copy(&record, &copy).unwrap();
     done(knee.run(&["export", "--format", "csv", "-o", &csv]), "csv");
     let before = std::fs::read(&record).unwrap();
     let page = at(&knee, "missing/run.csv");
     let refused = [
         ("last", record.as_str(), "that is the record"),
-        (other.as_str(), other.as_str(), "that is the record"),
-        (other.as_str(), record.as_str(), "that is the record"),
+        (copy.as_str(), copy.as_str(), "that is the record"),
+        (copy.as_str(), record.as_str(), "that is the record"),
         ("last", notes.as_str(), "it exists and is no such export"),
         ("last", csv.as_str(), "it exists and is no such export"),
         ("last", page.as_str(), "its directory does not exist"),
-        ("last", knee.folder.path().to_str().unwrap(), "that is a directory"),
+        ("last", knee.directory.path().to_str().unwrap(), "that is a directory"),
     ];
     for (run, file, wanted) in refused {
         let came = knee.run(&["export", run, "--format", "json", "-o", file]);
@@ -184,7 +184,7 @@ fn the_page_about_exports_shows_what_is_printed() {
         let (kind, lines) = block.split_once('\n').unwrap();
         if kind == "sh" {
             let script = lines.replace("knee ", "\"$KNEE\" ");
-            let out = came(knee.shell(&format!("set -e\n{script}")).current_dir(&knee.folder));
+            let out = came(knee.shell(&format!("set -e\n{script}")).current_dir(&knee.directory));
             printed = done(out, lines);
             continue;
         }
@@ -192,8 +192,8 @@ fn the_page_about_exports_shows_what_is_printed() {
         assert!(!wanted.is_empty(), "block {number}");
         for line in wanted {
             let line = line.trim_end();
-            let found = printed.lines().any(|printed| printed.trim_end() == line);
-            assert!(found, "block {number}: {line}\n{printed}");
+            let is_there = printed.lines().any(|printed| printed.trim_end() == line);
+            assert!(is_there, "block {number}: {line}\n{printed}");
         }
         shown += 1;
     }

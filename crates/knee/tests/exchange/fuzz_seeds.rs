@@ -11,9 +11,9 @@ use std::path::Path;
 const DRAWN: usize = 40;
 
 fn tried(target: &str, exercise: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
     let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 4, "{files:?}");
     let seeds: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
@@ -21,14 +21,14 @@ fn tried(target: &str, exercise: fn(&[u8])) {
     for seed in &seeds {
         exercise(seed);
         for _ in 0..DRAWN {
-            let other = random.choice(&seeds).unwrap();
-            exercise(&drawn(seed, other, &mut random));
+            let second = random.choice(&seeds).unwrap();
+            exercise(&drawn(seed, second, &mut random));
         }
     }
 }
 
 /// A seed with some bytes changed, left out, or taken from another.
-fn drawn(seed: &[u8], other: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
+fn drawn(seed: &[u8], second: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..random.usize(1..5) {
         let at = random.usize(..=bytes.len());
@@ -37,8 +37,8 @@ fn drawn(seed: &[u8], other: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
             1 => bytes.insert(at, random.u8(..)),
             2 => drop(bytes.drain(at..(at + random.usize(..9)).min(bytes.len()))),
             _ => {
-                let from = random.usize(..=other.len());
-                let piece = &other[from..(from + random.usize(..40)).min(other.len())];
+                let from = random.usize(..=second.len());
+                let piece = &second[from..(from + random.usize(..40)).min(second.len())];
                 bytes.splice(at..at, piece.iter().copied());
             }
         }

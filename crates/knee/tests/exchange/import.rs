@@ -19,7 +19,7 @@ fn done(came: Came, what: &str) -> String {
 }
 
 fn at(knee: &Knee, name: &str) -> String {
-    knee.folder.path().join(name).display().to_string()
+    knee.directory.path().join(name).display().to_string()
 }
 
 fn write(knee: &Knee, name: &str, text: impl AsRef<[u8]>) -> String {
@@ -86,8 +86,8 @@ fn what_is_measured_is_what_the_published_schema_says() {
         let knee = measured(words);
         for words in [&["show", "--json"][..], &["export", "--format", "json"]] {
             let run: Value = serde_json::from_str(&done(knee.run(words), "json")).unwrap();
-            let held = schema.validate(&run).map_err(|error| error.to_string());
-            assert!(held.is_ok(), "{words:?}: {held:?}");
+            let validity = schema.validate(&run).map_err(|error| error.to_string());
+            assert!(validity.is_ok(), "{words:?}: {validity:?}");
             assert_eq!(run["summary"]["labels"]["commit"], "3701d31");
         }
     }
@@ -109,18 +109,18 @@ fn a_run_from_standard_input_and_one_that_was_cut_off() {
 /// The median at each point of each series of the last run.
 fn medians(knee: &Knee) -> BTreeMap<(String, String, u64), u64> {
     let run: Value = serde_json::from_str(&exported(knee, "json")).unwrap();
-    let mut found = BTreeMap::new();
+    let mut medians = BTreeMap::new();
     for table in run["tables"].as_array().unwrap() {
         for row in table["rows"].as_array().unwrap() {
             for cell in row["cells"].as_array().unwrap() {
                 let text = |value: &Value| value.as_str().unwrap().to_owned();
                 let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
                 let median = cell["median"]["value"].as_f64().unwrap();
-                found.insert((key.0, key.1, cell["point"].as_u64().unwrap()), median.to_bits());
+                medians.insert((key.0, key.1, cell["point"].as_u64().unwrap()), median.to_bits());
             }
         }
     }
-    found
+    medians
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn the_same_table_under_another_label_is_another_run() {
 /// Says that a file is refused in one line that has all of `wanted` in it, and that nothing was begun.
 fn refused(knee: &Knee, words: &[&str], wanted: &[&str]) {
     let came = knee.run(words);
-    let told = (came.code, came.err.lines().count(), came.out.as_str());
-    assert_eq!(told, (Some(2), 1, ""), "{words:?}: {came:?}");
+    let outcome = (came.code, came.err.lines().count(), came.out.as_str());
+    assert_eq!(outcome, (Some(2), 1, ""), "{words:?}: {came:?}");
     assert!(wanted.iter().all(|part| came.err.contains(part)), "{wanted:?}: {}", came.err);
     assert!(!knee.record().exists(), "{words:?}: nothing was begun");
 }
@@ -203,7 +203,7 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     let cut = write(&knee, "cut.json", &text[..text.len() / 2]);
     let twice = write(&knee, "twice.json", text.replace("\"sequence\": 7,", "\"sequence\": 8,"));
     let newer = write(&knee, "newer.json", text.replace("\"schema\": 2,", "\"schema\": 3,"));
-    let other = write(&knee, "other.json", "{\"a\": 1}");
+    let second_file = write(&knee, "other.json", "{\"a\": 1}");
     let lines = write(&knee, "lines.jsonl", exported(&crate::made::knee(), "jsonl"));
     let table = write(&knee, "latencies.csv", LATENCIES);
     let torn = write(&knee, "torn.csv", format!("{LATENCIES}wed,a\n"));
@@ -213,7 +213,7 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     let wanted = ["twice.json: cells.7.key is not what plan.cells.8 says", instead];
     refused(&knee, &["import", &twice], &wanted);
     refused(&knee, &["import", &newer], &["newer.json: it is of schema 3"]);
-    refused(&knee, &["import", &other], &["other.json: it is JSON, but no run"]);
+    refused(&knee, &["import", &second_file], &["other.json: it is JSON, but no run"]);
     refused(&knee, &["import", &lines], &["lines.jsonl, line 2, column 1", instead]);
     refused(&knee, &["import", "none.json"], &["none.json: there is no such file"]);
     let wanted = ["needs --x, --y and --by; its columns are day, server, clients and p50_us"];
@@ -279,15 +279,15 @@ fn a_run_of_the_same_id_that_says_something_else_is_refused_and_named() {
     let knee = knee();
     let before = runs(&knee);
     let text = exported(&knee, "json");
-    let other = write(&knee, "other.json", text.replacen("873.18", "1.5", 1));
-    let came = knee.run(&["import", &other]);
+    let second_file = write(&knee, "other.json", text.replacen("873.18", "1.5", 1));
+    let came = knee.run(&["import", &second_file]);
     assert_eq!((came.code, came.err.lines().count()), (Some(1), 1), "{came:?}");
     assert!(came.err.contains("other.json: run 00000000a3f1b2c4 is in both"), "{came:?}");
     assert_eq!(runs(&knee), before);
 }
 
 #[test]
-fn a_file_without_end_and_a_disk_without_room_leave_nothing_behind() {
+fn a_file_without_end_and_a_full_disk_leave_nothing_behind() {
     let _alone = alone();
     let knee = Knee::new();
     let (json, table) = (at(&knee, "endless.json"), at(&knee, "endless.csv"));
@@ -326,12 +326,12 @@ fn the_page_about_imports_shows_what_is_printed() {
             "csv" => drop(write(&knee, "latencies.csv", format!("{lines}\n"))),
             "sh" => {
                 let script = format!("set -e\n{}", lines.replace("knee ", "\"$KNEE\" "));
-                printed = done(came(knee.shell(&script).current_dir(&knee.folder)), lines);
+                printed = done(came(knee.shell(&script).current_dir(&knee.directory)), lines);
             }
             _ => {
                 for line in lines.lines().filter(|line| *line != "…") {
-                    let found = printed.lines().any(|printed| printed.trim_end() == line);
-                    assert!(found, "block {number}: {line}\n{printed}");
+                    let is_there = printed.lines().any(|printed| printed.trim_end() == line);
+                    assert!(is_there, "block {number}: {line}\n{printed}");
                     shown += 1;
                 }
             }

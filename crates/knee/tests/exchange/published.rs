@@ -11,10 +11,10 @@ pub const POLLER_BENCH: &str = "kegel-poller-bench.csv";
 pub const KERNBENCH: &str = "fitzhardinge-kernbench.csv";
 
 /// Writes all tables into a folder.
-pub fn write_into(folder: &Path) {
-    write(folder.join(PIPETEST), pipetest()).unwrap();
-    write(folder.join(POLLER_BENCH), poller_bench()).unwrap();
-    write(folder.join(KERNBENCH), KERNBENCH_TABLE).unwrap();
+pub fn write_into(directory: &Path) {
+    write(directory.join(PIPETEST), pipetest()).unwrap();
+    write(directory.join(POLLER_BENCH), poller_bench()).unwrap();
+    write(directory.join(KERNBENCH), KERNBENCH_TABLE).unwrap();
 }
 
 /// Jacques Mattheij, "Poll vs Epoll, once again" (2010), first table: 10,000 pipes. Threads, then
@@ -50,13 +50,14 @@ const BY_SHARE: [(u64, [[f64; 2]; 2]); 10] = [
 /// Mattheij's tables as one.
 fn pipetest() -> String {
     let mut text = String::from("machine,generations,pipes,threads,mechanism,tokens_per_s\n");
-    let mut row = |place: &str, threads: u64, [poll, epoll]: [f64; 2]| {
-        writeln!(text, "{place},{threads},poll,{poll}\n{place},{threads},epoll,{epoll}").unwrap();
+    let mut row = |settings: &str, threads: u64, [poll, epoll]: [f64; 2]| {
+        writeln!(text, "{settings},{threads},poll,{poll}\n{settings},{threads},epoll,{epoll}")
+            .unwrap();
     };
     for (threads, figures) in BY_THREADS {
-        let places = ["laptop,5000,10000", "server,5000,10000", "server,1000,10000"];
-        for (place, figures) in places.into_iter().zip(figures) {
-            row(place, threads, figures);
+        let all_settings = ["laptop,5000,10000", "server,5000,10000", "server,1000,10000"];
+        for (settings, figures) in all_settings.into_iter().zip(figures) {
+            row(settings, threads, figures);
         }
     }
     for (percent, figures) in BY_SHARE {

@@ -202,7 +202,7 @@ pub const ROWS: &[Row] = &[
     same("an unknown method", "BREW /plain.txt{x}\r\n")
         .but("a 405 has to say what is allowed (RFC 9110, 15.5.6)", &[("Allow", "", "GET, HEAD")]),
     same("a method in small letters", "get /plain.txt{x}\r\n").but(
-        "methods are told apart by their case, and this is one that nobody knows",
+        "methods differ by case, and this one is unknown",
         &[
             ("Allow", "", "GET, HEAD"),
             ("closes", "yes", "no"),
@@ -269,7 +269,7 @@ pub const ROWS: &[Row] = &[
     ),
     same("an unknown coding", "{plain}Transfer-Encoding: gzip\r\n\r\n"),
     same("a long field", "{plain}X-A: {long}\r\n\r\n").but(
-        "the head is too large, and the client can be told (RFC 6585)",
+        "the head is too large, and a status of its own says so (RFC 6585)",
         &[("status", "400", "431")],
     ),
     same("a hundred fields", "{plain}{many}\r\n").but(

@@ -83,7 +83,7 @@ fn what_somebody_else_changed_since_is_left_until_it_is_forced() {
 #[test]
 fn without_permission_it_says_what_to_type_and_changes_nothing() {
     let knee = Knee::new();
-    let directory = knee.folder.path().display();
+    let directory = knee.directory.path().display();
     let script = format!(
         "{SICK}; chmod 777 {directory}; setpriv --reuid=65534 --clear-groups \"$KNEE\" doctor --fix \
          somaxconn || echo \"exit $?\"; {VALUES}"
@@ -105,14 +105,14 @@ fn json_has_every_check_and_what_was_done() {
     let script = format!("{SICK}; \"$KNEE\" doctor --fix somaxconn --json; {VALUES}");
     if let Some(came) = in_a_namespace(&knee, &script.replace("--json;", "--json || true;")) {
         let text = came.out.split("\n= ").next().unwrap();
-        let said: Value = serde_json::from_str(text).unwrap();
-        let fixed = &said["fixed"][0];
-        assert_eq!(fixed["outcome"], "changed", "{said}");
-        assert_eq!(fixed["files"][0]["was"], "128", "{said}");
+        let message: Value = serde_json::from_str(text).unwrap();
+        let fixed = &message["fixed"][0];
+        assert_eq!(fixed["outcome"], "changed", "{message}");
+        assert_eq!(fixed["files"][0]["was"], "128", "{message}");
     }
     let came = Knee::new().run(&["doctor", "--json"]);
-    let said: Value = serde_json::from_str(&came.out).unwrap();
-    let checks = said["checks"].as_array().unwrap();
+    let message: Value = serde_json::from_str(&came.out).unwrap();
+    let checks = message["checks"].as_array().unwrap();
     let states = ["ok", "warn", "bad", "unknown"];
     for check in checks {
         assert!(states.contains(&check["state"].as_str().unwrap()), "{check}");
@@ -138,9 +138,9 @@ fn low_limits_are_bad_with_the_command_for_the_shell() {
 }
 
 #[test]
-fn a_folder_without_room_is_bad() {
+fn a_directory_on_a_full_disk_is_bad() {
     let knee = Knee::new();
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     std::fs::create_dir_all(&disk).unwrap();
     let mut mount = Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&disk);
@@ -152,8 +152,8 @@ fn a_folder_without_room_is_bad() {
     let words = ["doctor", "--json", "--record", record.to_str().unwrap()];
     let came = came(knee.command(&words).env("TMPDIR", &disk));
     let _ = Command::new("umount").arg("-l").arg(&disk).output();
-    let said: Value = serde_json::from_str(&came.out).unwrap();
-    let checks = said["checks"].as_array().unwrap();
+    let message: Value = serde_json::from_str(&came.out).unwrap();
+    let checks = message["checks"].as_array().unwrap();
     for name in ["temporary-files", "record"] {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_eq!(check["state"], "bad", "{check}");
@@ -182,7 +182,7 @@ fn wrong_words_get_one_line() {
 #[test]
 fn a_state_that_is_not_ours_is_refused_and_left_alone() {
     let knee = Knee::new();
-    let file = knee.folder.path().join("knee/knee-doctor.json");
+    let file = knee.directory.path().join("knee/knee-doctor.json");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "my notes").unwrap();
     let came = knee.run(&["doctor", "--undo"]);

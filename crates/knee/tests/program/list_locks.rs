@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::process::Command;
 
-fn said(arguments: &[&str]) -> String {
+fn message(arguments: &[&str]) -> String {
     let knee = Command::new(env!("CARGO_BIN_EXE_knee")).args(arguments).output();
     let output = knee.expect("the program starts");
     assert!(output.status.success(), "{output:?}");
@@ -12,7 +12,7 @@ fn said(arguments: &[&str]) -> String {
 
 #[test]
 fn every_lock_has_a_line_with_its_order_and_what_those_do_that_wait() {
-    let text = said(&["list", "locks"]);
+    let text = message(&["list", "locks"]);
     assert!(text.starts_with("Locks\n"), "{text}");
     for lock in locks::TABLE {
         let is_its = |line: &&str| line.split_whitespace().next() == Some(lock.name);
@@ -28,12 +28,12 @@ fn every_lock_has_a_line_with_its_order_and_what_those_do_that_wait() {
             "{text}"
         );
     }
-    assert!(!text.contains("Workloads") && said(&["list"]).contains(&text), "{text}");
+    assert!(!text.contains("Workloads") && message(&["list"]).contains(&text), "{text}");
 }
 
 #[test]
 fn json_has_every_field_of_every_lock() {
-    let value: Value = serde_json::from_str(&said(&["list", "locks", "--json"])).expect("JSON");
+    let value: Value = serde_json::from_str(&message(&["list", "locks", "--json"])).expect("JSON");
     assert_eq!(value.as_object().expect("an object").len(), 1);
     let rows = value["locks"].as_array().expect("rows");
     assert_eq!(rows.len(), locks::TABLE.len());
@@ -44,6 +44,6 @@ fn json_has_every_field_of_every_lock() {
         assert!(["FIFO", "any"].contains(&row["order"].as_str().expect("a word")), "{row}");
         assert!(row["unavailable"].is_null() || row["unavailable"].is_string(), "{row}");
     }
-    let all: Value = serde_json::from_str(&said(&["list", "--json"])).expect("JSON");
+    let all: Value = serde_json::from_str(&message(&["list", "--json"])).expect("JSON");
     assert_eq!(all["locks"], value["locks"]);
 }

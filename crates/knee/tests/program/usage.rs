@@ -1,4 +1,4 @@
-//! Wrong words get one clear line, what and how to mend it, and exit code 2.
+//! Wrong words get one clear line, what and how to fix it, and exit code 2.
 
 use crate::common::Knee;
 
@@ -83,9 +83,9 @@ fn who_has_measured_nothing_yet_has_done_nothing_wrong() {
 #[test]
 fn a_file_that_is_no_record_is_refused_and_left_alone() {
     let knee = Knee::new();
-    let text = knee.folder.path().join("notes.db");
-    let newer = knee.folder.path().join("newer.db");
-    let cut = knee.folder.path().join("cut.db");
+    let text = knee.directory.path().join("notes.db");
+    let newer = knee.directory.path().join("newer.db");
+    let cut = knee.directory.path().join("cut.db");
     std::fs::write(&text, "These are my notes, not a record.\n".repeat(100)).unwrap();
     for file in [&newer, &cut] {
         let words = ["run", "null", "--points", "1", "--rounds", "1", "--time", "1ms", "--record"];
@@ -142,7 +142,7 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
     }
     let man = knee.run(&["man"]).out;
     assert!(man.starts_with(".ie") || man.contains(".TH knee"), "{man}");
-    let pages = knee.folder.path().join("man");
+    let pages = knee.directory.path().join("man");
     assert_eq!(knee.run(&["man", "--folder", pages.to_str().unwrap()]).code, Some(0));
     assert!(pages.join("knee-run.1").exists());
     assert_eq!(knee.run(&[]).code, Some(2), "no command at all is wrong usage");

@@ -35,8 +35,8 @@ fn without_figures_it_says_what_to_run_and_exits_with_5() {
 fn advice_ranks_what_was_measured_and_says_where_from() {
     let knee = Knee::new();
     let subjects = ["--subjects", "poll,select,epoll-level"];
-    let places = ["--pipes", "20,200", "--points", "10%,50%,100%", "--spread", "tail,random"];
-    measure(&knee, &[&subjects[..], &places[..]].concat());
+    let parameters = ["--pipes", "20,200", "--points", "10%,50%,100%", "--spread", "tail,random"];
+    measure(&knee, &[&subjects[..], &parameters[..]].concat());
     let came = knee.run(&["advise", "--total", "200", "--active", "20"]);
     assert_eq!(came.code, Some(0), "{came:?}");
     for wanted in [
@@ -148,7 +148,7 @@ fn a_live_process_is_looked_at_and_what_is_missing_measured() {
     let words = ["--mechanisms", "poll,epoll-level"];
     let Some(came) = watched(&knee, ["60", "60", "1,2,3,4"], &words) else { return };
     one_line(&came, 5, "knee run pipetest --pipes 60 --points 2,3 --spread random");
-    assert!(came.out.contains("epoll_wait of set"), "what was seen is told: {came:?}");
+    assert!(came.out.contains("epoll_wait of set"), "what was seen is reported: {came:?}");
     let words = [&words[..], &["--measure", "--json"]].concat();
     let Some(came) = watched(&knee, ["60", "60", "1,2,3,4"], &words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -186,9 +186,9 @@ fn waits_that_were_full_are_a_lower_bound() {
 #[test]
 fn the_run_that_covers_most_decides_not_the_newest() {
     let knee = Knee::new();
-    let place = ["--pipes", "50", "--points", "5", "--spread", "random"];
-    measure(&knee, &[&place[..], &["--subjects", "poll,epoll-level,ppoll"]].concat());
-    measure(&knee, &[&place[..], &["--subjects", "select"]].concat());
+    let parameters = ["--pipes", "50", "--points", "5", "--spread", "random"];
+    measure(&knee, &[&parameters[..], &["--subjects", "poll,epoll-level,ppoll"]].concat());
+    measure(&knee, &[&parameters[..], &["--subjects", "select"]].concat());
     let came = knee.run(&["advise", "--total", "50", "--active", "5"]);
     assert!(came.out.contains("From run 1") && came.out.contains("epoll-level"), "{}", came.out);
     let words = ["advise", "--total", "50", "--active", "5", "--mechanisms", "poll,select"];

@@ -1,4 +1,4 @@
-//! `knee compare`: two runs beside each other, baselines, gates, and both measured in turns.
+//! `knee compare`: two runs side by side, baselines, gates, and both measured in turns.
 
 use crate::common::{Came, Knee, came};
 use record::{Archive, Run, SqliteArchive};
@@ -23,20 +23,20 @@ fn made(knee: &Knee, id: &str, sample: impl Fn(u32, usize) -> f64) {
     for cell in &mut run.cells {
         let round = cell.key.round;
         for metric in &mut cell.metrics {
-            metric.samples = (0..20).map(|place| sample(round, place)).collect();
+            metric.samples = (0..20).map(|index| sample(round, index)).collect();
         }
     }
     record::merge(&mut archive, &run).unwrap();
 }
 
 /// Run 2 at 100 ns, with a hundredth of noise; run 3 at twice that; run 4 with noise that hides all.
-fn known() -> Knee {
+fn known_runs() -> Knee {
     let knee = measured();
     let level =
-        |at: f64| move |round: u32, place: usize| at + f64::from(round % 3) + place as f64 / 20.0;
+        |at: f64| move |round: u32, index: usize| at + f64::from(round % 3) + index as f64 / 20.0;
     made(&knee, "00000000000000a2", level(100.0));
     made(&knee, "00000000000000a3", level(200.0));
-    let wild = |round: u32, place: usize| f64::from(10 + 90 * (round % 2)) + place as f64;
+    let wild = |round: u32, index: usize| f64::from(10 + 90 * (round % 2)) + index as f64;
     made(&knee, "00000000000000a4", wild);
     made(&knee, "00000000000000a5", level(100.0));
     knee
@@ -57,7 +57,7 @@ fn two_measured_runs_are_compared_in_every_form() {
         knee.run(&[&["run", "null", "--label", "commit=b2"], &TINY[..]].concat()).code,
         Some(0)
     );
-    let page = knee.folder.path().join("both.html");
+    let page = knee.directory.path().join("both.html");
     let came = compared(&knee, &["1", "-o", page.to_str().unwrap()]);
     assert_eq!(came.code, Some(0), "{came:?}");
     for part in
@@ -66,9 +66,9 @@ fn two_measured_runs_are_compared_in_every_form() {
         assert!(came.out.contains(part), "no {part}: {}", came.out);
     }
     let order = ["label.commit", "Verdicts", "Changed", "null · ", "Confidence"];
-    let places =
+    let positions =
         order.map(|part| came.out.find(part).unwrap_or_else(|| panic!("{part}: {}", came.out)));
-    assert!(places.is_sorted(), "what differs comes first: {}", came.out);
+    assert!(positions.is_sorted(), "what differs comes first: {}", came.out);
     assert!(!came.out.contains('\u{1b}') && came.err.is_empty(), "{came:?}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<title>null, compared · knee</title>"), "{}", &page[..400]);
@@ -88,14 +88,14 @@ fn two_measured_runs_are_compared_in_every_form() {
     );
     // A file names its last run, or one of it.
     let file = knee.record().display().to_string();
-    let other = Knee::new();
-    let came = compared(&other, &[&format!("{file}:1"), &file]);
+    let empty = Knee::new();
+    let came = compared(&empty, &[&format!("{file}:1"), &file]);
     assert_eq!(came.code, Some(0), "{came:?}");
 }
 
 #[test]
 fn a_gate_opens_and_closes_by_what_is_known() {
-    let knee = known();
+    let knee = known_runs();
     let cases: &[(&[&str], Option<i32>, &str)] = &[
         (&["2", "3"], Some(0), ""),
         (&["2", "3", "--fail-on", "slower"], Some(3), "the new run is slower"),
@@ -138,7 +138,7 @@ fn changed(knee: &Knee, id: &str, change: impl Fn(&mut Run)) {
 
 #[test]
 fn a_gate_says_what_it_could_not_see() {
-    let knee = known();
+    let knee = known_runs();
     changed(&knee, "00000000000000b6", |run| {
         for metric in
             run.cells.iter_mut().filter(|cell| cell.key.point == 2).flat_map(|c| &mut c.metrics)
@@ -176,19 +176,20 @@ fn a_gate_says_what_it_could_not_see() {
 
 #[test]
 fn a_baseline_is_named_moved_and_found_again() {
-    let knee = known();
+    let knee = known_runs();
     let came = compared(&knee, &["--baseline", "main"]);
     assert_eq!(came.code, Some(2), "{came:?}");
     assert!(came.err.contains("--save-baseline main") && came.err.lines().count() == 1, "{came:?}");
 
-    let said = |words: &[&str]| compared(&knee, words).out;
+    let output = |words: &[&str]| compared(&knee, words).out;
     assert!(
-        said(&["--save-baseline", "main", "3"]).starts_with("Baseline main: run 3    Record: ")
+        output(&["--save-baseline", "main", "3"]).starts_with("Baseline main: run 3    Record: ")
     );
     assert!(
-        said(&["2", "--save-baseline", "main"]).starts_with("Baseline main: run 2 (it was run 3)")
+        output(&["2", "--save-baseline", "main"])
+            .starts_with("Baseline main: run 2 (it was run 3)")
     );
-    assert!(said(&["--save-baseline", "release"]).starts_with("Baseline release: run 5    "));
+    assert!(output(&["--save-baseline", "release"]).starts_with("Baseline release: run 5    "));
 
     let came = compared(&knee, &["--baseline", "main", "3", "--fail-on", "slower"]);
     assert_eq!(came.code, Some(3), "{came:?}");
@@ -210,7 +211,7 @@ fn a_baseline_is_named_moved_and_found_again() {
 
 #[test]
 fn a_baseline_moves_along_only_where_the_gate_is_open() {
-    let knee = known();
+    let knee = known_runs();
     assert_eq!(compared(&knee, &["--save-baseline", "main", "2"]).code, Some(0));
     let gate = ["--baseline", "main", "--fail-on", "slower", "--save-baseline", "main"];
     let closed = compared(&knee, &[&gate[..], &["3"]].concat());
@@ -226,7 +227,7 @@ fn a_baseline_moves_along_only_where_the_gate_is_open() {
 
 #[test]
 fn what_can_t_be_compared_is_refused_in_one_line() {
-    let knee = known();
+    let knee = known_runs();
     let came =
         knee.run(&["run", "fault", "--subjects", "well-behaved", "--rounds", "1", "--time", "1ms"]);
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -263,7 +264,7 @@ fn what_can_t_be_compared_is_refused_in_one_line() {
 
 #[test]
 fn another_machine_is_another_matter_unless_it_is_asked_for() {
-    let knee = known();
+    let knee = known_runs();
     let mut archive = SqliteArchive::open(knee.record()).unwrap();
     let mut run = archive.load(2).unwrap();
     "00000000000000a9".clone_into(&mut run.summary.id);
@@ -290,7 +291,7 @@ fn both_are_measured_in_turns() {
         (&new.summary.id, &base.summary.id)
     );
     assert!(came.out.contains("Their cells took turns"), "{}", came.out);
-    assert!(came.out.contains("env KNEE_MADE_UP=1"), "what differs is told: {}", came.out);
+    assert!(came.out.contains("env KNEE_MADE_UP=1"), "what differs is reported: {}", came.out);
     assert!(came.out.contains("(runs 1 and 2)"), "{}", came.out);
     // And again from the record.
     let again = compared(&knee, &["1", "2"]);
@@ -324,30 +325,34 @@ fn help_says_what_each_flag_is_for() {
 /// The block of a document that begins with such a line.
 fn block(document: &str, first: &str) -> String {
     let mut blocks = document.split("\n```");
-    let found =
+    let block =
         blocks.find_map(|block| block.split_once('\n').filter(|(_, b)| b.starts_with(first)));
-    found.unwrap_or_else(|| panic!("no block begins with {first}")).1.to_owned()
+    block.unwrap_or_else(|| panic!("no block begins with {first}")).1.to_owned()
 }
 
 #[test]
 fn the_gate_of_the_document_lets_through_what_is_not_slower() {
     let knee = Knee::new();
     let script = block(include_str!("../../../../docs/compare.md"), "#!/bin/sh\n# gate.sh");
-    let file = knee.folder.path().join("gate.sh");
+    let file = knee.directory.path().join("gate.sh");
     std::fs::write(&file, script).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_knee"), knee.folder.path().join("knee"))
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_knee"), knee.directory.path().join("knee"))
         .unwrap();
     let gate = |branch: &str| {
         let words = TINY.join(" ");
         let script = format!("GITHUB_REF_NAME={branch} sh gate.sh null {words}");
-        came(knee.shell(&script).env_remove("GITHUB_STEP_SUMMARY").current_dir(knee.folder.path()))
+        came(
+            knee.shell(&script)
+                .env_remove("GITHUB_STEP_SUMMARY")
+                .current_dir(knee.directory.path()),
+        )
     };
     let main = gate("main");
     assert_eq!(main.code, Some(0), "{main:?}");
     assert!(main.out.contains("Baseline main: run 1"), "{main:?}");
 
     // A baseline that is a thousand times as slow, or as fast, as anything that is measured here.
-    let record = knee.folder.path().join("knee.db");
+    let record = knee.directory.path().join("knee.db");
     for (level, code) in [(1e9, 0), (1e-9, 3)] {
         let mut archive = SqliteArchive::open(&record).unwrap();
         let mut run = archive.load(1).unwrap();
@@ -362,6 +367,6 @@ fn the_gate_of_the_document_lets_through_what_is_not_slower() {
         let came = gate("some-branch");
         assert_eq!(came.code, Some(code), "{came:?}");
         assert!(came.out.contains("**knee: "), "{came:?}");
-        assert!(knee.folder.path().join("compared.html").exists(), "{came:?}");
+        assert!(knee.directory.path().join("compared.html").exists(), "{came:?}");
     }
 }

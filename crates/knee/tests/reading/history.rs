@@ -60,7 +60,7 @@ fn done(knee: &Knee, words: &[&str]) -> String {
 }
 
 #[test]
-fn a_change_is_told_drawn_and_dated_and_what_stayed_is_one_line() {
+fn a_change_is_reported_drawn_and_dated_and_what_stayed_is_one_line() {
     let knee = knee(14);
     let text = done(&knee, &["history", "made"]);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -84,7 +84,7 @@ fn a_change_is_told_drawn_and_dated_and_what_stayed_is_one_line() {
 #[test]
 fn json_and_page_say_the_same_as_the_terminal() {
     let knee = knee(14);
-    let page = knee.folder.path().join("made.html");
+    let page = knee.directory.path().join("made.html");
     let page_name = page.display().to_string();
     let value: Value =
         serde_json::from_str(&done(&knee, &["history", "made", "--json", "-o", &page_name]))
@@ -128,21 +128,21 @@ fn runs_and_lines_can_be_chosen() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_what_to_do() {
+fn missing_data_is_reported_with_a_remedy() {
     let knee = knee(2);
-    let said = |words: &[&str]| {
+    let output = |words: &[&str]| {
         let came = knee.run(words);
         (came.code, came.err)
     };
     let expected =
         "knee: nothing recorded is called `mode`; `knee record list` shows what there is\n";
-    assert_eq!(said(&["history", "mode"]), (Some(2), expected.into()));
+    assert_eq!(output(&["history", "mode"]), (Some(2), expected.into()));
     let expected = "knee: nothing of poll is recorded; `knee run poll` measures it\n";
-    assert_eq!(said(&["history", "poll"]), (Some(5), expected.into()));
+    assert_eq!(output(&["history", "poll"]), (Some(5), expected.into()));
     let expected =
         "knee: no run of made is like that; `knee history made` shows all that there is\n";
-    assert_eq!(said(&["history", "made", "--subjects", "none"]), (Some(2), expected.into()));
-    let (code, text) = said(&["history", "made", "--since", "soon"]);
+    assert_eq!(output(&["history", "made", "--subjects", "none"]), (Some(2), expected.into()));
+    let (code, text) = output(&["history", "made", "--since", "soon"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("`soon` is not a day"), "{text}");
 }

@@ -37,7 +37,7 @@ fn it_says_who_collapses_and_that_nothing_was_measured() {
 }
 
 #[test]
-fn what_was_left_out_is_said_with_the_reason() {
+fn left_out_cells_are_reported_with_the_reason() {
     let knee = Knee::new();
     let came = simulate(&knee, &[]);
     let plain = came.out.split_whitespace().collect::<Vec<&str>>().join(" ");
@@ -97,7 +97,7 @@ fn a_multiple_of_the_cpus_is_a_number_of_threads() {
 #[test]
 fn what_is_kept_is_marked_and_neither_advised_from_nor_resumed() {
     let knee = Knee::new();
-    let file = knee.folder.path().join("kept.db");
+    let file = knee.directory.path().join("kept.db");
     let name = file.to_str().unwrap();
     let came = simulate(&knee, &["--algorithm", "byte", "--record", name]);
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -118,7 +118,7 @@ fn what_is_kept_is_marked_and_neither_advised_from_nor_resumed() {
 #[test]
 fn a_page_says_that_it_is_a_model() {
     let knee = Knee::new();
-    let page = knee.folder.path().join("model.html");
+    let page = knee.directory.path().join("model.html");
     let came = simulate(&knee, &["--algorithm", "byte", "-o", page.to_str().unwrap()]);
     assert_eq!(came.code, Some(0), "{came:?}");
     let html = std::fs::read_to_string(&page).unwrap();
@@ -158,11 +158,14 @@ fn what_can_not_be_is_refused_in_one_line() {
         (&["--switch", "2ms"], "of a switch can't be simulated"),
         (&["--transfer", "0"], "of a transfer can't be simulated"),
     ];
-    for (words, said) in refused {
+    for (words, message) in refused {
         let came = knee.run(&[&["simulate", "lock"], *words].concat());
         assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
         assert_eq!(came.err.lines().count(), 1, "{words:?}: {came:?}");
-        assert!(came.err.starts_with("knee: ") && came.err.contains(said), "{words:?}: {came:?}");
+        assert!(
+            came.err.starts_with("knee: ") && came.err.contains(message),
+            "{words:?}: {came:?}"
+        );
         assert_eq!(came.out, "", "{words:?}");
     }
 }
@@ -170,7 +173,7 @@ fn what_can_not_be_is_refused_in_one_line() {
 #[test]
 fn a_file_that_is_no_record_or_no_page_is_left_alone() {
     let knee = Knee::new();
-    let file = knee.folder.path().join("letter.txt");
+    let file = knee.directory.path().join("letter.txt");
     std::fs::write(&file, "Dear Aunt").unwrap();
     for flag in ["--record", "--output"] {
         let came = simulate(&knee, &["--algorithm", "byte", flag, file.to_str().unwrap()]);

@@ -27,14 +27,14 @@ fn on_a_terminal(command: &mut Command) -> String {
     let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
     // The command still holds the terminal open; without it the reading below ends.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     let mut controller = File::from(controller);
     let mut buffer = [0; 4096];
     while let Ok(count) = controller.read(&mut buffer) {
-        said.extend_from_slice(&buffer[..count]);
+        message.extend_from_slice(&buffer[..count]);
     }
     assert!(child.wait().unwrap().success());
-    String::from_utf8_lossy(&said).into()
+    String::from_utf8_lossy(&message).into()
 }
 
 #[test]

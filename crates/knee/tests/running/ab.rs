@@ -115,7 +115,7 @@ fn what_cannot_be_kept_or_is_no_plan_of_a_pair_is_refused_before_anything_is_mea
 #[test]
 fn a_suite_with_a_budget_is_measured_whole() {
     let knee = Knee::new();
-    let file = knee.folder.path().join("suite.toml");
+    let file = knee.directory.path().join("suite.toml");
     let suite = "[suite.a]\nworkloads = ['null']\nbudget = '1ms'\nprecision = '50%'\nrounds = 2";
     std::fs::write(&file, suite).unwrap();
     let words = ["ab", "env X=1", "--", "--suite", "a", "--time", "1ms", "--config"];

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 /// How often each place was measured.
 fn rounds(run: &Run) -> Vec<usize> {
-    let mut places: HashMap<CellKey, usize> = HashMap::new();
+    let mut cells_by_group: HashMap<CellKey, usize> = HashMap::new();
     for cell in &run.cells {
-        *places.entry(engine::budget::cell_group(&cell.key)).or_default() += 1;
+        *cells_by_group.entry(engine::budget::cell_group(&cell.key)).or_default() += 1;
     }
-    places.into_values().collect()
+    cells_by_group.into_values().collect()
 }
 
 #[test]

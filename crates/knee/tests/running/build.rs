@@ -17,7 +17,7 @@ struct Builder {
 impl Builder {
     fn new() -> Builder {
         let knee = Knee::new();
-        let tree = knee.folder.path().join("tree");
+        let tree = knee.directory.path().join("tree");
         fs::create_dir(&tree).unwrap();
         fs::write(tree.join("a.c"), "int a;\n").unwrap();
         Builder { knee, tree }
@@ -46,7 +46,7 @@ impl Builder {
 
 fn figure(cell: &Cell, metric: &str) -> f64 {
     assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
-    let metric = cell.metrics.iter().find(|known| known.name == metric).unwrap();
+    let metric = cell.metrics.iter().find(|recorded| recorded.name == metric).unwrap();
     assert_eq!((metric.samples.len(), metric.operations), (1, 1));
     metric.samples[0]
 }
@@ -105,32 +105,33 @@ int main(int count, char **words)
 }
 "#;
 
-fn compiled(source: &str, folder: &Path) -> PathBuf {
-    let (file, program) = (folder.join("recorder.c"), folder.join("recorder"));
+fn compiled(source: &str, directory: &Path) -> PathBuf {
+    let (file, program) = (directory.join("recorder.c"), directory.join("recorder"));
     fs::write(&file, source).unwrap();
     let done = Command::new("cc").args(["-O1", "-o"]).arg(&program).arg(&file).status().unwrap();
     assert!(done.success());
     program
 }
 
-/// The same execution, told by another: what knee counts is that and the little that the shell and the
+/// The same execution, recorded by another program: what knee counts is that and the little that the shell and the
 /// recorder took themselves, and is no more than what was counted for the whole worker.
 #[test]
 fn the_figures_are_those_that_the_kernel_counts() {
     let builder = Builder::new();
-    let program = compiled(RECORDER, builder.knee.folder.path());
-    let file = builder.knee.folder.path().join("told");
+    let program = compiled(RECORDER, builder.knee.directory.path());
+    let file = builder.knee.directory.path().join("recorded");
     let command = format!("exec {} {}", program.display(), file.display());
     let (_, cell) = builder.cell(&command, &[]);
-    let told = fs::read_to_string(file).unwrap();
-    let told: Vec<f64> = told.split_whitespace().map(|word| word.parse().unwrap()).collect();
-    let [took, user, system, taken, waited] = told[..] else { panic!("{told:?}") };
+    let recorder = fs::read_to_string(file).unwrap();
+    let recorder: Vec<f64> =
+        recorder.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let [took, user, system, taken, waited] = recorder[..] else { panic!("{recorder:?}") };
 
     let [elapsed, own_user, own_system, percent, switches, sleeps] =
         ["elapsed", "user", "system", "percent cpu", "context switches", "sleeps"]
             .map(|metric| figure(&cell, metric));
     assert!(took <= elapsed && elapsed <= cell.elapsed_ns as f64, "{took} {elapsed}");
-    assert!(user <= own_user && system <= own_system, "{told:?} {own_user} {own_system}");
+    assert!(user <= own_user && system <= own_system, "{recorder:?} {own_user} {own_system}");
     let (cpu, own_cpu) = (user + system, own_user + own_system);
     assert!(cpu >= 300e6 && own_cpu <= 1.1 * cpu, "{cpu} {own_cpu}");
     assert!(own_cpu <= (cell.usage.user_ns + cell.usage.system_ns) as f64);
@@ -140,7 +141,7 @@ fn the_figures_are_those_that_the_kernel_counts() {
 }
 
 #[test]
-fn a_generated_tree_is_built_under_each_load_and_told_as_kernbench_told_it() {
+fn a_generated_tree_is_built_under_each_load_and_printed_as_by_kernbench() {
     let knee = Knee::new();
     let came = knee.run(&["run", "build", "--files", "3", "--rounds", "2"]);
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -215,27 +216,27 @@ fn loads_can_be_left_out() {
         subjects.sort_by_key(|name| ["half", "optimal", "maximal"].iter().position(|n| n == name));
         assert_eq!(subjects, left, "{words:?}");
     }
-    for (words, said) in [
+    for (words, output) in [
         (&["--subjects", "maximal", "--no-max"][..], "nothing is left to compare"),
         (&["--without", "poll"], "poll is no subject of build"),
         (&["--without", "maximl"], "did you mean maximal?"),
     ] {
         let came = builder.knee.run(&builder.words("true", words));
         assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");
-        assert!(came.err.contains(said), "{came:?}");
+        assert!(came.err.contains(output), "{came:?}");
     }
     let came = builder.knee.run(&["run", "null", "--no-max"]);
     assert!(came.code == Some(2) && came.err.contains("maximal is no subject of null"), "{came:?}");
 }
 
 #[test]
-fn a_command_that_fails_is_void_with_its_last_words() {
+fn a_command_that_fails_fails_the_cell_with_its_last_output() {
     let builder = Builder::new();
     let command = "echo one, two; echo 'a.c:1: it is broken' >&2; exit 3";
     let (came, cell) = builder.cell(command, &[]);
     assert_eq!(came.code, Some(1), "{came:?}");
-    let (said, detail) = reason(&cell);
-    assert_eq!(said, format!("`{command}` exited with 3: a.c:1: it is broken"));
+    let (output, detail) = reason(&cell);
+    assert_eq!(output, format!("`{command}` exited with 3: a.c:1: it is broken"));
     assert_eq!(detail, "one, two\na.c:1: it is broken");
     let (_, cell) = builder.cell("kill -9 $$", &[]);
     assert!(reason(&cell).0.ends_with("was killed by signal 9"), "{cell:?}");
@@ -316,13 +317,13 @@ fn the_command_has_the_cpus_of_the_point_and_no_word_of_another_make() {
 }
 
 #[test]
-fn what_is_not_here_is_said_before_anything_is_started() {
+fn missing_tools_are_reported_before_anything_is_started() {
     let builder = Builder::new();
     let came = builder.knee.run(&["run", "build", "--tree", "/no/such/folder"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{came:?}");
     assert!(came.err.contains("--tree: /no/such/folder is no folder"), "{came:?}");
 
-    let bare = builder.knee.folder.path().join("bin");
+    let bare = builder.knee.directory.path().join("bin");
     fs::create_dir(&bare).unwrap();
     std::os::unix::fs::symlink("/bin/sh", bare.join("sh")).unwrap();
     let without =
@@ -347,7 +348,7 @@ fn a_build_that_does_not_end_is_aborted_and_nothing_is_left_of_it() {
 }
 
 #[test]
-fn what_a_command_leaves_running_is_ended_and_said() {
+fn processes_left_by_a_command_are_ended_and_reported() {
     let builder = Builder::new();
     let (came, cell) = builder.cell("sleep 1000 & true", &[]);
     assert_eq!(came.code, Some(0), "{came:?}");

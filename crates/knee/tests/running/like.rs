@@ -39,7 +39,7 @@ fn pipetest_prints_threads_down_and_tokens_per_second() {
 }
 
 #[test]
-fn several_tables_are_told_apart_by_what_differs() {
+fn several_tables_are_labelled_by_what_differs() {
     let knee = Knee::new();
     let words =
         ["run", "--like", "pipetest", "--pipes", "20,40", "--points", "50%", "--rounds", "1"];
@@ -51,7 +51,7 @@ fn several_tables_are_told_apart_by_what_differs() {
         assert!(lines[head].starts_with("Threads"), "{}", came.out);
         assert!(lines[head + 1].starts_with(threads), "{}", came.out);
     }
-    // A single round always has something to be minded, and what mends it.
+    // A single round always has a warning with a remedy.
     let rounds =
         lines.iter().find(|line| line.starts_with("Warning: ") && line.contains("--rounds"));
     assert!(rounds.is_some_and(|line| line.contains(" → ")), "{}", came.out);
@@ -89,14 +89,14 @@ fn blocks(out: &str) -> Vec<(String, Vec<&str>)> {
 
 /// What a run of `columns` has to print for `subject` in `round`, from what the record holds.
 fn expected(run: &Run, columns: &[(&str, &str)], subject: &str, round: u32) -> Vec<String> {
-    let of = |&(workload, metric): &(&str, &str)| {
+    let samples_of = |&(workload, metric): &(&str, &str)| {
         let same = |key: &CellKey| {
             (key.workload.as_str(), key.subject.as_str(), key.round) == (workload, subject, round)
         };
         let cell = run.cells.iter().find(|cell| same(&cell.key)).unwrap();
-        &cell.metrics.iter().find(|known| known.name == metric).unwrap().samples
+        &cell.metrics.iter().find(|recorded| recorded.name == metric).unwrap().samples
     };
-    let samples: Vec<&Vec<f64>> = columns.iter().map(of).collect();
+    let samples: Vec<&Vec<f64>> = columns.iter().map(samples_of).collect();
     let last = samples.iter().map(|column| column.len()).max().unwrap();
     let figure = |column: &Vec<f64>, call: usize| match column.get(call) {
         Some(ns) => format!("{:.1}", ns / 1000.0),
@@ -142,8 +142,8 @@ fn manymapbench_prints_the_open_the_mmap_and_the_touch_of_each_file() {
 
 #[test]
 fn forkbench_prints_the_fork_of_each_child_and_its_end() {
-    let of = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
-    let all = of("fork").subjects();
+    let workload = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
+    let all = workload("fork").subjects();
     let here = all.iter().filter(|row| ["dynamic", "static"].contains(&row.name));
     let here: Vec<_> =
         here.filter(|row| row.available.is_ok()).map(|row| (row.name, row.label)).collect();
@@ -152,15 +152,15 @@ fn forkbench_prints_the_fork_of_each_child_and_its_end() {
 
 #[test]
 fn bindbench_prints_both_families_where_there_are_both() {
-    let of = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
-    let all = of("bind").subjects();
+    let workload = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
+    let all = workload("bind").subjects();
     let here: Vec<_> =
         all.iter().filter(|row| row.available.is_ok()).map(|row| (row.name, row.label)).collect();
     assert_prints("bindbench", &[("socket", "socket"), ("bind", "bind")], &here);
 }
 
 #[test]
-fn what_ran_out_and_what_is_missing_is_told_beside_the_figures() {
+fn shortages_and_missing_subjects_are_printed_with_the_figures() {
     let knee = Knee::new();
     let set_up = "echo 40000 40099 > /proc/sys/net/ipv4/ip_local_port_range \
                   && for all in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 > $all; done";
@@ -182,7 +182,7 @@ fn what_ran_out_and_what_is_missing_is_told_beside_the_figures() {
 }
 
 #[test]
-fn blocks_are_told_apart_by_what_differs() {
+fn blocks_are_labelled_by_what_differs() {
     let knee = Knee::new();
     let words = ["run", "--like", "forkbench", "--parent", "0,1", "--points", "3", "--rounds", "1"];
     let came = knee.run(&[&words[..], &["--subjects", "dynamic"]].concat());
@@ -194,7 +194,7 @@ fn blocks_are_told_apart_by_what_differs() {
 }
 
 #[test]
-fn a_void_cell_has_its_reason_in_the_place_of_its_figures() {
+fn a_failed_cell_has_its_reason_instead_of_its_figures() {
     let knee = Knee::new();
     // Ten thousand sockets in a thousandth of a second are too many for any machine.
     let words = ["run", "--like", "bindbench", "--subjects", "ipv4", "--points", "10k"];
@@ -203,8 +203,8 @@ fn a_void_cell_has_its_reason_in_the_place_of_its_figures() {
     assert!(blocks(&came.out).is_empty(), "{}", came.out);
     for workload in ["socket", "bind"] {
         let failed = format!("# {workload}: failed: did not finish within");
-        let told = came.out.lines().filter(|line| line.starts_with(&failed)).count();
-        assert_eq!(told, 1, "{}", came.out);
+        let failures = came.out.lines().filter(|line| line.starts_with(&failed)).count();
+        assert_eq!(failures, 1, "{}", came.out);
     }
     assert!(came.out.lines().all(|line| line.is_empty() || line.starts_with('#')), "{}", came.out);
 }
@@ -219,7 +219,7 @@ fn gnuplot_reads_it_as_it_is() {
     let words = ["run", "--like", "manymapbench", "--points", "20", "--rounds", "2"];
     let came = knee.run(&words);
     assert_eq!(came.code, Some(0), "{came:?}");
-    let file = knee.folder.path().join("calls.dat");
+    let file = knee.directory.path().join("calls.dat");
     std::fs::write(&file, &came.out).unwrap();
     let script = format!(
         "f = '{}'; stats f using 3 nooutput; print STATS_blocks, STATS_records, STATS_invalid; \
@@ -227,8 +227,8 @@ fn gnuplot_reads_it_as_it_is() {
          stats f index 'map, round 2' using 3 nooutput; print STATS_records, STATS_sum == a",
         file.display()
     );
-    let said = Command::new("gnuplot").args(["-e", &script]).output().unwrap();
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    let words: Vec<&str> = said.split_whitespace().collect();
-    assert_eq!(words, ["2", "40", "0", "20", "20", "1"], "{said}\n{}", came.out);
+    let message = Command::new("gnuplot").args(["-e", &script]).output().unwrap();
+    let message = String::from_utf8_lossy(&message.stderr).into_owned();
+    let words: Vec<&str> = message.split_whitespace().collect();
+    assert_eq!(words, ["2", "40", "0", "20", "20", "1"], "{message}\n{}", came.out);
 }

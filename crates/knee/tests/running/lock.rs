@@ -15,9 +15,9 @@ fn run(words: &[&str]) -> (Knee, crate::common::Came) {
 
 /// The only sample of a metric, if it has one.
 fn figure(cell: &Cell, metric: &str) -> Option<f64> {
-    let found = cell.metrics.iter().find(|other| other.name == metric)?;
-    assert_eq!(found.samples.len(), 1, "{metric} of {:?}", cell.key);
-    found.samples.first().copied()
+    let recorded = cell.metrics.iter().find(|candidate| candidate.name == metric)?;
+    assert_eq!(recorded.samples.len(), 1, "{metric} of {:?}", cell.key);
+    recorded.samples.first().copied()
 }
 
 fn reason(cell: &Cell) -> String {
@@ -41,15 +41,15 @@ fn each_lock_is_measured_and_its_figures_belong_together() {
     assert_eq!(run.cells.len(), 2 * real().len());
     for cell in &run.cells {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
-        let of = |metric| figure(cell, metric).unwrap_or_else(|| panic!("{metric}: {cell:?}"));
-        assert!(of("acquisitions") > 0.0);
-        assert!((of("cpu") - of("user") - of("system")).abs() < 0.01, "{cell:?}");
+        let value = |metric| figure(cell, metric).unwrap_or_else(|| panic!("{metric}: {cell:?}"));
+        assert!(value("acquisitions") > 0.0);
+        assert!((value("cpu") - value("user") - value("system")).abs() < 0.01, "{cell:?}");
         let threads = cell.key.point as f64;
         // On a busy machine there may be too few acquisitions to tell.
         let fairness = figure(cell, "fairness").unwrap_or(1.0);
         assert!((1.0 / threads..=1.0 + 1e-9).contains(&fairness), "{cell:?}");
-        assert!(of("waiting") <= of("p99") && of("p99") <= of("longest"), "{cell:?}");
-        assert!(of("held") > 0.0 && of("outside") > 0.0);
+        assert!(value("waiting") <= value("p99") && value("p99") <= value("longest"), "{cell:?}");
+        assert!(value("held") > 0.0 && value("outside") > 0.0);
         let histogram = |name: &str| {
             let metric = cell.metrics.iter().find(|metric| metric.name == name);
             metric.is_some_and(|metric| metric.histogram.starts_with("HISTF"))
@@ -80,15 +80,16 @@ fn a_number_of_acquisitions_is_what_each_thread_makes() {
     assert_eq!(came.code, Some(0), "{came:?}");
     for cell in &knee.last_run().cells {
         assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
-        let of = |name: &str| cell.metrics.iter().find(|metric| metric.name == name).unwrap();
-        assert_eq!(of("acquisitions").operations, 500 * cell.key.point);
+        let metric_named =
+            |name: &str| cell.metrics.iter().find(|metric| metric.name == name).unwrap();
+        assert_eq!(metric_named("acquisitions").operations, 500 * cell.key.point);
         // The second pass is half as long.
-        assert_eq!(of("waiting").operations, 250 * cell.key.point);
+        assert_eq!(metric_named("waiting").operations, 250 * cell.key.point);
     }
 }
 
 #[test]
-fn what_can_not_end_fails_with_what_it_was_doing() {
+fn a_cell_that_can_not_end_fails_with_its_stack_sample() {
     // A thousand million acquisitions of each thread are not made in half a second by any lock.
     let words =
         ["--points", "4x", "--subjects", "ticket", "--work", "1000M", "--deadline", "500ms"];
@@ -124,7 +125,7 @@ fn other_parameters_grow_as_well() {
 }
 
 #[test]
-fn more_cpus_than_there_are_and_odd_multiples_are_said() {
+fn more_cpus_than_there_are_and_odd_multiples_are_reported() {
     let (_, came) = run(&["--cpus", "100000"]);
     assert_eq!(came.code, Some(5), "{came:?}");
     assert!(came.err.contains("--cpus: 100000 CPUs, and this run has"), "{}", came.err);

@@ -66,8 +66,8 @@ fn percentages_are_of_the_pipes_and_each_point_is_measured_once() {
     let run = run(&knee, &[&words[..], &["--points", "0.1%,1%,50%,1"]].concat());
     let points = |pipes: &str| {
         let tables = list(&run, "tables").iter();
-        let mut of = tables.filter(|table| table["parameters"]["pipes"] == pipes);
-        of.next().unwrap()["points"].clone()
+        let mut matching = tables.filter(|table| table["parameters"]["pipes"] == pipes);
+        matching.next().unwrap()["points"].clone()
     };
     assert_eq!(points("10"), serde_json::json!([1, 5]));
     assert_eq!(points("1000"), serde_json::json!([1, 10, 500]));
@@ -98,14 +98,14 @@ fn pipes_and_generations_can_be_the_axis_too() {
 }
 
 #[test]
-fn more_pipes_than_fit_are_clamped_or_left_out_and_said() {
+fn more_pipes_than_fit_are_clamped_or_left_out_and_reported() {
     let knee = Knee::new();
     let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms \
                   --subjects poll,epoll-level --spread tail,random --axis pipes --points 10,500";
     let came = crate::common::came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    for most in ["became 88: a process may have 200 descriptors", "ulimit -n"] {
-        assert!(came.out.contains(most), "{most}: {}", came.out);
+    for expected in ["became 88: a process may have 200 descriptors", "ulimit -n"] {
+        assert!(came.out.contains(expected), "{expected}: {}", came.out);
     }
     let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms \
                   --subjects poll --spread random --pipes 10,500 --points 1";

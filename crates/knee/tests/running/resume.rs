@@ -30,7 +30,7 @@ fn load(knee: &Knee, number: i64) -> Run {
 
 /// A run that was interrupted at its beginning, in a record of its own, of a command that makes a file.
 fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
-    let made = knee.folder.path().join("made-by-a-stranger");
+    let made = knee.directory.path().join("made-by-a-stranger");
     let mut run = load(knee, 1);
     run.summary.id = "feedfeedfeedfeed".into();
     run.cells.clear();
@@ -40,7 +40,7 @@ fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
         key.subject = "half".into();
         key.parameters.insert("command".into(), command.as_str().into());
     }
-    let file = knee.folder.path().join("strange.db");
+    let file = knee.directory.path().join("strange.db");
     let mut archive = SqliteArchive::open(&file).unwrap();
     let number = archive.begin(&run).unwrap();
     let ending = Ending {
@@ -82,10 +82,10 @@ fn what_began_elsewhere_is_passed_over_and_refused_by_name() {
 /// Changes a byte of the record where `text` stands, as a failing disk does.
 fn damage(knee: &Knee, text: &str) {
     let mut bytes = std::fs::read(knee.record()).unwrap();
-    let places: Vec<usize> =
+    let positions: Vec<usize> =
         (0..bytes.len()).filter(|&at| bytes[at..].starts_with(text.as_bytes())).collect();
-    assert!(!places.is_empty(), "{text} is nowhere in the file");
-    for at in places {
+    assert!(!positions.is_empty(), "{text} is nowhere in the file");
+    for at in positions {
         bytes[at] ^= 1;
     }
     std::fs::write(knee.record(), bytes).unwrap();
@@ -97,11 +97,11 @@ fn a_damaged_run_is_passed_over_and_named() {
     interrupted(&knee, "mark=sound");
     interrupted(&knee, "mark=hit-by-a-ray");
     damage(&knee, "hit-by-a-ray");
-    let told = knee.run(&["history", "null"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    assert!(told.err.contains("knee: run 2 is left out: "), "{told:?}");
-    assert!(told.err.contains("is damaged"), "{told:?}");
-    assert_eq!(told.err.lines().count(), 1, "{told:?}");
+    let came = knee.run(&["history", "null"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.err.contains("knee: run 2 is left out: "), "{came:?}");
+    assert!(came.err.contains("is damaged"), "{came:?}");
+    assert_eq!(came.err.lines().count(), 1, "{came:?}");
     let came = knee.run(&["run", "--resume"]);
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.err.contains("knee: run 2 is passed over: "), "{came:?}");

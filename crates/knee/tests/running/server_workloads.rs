@@ -23,8 +23,8 @@ fn measured(words: &[&str]) -> Run {
 }
 
 fn samples<'a>(cell: &'a Cell, metric: &str) -> &'a [f64] {
-    let found = cell.metrics.iter().find(|other| other.name == metric);
-    &found.unwrap_or_else(|| panic!("{metric} of {:?}", cell.key)).samples
+    let recorded = cell.metrics.iter().find(|candidate| candidate.name == metric);
+    &recorded.unwrap_or_else(|| panic!("{metric} of {:?}", cell.key)).samples
 }
 
 fn servers_available() -> usize {
@@ -38,22 +38,25 @@ fn each_server_is_connected_to_and_asked() {
     let (each, looks): (Vec<u64>, [u64; 15]) =
         ((1..=25).collect(), [10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 25, 25, 25, 25, 25]);
     for cell in &run.cells {
-        let of = |metric: &str| cell.metrics.iter().find(|other| other.name == metric).unwrap();
+        let metric_named =
+            |metric: &str| cell.metrics.iter().find(|candidate| candidate.name == metric).unwrap();
         if cell.key.workload == "request" {
-            assert_eq!(of("request").positions, looks, "{:?}", cell.key);
+            assert_eq!(metric_named("request").positions, looks, "{:?}", cell.key);
             continue;
         }
-        assert_eq!(of("served").positions, each, "{:?}", cell.key);
+        assert_eq!(metric_named("served").positions, each, "{:?}", cell.key);
         for n in 0..25 {
-            let parts = of("connect").samples[n] + of("answer").samples[n];
-            assert!((of("served").samples[n] - parts).abs() < 1.0, "{:?}", cell.key);
-            assert!(of("connect").samples[n] > 0.0 && of("answer").samples[n] > 0.0);
+            let parts = metric_named("connect").samples[n] + metric_named("answer").samples[n];
+            assert!((metric_named("served").samples[n] - parts).abs() < 1.0, "{:?}", cell.key);
+            assert!(
+                metric_named("connect").samples[n] > 0.0 && metric_named("answer").samples[n] > 0.0
+            );
         }
     }
 }
 
 #[test]
-fn each_server_replies_beside_dead_connections() {
+fn each_server_replies_with_dead_connections() {
     let words = ["run", "dead", "--points", "0,40", "--alive", "10", "--rounds", "1"];
     let run = measured(&[&words[..], &["--time", "10ms", "--workers", "1"]].concat());
     assert_eq!(run.cells.len(), 2 * servers_available());
@@ -71,23 +74,23 @@ fn each_server_replies_beside_dead_connections() {
 }
 
 #[test]
-fn memory_is_told_where_there_are_enough_dead_connections() {
+fn memory_is_measured_where_there_are_enough_dead_connections() {
     let points = "1k,5k";
     let words =
         ["run", "dead", "--points", points, "--alive", "5", "--rounds", "1", "--time", "10ms"];
     let run = measured(&[&words[..], &["--subjects", "epoll-level,nginx"]].concat());
     for (metric, dead_min, bytes) in [("memory", 1_000, 1.0), ("kernel memory", 5_000, 1_000.0)] {
-        let told: Vec<(u64, f64)> = run
+        let figures: Vec<(u64, f64)> = run
             .cells
             .iter()
-            .filter(|cell| cell.metrics.iter().any(|other| other.name == metric))
+            .filter(|cell| cell.metrics.iter().any(|candidate| candidate.name == metric))
             .map(|cell| (cell.key.point, samples(cell, metric)[0]))
             .collect();
-        assert!(told.iter().all(|(point, _)| *point >= dead_min), "{metric}: {told:?}");
-        assert!(told.iter().all(|(_, each)| *each < 100_000.0), "{metric}: {told:?}");
+        assert!(figures.iter().all(|(point, _)| *point >= dead_min), "{metric}: {figures:?}");
+        assert!(figures.iter().all(|(_, each)| *each < 100_000.0), "{metric}: {figures:?}");
         // It is left out where something else gave back more meanwhile: not in every cell. The two sockets
         // of a connection alone are more than 1,000 bytes.
-        assert!(told.iter().any(|(_, each)| *each > bytes), "{metric}: {told:?}");
+        assert!(figures.iter().any(|(_, each)| *each > bytes), "{metric}: {figures:?}");
     }
 }
 
@@ -113,7 +116,7 @@ fn parameters_of_the_load_are_kept() {
 }
 
 #[test]
-fn a_download_is_told_by_the_mb() {
+fn a_download_is_timed_by_the_mb() {
     let words =
         ["run", "download", "--points", "3", "--rounds", "1", "--second-client", "nothing,slow"];
     let run = measured(&[&words[..], &["--laid", "contiguous,fragmented"]].concat());
@@ -146,7 +149,7 @@ fn a_cold_download_is_cold_or_left_out_with_the_reason() {
 
 /// Ends the first process of a run over servers that `wanted` finds, by SIGKILL, and returns why its
 /// cell failed.
-fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
+fn failure_reason(knee: &Knee, words: &[&str], wanted: &str) -> String {
     let child = knee.command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let find = || {
         let all = knee.processes();
@@ -155,12 +158,12 @@ fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
     };
     wait_until("there is a process to end", || find().is_some());
     kill_process(find().unwrap(), Signal::KILL).unwrap();
-    let said = child.wait_with_output().unwrap();
+    let output = child.wait_with_output().unwrap();
     knee.assert_no_process_left();
     let run = knee.last_run();
     match &run.cells[0].outcome {
         Outcome::Failed { reason, .. } => reason.to_string(),
-        Outcome::Measured => panic!("{}", String::from_utf8_lossy(&said.stderr)),
+        Outcome::Measured => panic!("{}", String::from_utf8_lossy(&output.stderr)),
     }
 }
 
@@ -168,21 +171,21 @@ fn void_because(knee: &Knee, words: &[&str], wanted: &str) -> String {
 fn a_server_that_is_killed_voids_its_cell() {
     let words = ["run", "dead", "--subjects", "epoll-level", "--points", "10", "--rounds", "1"];
     let words = [&words[..], &["--time", "2s"]].concat();
-    let reason = void_because(&Knee::new(), &words, " httpd ");
+    let reason = failure_reason(&Knee::new(), &words, " httpd ");
     assert!(reason.contains("epoll-level ended") || reason.contains("ended before"), "{reason}");
 }
 
 #[test]
-fn dead_connections_that_are_gone_void_their_cell() {
+fn lost_dead_connections_fail_their_cell() {
     let words = ["run", "dead", "--subjects", "epoll-level", "--points", "10", "--rounds", "1"];
     let words = [&words[..], &["--time", "500ms"]].concat();
-    let reason = void_because(&Knee::new(), &words, "__dead");
+    let reason = failure_reason(&Knee::new(), &words, "__dead");
     assert!(reason.contains("dead connections"), "{reason}");
 }
 
 /// What `words` came to with at most so many descriptors.
-fn with_descriptors(knee: &Knee, most: u32, words: &str) -> Came {
-    came(&mut knee.shell(&format!("ulimit -n {most} && exec \"$KNEE\" {words}")))
+fn with_descriptors(knee: &Knee, descriptors_max: u32, words: &str) -> Came {
+    came(&mut knee.shell(&format!("ulimit -n {descriptors_max} && exec \"$KNEE\" {words}")))
 }
 
 #[test]

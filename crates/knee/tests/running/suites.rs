@@ -15,9 +15,9 @@ time = "1ms"
 
 /// A knee in a folder below the one with the file.
 fn below(knee: &Knee, file: &str, words: &[&str]) -> Came {
-    let below = knee.folder.path().join("a/b");
+    let below = knee.directory.path().join("a/b");
     fs::create_dir_all(&below).unwrap();
-    fs::write(knee.folder.path().join("knee.toml"), file).unwrap();
+    fs::write(knee.directory.path().join("knee.toml"), file).unwrap();
     came(knee.command(words).current_dir(below))
 }
 
@@ -33,11 +33,11 @@ fn a_suite_is_one_run_and_flags_win() {
     let run = knee.last_run();
     let names: Vec<&str> = run.plan.workloads.iter().map(|info| info.name.as_str()).collect();
     assert_eq!(names, ["null", "poll"]);
-    let of = |name: &str| run.cells.iter().filter(|cell| cell.key.workload == name).count();
+    let cell_count = |name: &str| run.cells.iter().filter(|cell| cell.key.workload == name).count();
     let null_points = run.plan.cells.iter().filter(|key| key.workload == "null" && key.round == 0);
-    assert_eq!(of("null"), 2 * null_points.count());
+    assert_eq!(cell_count("null"), 2 * null_points.count());
     // Two subjects at two points under two parameters, in one round.
-    assert_eq!((of("poll"), run.plan.measure_ms), (8, 1));
+    assert_eq!((cell_count("poll"), run.plan.measure_ms), (8, 1));
 
     let words = ["run", "--suite", "small", "poll", "--points", "3", "--active", "1", "--json"];
     let came = below(&knee, FILE, &words);
@@ -66,19 +66,19 @@ fn the_plan_measures_and_records_nothing() {
     assert!(came.out.contains("which is less than the budget of 1 h"), "{}", came.out);
     assert!(!knee.record().exists());
     assert_eq!(below(&knee, FILE, &["run", "--suite", "small", "--json"]).code, Some(0));
-    let told = json(&below(&knee, FILE, &["run", "--suite", "small", "--plan", "--json"]));
-    assert_eq!(told["estimate"]["cells_by_time"], 0, "the record has all of them now");
-    assert_eq!(told["estimate"]["cells_recorded"], told["cells_per_round"]);
-    assert_eq!(told["plan"]["rounds"], 2);
+    let plan = json(&below(&knee, FILE, &["run", "--suite", "small", "--plan", "--json"]));
+    assert_eq!(plan["estimate"]["cells_by_time"], 0, "the record has all of them now");
+    assert_eq!(plan["estimate"]["cells_recorded"], plan["cells_per_round"]);
+    assert_eq!(plan["plan"]["rounds"], 2);
 }
 
 #[test]
 fn only_a_regular_file_of_some_size_holds_suites() {
     let knee = Knee::new();
-    let folder = knee.folder.path();
-    let fifo = folder.join("fifo");
+    let directory_path = knee.directory.path();
+    let fifo = directory_path.join("fifo");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
-    let large = folder.join("large.toml");
+    let large = directory_path.join("large.toml");
     std::fs::write(&large, "#".repeat(1 << 21)).unwrap();
     let cases =
         [("/dev/zero".as_ref(), "not a regular file"), (fifo.as_path(), "not a regular file")];
@@ -94,7 +94,7 @@ fn only_a_regular_file_of_some_size_holds_suites() {
 fn what_is_wrong_with_the_file_is_one_line_with_its_place() {
     let knee = Knee::new();
     let run = ["run", "--suite", "small"];
-    let told = [
+    let cases = [
         (
             "[suite.small]\nworkloads = ['null']\nround = 2",
             "knee.toml: line 3, column 1: a suite has no `round`; did you mean rounds?",
@@ -114,7 +114,7 @@ fn what_is_wrong_with_the_file_is_one_line_with_its_place() {
         ("[suite.smal]\nworkloads = ['null']", "no suite is called `small`; did you mean smal?"),
         ("[suite.small\n", "line 1, column "),
     ];
-    for (file, expected) in told {
+    for (file, expected) in cases {
         let came = below(&knee, file, &run);
         assert_eq!(came.code, Some(2), "{came:?}");
         assert!(came.err.contains(expected) && came.err.lines().count() == 1, "{}", came.err);
@@ -130,11 +130,11 @@ fn what_is_wrong_with_the_file_is_one_line_with_its_place() {
 }
 
 #[test]
-fn another_file_can_be_named_and_none_is_said_to_be_none() {
+fn another_file_can_be_named_and_a_missing_one_is_reported() {
     let knee = Knee::new();
-    let other = knee.folder.path().join("other.toml");
-    fs::write(&other, FILE).unwrap();
-    let words = ["run", "--suite", "small", "--plan", "--config", other.to_str().unwrap()];
+    let second_file = knee.directory.path().join("other.toml");
+    fs::write(&second_file, FILE).unwrap();
+    let words = ["run", "--suite", "small", "--plan", "--config", second_file.to_str().unwrap()];
     assert_eq!(knee.run(&words).code, Some(0));
     let nowhere = |command: &mut Command| came(command.current_dir("/"));
     let none = nowhere(&mut knee.command(&["run", "--suite", "small"]));
@@ -158,7 +158,7 @@ fn the_example_can_be_planned() {
     let knee = Knee::new();
     for suite in ["pr", "servers"] {
         let words = ["run", "--suite", suite, "--plan", "--json"];
-        let told = json(&below(&knee, example.unwrap(), &words));
-        assert!(told["cells_per_round"].as_u64().unwrap() > 0, "{told}");
+        let plan = json(&below(&knee, example.unwrap(), &words));
+        assert!(plan["cells_per_round"].as_u64().unwrap() > 0, "{plan}");
     }
 }

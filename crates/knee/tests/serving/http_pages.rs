@@ -49,9 +49,9 @@ fn every_flag_and_its_default_are_on_the_page() {
 #[test]
 fn the_bounds_of_a_head_are_those_on_the_page() {
     use crate::common::http::Httpd;
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("a"), "a").unwrap();
-    let server = Httpd::start(folder.path(), &[]);
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("a"), "a").unwrap();
+    let server = Httpd::start(directory.path(), &[]);
     let status = |target: &str, fields: &str| {
         let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n{fields}\r\n");
         let mut client = server.connect();

@@ -19,35 +19,35 @@ fn letter(at: usize) -> u8 {
 
 /// A folder with a small and a large file of 29 February 2024.
 fn site() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for (name, bytes) in [("small.txt", SMALL), ("large.txt", LARGE)] {
-        let file = folder.path().join(name);
+        let file = directory.path().join(name);
         std::fs::write(&file, (0..bytes).map(letter).collect::<Vec<u8>>()).unwrap();
         let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_709_208_000);
         std::fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
     }
-    folder
+    directory
 }
 
 /// The program, or a word that it is not here.
-fn found(name: &str) -> Option<Command> {
-    let found = program(&[name]);
-    if found.is_none() {
+fn installed(name: &str) -> Option<Command> {
+    let installed = program(&[name]);
+    if installed.is_none() {
         eprintln!("SKIPPED: {name} is not installed; `cargo xtask setup` does that");
     }
-    found.map(Command::new)
+    installed.map(Command::new)
 }
 
 /// Runs `ask` against a server of each mechanism, all at the same time: clients take their time.
 fn with_each(ask: impl Fn(Httpd, &Path) + Sync) {
-    let folder = site();
+    let directory = site();
     std::thread::scope(|scope| {
         for mechanism in MECHANISMS {
-            let (ask, folder) = (&ask, folder.path());
+            let (ask, directory) = (&ask, directory.path());
             scope.spawn(move || {
-                let server = Httpd::start(folder, &["--mechanism", mechanism]);
+                let server = Httpd::start(directory, &["--mechanism", mechanism]);
                 assert_eq!(server.mechanism, mechanism);
-                ask(server, folder);
+                ask(server, directory);
             });
         }
     });
@@ -61,15 +61,15 @@ fn curl(words: &[&str]) -> Came {
 
 #[test]
 fn curl_gets_what_there_is_over_one_connection() {
-    if found("curl").is_none() {
+    if installed("curl").is_none() {
         return;
     }
-    with_each(|server, folder| {
+    with_each(|server, directory| {
         let address = |name: &str| format!("http://{}/{name}", server.address);
         let (small, large) = (address("small.txt"), address("large.txt"));
         let both = curl(&["--verbose", &small, &large]);
         let wanted =
-            ["small.txt", "large.txt"].map(|name| std::fs::read(folder.join(name)).unwrap());
+            ["small.txt", "large.txt"].map(|name| std::fs::read(directory.join(name)).unwrap());
         assert!(both.out.as_bytes() == wanted.concat(), "{}", both.err);
         assert!(both.err.to_lowercase().contains("re-using existing"), "{}", both.err);
         let head = curl(&["--head", &large]);
@@ -80,12 +80,12 @@ fn curl_gets_what_there_is_over_one_connection() {
 
 #[test]
 fn curl_asks_for_ranges_goes_on_and_knows_what_it_has() {
-    if found("curl").is_none() {
+    if installed("curl").is_none() {
         return;
     }
-    with_each(|server, folder| {
+    with_each(|server, directory| {
         let large = format!("http://{}/large.txt", server.address);
-        let whole = std::fs::read(folder.join("large.txt")).unwrap();
+        let whole = std::fs::read(directory.join("large.txt")).unwrap();
         for (range, wanted) in [
             ("0-9", &whole[..10]),
             ("100000-200000", &whole[100_000..=200_000]),
@@ -111,17 +111,17 @@ fn curl_asks_for_ranges_goes_on_and_knows_what_it_has() {
 
 #[test]
 fn curl_comes_by_ipv6_and_by_ipv4_to_one_server() {
-    if found("curl").is_none() {
+    if installed("curl").is_none() {
         return;
     }
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         eprintln!("SKIPPED: there is no IPv6 on the loopback here");
         return;
     }
-    let folder = site();
-    let server = Httpd::start(folder.path(), &["--bind", "::"]);
+    let directory = site();
+    let server = Httpd::start(directory.path(), &["--bind", "::"]);
     let port = server.address.port();
-    let wanted = std::fs::read_to_string(folder.path().join("small.txt")).unwrap();
+    let wanted = std::fs::read_to_string(directory.path().join("small.txt")).unwrap();
     for host in ["[::1]", "127.0.0.1"] {
         let got = curl(&["--globoff", &format!("http://{host}:{port}/small.txt")]);
         assert_eq!(got.out, wanted, "{host}");
@@ -138,7 +138,7 @@ fn number_after(text: &str, words: &str) -> u64 {
 
 #[test]
 fn wrk_meets_no_error() {
-    if found("wrk").is_none() {
+    if installed("wrk").is_none() {
         return;
     }
     with_each(|server, _| {
@@ -160,7 +160,7 @@ fn wrk_meets_no_error() {
 
 #[test]
 fn ab_meets_no_failure_with_and_without_keep_alive() {
-    if found("ab").is_none() {
+    if installed("ab").is_none() {
         return;
     }
     with_each(|server, _| {
@@ -183,7 +183,7 @@ fn ab_meets_no_failure_with_and_without_keep_alive() {
 
 #[test]
 fn httperf_gets_every_reply() {
-    if found("httperf").is_none() {
+    if installed("httperf").is_none() {
         return;
     }
     with_each(|server, _| {
@@ -209,13 +209,13 @@ fn knee_load_counts_what_the_server_counts() {
         let words = ["load", &address, "--requests", "5000", "--connections", "50", "--json"];
         let came = knee.run(&words);
         assert_eq!(came.code, Some(0), "{mechanism}: {came:?}");
-        let said: serde_json::Value = serde_json::from_str(&came.out).unwrap();
-        assert_eq!((&said["requests"], &said["replies"]), (&5_000.into(), &5_000.into()));
-        let errors = said["errors"].as_object().unwrap();
+        let message: serde_json::Value = serde_json::from_str(&came.out).unwrap();
+        assert_eq!((&message["requests"], &message["replies"]), (&5_000.into(), &5_000.into()));
+        let errors = message["errors"].as_object().unwrap();
         assert!(errors.values().all(|count| count == 0), "{mechanism}: {errors:?}");
         let counts = server.end();
         assert_eq!(counts["replies"], 5_000, "{mechanism}: {counts}");
-        assert_eq!(counts["bytes"], said["bytes"], "{mechanism}: {counts}");
+        assert_eq!(counts["bytes"], message["bytes"], "{mechanism}: {counts}");
     });
 }
 
@@ -230,7 +230,7 @@ addEventListener("load", () => {
   ranged.open("GET", "small.txt", false);
   ranged.setRequestHeader("Range", "bytes=3-7");
   ranged.send();
-  const said = [
+  const results = [
     getComputedStyle(document.getElementById("styled")).color,
     document.getElementById("picture").naturalWidth,
     window.fromCode,
@@ -238,7 +238,7 @@ addEventListener("load", () => {
     ranged.getResponseHeader("Content-Range"),
     ranged.responseText.trim(),
   ];
-  document.body.dataset.said = said.join("|");
+  document.body.dataset.results = results.join("|");
 });
 </script></body>"#;
 
@@ -253,17 +253,17 @@ fn browser() -> Option<std::path::PathBuf> {
     }
     let named = std::env::var("CHROMIUM").ok();
     let names: Vec<&str> = named.as_deref().into_iter().chain(BROWSERS).collect();
-    let found = program(&names);
-    if found.is_none() {
+    let installed = program(&names);
+    if installed.is_none() {
         eprintln!("SKIPPED: no Chromium is installed; `cargo xtask setup` does that");
     }
-    found
+    installed
 }
 
 #[test]
 fn a_browser_shows_a_page_with_all_that_belongs_to_it() {
     let Some(browser) = browser() else { return };
-    let folder = site();
+    let directory = site();
     let picture = "<svg xmlns='http://www.w3.org/2000/svg' width='37' height='11'/>";
     for (name, content) in [
         ("index.html", PAGE),
@@ -271,12 +271,12 @@ fn a_browser_shows_a_page_with_all_that_belongs_to_it() {
         ("picture.svg", picture),
         ("code.js", "window.fromCode = 'code';"),
     ] {
-        std::fs::write(folder.path().join(name), content).unwrap();
+        std::fs::write(directory.path().join(name), content).unwrap();
     }
-    let bytes = std::fs::read_to_string(folder.path().join("small.txt")).unwrap();
+    let bytes = std::fs::read_to_string(directory.path().join("small.txt")).unwrap();
     let wanted = format!("rgb(1, 2, 3)|37|code|206|bytes 3-7/128|{}", bytes[3..8].trim());
     for mechanism in ["epoll-edge", "io_uring-completion"] {
-        let server = Httpd::start(folder.path(), &["--mechanism", mechanism]);
+        let server = Httpd::start(directory.path(), &["--mechanism", mechanism]);
         let profile = tempfile::tempdir().unwrap();
         let mut command = Command::new(&browser);
         command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]);
@@ -285,7 +285,8 @@ fn a_browser_shows_a_page_with_all_that_belongs_to_it() {
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("--dump-dom");
         let came = came(command.arg(format!("http://{}/", server.address)));
         assert_eq!(came.code, Some(0), "{came:?}");
-        let said = came.out.split("data-said=\"").nth(1).and_then(|rest| rest.split('"').next());
-        assert_eq!(said, Some(wanted.as_str()), "{mechanism}: {}", came.out);
+        let message =
+            came.out.split("data-results=\"").nth(1).and_then(|rest| rest.split('"').next());
+        assert_eq!(message, Some(wanted.as_str()), "{mechanism}: {}", came.out);
     }
 }

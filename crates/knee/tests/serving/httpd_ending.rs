@@ -68,7 +68,7 @@ fn request_small(server: &Httpd, count: usize) {
 }
 
 #[test]
-fn a_log_that_nobody_reads_delays_no_client_and_each_line_is_written_or_counted() {
+fn a_log_without_a_reader_delays_no_client_and_each_line_is_written_or_counted() {
     for has_reader in [false, true] {
         let directory = directory();
         let log = fifo(&directory);
@@ -148,7 +148,7 @@ fn wait(mut child: Child) -> (Option<ExitStatus>, String) {
 }
 
 #[test]
-fn a_server_whose_address_nobody_reads_fails_and_says_so() {
+fn a_server_whose_address_goes_unread_fails_with_a_message() {
     let directory = directory();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -68,11 +68,14 @@ fn a_load_by_number_says_in_json_what_came_of_it() {
         "--json",
     ]);
     assert_eq!(came.code, Some(0), "{came:?}");
-    let said = json(&came);
-    assert_eq!((&said["requests"], &said["replies"]), (&1_000.into(), &1_000.into()));
-    assert_eq!((&said["connections"], &said["statuses"][1]), (&7.into(), &1_000.into()));
-    assert_eq!((&said["url"], &said["plan"]["shape"]["kind"]), (&url.into(), &"closed".into()));
-    assert_eq!(said["latency"]["count"], 1_000);
+    let message = json(&came);
+    assert_eq!((&message["requests"], &message["replies"]), (&1_000.into(), &1_000.into()));
+    assert_eq!((&message["connections"], &message["statuses"][1]), (&7.into(), &1_000.into()));
+    assert_eq!(
+        (&message["url"], &message["plan"]["shape"]["kind"]),
+        (&url.into(), &"closed".into())
+    );
+    assert_eq!(message["latency"]["count"], 1_000);
     assert_eq!(server.requests.load(Ordering::SeqCst), 1_000);
 }
 
@@ -120,11 +123,15 @@ fn every_shape_is_understood() {
         all.extend(words);
         let came = knee.run(&all);
         assert_eq!(came.code, Some(0), "{words:?}: {came:?}");
-        let said = json(&came);
-        assert!(said["replies"].as_u64().unwrap() > 0, "{words:?}: {said}");
-        let errors: u64 =
-            said["errors"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
-        assert_eq!(errors, 0, "{words:?}: {said}");
+        let message = json(&came);
+        assert!(message["replies"].as_u64().unwrap() > 0, "{words:?}: {message}");
+        let errors: u64 = message["errors"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|count| count.as_u64().unwrap())
+            .sum();
+        assert_eq!(errors, 0, "{words:?}: {message}");
     }
 }
 
@@ -211,10 +218,10 @@ fn a_signal_gives_the_figures_so_far() {
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{signal:?}");
-        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(said["stopped"], true);
-        assert!(said["replies"].as_u64().unwrap() > 0, "{said}");
-        assert_eq!(said["dead"]["alive_at_end"], 20, "{signal:?}: {}", said["dead"]);
+        let message: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(message["stopped"], true);
+        assert!(message["replies"].as_u64().unwrap() > 0, "{message}");
+        assert_eq!(message["dead"]["alive_at_end"], 20, "{signal:?}: {}", message["dead"]);
         knee.assert_no_process_left();
     }
 }
@@ -247,8 +254,8 @@ fn a_signal_ends_the_wait_for_a_server_that_does_not_answer() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("while dead connections were opened"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("while dead connections were opened"), "{message}");
     knee.assert_no_process_left();
 }
 
@@ -275,12 +282,12 @@ fn without_descriptors_it_goes_on_with_those_it_has() {
     );
     let came = came(&mut knee.shell(&script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    let said = json(&came);
-    assert!(said["errors"]["descriptors"].as_u64().unwrap() >= 60, "{said}");
-    assert!(said["replies"].as_u64().unwrap() > 0, "{said}");
+    let message = json(&came);
+    assert!(message["errors"]["descriptors"].as_u64().unwrap() >= 60, "{message}");
+    assert!(message["replies"].as_u64().unwrap() > 0, "{message}");
     let script = script.replace(" --json", "");
-    let told = crate::common::came(&mut knee.shell(&script));
-    assert!(told.out.contains("ulimit -n"), "{told:?}");
+    let came = crate::common::came(&mut knee.shell(&script));
+    assert!(came.out.contains("ulimit -n"), "{came:?}");
 }
 
 #[test]
@@ -291,20 +298,21 @@ fn without_ports_it_goes_on_with_those_it_has() {
         eprintln!("SKIPPED: no network namespace with a loopback can be made here");
         return;
     }
-    let (folder, said) = (knee.folder.path().display(), knee.folder.path().join("said"));
-    std::fs::write(knee.folder.path().join("index.html"), "hello").unwrap();
+    let (directory, message) =
+        (knee.directory.path().display(), knee.directory.path().join("said"));
+    std::fs::write(knee.directory.path().join("index.html"), "hello").unwrap();
     let load = "load http://127.0.0.1:80/ --connections 40 --duration 300ms";
     let script = format!(
         "ip link set lo up || exit 9
          echo 50000 50009 > /proc/sys/net/ipv4/ip_local_port_range || exit 9
-         mkfifo {said}
-         \"$KNEE\" httpd {folder} --port 80 --bind 127.0.0.1 > {said} &
-         read line < {said}
-         \"$KNEE\" {load} --json > {folder}/one.json
-         \"$KNEE\" {load} > {folder}/words
-         \"$KNEE\" {load} --sources 4 --json > {folder}/several.json
+         mkfifo {message}
+         \"$KNEE\" httpd {directory} --port 80 --bind 127.0.0.1 > {message} &
+         read line < {message}
+         \"$KNEE\" {load} --json > {directory}/one.json
+         \"$KNEE\" {load} > {directory}/words
+         \"$KNEE\" {load} --sources 4 --json > {directory}/several.json
          kill $!; wait",
-        said = said.display()
+        message = message.display()
     );
     let came = came(
         Command::new("unshare")
@@ -312,11 +320,11 @@ fn without_ports_it_goes_on_with_those_it_has() {
             .env("KNEE", env!("CARGO_BIN_EXE_knee")),
     );
     assert_eq!(came.err, "", "{came:?}");
-    let read = |name: &str| std::fs::read_to_string(knee.folder.path().join(name)).unwrap();
-    let one: Value = serde_json::from_str(&read("one.json")).unwrap();
-    assert!(one["errors"]["ports"].as_u64().unwrap() >= 30, "{one}");
-    assert_eq!(one["connections"], 10);
-    assert!(one["replies"].as_u64().unwrap() > 0, "{one}");
+    let read = |name: &str| std::fs::read_to_string(knee.directory.path().join(name)).unwrap();
+    let outcome: Value = serde_json::from_str(&read("one.json")).unwrap();
+    assert!(outcome["errors"]["ports"].as_u64().unwrap() >= 30, "{outcome}");
+    assert_eq!(outcome["connections"], 10);
+    assert!(outcome["replies"].as_u64().unwrap() > 0, "{outcome}");
     assert!(read("words").contains("ip_local_port_range"), "{}", read("words"));
     let several: Value = serde_json::from_str(&read("several.json")).unwrap();
     assert_eq!((&several["connections"], &several["errors"]["ports"]), (&40.into(), &0.into()));

@@ -41,7 +41,7 @@ fn every_fault_that_ends_by_itself_fails_with_its_reason() {
     for (subject, wanted) in faults {
         let reason = reason(&run, subject);
         assert!(reason.starts_with(wanted), "{subject}: {reason}");
-        assert!(came.err.contains(wanted), "said at once: {}", came.err);
+        assert!(came.err.contains(wanted), "reported at once: {}", came.err);
         assert!(came.out.contains(subject), "and in the report: {}", came.out);
     }
     let good = run.cells.iter().filter(|cell| cell.key.subject == "well-behaved");

@@ -11,35 +11,35 @@ const LONG: &[&str] = &["run", "mmap", "manyfiles", "open", "--quick", "--rounds
 /// A knee with a folder of its own for temporary files.
 struct Tidy {
     knee: Knee,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Tidy {
     fn new() -> Tidy {
         let knee = Knee::new();
-        let folder = knee.folder.path().join("temporary");
-        std::fs::create_dir(&folder).unwrap();
-        Tidy { knee, folder }
+        let directory = knee.directory.path().join("temporary");
+        std::fs::create_dir(&directory).unwrap();
+        Tidy { knee, directory }
     }
 
     fn start(&self, words: &[&str]) -> Child {
         let mut command = self.knee.command(words);
-        command.env("TMPDIR", &self.folder).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("TMPDIR", &self.directory).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().unwrap()
     }
 
     /// What is in the folder for temporary files.
     fn left(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.folder).unwrap().flatten();
+        let entries = std::fs::read_dir(&self.directory).unwrap().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// Starts a long run, and waits until some worker has made files.
     fn under_way(&self) -> Child {
         let child = self.start(LONG);
-        let files = |folder: &PathBuf| std::fs::read_dir(folder).map_or(0, Iterator::count);
+        let files = |directory: &PathBuf| std::fs::read_dir(directory).map_or(0, Iterator::count);
         wait_until("a worker has made files", || {
-            self.left().iter().any(|name| files(&self.folder.join(name)) > 0)
+            self.left().iter().any(|name| files(&self.directory.join(name)) > 0)
         });
         child
     }
@@ -58,7 +58,7 @@ impl Tidy {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         all.map(|entry| entry.file_name().to_string_lossy().into_owned())
             .filter(|name| name.starts_with(|first: char| first.is_ascii_digit()))
-            .filter(|pid| home(pid).starts_with(&self.folder))
+            .filter(|pid| home(pid).starts_with(&self.directory))
             .collect()
     }
 

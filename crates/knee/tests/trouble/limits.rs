@@ -1,5 +1,5 @@
 //! Low limits, missing permissions, full and read-only disks: what can be measured is, and the rest
-//! is said.
+//! is reported.
 
 use crate::common::{Came, Knee, came};
 use std::path::Path;
@@ -85,7 +85,7 @@ fn run_on(knee: &Knee, record: &Path) -> Came {
 #[test]
 fn a_full_disk_loses_nothing_that_was_measured() {
     let knee = Knee::new();
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     let Some(_mounted) = Tmpfs::mount(&disk, "size=256k") else { return };
     let fill = std::fs::File::create(disk.join("fill")).unwrap();
     let full = (0..1_000).find(|_| std::io::Write::write_all(&mut &fill, &[0; 4096]).is_err());
@@ -99,7 +99,7 @@ fn a_full_disk_loses_nothing_that_was_measured() {
 #[test]
 fn a_disk_that_fills_up_meanwhile_loses_nothing_that_was_measured() {
     let knee = Knee::new();
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     let Some(_mounted) = Tmpfs::mount(&disk, "size=200k") else { return };
     let record = disk.join("knee.db");
     let words = ["run", "null", "--points", "1,2,3,4", "--rounds", "30", "--time", "1ms"];
@@ -114,7 +114,7 @@ fn a_disk_that_fills_up_meanwhile_loses_nothing_that_was_measured() {
 #[test]
 fn a_read_only_record_loses_nothing_that_was_measured() {
     let knee = Knee::new();
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     let Some(_mounted) = Tmpfs::mount(&disk, "size=4m") else { return };
     let record = disk.join("knee.db");
     assert_eq!(run_on(&knee, &record).code, Some(0));

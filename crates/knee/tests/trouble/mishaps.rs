@@ -15,7 +15,7 @@ fn children_that_a_shell_left_to_it_are_none_of_its_business() {
     );
     let came = came(&mut knee.shell(&script));
     assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{came:?}");
-    let pid = std::fs::read_to_string(knee.folder.path().join("pid")).unwrap();
+    let pid = std::fs::read_to_string(knee.directory.path().join("pid")).unwrap();
     let sleeper = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     kill_process(sleeper, Signal::TERM).expect("the shell's own child still runs");
 }
@@ -42,7 +42,7 @@ fn a_hang_up_that_is_ignored_stays_ignored() {
 }
 
 #[test]
-fn nobody_listening_changes_nothing_but_the_noise() {
+fn a_closed_output_changes_nothing_but_the_noise() {
     let knee = Knee::new();
     let fault = "run fault --subjects fails,panics,well-behaved --rounds 2 --time 1ms";
     for (command, code) in [
@@ -71,7 +71,7 @@ fn a_file_that_outgrows_its_limit_is_an_error_and_no_death() {
 #[test]
 fn a_page_replaces_nothing_but_a_page() {
     let knee = Knee::new();
-    let at = |name: &str| knee.folder.path().join(name).display().to_string();
+    let at = |name: &str| knee.directory.path().join(name).display().to_string();
     let record = at("own.db");
     let words = [&SHORT.split(' ').collect::<Vec<_>>()[..], &["--record", &record]].concat();
     assert_eq!(knee.run(&words).code, Some(0));
@@ -109,15 +109,18 @@ fn a_record_that_is_removed_during_the_run_is_missed() {
     wait_until("a worker runs", || knee.processes().iter().any(|line| line.contains("__worker")));
     std::fs::remove_file(knee.record()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("not recorded") || said.contains("nothing is recorded"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("not recorded") || message.contains("nothing is recorded"),
+        "{message}"
+    );
 }
 
 #[test]
 fn names_that_are_no_text_are_taken_as_they_are() {
     let knee = Knee::new();
-    let name = knee.folder.path().join(std::ffi::OsStr::from_bytes(b"odd-\xff.db"));
+    let name = knee.directory.path().join(std::ffi::OsStr::from_bytes(b"odd-\xff.db"));
     let mut command = knee.command(&SHORT.split(' ').collect::<Vec<_>>());
     let came = came(command.arg("--record").arg(&name));
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -170,7 +173,7 @@ fn a_password_in_a_url_is_not_recorded() {
 #[test]
 fn a_password_in_a_parameter_is_recorded_and_printed_nowhere() {
     let knee = Knee::new();
-    let seen = knee.folder.path().join("seen");
+    let seen = knee.directory.path().join("seen");
     let tree = tempfile::tempdir().unwrap();
     std::fs::write(tree.path().join("a.c"), "").unwrap();
     let build = format!(
@@ -186,7 +189,7 @@ fn a_password_in_a_parameter_is_recorded_and_printed_nowhere() {
         std::fs::remove_file(&seen).unwrap();
         assert!(!format!("{came:?}").contains("secret"), "{}", came.err);
         for file in knee.files() {
-            let bytes = std::fs::read(knee.folder.path().join(&file)).unwrap();
+            let bytes = std::fs::read(knee.directory.path().join(&file)).unwrap();
             assert!(!bytes.windows(6).any(|window| window == b"secret"), "{file}");
         }
         let run = knee.last_run();

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 
 fn positions<'a>(cell: &'a Cell, metric: &str) -> &'a [u64] {
-    let found = cell.metrics.iter().find(|other| other.name == metric);
-    let found = found.unwrap_or_else(|| panic!("{metric} of {:?}: {:?}", cell.key, cell.outcome));
-    assert_eq!(found.samples.len(), found.positions.len());
-    assert!(found.samples.iter().all(|&ns| ns > 0.0), "{metric}: {:?}", found.samples);
-    &found.positions
+    let recorded = cell.metrics.iter().find(|candidate| candidate.name == metric);
+    let recorded =
+        recorded.unwrap_or_else(|| panic!("{metric} of {:?}: {:?}", cell.key, cell.outcome));
+    assert_eq!(recorded.samples.len(), recorded.positions.len());
+    assert!(recorded.samples.iter().all(|&ns| ns > 0.0), "{metric}: {:?}", recorded.samples);
+    &recorded.positions
 }
 
 #[test]
@@ -73,17 +74,17 @@ fn a_larger_parent_is_as_large_as_it_says() {
     }
 }
 
-/// A control group that may have `most` processes; none where it can't be made.
+/// A control group that may have `processes_max` processes; none where it can't be made.
 struct Group(PathBuf);
 
 impl Group {
-    fn new(most: u64) -> Option<Group> {
+    fn new(processes_max: u64) -> Option<Group> {
         let name = format!("knee-test-{}", std::process::id());
         let roots = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
         let root = roots.iter().map(Path::new).find(|root| root.join("cgroup.procs").exists())?;
         let group = Group(root.join(name));
         std::fs::create_dir(&group.0).ok()?;
-        std::fs::write(group.0.join("pids.max"), most.to_string()).ok()?;
+        std::fs::write(group.0.join("pids.max"), processes_max.to_string()).ok()?;
         Some(group)
     }
 }
@@ -106,9 +107,9 @@ fn assert_ended_at_500(knee: &Knee, came: &Came, limit: &str, remedy: &str) {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
         let short = cell.short.as_ref().unwrap_or_else(|| panic!("{:?} is whole", cell.key));
         assert!((300..500).contains(&short.reached), "{short:?}");
-        let of = positions(cell, &cell.key.workload);
-        assert_eq!(of.len() as u64, short.reached);
-        assert_eq!(of.iter().max(), Some(&short.reached));
+        let reached = positions(cell, &cell.key.workload);
+        assert_eq!(reached.len() as u64, short.reached);
+        assert_eq!(reached.iter().max(), Some(&short.reached));
         assert!(short.reason.cause().contains("Resource temporarily unavailable"), "{short:?}");
         assert!(short.reason.cause().contains(limit), "{short:?}");
         assert!(short.reason.remedy().contains(remedy), "{short:?}");
@@ -128,7 +129,7 @@ fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
     let knee = Knee::new();
     // Root is exempt, so that it has to be somebody else, who can get at the folder and the program.
     let user = "setpriv --reuid=54321 --regid=54321 --clear-groups";
-    std::fs::set_permissions(knee.folder.path(), Permissions::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(knee.directory.path(), Permissions::from_mode(0o777)).unwrap();
     let possible = came(&mut knee.shell(&format!("{user} \"$KNEE\" --version")));
     if possible.code != Some(0) {
         eprintln!("SKIPPED: the program can't be run as another user here: {}", possible.err);
@@ -146,11 +147,11 @@ fn a_control_group_of_500_processes_keeps_what_was_measured() {
         return;
     };
     let knee = Knee::new();
-    let folder = group.0.display();
-    let script = format!("echo $$ > {folder}/cgroup.procs; exec \"$KNEE\" {LIMITED}");
+    let directory = group.0.display();
+    let script = format!("echo $$ > {directory}/cgroup.procs; exec \"$KNEE\" {LIMITED}");
     let came = came(&mut knee.shell(&script));
-    let limit = format!("control group {folder} may have 500 processes");
-    assert_ended_at_500(&knee, &came, &limit, &format!("echo 1500 > {folder}/pids.max"));
+    let limit = format!("control group {directory} may have 500 processes");
+    assert_ended_at_500(&knee, &came, &limit, &format!("echo 1500 > {directory}/pids.max"));
 }
 
 /// Starts cells of 5,000 processes, and waits until 1,000 of one are there.
@@ -207,7 +208,7 @@ fn children_of(knee: &Knee, words: &str) -> Vec<Pid> {
 const SLOW: &[&str] = &["--rounds", "1", "--parent", "16"];
 
 /// Why the one cell of the run failed.
-fn void_reason(knee: &Knee, mut child: Child) -> String {
+fn failure_reason(knee: &Knee, mut child: Child) -> String {
     child.wait().unwrap();
     knee.assert_no_process_left();
     match &knee.last_run().cells[..] {
@@ -225,18 +226,18 @@ fn whoever_is_killed_voids_the_cell_and_takes_all_along() {
     let child = started(&knee, "dynamic", SLOW);
     let forker = children_of(&knee, "knee __worker");
     kill_process(forker[0], Signal::KILL).unwrap();
-    assert!(void_reason(&knee, child).contains("the forker ended early"));
+    assert!(failure_reason(&knee, child).contains("the forker ended early"));
 
     let knee = Knee::new();
     let child = started(&knee, "dynamic", SLOW);
     let worker = children_of(&knee, env!("CARGO_BIN_EXE_knee"));
     kill_process(worker[0], Signal::KILL).unwrap();
-    assert!(void_reason(&knee, child).contains("killed by SIGKILL"));
+    assert!(failure_reason(&knee, child).contains("killed by SIGKILL"));
 
     let knee = Knee::new();
     let child = started(&knee, "dynamic", SLOW);
     let some = children_of(&knee, "forker");
     kill_process(some[some.len() / 2], Signal::TERM).unwrap();
-    let reason = void_reason(&knee, child);
+    let reason = failure_reason(&knee, child);
     assert!(reason.contains("ended before") || reason.contains("ended early"), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! What runs out half-way: what was measured up to there is kept and reported, and the rest is said
+//! What runs out half-way: what was measured up to there is kept and reported, and the rest is reported
 //! to be missing, with the limit that was met and what raises it.
 
 use crate::common::{Came, Knee, came, in_a_network};
@@ -25,9 +25,9 @@ fn assert_short(knee: &Knee, came: &Came, workload: &str, reached: u64, words: [
     let [because, remedy] = words;
     assert!(short.reason.cause().contains(because), "{short:?}");
     assert!(short.reason.remedy().contains(remedy), "{short:?}");
-    let said = in_one_line(came);
-    assert!(said.contains(&short.reason.cause()), "{short:?} is not in {}", came.out);
-    assert!(said.contains(short.reason.remedy()), "{short:?} is not in {}", came.out);
+    let message = in_one_line(came);
+    assert!(message.contains(&short.reason.cause()), "{short:?} is not in {}", came.out);
+    assert!(message.contains(short.reason.remedy()), "{short:?} is not in {}", came.out);
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn without_ipv6_its_subjects_are_unavailable_and_the_others_are_measured() {
     let words = "run socket bind accept close --points 50 --rounds 1";
     let Some(came) = in_a_network(&knee, off, words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
-    let said = in_one_line(&came);
-    assert!(said.contains("unavailable: there is no IPv6 here"), "{}", came.out);
-    assert!(said.contains("sysctl -w net.ipv6.conf.lo.disable_ipv6=0"), "{}", came.out);
+    let message = in_one_line(&came);
+    assert!(message.contains("unavailable: there is no IPv6 here"), "{}", came.out);
+    assert!(message.contains("sysctl -w net.ipv6.conf.lo.disable_ipv6=0"), "{}", came.out);
     let run = knee.last_run();
     assert_eq!(run.cells.len(), 4);
     assert!(run.cells.iter().all(|cell| cell.key.subject == "ipv4"));
@@ -95,15 +95,15 @@ fn a_limit_on_addresses_keeps_what_was_mapped() {
     assert_eq!(came.code, Some(0), "{came:?}");
     let short = knee.last_run().cells[0].short.clone().expect("fewer than were asked for");
     // Where the limit on maps is lower, that one is met.
-    let said =
+    let message =
         ["MiB of addresses", "vm.max_map_count"].iter().any(|w| short.reason.cause().contains(w));
-    assert!(short.reached > 100 && said, "{short:?}");
+    assert!(short.reached > 100 && message, "{short:?}");
 }
 
 /// A file system in memory for temporary files, of its own mount namespace; none where that is not
 /// allowed.
 fn on_a_small_disk(knee: &Knee, options: &str, words: &str) -> Option<Came> {
-    let disk = knee.folder.path().join("disk");
+    let disk = knee.directory.path().join("disk");
     std::fs::create_dir_all(&disk).unwrap();
     let mount = format!("mount -t tmpfs -o {options} none {}", disk.display());
     let may = Command::new("unshare").args(["--mount", "sh", "-c", &mount]).output();
@@ -120,7 +120,7 @@ fn on_a_small_disk(knee: &Knee, options: &str, words: &str) -> Option<Came> {
 }
 
 #[test]
-fn a_disk_without_room_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it() {
+fn a_disk_too_small_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it() {
     let knee = Knee::new();
     // 20 of the 200 MB.
     let words = "run mmap touch --subjects file --points 25k --rounds 1";
@@ -138,7 +138,7 @@ fn a_disk_without_room_for_the_file_keeps_what_fitted_and_nothing_is_left_on_it(
 }
 
 #[test]
-fn a_disk_without_room_for_the_files_keeps_what_fitted_and_nothing_is_left_on_it() {
+fn a_disk_too_small_for_the_files_keeps_what_fitted_and_nothing_is_left_on_it() {
     let knee = Knee::new();
     let words = "run open manyfiles --subjects flat,map --points 1k --rounds 1";
     let Some(came) = on_a_small_disk(&knee, "size=20m,nr_inodes=300", words) else { return };
@@ -152,7 +152,7 @@ fn a_disk_without_room_for_the_files_keeps_what_fitted_and_nothing_is_left_on_it
 }
 
 #[test]
-fn a_disk_without_any_room_fails_the_cell_with_its_reason() {
+fn a_full_disk_fails_the_cell_with_its_reason() {
     let knee = Knee::new();
     let words = "run manyfiles socket --points 20 --rounds 1";
     let Some(came) = on_a_small_disk(&knee, "size=20m,nr_inodes=1", words) else { return };

@@ -24,14 +24,14 @@ fn stuck(subject: &str) -> (String, String, String) {
 
 #[test]
 fn one_that_spins_is_named_by_its_function() {
-    let (reason, detail, said) = stuck("spins");
+    let (reason, detail, output) = stuck("spins");
     if detail.contains("could not be sampled") {
         eprintln!("SKIPPED: perf events are refused here: {detail}");
         return;
     }
     assert!(reason.starts_with("did not finish within 1 s: "), "{reason}");
     assert!(reason.contains(" samples in workloads::controls::fault::spin"), "{reason}");
-    assert!(said.contains(&reason), "said at once: {said}");
+    assert!(output.contains(&reason), "reported at once: {output}");
     assert!(detail.contains("\nknee worker, "), "{detail}");
     assert!(detail.contains(" in workloads::controls::fault::spin"), "{detail}");
 }

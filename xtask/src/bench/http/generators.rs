@@ -3,7 +3,7 @@
 use super::super::RUN_MAX;
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
-use super::{Arena, Contest, GENERATOR_CPU, SERVER_CPU};
+use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -33,15 +33,15 @@ struct Game {
     their_count: fn(&str) -> Option<u64>,
 }
 
-/// Closed loop beside wrk, open loop beside httperf.
-pub fn contests(arena: &Arena, tally: &mut Tally) -> Result<Vec<Contest>> {
-    let folder = arena.scratch.path().join("site");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join(FILE), vec![b'k'; BYTES])?;
-    let mut contests = Vec::new();
+/// Closed loop against wrk, open loop against httperf.
+pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
+    let directory = arena.scratch.path().join("site");
+    fs::create_dir_all(&directory)?;
+    fs::write(directory.join(FILE), vec![b'k'; BYTES])?;
+    let mut comparisons = Vec::new();
     for game in [closed(arena.options.time_ms), open(arena.options.time_ms)] {
         let Game { ours, rival, setting, .. } = &game;
-        let step = format!("bench http: {ours} beside {rival}, {setting}");
+        let step = format!("bench http: {ours} and {rival}, {setting}");
         let missing = ["nginx", *rival].into_iter().find(|name| setup::program(name).is_none());
         if let Some(missing) = missing {
             tally.skip(&step, &format!("{missing} is not here: `cargo xtask setup` installs it"));
@@ -50,10 +50,10 @@ pub fn contests(arena: &Arena, tally: &mut Tally) -> Result<Vec<Contest>> {
         let pairs = pairs(arena, &game)?;
         let row =
             Row { mechanism: (*ours).to_owned(), setting: vec![], limit: Limit::Least(1.0), pairs };
-        println!("{ours} beside {rival}, {setting}: {}", row.in_words());
-        contests.push(Contest { rival, setting: setting.clone(), row, held: true });
+        println!("{ours} and {rival}, {setting}: {}", row.in_words());
+        comparisons.push(Comparison { rival, setting: setting.clone(), row, is_bounded: true });
     }
-    Ok(contests)
+    Ok(comparisons)
 }
 
 fn closed(time_ms: u64) -> Game {
@@ -99,11 +99,11 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     let mut pairs = Vec::new();
     let theirs = || {
         let program = setup::program(game.rival).context("it was here a moment ago")?;
-        one(arena, &program, &game.their_words, game.their_count)
+        measure(arena, &program, &game.their_words, game.their_count)
     };
     let ours = || {
         let knee = arena.knee.to_str().context("a target folder whose name is no text")?;
-        one(arena, knee, &game.our_words, our_count)
+        measure(arena, knee, &game.our_words, our_count)
     };
     for pair in 0..arena.options.pairs {
         pairs.push(if pair % 2 == 0 {
@@ -118,7 +118,7 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
 }
 
 /// One run: an nginx of its own, and the generator against it.
-fn one(
+fn measure(
     arena: &Arena,
     program: &str,
     words: &[String],
@@ -133,35 +133,35 @@ fn one(
         bail!("{} failed ({}): {}", shell::display(&command), done.status, done.stderr.trim());
     }
     let came: Value = serde_json::from_str(&done.stdout).context("the example `against`")?;
-    let said = came["output"].as_str().unwrap_or_default();
-    let replies = count(said)
-        .with_context(|| format!("{program} told of no replies, or of errors: {said}"))?;
-    let cpu_ns = came["cpu_ns"].as_f64().context("against told no CPU time")?;
+    let output = came["output"].as_str().unwrap_or_default();
+    let replies = count(output)
+        .with_context(|| format!("{program} reported no replies, or errors: {output}"))?;
+    let cpu_ns = came["cpu_ns"].as_f64().context("against reported no CPU time")?;
     let rate = replies as f64 / cpu_ns * 1e9;
     Ok(Figures { median: rate, fastest: rate, overhead_ns: None })
 }
 
 /// Whole replies of `knee load --json`; none where there were errors.
-fn our_count(said: &str) -> Option<u64> {
-    let said: Value = serde_json::from_str(said).ok()?;
-    let errors = said["errors"].as_object()?;
+fn our_count(output: &str) -> Option<u64> {
+    let output: Value = serde_json::from_str(output).ok()?;
+    let errors = output["errors"].as_object()?;
     let clean = errors.values().all(|count| count.as_u64() == Some(0));
-    said["replies"].as_u64().filter(|_| clean)
+    output["replies"].as_u64().filter(|_| clean)
 }
 
 /// `12345 requests in 1.00s, 4.56MB read`; none where there were errors.
-fn wrk_count(said: &str) -> Option<u64> {
-    if said.contains("Socket errors") || said.contains("Non-2xx") {
+fn wrk_count(output: &str) -> Option<u64> {
+    if output.contains("Socket errors") || output.contains("Non-2xx") {
         return None;
     }
-    let line = said.lines().find(|line| line.contains(" requests in "))?;
+    let line = output.lines().find(|line| line.contains(" requests in "))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
 /// `Total: connections 10 requests 50 replies 50 test-duration 1.0 s`; none where there were errors.
-fn httperf_count(said: &str) -> Option<u64> {
-    let clean = said.lines().any(|line| line.starts_with("Errors: total 0 "));
-    let total = said.lines().find(|line| line.starts_with("Total: ")).filter(|_| clean)?;
+fn httperf_count(output: &str) -> Option<u64> {
+    let clean = output.lines().any(|line| line.starts_with("Errors: total 0 "));
+    let total = output.lines().find(|line| line.starts_with("Total: ")).filter(|_| clean)?;
     total.split_whitespace().skip_while(|word| *word != "replies").nth(1)?.parse().ok()
 }
 

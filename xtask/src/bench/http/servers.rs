@@ -3,7 +3,7 @@
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
-use super::{Arena, Contest};
+use super::{Arena, Comparison};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Ours, and the others with what is demanded of ours beside each.
+/// Ours, and each rival with the ratio that ours has to reach.
 const OURS: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"];
 const RIVALS: [(&str, f64); 2] = [("nginx", 2.0), ("lighttpd", 1.1)];
 
@@ -19,42 +19,42 @@ const RIVALS: [(&str, f64); 2] = [("nginx", 2.0), ("lighttpd", 1.1)];
 const MANY_DESCRIPTORS: &str =
     "ulimit -n 65536 2>/dev/null || ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"";
 
-/// What is asked for, beside how many dead connections.
+/// What is asked for, with how many dead connections.
 struct Setting {
     bytes: u64,
     dead: u64,
     words: String,
     /// The limits speak of small replies. A large one is the kernel's copying, which all pay alike.
-    held: bool,
+    is_bounded: bool,
 }
 
 /// Rates of each server, a figure a run; or why there are none.
 type Rates = BTreeMap<&'static str, Result<Vec<Figures>, String>>;
 
-/// Every one of ours beside every other, in every setting.
-pub fn contests(arena: &Arena, tally: &mut Tally) -> Result<Vec<Contest>> {
-    let mut contests = Vec::new();
+/// Each of ours with each rival, in every setting.
+pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
+    let mut comparisons = Vec::new();
     for setting in settings(&arena.options.dead) {
         let rates = rates(arena, &setting)?;
-        for (rival, least) in RIVALS {
+        for (rival, min) in RIVALS {
             for ours in OURS {
                 match pairs(&rates, rival, ours) {
                     Ok(pairs) => {
-                        let limit = Limit::Least(least);
+                        let limit = Limit::Least(min);
                         let row = Row { mechanism: ours.to_owned(), setting: vec![], limit, pairs };
-                        let (words, held) = (setting.words.clone(), setting.held);
-                        println!("{ours} beside {rival}, {words}: {}", row.in_words());
-                        contests.push(Contest { rival, setting: words, row, held });
+                        let (words, is_bounded) = (setting.words.clone(), setting.is_bounded);
+                        println!("{ours} and {rival}, {words}: {}", row.in_words());
+                        comparisons.push(Comparison { rival, setting: words, row, is_bounded });
                     }
                     Err(why) => {
-                        let step = format!("bench http: {ours} beside {rival}, {}", setting.words);
+                        let step = format!("bench http: {ours} and {rival}, {}", setting.words);
                         tally.skip(&step, &why);
                     }
                 }
             }
         }
     }
-    Ok(contests)
+    Ok(comparisons)
 }
 
 fn settings(dead: &[u64]) -> Vec<Setting> {
@@ -62,9 +62,10 @@ fn settings(dead: &[u64]) -> Vec<Setting> {
         bytes: 128,
         dead,
         words: format!("128 bytes, {dead} dead"),
-        held: true,
+        is_bounded: true,
     });
-    let large = Setting { bytes: 1_000_000, dead: 0, words: "1 MB, 0 dead".into(), held: false };
+    let large =
+        Setting { bytes: 1_000_000, dead: 0, words: "1 MB, 0 dead".into(), is_bounded: false };
     small.chain([large]).collect()
 }
 
@@ -77,7 +78,7 @@ fn rates(arena: &Arena, setting: &Setting) -> Result<Rates> {
         for &name in &names {
             let so_far = rates.entry(name).or_insert_with(|| Ok(Vec::new()));
             let Ok(list) = so_far else { continue };
-            match one(arena, setting, name)? {
+            match measure(arena, setting, name)? {
                 Ok(figures) => list.push(figures),
                 Err(why) => *so_far = Err(format!("{name}: {why}")),
             }
@@ -88,7 +89,7 @@ fn rates(arena: &Arena, setting: &Setting) -> Result<Rates> {
 }
 
 /// One run of one server. The inner error says why there is no figure.
-fn one(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figures, String>> {
+fn measure(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figures, String>> {
     let mut command = Command::new("sh");
     command.args(["-c", MANY_DESCRIPTORS, "sh"]).arg(&arena.knee).args([
         "run",
@@ -114,18 +115,18 @@ fn one(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figures, S
     let rates: Option<Vec<f64>> = samples_of(&run, name, "cpu")
         .map(|samples_ns| samples_ns.into_iter().map(|cpu_ns| 1e9 / cpu_ns).collect());
     Ok(rates
-        .and_then(|rates| Figures::of(rates, Limit::Least(1.0)))
+        .and_then(|rates| Figures::new(rates, Limit::Least(1.0)))
         .ok_or_else(|| format!("knee measured no cpu: {}", failure_text(&run))))
 }
 
 /// The runs of two, side by side.
 fn pairs(rates: &Rates, rival: &str, ours: &str) -> Result<Vec<(Figures, Figures)>, String> {
-    let of = |name: &str| match rates.get(name) {
+    let figures_of = |name: &str| match rates.get(name) {
         Some(Ok(list)) => Ok(list.clone()),
         Some(Err(why)) => Err(why.clone()),
         None => Err(format!("{name} was not measured")),
     };
-    Ok(of(rival)?.into_iter().zip(of(ours)?).collect())
+    Ok(figures_of(rival)?.into_iter().zip(figures_of(ours)?).collect())
 }
 
 #[cfg(test)]
@@ -135,19 +136,21 @@ mod tests {
     #[test]
     fn small_replies_are_held_and_large_ones_shown() {
         let settings = settings(&[0, 10_000]);
-        let said: Vec<(&str, bool)> =
-            settings.iter().map(|setting| (setting.words.as_str(), setting.held)).collect();
+        let output: Vec<(&str, bool)> =
+            settings.iter().map(|setting| (setting.words.as_str(), setting.is_bounded)).collect();
         let wanted =
             [("128 bytes, 0 dead", true), ("128 bytes, 10000 dead", true), ("1 MB, 0 dead", false)];
-        assert_eq!(said, wanted);
+        assert_eq!(output, wanted);
     }
 
     #[test]
     fn a_server_that_is_not_here_has_no_pairs_and_says_why() {
-        let one = Figures::of(vec![1.0], Limit::Least(1.0)).unwrap();
-        let rates: Rates =
-            [("nginx", Err("nginx: not installed".to_owned())), ("epoll-edge", Ok(vec![one; 3]))]
-                .into();
+        let measure = Figures::new(vec![1.0], Limit::Least(1.0)).unwrap();
+        let rates: Rates = [
+            ("nginx", Err("nginx: not installed".to_owned())),
+            ("epoll-edge", Ok(vec![measure; 3])),
+        ]
+        .into();
         assert_eq!(pairs(&rates, "nginx", "epoll-edge").unwrap_err(), "nginx: not installed");
         assert_eq!(pairs(&rates, "epoll-edge", "epoll-edge").unwrap().len(), 3);
     }

@@ -39,12 +39,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts `program` with its profile in `folder` and attaches to a tab of its own.
-    pub fn start(program: &str, folder: &Path) -> Result<Self> {
+    /// Starts `program` with its profile in `directory` and attaches to a tab of its own.
+    pub fn start(program: &str, directory: &Path) -> Result<Self> {
         let mut child = Command::new("sh")
             .args(["-c", ON_THREE_AND_FOUR, program])
             .args(FLAGS)
-            .arg(format!("--user-data-dir={}", folder.display()))
+            .arg(format!("--user-data-dir={}", directory.display()))
             .arg("about:blank")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -550,8 +550,24 @@ pub enum RateTrend {
     Falls,
     /// It falls to less than half.
     Collapses,
-    /// The evidence is too thin to say.
+    /// It holds, or falls but not to half: its interval excludes a rise and a collapse.
+    HoldsOrFalls,
+    /// It holds or rises: its interval excludes a fall.
+    HoldsOrRises,
+    /// Its interval excludes a fall to half, and no more.
+    DoesNotCollapse,
+    /// The evidence contradicts itself or is too thin.
     Undecided,
+}
+
+impl RateTrend {
+    /// Whether it is a single trend.
+    pub const fn is_decided(self) -> bool {
+        !matches!(
+            self,
+            Self::HoldsOrFalls | Self::HoldsOrRises | Self::DoesNotCollapse | Self::Undecided
+        )
+    }
 }
 
 /// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).

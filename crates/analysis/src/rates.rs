@@ -73,14 +73,14 @@ fn scatter(round: &[f64]) -> Option<f64> {
 /// As [`rate`]; but where that is undecided since its interval is too wide, `best` ([`best_tenth`] of the
 /// same points) may show that it holds.
 pub fn rate_by(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
-    Some(by_best(rate(figures)?, best))
+    Some(by_interval(by_best(rate(figures)?, best)))
 }
 
 /// The same of figures whose first one is that at one of the part for each of the whole: see the head of
 /// this module. Where the rate has halved by the very next point, the place is somewhere between the two:
 /// nothing is known of the way from sharing nothing to sharing.
 pub fn rate_past(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
-    let mut rate = by_best(course_of(figures, Some(figures.first()?.point))?, best);
+    let mut rate = by_interval(by_best(trend_beyond(figures, Some(figures.first()?.point))?, best));
     if let Some(halved) = &mut rate.halved
         && halved.after == rate.from
         && halved.at.high <= halved.before as f64
@@ -111,6 +111,26 @@ fn by_best(rate: Rate, best: &[Option<Best>]) -> Rate {
     Rate { trend: RateTrend::Holds, reason: Some(reason), ..rate }
 }
 
+/// `rate`, or where its interval is too wide to say whether it holds, what the interval excludes.
+fn by_interval(rate: Rate) -> Rate {
+    let Estimate { low, high, .. } = rate.factor;
+    let open =
+        rate.trend == RateTrend::Undecided && rate.reason == Some(TrendReason::IntervalTooWide);
+    if !open || low >= high {
+        return rate;
+    }
+    let trend = if low >= HOLDS_MIN {
+        RateTrend::HoldsOrRises
+    } else if low <= COLLAPSE_MAX {
+        RateTrend::Undecided
+    } else if high <= 1.0 / HOLDS_MIN {
+        RateTrend::HoldsOrFalls
+    } else {
+        RateTrend::DoesNotCollapse
+    };
+    Rate { trend, ..rate }
+}
+
 /// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
 /// less than one for each of the whole: then somebody else has taken the CPUs, and its way is told from there.
 pub(crate) fn is_crushed(figures: &[Figure<'_>]) -> bool {
@@ -120,11 +140,11 @@ pub(crate) fn is_crushed(figures: &[Figure<'_>]) -> bool {
 
 /// How the rate with these figures, in ascending order of their points, goes; `None` with fewer than two.
 pub fn rate(figures: &[Figure<'_>]) -> Option<Rate> {
-    course_of(figures, None)
+    trend_beyond(figures, None)
 }
 
 /// The same, where points beyond `split` may scatter otherwise than those up to it.
-fn course_of(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
+fn trend_beyond(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
     let (first, last) = (figures.first()?, figures.last()?);
     if figures.len() < 2 {
         return None;

@@ -80,6 +80,9 @@ struct Tally {
     falls: u64,
     collapses: u64,
     undecided: u64,
+    /// Several trends with the true one, and without it.
+    among: u64,
+    excluded: u64,
     /// Places of halving that were named, and those whose interval holds the true one.
     named: u64,
     covered: u64,
@@ -105,6 +108,8 @@ fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Ta
             RateTrend::Falls => &mut tally.falls,
             RateTrend::Collapses => &mut tally.collapses,
             RateTrend::Undecided => &mut tally.undecided,
+            several if is_left(several, true_factor) => &mut tally.among,
+            _ => &mut tally.excluded,
         } += 1;
         tally.factors += u64::from(holds(found.factor, true_factor));
         if let (Some(Halved { at, vague, .. }), Some(half)) = (found.halved, half) {
@@ -118,7 +123,17 @@ fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Ta
         "{name}, {design:?}: {tally:?}, intervals ×{:.2} wide",
         (tally.width / tally.named.max(1) as f64).exp()
     );
+    assert!(tally.excluded <= REPETITIONS - NEARLY_ALL, "{name}: {tally:?}");
     tally
+}
+
+/// Whether a change by `factor` is one of several trends.
+fn is_left(several: RateTrend, factor: f64) -> bool {
+    match several {
+        RateTrend::HoldsOrFalls => factor > 0.5 && factor < 1.0 / 0.9,
+        RateTrend::HoldsOrRises => factor > 0.9,
+        _ => factor > 0.5,
+    }
 }
 
 fn holds(estimate: Estimate, truth: f64) -> bool {

@@ -56,8 +56,11 @@ impl From<Class> for Tone {
 impl From<RateTrend> for Tone {
     fn from(trend: RateTrend) -> Self {
         match trend {
-            RateTrend::Holds | RateTrend::Rises => Self::Low,
-            RateTrend::Peaks | RateTrend::Falls => Self::Middle,
+            RateTrend::Holds | RateTrend::Rises | RateTrend::HoldsOrRises => Self::Low,
+            RateTrend::Peaks
+            | RateTrend::Falls
+            | RateTrend::HoldsOrFalls
+            | RateTrend::DoesNotCollapse => Self::Middle,
             RateTrend::Collapses => Self::High,
             RateTrend::Undecided => Self::Open,
         }
@@ -75,6 +78,10 @@ impl From<&Rate> for Verdict {
         let by = match (rate.trend, &rate.peak) {
             (RateTrend::Holds, _) => format!("×{}", ratio(rate.factor.value)),
             (RateTrend::Falls | RateTrend::Collapses, _) => divided(rate.factor.value),
+            (RateTrend::HoldsOrFalls | RateTrend::DoesNotCollapse, _) => {
+                format!("≤ {}", divided(rate.factor.low))
+            }
+            (RateTrend::HoldsOrRises, _) => format!("≤ {}", factor(rate.factor.high)),
             (RateTrend::Peaks, Some(peak)) => format!("at {}", count(peak.at)),
             _ => factor(rate.factor.value),
         };

@@ -39,7 +39,7 @@ fn classes_left((growth, row): (&Growth, &Row)) -> Vec<Class> {
 /// Another trend, where both runs are decided.
 pub(super) fn trend(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.rate.as_ref()?, new.rate.as_ref()?);
-    let undecided = [before, after].iter().any(|rate| rate.trend == RateTrend::Undecided);
+    let undecided = [before, after].iter().any(|rate| !rate.trend.is_decided());
     if undecided || before.trend == after.trend || before.to != after.to {
         return None;
     }
@@ -48,7 +48,7 @@ pub(super) fn trend(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> 
         RateTrend::Holds => 3,
         RateTrend::Peaks => 2,
         RateTrend::Falls => 1,
-        RateTrend::Collapses | RateTrend::Undecided => 0,
+        _ => 0,
     };
     let better = order(after.trend) > order(before.trend);
     let direction = if better { Direction::Better } else { Direction::Worse };

@@ -29,6 +29,9 @@ pub fn trend(trend: RateTrend) -> &'static str {
         RateTrend::Peaks => "peaks",
         RateTrend::Falls => "falls",
         RateTrend::Collapses => "collapses",
+        RateTrend::HoldsOrFalls => "holds or falls",
+        RateTrend::HoldsOrRises => "holds or rises",
+        RateTrend::DoesNotCollapse => "does not collapse",
         RateTrend::Undecided => "undecided",
     }
 }

@@ -114,6 +114,16 @@ pub enum TrendReason {
     },
 }
 
+impl TrendReason {
+    /// What to measure for a decision; `None` where it is decided, or no run decides it.
+    pub const fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::IntervalTooWide | Self::FallsAndRises { .. } => Some(Remedy::MoreRounds),
+            _ => None,
+        }
+    }
+}
+
 /// Why the Universal Scalability Law does not apply.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]

@@ -10,7 +10,7 @@ use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
 use analysis::rates::thresholds::COLLAPSE_MAX;
-use analysis::{Estimate, Halved, Peak, Rate, RateTrend, Shares};
+use analysis::{Estimate, Halved, Peak, Rate, RateTrend, Shares, TrendReason};
 
 pub use analysis::Rate as Trend;
 
@@ -66,15 +66,16 @@ impl<'a> Wording<'a> {
         let (past, range) = (self.past(), self.range());
         let ci = interval(rate.factor, significant);
         match rate.trend {
-            RateTrend::Holds => format!(
-                "{trend}{past}: {} at {}, ×{} of those at {}{}.{}",
-                self.names.level(rate.level),
-                self.point(rate.to),
-                ratio(rate.factor.value),
-                self.figure(rate.from),
-                interval(rate.factor, ratio),
-                self.doubt()
+            RateTrend::Holds => format!("{trend}{past}: {}.{}", self.levels(), self.doubt()),
+            RateTrend::HoldsOrFalls => format!(
+                "{trend} by at most {}{past}: {}.",
+                factor(1.0 / rate.factor.low),
+                self.levels()
             ),
+            RateTrend::HoldsOrRises => {
+                format!("{trend} by at most {}{past}: {}.", factor(rate.factor.high), self.levels())
+            }
+            RateTrend::DoesNotCollapse => format!("{trend}{past}: {}.", self.levels()),
             RateTrend::Rises => {
                 format!("{trend}{past}: {counted} rise {} {range}{ci}.", factor(rate.factor.value))
             }
@@ -94,6 +95,19 @@ impl<'a> Wording<'a> {
         self.past_one
             .map(|_| format!(" past {}", self.names.point(self.rate.from)))
             .unwrap_or_default()
+    }
+
+    /// `98.1 k replies/s at 15,000 dead connections, ×0.92 of those at 0 (95 % 0.77 to 1.03)`.
+    fn levels(&self) -> String {
+        let rate = self.rate;
+        format!(
+            "{} at {}, ×{} of those at {}{}",
+            self.names.level(rate.level),
+            self.point(rate.to),
+            ratio(rate.factor.value),
+            self.figure(rate.from),
+            interval(rate.factor, ratio)
+        )
     }
 
     /// `from 0 to 15,000 dead connections`, or `to 16 per CPU`.
@@ -158,14 +172,9 @@ impl<'a> Wording<'a> {
         }
         let change =
             format!("{counted} {} {range}{}", factor(value), interval(rate.factor, significant));
-        // What matters most is known nevertheless.
-        if low > COLLAPSE_MAX && low < high {
-            let past = self.past();
-            return format!(
-                "does not collapse{past}: {change}. It is undecided beyond that: {because}."
-            );
-        }
-        format!("is undecided: {change}, because {because}.")
+        let remedy = rate.reason.as_ref().and_then(TrendReason::remedy);
+        let remedy = remedy.map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
+        format!("is undecided: {change}, because {because}.{}", remedy.unwrap_or_default())
     }
 
     /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % 1.48 to 1.60), then they fall ×1.21

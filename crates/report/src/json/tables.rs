@@ -2,6 +2,7 @@
 
 use analysis::{
     ComparisonOutcome, Growth, GrowthReason, Modes, Rate, Row, Scaling, SubjectComparison, Table,
+    TrendReason,
 };
 use findings::{Data, reasons};
 use serde_json::{Value, json};
@@ -62,6 +63,7 @@ fn explain_modes(value: &mut Value, modes: &Modes) {
 
 fn explain_rate(value: &mut Value, rate: &Rate) {
     value["because"] = because(rate.reason.as_ref().map(reasons::trend));
+    value["remedy"] = json!(rate.reason.as_ref().and_then(TrendReason::remedy));
 }
 
 fn explain_scaling(value: &mut Value, scaling: &Scaling) {

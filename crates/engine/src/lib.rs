@@ -39,6 +39,6 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning};
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, Says, Subject,
+    About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, SampleKind, Subject,
     Usual, Workload, info,
 };

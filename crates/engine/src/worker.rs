@@ -7,7 +7,7 @@ pub(crate) mod starter;
 pub(crate) mod supervise;
 
 use crate::process::die_with_parent;
-use crate::{About, Cell, Failure, Probe, Says, Workload};
+use crate::{About, Cell, Failure, Probe, SampleKind, Workload};
 use frame::{Order, Reply};
 use record::{FailureReason, Short};
 use std::io::{self, Read, Write};
@@ -76,7 +76,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
 fn make_rates(about: &About, metrics: &mut [record::Metric]) {
     for metric in metrics {
         let declared = about.metrics.iter().find(|declared| declared.name == metric.name);
-        if declared.is_some_and(|declared| matches!(declared.says, Says::Rate(_))) {
+        if declared.is_some_and(|declared| matches!(declared.samples, SampleKind::Rate(_))) {
             metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
         }
     }

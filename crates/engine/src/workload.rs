@@ -8,7 +8,7 @@ mod original;
 pub(crate) mod parameter;
 mod subject;
 
-pub use about::{About, Kind, MetricAbout, RatioAbout, Says, Usual};
+pub use about::{About, Kind, MetricAbout, RatioAbout, SampleKind, Usual};
 pub use cell::Cell;
 pub use failure::Failure;
 pub use info::info;

@@ -21,7 +21,7 @@ use crate::response::body::Body;
 use crate::response::status::Status;
 use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
 use crate::site::cache::Cache;
-use crate::site::content::{Facts, Kept, Now, SMALL_BYTES, seconds};
+use crate::site::content::{CachedFile, Facts, Now, SMALL_BYTES, seconds};
 use crate::site::root::{Lookup, Root, Stamp};
 
 /// How long a file is taken to be what it was at the last look.
@@ -42,7 +42,7 @@ pub(crate) struct Summary {
 #[derive(Debug)]
 pub(crate) struct Site {
     root: Root,
-    cache: Cache<Kept>,
+    cache: Cache<CachedFile>,
     heads: Heads,
     now: Now,
     last_reply: Summary,
@@ -206,7 +206,7 @@ impl Site {
             end_of_whole(&facts, &mut head);
             let bytes = head.len() + stamp.bytes as usize;
             if self.cache.takes(path, bytes)
-                && let Some(kept) = Kept::read(&file, stamp, facts.clone(), head, now)
+                && let Some(kept) = CachedFile::read(&file, stamp, facts.clone(), head, now)
             {
                 self.cache.put(path, kept, bytes);
                 return Look::Kept;

@@ -20,8 +20,8 @@ fn main() -> ExitCode {
             print(&seen);
             ExitCode::SUCCESS
         }
-        Err(trouble) => {
-            eprintln!("observe: {trouble}");
+        Err(error) => {
+            eprintln!("observe: {error}");
             ExitCode::FAILURE
         }
     }

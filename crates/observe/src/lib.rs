@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod error;
 mod estimate;
 mod format;
 mod process;
@@ -43,15 +44,14 @@ mod sizes;
 mod tally;
 mod tap;
 mod tracefs;
-mod trouble;
 mod watch;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use calls::Call;
+pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
-pub use trouble::{Child, NoWaits, Trouble};
 
 /// So many threads of a process are watched.
 pub const THREADS_MAX: usize = 512;
@@ -226,8 +226,8 @@ impl Waiter {
 /// Watching takes three descriptors a thread: where it has many, raise the limit before.
 ///
 /// # Errors
-/// What is in the way, in one line that says how to fix it: see [`Trouble`].
-pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Observation, Trouble> {
+/// What is in the way, in one line that says how to fix it: see [`Error`].
+pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Observation, Error> {
     let process = process::Process::find(pid)?;
     let points = tracefs::Tracepoints::find()?;
     let mut watch = watch::Watch::new(&process, points, time, stop);
@@ -236,11 +236,11 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     let uring = process.has_uring();
     if watch.tally.is_empty() {
         if remarks.iter().any(|remark| matches!(remark, Remark::Ended { .. })) {
-            return Err(Trouble::Ended { pid });
+            return Err(Error::Ended { pid });
         }
         let (name, looked) = (process.name.clone(), Duration::from_nanos(watch.looked_ns));
         let children = process.children();
-        return Err(Trouble::NoWaits(Box::new(NoWaits { pid, name, looked, uring, children })));
+        return Err(Error::NoWaits(Box::new(NoWaits { pid, name, looked, uring, children })));
     }
     if uring {
         remarks.push(Remark::Uring);

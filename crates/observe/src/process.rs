@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open, test_kill_process};
 
 use crate::calls::{Call, Entered};
-use crate::trouble::{Child, Trouble};
+use crate::error::{Child, Error};
 
 /// `PF_KTHREAD`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -31,10 +31,10 @@ pub struct Process {
 
 impl Process {
     /// The process of this number, if it can be watched, and by us.
-    pub fn find(pid: u32) -> Result<Self, Trouble> {
-        let not = |why: String| Err(Trouble::NotWatchable { pid, why });
+    pub fn find(pid: u32) -> Result<Self, Error> {
+        let not = |why: String| Err(Error::NotWatchable { pid, why });
         let number = match i32::try_from(pid).ok().map(Pid::from_raw) {
-            None => return Err(Trouble::Missing { pid }),
+            None => return Err(Error::Missing { pid }),
             Some(None) => return not("no process has that number".into()),
             Some(Some(number)) => number,
         };
@@ -45,7 +45,7 @@ impl Process {
             // A name may be of any bytes, or cut within a character.
             Ok(status) => String::from_utf8_lossy(&status).into_owned(),
             Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
-            Err(_) => return Err(Trouble::Missing { pid }),
+            Err(_) => return Err(Error::Missing { pid }),
         };
         let field_text = |key| field(&status, key).unwrap_or_default();
         let name = tame(field_text("Name:"));
@@ -74,9 +74,9 @@ impl Process {
         }
         let handle = match pidfd_open(number, PidfdFlags::empty()) {
             Ok(handle) => handle,
-            Err(Errno::SRCH) => return Err(Trouble::Ended { pid }),
+            Err(Errno::SRCH) => return Err(Error::Ended { pid }),
             Err(error) => {
-                return Err(Trouble::io(format!("can't hold on to process {pid}"), error));
+                return Err(Error::io(format!("can't hold on to process {pid}"), error));
             }
         };
         Ok(Process { pid, name, handle })
@@ -220,15 +220,15 @@ fn is_32_bit(pid: u32) -> bool {
     file.and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF\x01"
 }
 
-fn hidden(pid: u32) -> Trouble {
-    Trouble::NotPermitted {
+fn hidden(pid: u32) -> Error {
+    Error::NotPermitted {
         what: format!("/proc hides process {pid} from this user"),
         remedy: "run as root (sudo)".into(),
     }
 }
 
 /// Whether the kernel lets us see the process's descriptors, as it does for those of the same user.
-fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
+fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Error> {
     let directory = format!("/proc/{pid}/fdinfo");
     let seen = fs::read_dir(&directory).and_then(|entries| {
         // Listing may be permitted where reading is not. One that can be read is enough.
@@ -246,13 +246,13 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Trouble> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(not_ours(pid, name, numbers(users).first().copied().unwrap_or(0)))
         }
-        Err(_) if !Path::new(&directory).exists() => Err(Trouble::Ended { pid }),
-        Err(error) => Err(Trouble::io(format!("can't read {directory}"), error)),
+        Err(_) if !Path::new(&directory).exists() => Err(Error::Ended { pid }),
+        Err(error) => Err(Error::io(format!("can't read {directory}"), error)),
     }
 }
 
 /// For a process that may not be inspected: its owner, and how to get permission.
-fn not_ours(pid: u32, name: &str, owner: u32) -> Trouble {
+fn not_ours(pid: u32, name: &str, owner: u32) -> Error {
     let user = geteuid();
     let (what, remedy): (String, &str) = if user.is_root() {
         ("can't be looked into from here, not even by root".into(), "try outside of any container")
@@ -263,7 +263,7 @@ fn not_ours(pid: u32, name: &str, owner: u32) -> Trouble {
         let owner = user_name(&String::from_utf8_lossy(&passwd), owner);
         (format!("belongs to {owner}"), "run as root (sudo)")
     };
-    Trouble::NotPermitted { what: format!("process {pid} ({name}) {what}"), remedy: remedy.into() }
+    Error::NotPermitted { what: format!("process {pid} ({name}) {what}"), remedy: remedy.into() }
 }
 
 /// `another user (www-data)`, or with the number if the file has no name for it.

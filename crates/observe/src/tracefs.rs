@@ -13,8 +13,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
+use crate::error::Error;
 use crate::format::Field;
-use crate::trouble::Trouble;
 
 /// A tracepoint of system calls: its id, and where its raw data has the call's number and the
 /// arguments or the answer.
@@ -39,13 +39,13 @@ const LENGTH_MAX: u64 = 64 * 1024;
 
 impl Tracepoints {
     /// Finds them on this machine.
-    pub fn find() -> Result<Self, Trouble> {
+    pub fn find() -> Result<Self, Error> {
         let mounts = std::fs::read("/proc/self/mounts").unwrap_or_default();
         let mounts = String::from_utf8_lossy(&mounts);
         Self::find_in(PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)))
     }
 
-    fn find_in(paths: impl Iterator<Item = PathBuf>) -> Result<Self, Trouble> {
+    fn find_in(paths: impl Iterator<Item = PathBuf>) -> Result<Self, Error> {
         let mut denied = None;
         for path in paths {
             match directory(CWD, &path).and_then(|directory| Self::read(&directory)) {
@@ -56,13 +56,13 @@ impl Tracepoints {
                 // Nothing is mounted there, or not all of it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    return Err(Trouble::io(format!("can't read {}", path.display()), error));
+                    return Err(Error::io(format!("can't read {}", path.display()), error));
                 }
             }
         }
         match (detached(), denied) {
             (Ok(root), _) => Self::read(&root).map_err(unusable),
-            (Err(_), Some(path)) => Err(Trouble::NoTracepoints {
+            (Err(_), Some(path)) => Err(Error::NoTracepoints {
                 why: format!("only root may read the kernel's tracepoints in {}", path.display()),
                 remedy: "run as root (sudo)".into(),
             }),
@@ -118,7 +118,7 @@ fn detached() -> Result<OwnedFd, Errno> {
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
 }
 
-fn not_mounted(error: Errno) -> Trouble {
+fn not_mounted(error: Errno) -> Error {
     let (why, remedy) = match error {
         Errno::PERM | Errno::ACCESS if !rustix::process::geteuid().is_root() => (
             "the kernel's tracepoints are for root alone".to_owned(),
@@ -133,17 +133,17 @@ fn not_mounted(error: Errno) -> Trouble {
             format!("{MOUNT}, outside of any container"),
         ),
     };
-    Trouble::NoTracepoints { why, remedy }
+    Error::NoTracepoints { why, remedy }
 }
 
-fn unusable(error: io::Error) -> Trouble {
+fn unusable(error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::NotFound {
-        return Trouble::NoTracepoints {
+        return Error::NoTracepoints {
             why: "this kernel has no tracepoints for system calls".into(),
             remedy: "it takes a kernel with CONFIG_FTRACE_SYSCALLS".into(),
         };
     }
-    Trouble::io("can't read the tracepoints for system calls", error)
+    Error::io("can't read the tracepoints for system calls", error)
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, Call, Entered, Key};
+use crate::error::Error;
 use crate::process::Process;
 use crate::records::Record;
 use crate::sizes;
 use crate::tally::{Size, Tally};
 use crate::tap::{Tap, Thread, Wait};
 use crate::tracefs::Tracepoints;
-use crate::trouble::Trouble;
 use crate::{Remark, THREADS_MAX};
 
 const MS: u64 = 1_000_000;
@@ -126,7 +126,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Looks and rests by turns until the time is up.
-    pub fn run(&mut self) -> Result<(), Trouble> {
+    pub fn run(&mut self) -> Result<(), Error> {
         loop {
             let pause_ns = self.look()?;
             self.read_sizes(self.over.is_some());
@@ -165,7 +165,7 @@ impl<'a> Watch<'a> {
 
     /// One look: attaches to every thread, and counts what comes until it has cost enough. Returns
     /// for how long the process is to be left alone then.
-    fn look(&mut self) -> Result<u64, Trouble> {
+    fn look(&mut self) -> Result<u64, Error> {
         self.attach()?;
         let began_ns = now_ns();
         let mut round_ns = began_ns + FIRST_ROUND;
@@ -228,7 +228,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Attaches to every thread that is not attached to yet, as far as the limits allow.
-    fn attach(&mut self) -> Result<(), Trouble> {
+    fn attach(&mut self) -> Result<(), Error> {
         let all = self.process.threads();
         self.forget_ended(&all);
         let pages = pages_each(all.len());
@@ -460,32 +460,32 @@ fn is_limit(error: &io::Error) -> bool {
 }
 
 /// What to say when a tracepoint can't be attached.
-fn refused(error: io::Error) -> Trouble {
+fn refused(error: io::Error) -> Error {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let level = level.trim();
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     match number {
         Some(Errno::ACCESS | Errno::PERM) if level.parse().is_ok_and(|level: i32| level > 1) => {
-            Trouble::NotPermitted {
+            Error::NotPermitted {
                 what: format!(
                     "kernel.perf_event_paranoid is {level}, which keeps tracepoints from this user"
                 ),
                 remedy: "run as root (sudo), or `sudo sysctl kernel.perf_event_paranoid=1`".into(),
             }
         }
-        Some(Errno::ACCESS | Errno::PERM) => Trouble::NotPermitted {
+        Some(Errno::ACCESS | Errno::PERM) => Error::NotPermitted {
             what: format!("perf events are refused here ({error})"),
             remedy: "run as root (sudo), outside of any container, or with CAP_PERFMON".into(),
         },
-        Some(Errno::NOSYS) => Trouble::NoTracepoints {
+        Some(Errno::NOSYS) => Error::NoTracepoints {
             why: "this kernel has no perf events".into(),
             remedy: "it takes a kernel with CONFIG_PERF_EVENTS".into(),
         },
-        Some(Errno::MFILE | Errno::NFILE) => Trouble::NotPermitted {
+        Some(Errno::MFILE | Errno::NFILE) => Error::NotPermitted {
             what: "no descriptor is left to watch a thread with".into(),
             remedy: "raise the limit (`ulimit -n`)".into(),
         },
-        _ => Trouble::io("can't watch a thread", error),
+        _ => Error::io("can't watch a thread", error),
     }
 }
 

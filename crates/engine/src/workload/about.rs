@@ -143,35 +143,35 @@ pub struct MetricAbout {
     pub name: &'static str,
     /// What is inside the timed region: `write + wait + dispatch`.
     pub about: &'static str,
-    /// What its samples say.
-    pub says: Says,
+    /// What its samples count.
+    pub samples: SampleKind,
     /// What findings read in it besides its growth.
     pub role: MetricRole,
 }
 
-/// What the samples of a metric say. The probe counts nanoseconds an operation; the worker makes
-/// rates of them where that is what the field speaks of, and leaves amounts as they were given.
+/// What the samples of a metric count. The probe counts nanoseconds an operation; the worker turns them
+/// into rates where the metric is one, and leaves amounts as they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum SampleKind {
     /// Nanoseconds an operation: less is better.
     Time,
     /// Operations a second, in this unit (`tokens/s`): more is better.
     Rate(&'static str),
-    /// So much of this unit (`B`) for each of what there is, [given](Probe::given): less is better.
+    /// An amount of this unit (`B`) for each existing thing, [given](Probe::given): less is better.
     Amount(&'static str),
     /// A degree, [given](Probe::given) in this unit (`%`), which may be empty: more is better.
     Degree(&'static str),
 }
 
 impl MetricAbout {
-    /// One that says nanoseconds an operation.
+    /// A metric in nanoseconds an operation.
     pub const fn time(name: &'static str, about: &'static str) -> MetricAbout {
-        MetricAbout::new(name, about, Says::Time)
+        MetricAbout::new(name, about, SampleKind::Time)
     }
 
-    /// One of no special role.
-    pub const fn new(name: &'static str, about: &'static str, says: Says) -> MetricAbout {
-        MetricAbout { name, about, says, role: MetricRole::Plain }
+    /// A metric without a special role.
+    pub const fn new(name: &'static str, about: &'static str, samples: SampleKind) -> MetricAbout {
+        MetricAbout { name, about, samples, role: MetricRole::Plain }
     }
 
     /// The same in this role.

@@ -1,7 +1,7 @@
 //! A workload's description in the record's shape.
 
 use super::Workload;
-use super::about::{Kind, MetricAbout, Says};
+use super::about::{Kind, MetricAbout, SampleKind};
 use super::parameter::Parameter;
 use super::subject::Subject;
 use record::{MetricInfo, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
@@ -43,10 +43,10 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
 }
 
 fn metric_info(metric: &MetricAbout) -> MetricInfo {
-    let (unit, lower_is_better) = match metric.says {
-        Says::Time => ("ns", true),
-        Says::Amount(unit) => (unit, true),
-        Says::Rate(unit) | Says::Degree(unit) => (unit, false),
+    let (unit, lower_is_better) = match metric.samples {
+        SampleKind::Time => ("ns", true),
+        SampleKind::Amount(unit) => (unit, true),
+        SampleKind::Rate(unit) | SampleKind::Degree(unit) => (unit, false),
     };
     MetricInfo {
         name: metric.name.into(),

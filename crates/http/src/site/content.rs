@@ -59,7 +59,7 @@ impl Facts {
 
 /// A file that is kept whole.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedFile {
     pub facts: Facts,
     /// The end of the head of a whole reply, and then the file.
     pub tail: Vec<u8>,
@@ -71,7 +71,7 @@ pub(crate) struct Kept {
     settled: bool,
 }
 
-impl Kept {
+impl CachedFile {
     /// Takes in a file; `head` is the end of the head of a whole reply. None where it can't be had in one
     /// piece, since somebody is writing it.
     pub(crate) fn read(
@@ -80,13 +80,13 @@ impl Kept {
         facts: Facts,
         head: Vec<u8>,
         now: Now,
-    ) -> Option<Kept> {
+    ) -> Option<CachedFile> {
         let (head_bytes, mut tail) = (head.len(), head);
         append(file, stamp.bytes, &mut tail).ok()?;
         let after = Stamp::from_metadata(&file.metadata().ok()?);
         let whole = (tail.len() - head_bytes) as u64 == stamp.bytes && after == stamp;
         let settled = now.wall_ms() >= in_ms(stamp.changed).saturating_add(UNSETTLED_MS);
-        whole.then_some(Kept { facts, tail, head_bytes, looked_ms: now.ms, stamp, settled })
+        whole.then_some(CachedFile { facts, tail, head_bytes, looked_ms: now.ms, stamp, settled })
     }
 
     /// Whether it is certainly what the file holds whose stamp is given.
@@ -151,7 +151,7 @@ mod tests {
 
     fn read(file: &File, stamp: Stamp) -> Option<Vec<u8>> {
         let facts = Facts::new(b"/a", &stamp, NOW.wall);
-        let kept = Kept::read(file, stamp, facts, b"head".to_vec(), NOW)?;
+        let kept = CachedFile::read(file, stamp, facts, b"head".to_vec(), NOW)?;
         assert_eq!(kept.head_bytes, 4);
         Some(kept.tail)
     }

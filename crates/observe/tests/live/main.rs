@@ -8,21 +8,17 @@ mod server;
 mod troubles;
 mod watched;
 
-use observe::{Observation, Trouble, Waiter, observe};
+use observe::{Error, Observation, Waiter, observe};
 use std::time::Duration;
 
 /// No test waits as long: it stops when its process has done enough.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Watches a process, or says why tracepoints may not be used here.
-fn watch(
-    pid: u32,
-    time: Duration,
-    stop: &dyn Fn() -> bool,
-) -> Option<Result<Observation, Trouble>> {
+fn watch(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Option<Result<Observation, Error>> {
     match observe(pid, time, stop) {
-        Err(trouble @ (Trouble::NoTracepoints { .. } | Trouble::NotPermitted { .. })) => {
-            eprintln!("SKIPPED: {trouble}");
+        Err(error @ (Error::NoTracepoints { .. } | Error::NotPermitted { .. })) => {
+            eprintln!("SKIPPED: {error}");
             None
         }
         seen => Some(seen),

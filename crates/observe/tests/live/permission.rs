@@ -1,7 +1,7 @@
 //! Watching as somebody who is not root.
 
 use crate::server::Server;
-use observe::{Trouble, observe};
+use observe::{Error, observe};
 use std::env;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -59,9 +59,9 @@ fn another_users_process_is_named_with_its_owner() {
 #[ignore = "the child's part of another test"]
 fn without_privileges_root_is_not_watched() {
     let pid: u32 = env::var(OTHERS).unwrap().parse().unwrap();
-    let trouble = observe(pid, Duration::from_millis(10), &|| false).unwrap_err();
-    assert!(matches!(trouble, Trouble::NotPermitted { .. }), "{trouble:?}");
-    let text = trouble.to_string();
+    let error = observe(pid, Duration::from_millis(10), &|| false).unwrap_err();
+    assert!(matches!(error, Error::NotPermitted { .. }), "{error:?}");
+    let text = error.to_string();
     assert!(text.starts_with(&format!("process {pid} (")), "{text}");
     assert!(text.ends_with(") belongs to another user (root): run as root (sudo)"), "{text}");
 }
@@ -76,8 +76,8 @@ fn without_tracepoints_the_remedy_is_named() {
 fn without_privileges_a_process_of_the_same_user_is_watched() {
     let server = Server::start("idle");
     match observe(server.pid(), Duration::from_millis(100), &|| false) {
-        Err(trouble @ (Trouble::NoTracepoints { .. } | Trouble::NotPermitted { .. })) => {
-            let text = trouble.to_string();
+        Err(error @ (Error::NoTracepoints { .. } | Error::NotPermitted { .. })) => {
+            let text = error.to_string();
             assert!(text.contains("run as root") && !text.contains('\n'), "{text}");
         }
         // Where everybody may read the tracepoints, they may watch what is their own.

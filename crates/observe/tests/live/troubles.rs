@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::watch;
-use observe::{NoWaits, Trouble, observe};
+use observe::{Error, NoWaits, observe};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -85,7 +85,7 @@ fn a_process_that_ends_before_it_has_waited() {
 fn no_waits(mode: &str) -> Option<NoWaits> {
     let server = Server::start(mode);
     match watch(server.pid(), SHORT, &|| false)? {
-        Err(Trouble::NoWaits(none)) => Some(*none),
+        Err(Error::NoWaits(none)) => Some(*none),
         outcome => panic!("{outcome:?}"),
     }
 }

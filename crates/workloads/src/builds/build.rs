@@ -20,7 +20,7 @@ use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
-    Probe, Says, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
+    Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -123,16 +123,16 @@ static ABOUT: About = About {
         MetricAbout::time("elapsed", "build"),
         MetricAbout::time("user", "build, on its CPUs in user mode"),
         MetricAbout::time("system", "build, on its CPUs in the kernel"),
-        MetricAbout::new("percent cpu", "CPU time over elapsed time", Says::Degree("%")),
+        MetricAbout::new("percent cpu", "CPU time over elapsed time", SampleKind::Degree("%")),
         MetricAbout::new(
             "context switches",
             "times that the kernel took a CPU away (involuntary)",
-            Says::Amount("switches"),
+            SampleKind::Amount("switches"),
         ),
         MetricAbout::new(
             "sleeps",
             "times that a process waited (voluntary)",
-            Says::Amount("sleeps"),
+            SampleKind::Amount("sleeps"),
         ),
     ],
     ..About::PLAIN

@@ -30,7 +30,7 @@ use crate::shared::cpus;
 use crew::Crew;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Parameter,
-    Probe, RatioAbout, Says, SkipCause, Subject, Sweep, Usual, Values, Workload,
+    Probe, RatioAbout, SampleKind, SkipCause, Subject, Sweep, Usual, Values, Workload,
 };
 use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
@@ -126,22 +126,26 @@ static ABOUT: About = About {
     compared_pairs: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
     usual: Usual { rounds: 9, rounds_quick: 9, ..About::PLAIN.usual },
     metrics: &[
-        MetricAbout::new("acquisitions", "acquisitions", Says::Rate("acquisitions/s")),
+        MetricAbout::new("acquisitions", "acquisitions", SampleKind::Rate("acquisitions/s")),
         MetricAbout::time("cpu", "acquisition, on all CPUs").with_role(MetricRole::Cpu),
         MetricAbout::time("user", "acquisition, on all CPUs in user mode"),
         MetricAbout::time("system", "acquisition, on all CPUs in the kernel"),
         MetricAbout::new(
             "switches",
             "voluntary context switches per 1,000 acquisitions",
-            Says::Amount(""),
+            SampleKind::Amount(""),
         ),
         MetricAbout::new(
             "preemptions",
             "involuntary context switches per 1,000 acquisitions",
-            Says::Amount(""),
+            SampleKind::Amount(""),
         ),
-        MetricAbout::new("fairness", "Jain's index of the threads' acquisitions", Says::Degree(""))
-            .with_role(MetricRole::Fairness),
+        MetricAbout::new(
+            "fairness",
+            "Jain's index of the threads' acquisitions",
+            SampleKind::Degree(""),
+        )
+        .with_role(MetricRole::Fairness),
         MetricAbout::time("waiting", "wait for the lock, at the median"),
         MetricAbout::time("p99", "wait for the lock, at the 99th percentile"),
         MetricAbout::time("longest", "wait for the lock, the longest")

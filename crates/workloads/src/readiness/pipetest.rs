@@ -20,7 +20,8 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Object, Objects};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, Says, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
+    Probe, RatioAbout, SampleKind, SkipCause, Subject, Sweep, Usual, Values, Workload,
+    descriptors_max,
 };
 use game::{Game, Rules};
 use spread::Spread;
@@ -129,7 +130,7 @@ static ABOUT: About = About {
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
     usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
     metrics: &[
-        MetricAbout::new("passes", "token passes", Says::Rate("tokens/s")),
+        MetricAbout::new("passes", "token passes", SampleKind::Rate("tokens/s")),
         MetricAbout::time("user", "token pass, user CPU"),
         MetricAbout::time("system", "token pass, system CPU"),
     ],

@@ -25,7 +25,7 @@ use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CpuSplit, FILE, Scene};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Original, Parameter, Print,
-    Probe, Says, Subject, Sweep, Usual, Values, Workload,
+    Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
 use load::Target;
 use memory::Memory;
@@ -136,15 +136,19 @@ static ABOUT: About = About {
     }],
     also_growth: &["cpu"],
     metrics: &[
-        MetricAbout::new("replies", "replies", Says::Rate("replies/s")),
+        MetricAbout::new("replies", "replies", SampleKind::Rate("replies/s")),
         MetricAbout::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
         MetricAbout::time("latency", "request, at the median"),
         MetricAbout::time("p99", "request, at the 99th percentile"),
-        MetricAbout::new("memory", "memory of the server per dead connection", Says::Amount("B")),
+        MetricAbout::new(
+            "memory",
+            "memory of the server per dead connection",
+            SampleKind::Amount("B"),
+        ),
         MetricAbout::new(
             "kernel memory",
             "memory of the kernel per dead connection, both ends",
-            Says::Amount("B"),
+            SampleKind::Amount("B"),
         ),
     ],
     ..About::PLAIN

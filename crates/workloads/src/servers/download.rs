@@ -19,8 +19,8 @@ use crate::servers::served::{self, CpuSplit};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe, Says,
-    Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
+    SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
 use file::Layout;
 use slow::Slow;
@@ -86,7 +86,7 @@ static ABOUT: About = About {
     trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
     metrics: &[
-        MetricAbout::new("throughput", "MB of the download", Says::Rate("MB/s")),
+        MetricAbout::new("throughput", "MB of the download", SampleKind::Rate("MB/s")),
         MetricAbout::time("cpu", "MB, on the server's CPUs").with_role(MetricRole::Cpu),
     ],
     ..About::PLAIN

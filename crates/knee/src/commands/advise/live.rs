@@ -252,8 +252,8 @@ fn waiter_json(waiter: &Waiter) -> Value {
 }
 
 /// The exit code for a process that can't be observed.
-fn trouble(error: &observe::Trouble) -> Trouble {
-    use observe::Trouble as Why;
+fn trouble(error: &observe::Error) -> Trouble {
+    use observe::Error as Why;
     let line = error.to_string();
     match error {
         Why::Missing { .. } | Why::NotWatchable { .. } => Trouble::usage(line),

@@ -1,4 +1,4 @@
-//! Why a process can't be looked at, each in one line that says how to fix it.
+//! Why a process can't be observed, each in one line that says how to fix it.
 
 use std::io;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Why there is nothing to say about a process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum Error {
     /// There is no process of this number.
     #[error("there is no process {pid}")]
     Missing {
@@ -56,9 +56,9 @@ pub enum Trouble {
     },
 }
 
-impl Trouble {
+impl Error {
     pub(crate) fn io(what: impl Into<String>, why: impl Into<io::Error>) -> Self {
-        Trouble::Io { what: what.into(), why: why.into() }
+        Error::Io { what: what.into(), why: why.into() }
     }
 }
 
@@ -123,11 +123,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_trouble_is_one_line() {
+    fn every_error_is_one_line() {
         let children = (10..18).map(|pid| Child { pid, name: "nginx: worker".into() }).collect();
         let looked = Duration::from_secs(5);
         let none = NoWaits { pid: 9, name: "nginx".into(), looked, uring: true, children };
-        let text = Trouble::NoWaits(Box::new(none)).to_string();
+        let text = Error::NoWaits(Box::new(none)).to_string();
         assert_eq!(
             text,
             "process 9 (nginx) made no call of epoll, poll or select in 5.0 s; it has an io_uring, \
@@ -135,6 +135,6 @@ mod tests {
              meant: 10 (nginx: worker), 11 (nginx: worker), 12 (nginx: worker), \
              13 (nginx: worker), 14 (nginx: worker), 15 (nginx: worker) and 2 more"
         );
-        assert_eq!(Trouble::Ended { pid: 3 }.to_string(), "process 3 has ended");
+        assert_eq!(Error::Ended { pid: 3 }.to_string(), "process 3 has ended");
     }
 }

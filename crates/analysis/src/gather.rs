@@ -60,7 +60,7 @@ pub(crate) enum Absence<'a> {
 
 impl<'a> Gathered<'a> {
     /// Everything of `workload` in `run`.
-    pub(crate) fn of(run: &'a Run, workload: &str) -> Self {
+    pub(crate) fn new(run: &'a Run, workload: &str) -> Self {
         let mut gathered = Self {
             points: BTreeMap::new(),
             whole: BTreeMap::new(),
@@ -189,8 +189,7 @@ impl<'a> Gathered<'a> {
         let cells = self.cells.iter().filter(of_subject);
         let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
         let (first, planned) = short.min_by_key(|(short, _)| short.reached)?;
-        let (because, remedy) = (first.reason.cause(), first.reason.remedy().to_owned());
-        Some(CutShort { reached: first.reached, planned, because, remedy })
+        Some(CutShort { reached: first.reached, planned, reason: first.reason.clone() })
     }
 
     /// Every set of parameters, in an order that a reader expects: 9,000 before 10,000.

@@ -7,7 +7,6 @@
 
 pub mod advise;
 pub mod compare;
-pub mod findings;
 pub mod gather;
 pub mod growth;
 pub mod history;
@@ -20,7 +19,6 @@ pub mod stats;
 pub mod tables;
 pub mod trust;
 
-pub use findings::words;
 pub use missing_figure::MissingFigure;
 pub use model::*;
 

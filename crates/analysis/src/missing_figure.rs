@@ -1,13 +1,11 @@
 //! Why a series has no figure at a point.
 
-use crate::findings::words;
 use record::FailureReason;
-use serde::{Serialize, Serializer};
-use std::fmt;
+use serde::Serialize;
 
-/// Why a series has no figure at a point. In JSON `text` is the sentence.
+/// Why a series has no figure at a point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(remote = "Self", rename_all = "kebab-case", tag = "kind")]
+#[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum MissingFigure {
     /// The cells failed there; the reason of the first.
     Failed {
@@ -19,7 +17,7 @@ pub enum MissingFigure {
         /// The last point that it reached.
         reached: u64,
         /// Why it ended.
-        because: String,
+        reason: FailureReason,
     },
     /// The cells were measured, but not this metric.
     MetricMissing {
@@ -37,32 +35,4 @@ pub enum MissingFigure {
     NotPlanned,
     /// The table of another program has no row for it.
     NoRow,
-}
-
-impl fmt::Display for MissingFigure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed { reason } => write!(f, "failed: {reason}"),
-            Self::CutShort { reached, because } => {
-                write!(f, "it ended at {}: {because}", words::count(*reached))
-            }
-            Self::MetricMissing { metric } => write!(f, "{metric} was not measured"),
-            Self::RunEnded => f.write_str("the run ended before it was measured"),
-            Self::LeftOut { because } => f.write_str(because),
-            Self::NotPlanned => f.write_str("not planned"),
-            Self::NoRow => f.write_str("the file has no row of it here"),
-        }
-    }
-}
-
-impl Serialize for MissingFigure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WithText<'a> {
-            #[serde(flatten, with = "MissingFigure")]
-            reason: &'a MissingFigure,
-            text: String,
-        }
-        WithText { reason: self, text: self.to_string() }.serialize(serializer)
-    }
 }

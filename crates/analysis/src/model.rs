@@ -434,10 +434,8 @@ pub struct CutShort {
     pub reached: u64,
     /// The place that was asked for.
     pub planned: u64,
-    /// Why no further.
-    pub because: String,
-    /// What mends it; may be empty.
-    pub remedy: String,
+    /// Why it went no further.
+    pub reason: FailureReason,
 }
 
 /// The distribution at one point, all rounds together.

@@ -38,7 +38,7 @@ pub(crate) fn tables(run: &Run) -> Vec<Table> {
 pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> Vec<Table> {
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
-        let gathered = Gathered::of(run, &workload.name);
+        let gathered = Gathered::new(run, &workload.name);
         for parameters in gathered.in_order() {
             let metrics = workload.metrics.iter().enumerate();
             for (place, metric) in metrics.filter(|(place, _)| wanted(&workload.name, *place)) {
@@ -63,7 +63,7 @@ pub(crate) fn headlines(
     mut each: impl FnMut(&WorkloadInfo, (&str, &Parameters), u64, &Resampled),
 ) {
     for workload in &run.plan.workloads {
-        let gathered = Gathered::of(run, &workload.name);
+        let gathered = Gathered::new(run, &workload.name);
         let Some(metric) = workload.metrics.first() else { continue };
         for parameters in gathered.in_order() {
             let gathered = &gathered;
@@ -315,8 +315,8 @@ impl Context<'_> {
         empty
             .map(|(&point, _)| {
                 if let Some(short) = short.filter(|short| short.reached < point) {
-                    let (reached, because) = (short.reached, short.because.clone());
-                    return (point, MissingFigure::CutShort { reached, because });
+                    let (reached, reason) = (short.reached, short.reason.clone());
+                    return (point, MissingFigure::CutShort { reached, reason });
                 }
                 let (trajectory, of) = (self.workload.trajectory, &subject.name);
                 let absence = self.gathered.absence(of, self.parameters, point, trajectory);

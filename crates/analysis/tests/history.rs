@@ -1,10 +1,12 @@
-//! Whole histories: what is joined and what is left out, and what is said of a change of known place and
+//! Whole histories: what is joined and what is left out, and what is reported of a change of known run and
 //! size.
 
 use analysis::Estimate;
 use analysis::compare::{Difference, Direction};
 use analysis::history::thresholds::MARGIN;
-use analysis::history::{History, Measured, Place, Terms, Wanted, history, measured};
+use analysis::history::{
+    FigurePath, History, Incomparable, LeftOut, Machine, Measured, Terms, Wanted, history, measured,
+};
 use analysis::stats::random::{generator, normal};
 use fixtures::{cell, run as run_of, workload};
 use record::{Parameters, Run, RunState, RunSummary, WorkloadInfo};
@@ -40,7 +42,7 @@ fn summary(number: i64) -> RunSummary {
 /// A run whose figures have these medians, each with an interval of 1 % to either side.
 fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     let figure = |&(metric, subject, point, value): &(&str, &str, u64, f64)| {
-        let place = Place {
+        let place = FigurePath {
             metric: metric.into(),
             parameters: Parameters::new(),
             subject: subject.into(),
@@ -65,7 +67,7 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
 
 const TERMS: Terms = Terms { margin: MARGIN, label: None };
 
-fn of(runs: Vec<Measured>) -> History {
+fn joined(runs: Vec<Measured>) -> History {
     history(runs, &TERMS).expect("there are runs")
 }
 
@@ -88,11 +90,15 @@ fn with_a_step(count: i64, since: i64, by: f64) -> Vec<Measured> {
 /// `kernel 6.18 6.19`.
 fn differences(all: &[Difference]) -> Vec<String> {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    all.iter().map(|of| format!("{} {} {}", of.what, value(&of.base), value(&of.new))).collect()
+    let text = |difference: &Difference| {
+        let Difference { what, base, new } = difference;
+        format!("{what} {} {}", value(base), value(new))
+    };
+    all.iter().map(text).collect()
 }
 
 #[test]
-fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
+fn a_step_has_its_run_its_size_and_the_differences() {
     let mut runs = with_a_step(14, 9, 1.2);
     for run in &mut runs {
         let later = run.summary.number >= 9;
@@ -103,7 +109,7 @@ fn a_step_is_told_with_its_run_its_size_and_what_was_not_the_same() {
             run.summary.version = "0.2.0".into();
         }
     }
-    let history = of(runs.clone());
+    let history = joined(runs.clone());
     assert_eq!((history.judged, history.changes.len()), (2, 1));
     let change = &history.changes[0];
     assert_eq!((change.at, change.direction, change.fresh), (8, Direction::Worse, false));
@@ -135,7 +141,7 @@ fn where_more_is_better_less_is_slower() {
             run(number, &[("rate", "a", 1, level * (1.0 + wobble(number)))])
         })
         .collect();
-    let history = of(runs);
+    let history = joined(runs);
     assert_eq!(history.changes[0].direction, Direction::Worse);
     let change = &history.changes[0];
     assert_eq!((change.metric.as_str(), change.at, change.last), ("rate", 6, None));
@@ -146,7 +152,7 @@ fn where_more_is_better_less_is_slower() {
 #[test]
 fn a_change_is_fresh_with_the_run_that_brings_it_to_light() {
     let fresh = |count: i64| -> Vec<bool> {
-        of(with_a_step(count, 9, 1.2)).changes.iter().map(|told| told.fresh).collect()
+        joined(with_a_step(count, 9, 1.2)).changes.iter().map(|change| change.fresh).collect()
     };
     assert_eq!(fresh(9), [false; 0], "one run is no level");
     assert_eq!(fresh(10), [true]);
@@ -154,7 +160,7 @@ fn a_change_is_fresh_with_the_run_that_brings_it_to_light() {
 }
 
 #[test]
-fn points_of_a_series_that_change_together_are_told_together() {
+fn points_of_a_series_that_change_together_are_one_change() {
     let runs = (1..=12)
         .map(|number| {
             let later = if number < 7 { 1.0 } else { 1.3 };
@@ -163,7 +169,7 @@ fn points_of_a_series_that_change_together_are_told_together() {
             run(number, &[point(10, 1.0), point(100, later), point(1_000, later * later)])
         })
         .collect();
-    let history = of(runs);
+    let history = joined(runs);
     assert_eq!(history.changes.len(), 1);
     assert_eq!(history.changes[0].points, [100, 1_000]);
     let factors: Vec<f64> = history.changes[0].lines.iter().map(|(_, by)| by.value).collect();
@@ -188,12 +194,12 @@ fn shared(since: &[i64]) -> History {
         }
         run
     });
-    of(runs.collect())
+    joined(runs.collect())
 }
 
 #[test]
-fn what_most_subjects_share_is_said_of_what_is_beneath_them() {
-    let found = |since: &[i64]| {
+fn a_change_of_most_subjects_is_a_joint_change() {
+    let joint_changes = |since: &[i64]| {
         let history = shared(since);
         assert_eq!(history.changes.len(), since.len(), "each has its own: {:?}", history.changes);
         let joint = history.joint_changes.iter();
@@ -205,16 +211,16 @@ fn what_most_subjects_share_is_said_of_what_is_beneath_them() {
                     "{joint:?}"
                 );
                 let span = (joint.from, joint.to);
-                (joint.subjects, joint.of, span, differences(&joint.differences))
+                (joint.subjects, joint.judged, span, differences(&joint.differences))
             })
             .collect::<Vec<_>>()
     };
     let kernel = vec!["kernel 6.18 6.19".to_owned()];
-    assert_eq!(found(&[11, 11, 11, 11]), [(4, 4, (10, 10), kernel)]);
+    assert_eq!(joint_changes(&[11, 11, 11, 11]), [(4, 4, (10, 10), kernel)]);
     // Noise moves a change by a run or two.
-    assert_eq!(found(&[14, 15, 13]), [(3, 4, (12, 14), Vec::new())]);
-    assert_eq!(found(&[8, 12, 16, 18]), [], "one after the other");
-    assert_eq!(found(&[11, 11]), [], "half of them");
+    assert_eq!(joint_changes(&[14, 15, 13]), [(3, 4, (12, 14), Vec::new())]);
+    assert_eq!(joint_changes(&[8, 12, 16, 18]), [], "one after the other");
+    assert_eq!(joint_changes(&[11, 11]), [], "half of them");
 }
 
 #[test]
@@ -225,7 +231,7 @@ fn what_comes_and_goes_says_until_when() {
             run(number, &[("call", "a", 1, level * (1.0 + wobble(number)))])
         })
         .collect();
-    let history = of(runs);
+    let history = joined(runs);
     let spans = history.changes.iter().map(|change| (change.direction, change.at, change.last));
     let expected = [(Direction::Better, 14, None), (Direction::Worse, 7, Some(13))];
     assert_eq!(spans.collect::<Vec<_>>(), expected);
@@ -239,7 +245,7 @@ fn a_drift_has_no_run_of_its_own() {
             run(number, &[("call", "a", 1, level * (1.0 + wobble(number) / 2.0))])
         })
         .collect();
-    let history = of(runs);
+    let history = joined(runs);
     let line = &history.lines[0];
     assert_eq!(line.shifts, []);
     let drift = line.drift.expect("a drift");
@@ -257,7 +263,7 @@ fn a_drift_is_fresh_once() {
             let level = 1_000.0 * 1.01_f64.powi(number as i32);
             run(number, &[("call", "a", 1, level * (1.0 + wobble(number) / 2.0))])
         });
-        of(runs.collect())
+        joined(runs.collect())
     };
     let fresh: Vec<(i64, bool)> = (4..=24)
         .flat_map(|count| drifting(count).changes.into_iter().map(move |change| (count, change)))
@@ -282,7 +288,7 @@ fn what_would_have_been_seen_knows_the_errors_of_the_runs() {
             figure.1.low = figure.1.value / wide;
             figure.1.high = figure.1.value * wide;
         }
-        of(runs)
+        joined(runs)
     };
     let unseen = with(1.3, 0.78);
     assert_eq!(unseen.changes, []);
@@ -305,17 +311,17 @@ fn the_other_side_of_a_pair_is_left_out_and_an_interrupted_run_is_named() {
     }
     runs[2].summary.labels.insert("workers".into(), "of this knee".into());
     runs[4].summary.state = RunState::Interrupted;
-    let history = of(runs.clone());
-    let said: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
+    let history = joined(runs.clone());
+    let workers = Incomparable::Workers { workers: Some("env X=1".into()) };
     let expected = [
-        "Runs 4, 8 and 14 are left out: measured in turns by other workers (env X=1)",
-        "Run 5 did not end: what it measured is joined",
+        LeftOut::Runs { runs: vec![4, 8, 14], reason: workers },
+        LeftOut::Unfinished { runs: vec![5] },
     ];
-    assert_eq!(said, expected);
+    assert_eq!(history.left_out, expected);
     assert_eq!((history.runs.len(), history.changes.len()), (11, 0));
-    // Who asks for them alone gets them.
+    // On their own they are joined.
     runs.retain(|run| run.workers.is_some());
-    assert_eq!(of(runs).runs.len(), 3);
+    assert_eq!(joined(runs).runs.len(), 3);
 }
 
 #[test]
@@ -328,18 +334,27 @@ fn what_is_not_comparable_with_the_newest_is_left_out_with_the_reason() {
     runs[3].workload.axis = "sizes".into();
     runs[4].predicted = true;
     runs[5].workload.metrics[0].unit = "ms".into();
-    let history = of(runs);
+    let history = joined(runs);
     let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [6, 7, 8, 9, 10, 11, 12]);
-    let said: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
+    let left_out = |runs: &[i64], reason| LeftOut::Runs { runs: runs.to_vec(), reason };
+    let machine = |cpu_model: &str| Machine {
+        name: None,
+        cpu_model: Some(cpu_model.into()),
+        cpu_count: Some("2".into()),
+    };
+    let version = Incomparable::Version { workload: "made".into(), version: 1, newest: 2 };
+    let axis = Incomparable::Axis { axis: "sizes".into(), newest: "things".into() };
+    let another =
+        Incomparable::Machine { machine: machine("Another CPU"), newest: machine("A CPU") };
     let expected = [
-        "Runs 1 and 2 are left out: another version of made (1, the newest run has 2)",
-        "Run 3 is left out: another machine (Another CPU, 2 CPUs, and not A CPU, 2 CPUs)",
-        "Run 4 is left out: other axes (sizes, and not things)",
-        "Run 5 is left out: a model computed the figures",
-        "Run 6 is left out of call: its figures are in ms",
+        left_out(&[1, 2], version),
+        left_out(&[3], another),
+        left_out(&[4], axis),
+        left_out(&[5], Incomparable::Predicted),
+        LeftOut::Unit { runs: vec![6], metric: "call".into(), unit: "ms".into() },
     ];
-    assert_eq!(said, expected);
+    assert_eq!(history.left_out, expected);
     assert!(history.lines.iter().all(|line| line.figures[0].0 == 1), "run 6 has no figures left");
 }
 
@@ -369,25 +384,23 @@ fn runs_that_measured_other_points_make_lines_of_their_own() {
             _ => run(number, &[("call", "a", 10, 1.0), ("call", "a", 20, 2.0)]),
         })
         .collect();
-    let history = of(runs);
+    let history = joined(runs);
     let lengths: Vec<(u64, usize)> =
         history.lines.iter().map(|line| (line.point, line.figures.len())).collect();
     assert_eq!(lengths, [(10, 6), (20, 4)]);
 }
 
 #[test]
-fn few_runs_and_figures_without_a_ratio_are_said_and_not_judged() {
-    let history = of(with_a_step(3, 2, 2.0));
+fn few_runs_and_figures_without_a_ratio_are_not_judged() {
+    let history = joined(with_a_step(3, 2, 2.0));
     assert_eq!((history.judged, history.changes.len()), (0, 0));
     assert!(history.lines.iter().all(|line| line.has_too_few() && !line.is_judged()));
     let zero = (1..=6)
         .map(|number| run(number, &[("call", "a", 1, f64::from(u8::from(number > 3)))]))
         .collect();
-    let history = of(zero);
+    let history = joined(zero);
     assert_eq!(history.judged, 0);
-    assert!(
-        history.left_out[0].what.starts_with("The only line has figures that are not above zero")
-    );
+    assert_eq!(history.left_out, [LeftOut::NotPositive { lines: 1, total: 1 }]);
     assert_eq!(analysis::history::history(Vec::new(), &TERMS), None);
 }
 
@@ -408,7 +421,7 @@ fn alarms(share: f64) -> [(i64, usize); 4] {
                     .collect();
                 run(number, &figures)
             });
-            !of(runs.collect()).changes.is_empty()
+            !joined(runs.collect()).changes.is_empty()
         });
         with_alarms.count()
     };
@@ -453,7 +466,7 @@ fn of_a_run_the_medians_that_are_wanted_are_taken() {
     let run = whole_run();
     let places = |wanted: &Wanted| -> Vec<(String, String, u64, f64)> {
         let part = measured(&run, "made", wanted).expect("it has that workload");
-        let figure = |(place, figure): (Place, Estimate)| {
+        let figure = |(place, figure): (FigurePath, Estimate)| {
             (place.metric, place.subject, place.point, figure.value)
         };
         part.figures.into_iter().map(figure).collect()

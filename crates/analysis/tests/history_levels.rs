@@ -1,10 +1,10 @@
-//! Changes of level, against published cases, against another implementation, and on sequences of known
-//! course: what is there is found at its place, and what is not there is not.
+//! Changes of level, against published cases, against another implementation, and on sequences
+//! whose changes are known: each is found where it is, and no other is.
 //!
-//! The figures of the other implementation come from plain Python that compares every pair for every place,
+//! The figures of the other implementation come from plain Python that compares every pair for every boundary,
 //! and integrates the density of t by Simpson's rule.
 
-use analysis::history::levels::{Asked, LevelChange, Reading, apart, changes};
+use analysis::history::levels::{LevelChange, Reading, Requirement, apart, changes};
 use analysis::stats::random::normal;
 use fastrand::Rng;
 
@@ -20,7 +20,7 @@ const NILE: [f64; 100] = [
 ];
 
 /// The sequences of Hunter's own tests (`tests/analysis_test.py` and `tests/series_test.py` of
-/// github.com/datastax-labs/hunter), with the places that they expect: 10, 6 and 4.
+/// github.com/datastax-labs/hunter), with the changes that they expect: 10, 6 and 4.
 const HUNTER_SINGLE: [f64; 20] = [
     1.02, 0.95, 0.99, 1.00, 1.12, 1.00, 1.01, 0.98, 1.01, 0.96, 0.50, 0.51, 0.48, 0.48, 0.55, 0.50,
     0.49, 0.51, 0.50, 0.49,
@@ -29,7 +29,7 @@ const HUNTER_ONE: [f64; 11] = [1.02, 0.95, 0.99, 1.00, 1.12, 0.90, 0.50, 0.51, 0
 const HUNTER_TWO: [f64; 11] = [2.02, 2.03, 2.01, 2.04, 1.82, 1.85, 1.79, 1.81, 1.80, 1.76, 1.78];
 
 /// Drawn by Python's generator with seed 7: up by 0.3 at 12 and down again at 16.
-const NEAR: [f64; 24] = [
+const TEMPORARY: [f64; 24] = [
     0.9949, 1.0102, 0.9955, 0.9937, 0.9814, 0.9957, 1.0222, 1.0085, 1.0207, 1.005, 1.0079, 1.0037,
     1.2667, 1.3171, 1.3101, 1.31, 0.9662, 0.9651, 0.9822, 0.9906, 1.0061, 0.9991, 1.0104, 0.9872,
 ];
@@ -47,29 +47,29 @@ const PLAIN: [f64; 20] = [
 
 const REPETITIONS: u64 = 200;
 
-fn found(values: &[f64], chance: f64) -> Vec<LevelChange> {
-    changes(&readings(values), &Asked { chance, least: 0.0 })
+fn level_changes(values: &[f64], chance: f64) -> Vec<LevelChange> {
+    changes(&readings(values), &Requirement { chance, size_min: 0.0 })
 }
 
 fn readings(values: &[f64]) -> Vec<Reading> {
     values.iter().map(|&value| Reading { value, error: 0.0 }).collect()
 }
 
-fn places(found: &[LevelChange]) -> Vec<usize> {
-    found.iter().map(|change| change.at).collect()
+fn positions(changes: &[LevelChange]) -> Vec<usize> {
+    changes.iter().map(|change| change.at).collect()
 }
 
-/// Place, chance and difference of each.
-type Known<'a> = &'a [(usize, f64, f64)];
+/// Position, chance and difference of each.
+type Expected<'a> = &'a [(usize, f64, f64)];
 
 #[test]
 fn published_and_independently_computed_changes_are_found() {
-    let cases: [(&str, &[f64], Known); 7] = [
+    let cases: [(&str, &[f64], Expected); 7] = [
         ("Nile", &NILE, &[(28, 7.215_871e-12, -247.777_777_78)]),
         ("Hunter, single", &HUNTER_SINGLE, &[(10, 0.0, -0.503)]),
         ("Hunter, one", &HUNTER_ONE, &[(6, 1.701_427e-6, -0.492_666_67)]),
         ("Hunter, two", &HUNTER_TWO, &[(4, 1.351_062e-6, -0.223_571_43)]),
-        ("near", &NEAR, &[(12, 1.247e-13, 0.297_691_67), (16, 2.413_683e-9, -0.312_612_5)]),
+        ("near", &TEMPORARY, &[(12, 1.247e-13, 0.297_691_67), (16, 2.413_683e-9, -0.312_612_5)]),
         (
             "stairs",
             &STAIRS,
@@ -81,14 +81,14 @@ fn published_and_independently_computed_changes_are_found() {
         ),
         ("plain", &PLAIN, &[]),
     ];
-    for (name, values, known) in cases {
-        let found = found(values, 0.05);
-        let known_places: Vec<usize> = known.iter().map(|known| known.0).collect();
-        assert_eq!(places(&found), known_places, "{name}");
-        for (found, &(_, chance, by)) in found.iter().zip(known) {
-            let off = (found.chance - chance).abs();
-            assert!(off <= 1e-5 * chance + 1e-13, "{name}: {} and {chance}", found.chance);
-            assert!((found.by.value - by).abs() < 1e-7 * by.abs(), "{name}: {:?}", found.by);
+    for (name, values, expected) in cases {
+        let changes = level_changes(values, 0.05);
+        let expected_positions: Vec<usize> = expected.iter().map(|change| change.0).collect();
+        assert_eq!(positions(&changes), expected_positions, "{name}");
+        for (change, &(_, chance, by)) in changes.iter().zip(expected) {
+            let off = (change.chance - chance).abs();
+            assert!(off <= 1e-5 * chance + 1e-13, "{name}: {} and {chance}", change.chance);
+            assert!((change.by.value - by).abs() < 1e-7 * by.abs(), "{name}: {:?}", change.by);
         }
     }
 }
@@ -97,34 +97,34 @@ fn published_and_independently_computed_changes_are_found() {
 #[test]
 fn a_difference_is_as_clear_as_hunters_tests_say() {
     let different = [1.00, 1.02, 1.05, 0.95, 0.98, 0.80, 0.82, 0.85, 0.79, 0.77];
-    let found_there = found(&different, 0.05);
-    assert_eq!(places(&found_there), [5]);
-    // The t-test alone, by the other implementation, is 2.024977e-5; there are seven places.
-    assert!((found_there[0].chance / 7.0 / 2.024_977e-5 - 1.0).abs() < 1e-5, "{found_there:?}");
+    let changes = level_changes(&different, 0.05);
+    assert_eq!(positions(&changes), [5]);
+    // The t-test alone, by the other implementation, is 2.024977e-5; there are seven boundaries.
+    assert!((changes[0].chance / 7.0 / 2.024_977e-5 - 1.0).abs() < 1e-5, "{changes:?}");
     let alike = [1.00, 1.02, 1.05, 0.95, 0.98, 1.00, 1.02, 1.05, 0.95, 0.98];
-    assert_eq!(found(&alike, 0.05), []);
+    assert_eq!(level_changes(&alike, 0.05), []);
 }
 
 #[test]
-fn a_difference_that_is_less_than_asked_for_is_none() {
-    let asked = |least| Asked { chance: 0.05, least };
-    assert_eq!(places(&changes(&readings(&HUNTER_TWO), &asked(0.2))), [4]);
-    assert_eq!(changes(&readings(&HUNTER_TWO), &asked(0.3)), []);
+fn a_difference_below_the_required_size_is_none() {
+    let required = |size_min| Requirement { chance: 0.05, size_min };
+    assert_eq!(positions(&changes(&readings(&HUNTER_TWO), &required(0.2))), [4]);
+    assert_eq!(changes(&readings(&HUNTER_TWO), &required(0.3)), []);
 }
 
-/// How many of so many sequences have a change, and the noise that they have.
+/// How many of the sequences of noise have a change.
 fn alarms(count: usize, draw: &dyn Fn(usize, &mut Rng) -> Reading) -> usize {
     let mut random = Rng::with_seed(2026 + count as u64);
-    let asked = Asked { chance: 0.05, least: 0.0 };
+    let requirement = Requirement { chance: 0.05, size_min: 0.0 };
     (0..REPETITIONS)
         .filter(|_| {
             let readings: Vec<Reading> = (0..count).map(|at| draw(at, &mut random)).collect();
-            !changes(&readings, &asked).is_empty()
+            !changes(&readings, &requirement).is_empty()
         })
         .count()
 }
 
-/// A kind of noise, and the figure at a place.
+/// A kind of noise, and the figure at an index.
 type Draw<'a> = (&'a str, &'a dyn Fn(usize, &mut Rng) -> Reading);
 
 /// At 5 %, 10 of 200 are allowed; 18 come with a chance of 1 % where the rate is 5 %.
@@ -148,32 +148,32 @@ fn constant_noise_has_no_more_changes_than_it_says() {
     ];
     for (name, draw) in kinds {
         let counts = [4, 6, 10, 20, 60].map(|count| (count, alarms(count, draw)));
-        println!("{name}: changes in so many of {REPETITIONS} sequences of so many: {counts:?}");
+        println!("{name}: (length, alarms) of {REPETITIONS} sequences: {counts:?}");
         assert!(counts.iter().all(|(_, alarms)| *alarms <= 18), "{name}: {counts:?}");
     }
 }
 
-/// How often a change by so many times the scatter is found within a run of its place, and nothing else.
+/// How often a change by `by` times the scatter is found within a run of `at`, and nothing else.
 fn hits(count: usize, at: usize, by: f64) -> usize {
     let mut random = Rng::with_seed(count as u64);
-    let asked = Asked { chance: 0.05, least: 0.0 };
+    let requirement = Requirement { chance: 0.05, size_min: 0.0 };
     (0..REPETITIONS)
         .filter(|_| {
-            let value = |place: usize| if place < at { 0.0 } else { by };
+            let level = |index: usize| if index < at { 0.0 } else { by };
             let values: Vec<f64> =
-                (0..count).map(|place| value(place) + normal(&mut random)).collect();
-            let found = places(&changes(&readings(&values), &asked));
-            matches!(found[..], [one] if one.abs_diff(at) <= 1)
+                (0..count).map(|index| level(index) + normal(&mut random)).collect();
+            let positions = positions(&changes(&readings(&values), &requirement));
+            matches!(positions[..], [position] if position.abs_diff(at) <= 1)
         })
         .count()
 }
 
 #[test]
-fn what_is_large_beside_the_scatter_is_found_at_its_place() {
+fn a_change_larger_than_the_scatter_is_found_where_it_is() {
     let cases =
         [(8, 4, 8.0), (12, 6, 6.0), (20, 10, 4.0), (20, 17, 6.0), (40, 3, 6.0), (60, 30, 3.0)];
     let shares = cases.map(|(count, at, by)| (count, at, by, hits(count, at, by)));
-    println!("runs, place, change in scatters, found in so many of {REPETITIONS}: {shares:?}");
+    println!("runs, position, change in scatters, found of {REPETITIONS}: {shares:?}");
     assert!(shares.iter().all(|(.., hits)| *hits >= 170), "{shares:?}");
 }
 
@@ -185,7 +185,7 @@ fn one_figure_is_no_level_wherever_it_stands() {
             let mut values: Vec<f64> = (0..20).map(|_| 0.02 * normal(&mut random)).collect();
             values[at] += off;
             // At 5 % the noise itself would have a change in some of these sixty.
-            assert_eq!(found(&values, 0.001), [], "{off} at {at}: {values:?}");
+            assert_eq!(level_changes(&values, 0.001), [], "{off} at {at}: {values:?}");
             assert!(apart(&values)[at], "{off} at {at}: {values:?}");
         }
     }
@@ -195,12 +195,12 @@ fn one_figure_is_no_level_wherever_it_stands() {
 fn one_figure_far_off_hides_no_change() {
     let mut random = Rng::with_seed(4);
     for at in [2, 5, 8, 12, 14, 18] {
-        let level = |place: usize| if place < 10 { 0.0 } else { 0.15 };
+        let level = |index: usize| if index < 10 { 0.0 } else { 0.15 };
         let mut values: Vec<f64> =
-            (0..20).map(|place| level(place) + 0.02 * normal(&mut random)).collect();
+            (0..20).map(|index| level(index) + 0.02 * normal(&mut random)).collect();
         values[at] += 1.0;
         // At 5 % the noise itself would now and then have a change more.
-        assert_eq!(places(&found(&values, 0.001)), [10], "{at}: {values:?}");
+        assert_eq!(positions(&level_changes(&values, 0.001)), [10], "{at}: {values:?}");
     }
 }
 
@@ -209,29 +209,31 @@ fn one_figure_far_off_hides_no_change() {
 fn no_change_is_clearer_than_the_figures_are() {
     let values = [0.0, 0.01, 0.0, 0.01, 0.0, 0.1, 0.11, 0.1, 0.11, 0.1];
     let with_error = |error| values.map(|value| Reading { value, error });
-    let asked = Asked { chance: 0.05, least: 0.0 };
-    assert_eq!(places(&changes(&with_error(0.002), &asked)), [5]);
-    assert_eq!(changes(&with_error(0.2), &asked), []);
+    let requirement = Requirement { chance: 0.05, size_min: 0.0 };
+    assert_eq!(positions(&changes(&with_error(0.002), &requirement)), [5]);
+    assert_eq!(changes(&with_error(0.2), &requirement), []);
 }
 
 /// Two figures that alternate between the steps of a clock stand in a row once in a while.
 #[test]
 fn one_step_is_a_change_only_where_both_levels_last() {
     let step = |each: usize| [vec![10.0; each], vec![11.0; each]].concat();
-    assert_eq!(found(&step(2), 0.05), []);
-    assert_eq!(found(&step(4), 0.05), []);
-    assert_eq!(places(&found(&step(10), 0.05)), [10]);
+    assert_eq!(level_changes(&step(2), 0.05), []);
+    assert_eq!(level_changes(&step(4), 0.05), []);
+    assert_eq!(positions(&level_changes(&step(10), 0.05)), [10]);
 }
 
-/// A gate looks after every run, and each look may be wrong: what docs/history.md says of it.
+/// A gate looks after every run, and each look may be wrong, as docs/history.md says.
 #[test]
-fn who_looks_after_every_run_is_wrong_more_often() {
+fn a_look_after_every_run_is_wrong_more_often() {
     let mut random = Rng::with_seed(30);
-    let asked = Asked { chance: 0.05, least: 0.0 };
+    let requirement = Requirement { chance: 0.05, size_min: 0.0 };
     let alarmed = (0..REPETITIONS).filter(|_| {
         let values: Vec<f64> = (0..30).map(|_| 0.03 * normal(&mut random)).collect();
         let slower = |count: usize| {
-            changes(&readings(&values[..count]), &asked).iter().any(|change| change.by.value > 0.0)
+            changes(&readings(&values[..count]), &requirement)
+                .iter()
+                .any(|change| change.by.value > 0.0)
         };
         (4..=30).any(slower)
     });
@@ -242,8 +244,8 @@ fn who_looks_after_every_run_is_wrong_more_often() {
 
 #[test]
 fn too_few_figures_have_no_levels() {
-    assert_eq!(found(&[1.0, 1.0, 2.0], 0.05), []);
-    assert_eq!(places(&found(&[1.0, 1.01, 2.0, 2.01], 0.05)), [2]);
-    assert_eq!(found(&[1.0, 1.0, f64::NAN, 2.0, 2.0], 0.05), []);
-    assert_eq!(found(&[1.0; 12], 0.05), []);
+    assert_eq!(level_changes(&[1.0, 1.0, 2.0], 0.05), []);
+    assert_eq!(positions(&level_changes(&[1.0, 1.01, 2.0, 2.01], 0.05)), [2]);
+    assert_eq!(level_changes(&[1.0, 1.0, f64::NAN, 2.0, 2.0], 0.05), []);
+    assert_eq!(level_changes(&[1.0; 12], 0.05), []);
 }

@@ -1,6 +1,8 @@
 //! How figures, classes and lists are written: one place, so that a table, a finding and a chart agree.
 
-pub use analysis::words::*;
+mod figures;
+
+pub use figures::*;
 
 use analysis::{Estimate, Shares};
 

@@ -13,6 +13,7 @@ mod context;
 mod finding;
 pub mod format;
 pub mod kinds;
+pub mod left_out;
 mod named_points;
 mod names;
 pub mod reasons;

@@ -2,7 +2,7 @@
 
 use crate::format;
 use analysis::{
-    Class, ComparisonReason, Estimate, GrowthReason, Remedy, ScalingReason, TrendReason,
+    Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason,
 };
 
 /// `two points are too few`.
@@ -111,5 +111,20 @@ pub fn comparison(reason: &ComparisonReason) -> String {
             let ratio = ratio.unwrap_or_default();
             format!("leads of up to {lead} are within the scatter of their figures{ratio}")
         }
+    }
+}
+
+/// Why a series has no figure at a point: `failed: it leaked 2 descriptors`.
+pub fn missing_figure(reason: &MissingFigure) -> String {
+    match reason {
+        MissingFigure::Failed { reason } => format!("failed: {reason}"),
+        MissingFigure::CutShort { reached, reason } => {
+            format!("it ended at {}: {}", format::count(*reached), reason.cause())
+        }
+        MissingFigure::MetricMissing { metric } => format!("{metric} was not measured"),
+        MissingFigure::RunEnded => "the run ended before it was measured".into(),
+        MissingFigure::LeftOut { because } => because.clone(),
+        MissingFigure::NotPlanned => "not planned".into(),
+        MissingFigure::NoRow => "the file has no row of it here".into(),
     }
 }

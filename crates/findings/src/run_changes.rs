@@ -101,5 +101,5 @@ fn growth(growth: &Growth) -> String {
 /// `1,000 of 3,000 processes: fork: Resource temporarily unavailable`.
 fn reached(short: &CutShort, names: &Names<'_>) -> String {
     let (reached, planned) = (count(short.reached), count(short.planned));
-    format!("{reached} of {planned} {}: {}", names.axis(), short.because)
+    format!("{reached} of {planned} {}: {}", names.axis(), short.reason.cause())
 }

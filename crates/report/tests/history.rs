@@ -3,7 +3,7 @@
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::thresholds::MARGIN;
-use analysis::history::{History, JointChange, Measured, Place, Terms, history};
+use analysis::history::{FigurePath, History, JointChange, Measured, Terms, history};
 use analysis::stats::random::{generator, normal};
 use fixtures::workload;
 use record::{Parameters, RunState, RunSummary};
@@ -47,7 +47,7 @@ fn made(count: i64) -> History {
     history(runs.collect(), &terms).expect("there are runs")
 }
 
-fn figures(number: i64) -> Vec<(Place, Estimate)> {
+fn figures(number: i64) -> Vec<(FigurePath, Estimate)> {
     let mut random = generator(number as u64, &["history"]);
     let mut all = Vec::new();
     for (name, cost, since, by) in SUBJECTS {
@@ -56,7 +56,7 @@ fn figures(number: i64) -> Vec<(Place, Estimate)> {
             let by = if number >= since && here { by } else { 1.0 };
             let disturbed = if number == 10 { 1.5 } else { 1.0 };
             let value = cost * by * disturbed * (0.01 * normal(&mut random)).exp();
-            let key = Place {
+            let key = FigurePath {
                 metric: "loop".into(),
                 parameters: Parameters::from([("object".into(), "pipe".into())]),
                 subject: name.into(),
@@ -139,7 +139,7 @@ fn what_most_subjects_share_comes_first_and_says_where_to_look() {
         to: 10,
         direction: Direction::Worse,
         subjects: 4,
-        of: 4,
+        judged: 4,
         lines: vec![(0, by(1.12)), (1, by(1.18))],
         differences: Vec::new(),
     });

@@ -7,56 +7,58 @@
 //! which one series is faster or slower somewhere.
 
 use super::judge::{Family, bends, part};
-use super::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction, TablePair};
-use super::{Ratio, RowPair, Verdict, series};
+use super::model::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
+use super::model::{Ratio, Verdict};
+use super::series;
+use super::table_pair::{RowPair, TablePair};
 use crate::Table;
 use crate::compare::thresholds::POINT_EXCESS_LOG;
 
 /// Everything that changed, in the order of the tables.
 pub(super) fn changes(
-    compared: &[TablePair<'_>],
+    pairs: &[TablePair<'_>],
     tables: &[ComparedTable],
     family: Family,
     rivals: &dyn Fn(&str) -> Vec<(String, String)>,
 ) -> Vec<Change> {
     let mut all = Vec::new();
-    for beside in compared {
-        let found = TableChanges { beside };
-        let table = tables.iter().find(|table| is_of(beside, table));
+    for pair in pairs {
+        let changes = TableChanges { pair };
+        let table = tables.iter().find(|table| is_judged_of(pair, table));
         for row in table.iter().flat_map(|table| &table.rows) {
-            all.extend(found.figures(table.map_or(&[], |table| &table.points), row));
+            all.extend(changes.figures(table.map_or(&[], |table| &table.points), row));
         }
-        for row in &beside.rows {
-            all.extend(found.part(row, family));
+        for row in &pair.rows {
+            all.extend(changes.part(row, family));
         }
-        for row in beside.rows.iter().filter(|row| bends(&row.effects, family)) {
-            all.extend(found.growth(row));
+        for row in pair.rows.iter().filter(|row| bends(&row.effects, family)) {
+            all.extend(changes.growth(row));
         }
         let moved = |subject: &str| {
             let row = table.and_then(|table| table.rows.iter().find(|row| row.subject == subject));
-            row.is_some_and(is_another)
+            row.is_some_and(has_changed)
         };
-        all.extend(found.crossovers(&rivals(&beside.tables[1].workload), &moved));
-        for row in &beside.rows {
-            all.extend(found.modes(row));
+        all.extend(changes.crossovers(&rivals(&pair.tables[1].workload), &moved));
+        for row in &pair.rows {
+            all.extend(changes.modes(row));
         }
         // The other metrics of the same cells failed too.
-        if beside.tables[1].headline {
-            all.extend(found.outcomes());
+        if pair.tables[1].headline {
+            all.extend(changes.outcomes());
         }
     }
     all
 }
 
-fn is_of(beside: &TablePair<'_>, table: &ComparedTable) -> bool {
-    let of = beside.tables[1];
-    of.workload == table.workload
-        && of.parameters == table.parameters
-        && of.metric.name == table.metric.name
+fn is_judged_of(pair: &TablePair<'_>, table: &ComparedTable) -> bool {
+    let source = pair.tables[1];
+    source.workload == table.workload
+        && source.parameters == table.parameters
+        && source.metric.name == table.metric.name
 }
 
 /// Whether a series is faster or slower anywhere.
-fn is_another(row: &ComparedRow) -> bool {
+fn has_changed(row: &ComparedRow) -> bool {
     let at_points = row.cells.iter().flatten().map(|cell| cell.ratio.verdict);
     at_points
         .chain([row.overall.verdict])
@@ -65,12 +67,12 @@ fn is_another(row: &ComparedRow) -> bool {
 
 /// The changes of one table of two runs.
 struct TableChanges<'a> {
-    beside: &'a TablePair<'a>,
+    pair: &'a TablePair<'a>,
 }
 
 impl TableChanges<'_> {
     fn table(&self) -> &Table {
-        self.beside.tables[1]
+        self.pair.tables[1]
     }
 
     fn change(
@@ -106,7 +108,7 @@ impl TableChanges<'_> {
     /// That the medians are clear of chance and the best tenth is not.
     fn part(&self, row: &RowPair<'_>, family: Family) -> Option<Change> {
         let lower_is_better = self.table().metric.lower_is_better;
-        let ratio = part(&row.effects, self.beside.usual, family, lower_is_better)?;
+        let ratio = part(&row.effects, self.pair.usual, family, lower_is_better)?;
         let detail = ChangeDetail::Medians { ratio };
         Some(self.change(ChangeKind::Part, None, &[&row.rows[1].subject], detail))
     }
@@ -120,9 +122,9 @@ impl TableChanges<'_> {
 
     /// Crossovers that moved, went or came, where a series of the two is another.
     fn crossovers(&self, rivals: &[(String, String)], moved: &dyn Fn(&str) -> bool) -> Vec<Change> {
-        let found = series::comparisons(self.beside.tables, rivals);
-        let found = found.into_iter().filter(|(pair, _)| pair.iter().any(|one| moved(one)));
-        found
+        series::comparisons(self.pair.tables, rivals)
+            .into_iter()
+            .filter(|(pair, _)| pair.iter().any(|subject| moved(subject)))
             .map(|(pair, detail)| self.change(ChangeKind::Crossover, None, &pair, detail))
             .collect()
     }
@@ -134,7 +136,7 @@ impl TableChanges<'_> {
     }
 
     fn outcomes(&self) -> Vec<Change> {
-        let [base, new] = self.beside.tables;
+        let [base, new] = self.pair.tables;
         let mut all = Vec::new();
         for row in &new.rows {
             let Some(before) = base.row(&row.subject) else { continue };
@@ -154,13 +156,13 @@ fn figure(points: &[u64], row: &ComparedRow, verdict: Verdict) -> Option<ChangeD
     let changed: Vec<(u64, &Ratio)> =
         ratios.filter(|(_, ratio)| ratio.verdict == verdict).collect();
     let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
-    let most = changed.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
+    let max = changed.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
     if row.overall.verdict == verdict {
-        // Where all points have it alike, none has it most.
-        let most = most.filter(|most| size(most.1) > size(&row.overall) + POINT_EXCESS_LOG);
-        let most_at = most.map(|(point, _)| *point);
+        // Where all points changed alike, none is named.
+        let max = max.filter(|max| size(max.1) > size(&row.overall) + POINT_EXCESS_LOG);
+        let most_at = max.map(|(point, _)| *point);
         return Some(ChangeDetail::Series { ratio: row.overall.clone(), most_at });
     }
-    let ratio = most?.1.clone();
+    let ratio = max?.1.clone();
     Some(ChangeDetail::Points { points: changed.iter().map(|(point, _)| *point).collect(), ratio })
 }

@@ -1,107 +1,156 @@
-//! Whether two runs can be compared, and what of them.
+//! Whether two runs can be compared, and which workloads and tables of them.
 
-use super::{Refused, Terms};
-use crate::is_predicted;
-use record::{HostDifference, HostRole, Run, Warning, WorkloadInfo};
+use super::left_out::{LeftOut, Refusal, RefusalReason, Side, TableName};
+use super::model::Terms;
+use crate::{Table, is_predicted};
+use record::{HOST_NAME, HostDifference, HostRole, Run, RunState, WorkloadInfo};
+use std::collections::BTreeSet;
 
-/// The workloads that both have and that measure the same, and a line for each that does not.
-pub(super) struct Common<'a> {
-    pub(super) workloads: Vec<(&'a WorkloadInfo, &'a WorkloadInfo)>,
-    pub(super) left_out: Vec<Warning>,
-}
-
-/// What can be compared of `base` and `new`, or why nothing can.
-pub(super) fn common<'a>(
+/// The names of the workloads that can be compared, and what is left out of `base` and `new`; or why nothing
+/// can be compared.
+pub(super) fn comparable<'a>(
     base: &'a Run,
-    new: &'a Run,
+    new: &Run,
     terms: &Terms,
-) -> Result<Common<'a>, Refused> {
-    let mut because = whole(base, new, terms);
-    let mut found = Common { workloads: Vec::new(), left_out: Vec::new() };
-    let mut otherwise = Vec::new();
-    for one in &base.plan.workloads {
-        let Some(other) = new.plan.workloads.iter().find(|other| other.name == one.name) else {
-            found.left_out.push(only_in("base", &one.name));
-            continue;
-        };
-        match differs(one, other) {
-            Some(warning) => otherwise.push(warning),
-            None => found.workloads.push((one, other)),
+) -> Result<(BTreeSet<&'a str>, Vec<LeftOut>), Refusal> {
+    let mut reasons = differing_runs(base, new, terms);
+    let (mut common, mut differing, mut single) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for workload in &base.plan.workloads {
+        let newer = new.plan.workloads.iter().find(|newer| newer.name == workload.name);
+        match newer.map(|newer| difference(workload, newer)) {
+            Some(Some(left_out)) => differing.push(left_out),
+            Some(None) => _ = common.insert(workload.name.as_str()),
+            None => {
+                single.push(LeftOut::Workload { side: Side::Base, workload: workload.name.clone() })
+            }
         }
     }
-    let of_base = |name: &String| base.plan.workloads.iter().any(|one| one.name == *name);
-    let added = new.plan.workloads.iter().map(|other| &other.name).filter(|name| !of_base(name));
-    found.left_out.extend(added.map(|name| only_in("new", name)));
-    if found.workloads.is_empty() {
-        because.extend(otherwise.iter().map(|w| format!("{} ({})", w.what, w.remedy)));
-        if otherwise.is_empty() {
-            because.push(nothing_common(base, new));
+    let [in_base, in_new] = [base, new].map(|run| names(&run.plan.workloads));
+    let added = in_new.iter().filter(|name| !in_base.contains(name));
+    single.extend(added.map(|name| LeftOut::Workload { side: Side::New, workload: name.clone() }));
+    if common.is_empty() {
+        reasons.extend(differing.iter().cloned().map(RefusalReason::LeftOut));
+        if differing.is_empty() {
+            reasons.push(RefusalReason::NoCommonWorkload { base: in_base, new: in_new });
         }
     }
-    found.left_out.splice(0..0, otherwise);
-    if because.is_empty() { Ok(found) } else { Err(Refused { because }) }
+    if !reasons.is_empty() {
+        return Err(Refusal { reasons });
+    }
+    let mut left_out = unfinished(base, new);
+    left_out.extend(two_machines(base, new));
+    left_out.extend(differing);
+    left_out.extend(single);
+    Ok((common, left_out))
 }
 
-fn only_in(which: &str, workload: &str) -> Warning {
-    Warning { what: format!("{workload} is in {which} only"), remedy: String::new() }
-}
-
-fn nothing_common(base: &Run, new: &Run) -> String {
-    let names = |run: &Run| {
-        let names = run.plan.workloads.iter().map(|workload| workload.name.clone());
-        crate::findings::words::list(&names.collect::<Vec<_>>())
-    };
-    format!(
-        "the runs have no workload in common: base has {}, new has {} (run the same workloads)",
-        names(base),
-        names(new)
-    )
+fn names(workloads: &[WorkloadInfo]) -> Vec<String> {
+    workloads.iter().map(|workload| workload.name.clone()).collect()
 }
 
 /// Why the runs as such can't be compared.
-fn whole(base: &Run, new: &Run, terms: &Terms) -> Vec<String> {
-    let mut because = Vec::new();
+fn differing_runs(base: &Run, new: &Run, terms: &Terms) -> Vec<RefusalReason> {
     if is_predicted(base) != is_predicted(new) {
-        let [one, other] =
-            [base, new].map(|run| if is_predicted(run) { "predicted" } else { "measured" });
-        because.push(format!(
-            "base is {one} and new is {other}: a prediction is no measurement (compare predictions \
-             with predictions: knee simulate)"
-        ));
-        return because;
+        let side = if is_predicted(base) { Side::Base } else { Side::New };
+        return vec![RefusalReason::OnePredicted { side }];
     }
     if terms.across {
-        return because;
+        return Vec::new();
     }
     let differing = base.host_before.differing(&new.host_before, HostRole::Hardware);
-    because.extend(differing.iter().map(|HostDifference { key, first, second }| {
-        format!(
-            "they are of two machines: {key} is {first} in base and {second} in new (--across \
-             compares them nevertheless)"
-        )
-    }));
-    because
+    let reason = |&HostDifference { key, first, second }: &HostDifference<'_>| {
+        let [key, base, new] = [key, first, second].map(str::to_owned);
+        RefusalReason::Hardware { key, base, new }
+    };
+    differing.iter().map(reason).collect()
 }
 
-/// Why a workload of the two is not the same, with what mends it.
-fn differs(base: &WorkloadInfo, new: &WorkloadInfo) -> Option<Warning> {
-    let name = &base.name;
-    let what = if base.version != new.version {
-        format!("{name} measures something else: version {} and {}", base.version, new.version)
-    } else if axis(base) != axis(new) || base.trajectory != new.trajectory {
-        format!("{name} grows along another axis: {} and {}", base.axis, new.axis)
-    } else {
-        return None;
-    };
-    let remedy = if base.version == new.version {
-        "measure both with the same --axis"
-    } else {
-        "measure base again with the knee of new"
-    };
-    Some(Warning { what, remedy: remedy.to_owned() })
+/// Why a workload does not measure the same in both runs.
+fn difference(base: &WorkloadInfo, new: &WorkloadInfo) -> Option<LeftOut> {
+    let workload = base.name.clone();
+    if base.version != new.version {
+        return Some(LeftOut::Version { workload, base: base.version, new: new.version });
+    }
+    // Old records have no parameter for an axis, only its name for people.
+    let axis = |info: &WorkloadInfo| (info.axis.clone(), info.axis_parameter.clone());
+    (axis(base) != axis(new) || base.trajectory != new.trajectory).then(|| LeftOut::Axis {
+        workload,
+        base: base.axis.clone(),
+        new: new.axis.clone(),
+    })
 }
 
-/// Records of old have no parameter for an axis, only its name for people.
-fn axis(workload: &WorkloadInfo) -> (&str, &str) {
-    (&workload.axis, &workload.axis_parameter)
+/// That the hardware is equal and the machines are two.
+fn two_machines(base: &Run, new: &Run) -> Option<LeftOut> {
+    let hosts = [base, new].map(|run| &run.host_before);
+    let [base, new] = hosts.map(|host| host.fact(HOST_NAME).map(str::to_owned));
+    (hosts[0].is_same_machine(hosts[1]) == Some(false))
+        .then_some(LeftOut::TwoMachines { base, new })
+}
+
+/// The runs that were not measured to their end.
+fn unfinished(base: &Run, new: &Run) -> Vec<LeftOut> {
+    let sides = [(Side::Base, base), (Side::New, new)].into_iter();
+    let unfinished = sides.filter(|(_, run)| run.summary.state != RunState::Complete);
+    let left_out = |(side, run): (Side, &Run)| LeftOut::Unfinished {
+        side,
+        run: run.summary.id.clone(),
+        state: run.summary.state,
+        cells: run.cells.len(),
+        planned: run.plan.cells.len(),
+    };
+    unfinished.map(left_out).collect()
+}
+
+/// The tables that both runs have; what is left out of the others.
+pub(super) fn common_tables<'a>(
+    base: &'a [Table],
+    new: &'a [Table],
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<[&'a Table; 2]> {
+    let mut common = Vec::new();
+    for table in base {
+        match new.iter().find(|newer| is_same_table(table, newer)) {
+            Some(newer) if has_same_unit(table, newer) => common.push([table, newer]),
+            Some(newer) => left_out.push(LeftOut::Unit {
+                table: table_name(base, table),
+                base: table.metric.unit.clone(),
+                new: newer.metric.unit.clone(),
+            }),
+            None => {
+                left_out.push(LeftOut::Table { side: Side::Base, table: table_name(base, table) })
+            }
+        }
+    }
+    let added = new.iter().filter(|newer| !base.iter().any(|table| is_same_table(table, newer)));
+    left_out.extend(
+        added.map(|table| LeftOut::Table { side: Side::New, table: table_name(new, table) }),
+    );
+    common
+}
+
+fn is_same_table(base: &Table, new: &Table) -> bool {
+    base.workload == new.workload
+        && base.parameters == new.parameters
+        && base.metric.name == new.metric.name
+}
+
+fn has_same_unit(base: &Table, new: &Table) -> bool {
+    let unit = |table: &Table| (table.metric.unit.clone(), table.metric.lower_is_better);
+    unit(base) == unit(new)
+}
+
+/// What distinguishes `table` from the other tables of its workload.
+fn table_name(tables: &[Table], table: &Table) -> TableName {
+    let siblings = || tables.iter().filter(|sibling| sibling.workload == table.workload);
+    let differs = |name: &String| {
+        siblings().any(|sibling| sibling.parameters.get(name) != table.parameters.get(name))
+    };
+    let mut parameters = table.parameters.clone();
+    parameters.retain(|name, _| differs(name));
+    TableName {
+        workload: table.workload.clone(),
+        metric: (!table.headline).then(|| table.metric.name.clone()),
+        parameters,
+    }
 }

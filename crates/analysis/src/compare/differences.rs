@@ -1,6 +1,6 @@
 //! What was not the same when two runs were measured, the weightiest first.
 
-use super::Difference;
+use super::model::Difference;
 use crate::compare::thresholds::BUSY_LOAD;
 use record::{HOST_FACTS, HostFact, HostRole, Run, RunState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
 }
 
 fn weight(key: &str) -> usize {
-    let fact = HostFact::find(key).map(|(place, _)| place);
+    let fact = HostFact::find(key).map(|(index, _)| index);
     fact.unwrap_or(HOST_FACTS.len() + usize::from(!key.starts_with("knee")))
 }
 

@@ -10,28 +10,28 @@ use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
 use record::Run;
 
-/// How two runs were made, and so what they may be off by.
+/// How two runs were measured, which decides the errors that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
-    /// One after the other: by all that changes from run to run.
-    Apart,
+pub(super) enum Arrangement {
+    /// One after the other: the error has all that changes from run to run.
+    Separate,
     /// Cell by cell in turns: what disturbed one disturbed the other.
-    Turns,
-    /// Both were computed by a model, in which nothing is off by chance but what it draws itself.
+    Interleaved,
+    /// A model computed both: the only chance is in its own draws.
     Predicted,
 }
 
-impl Made {
-    pub(super) fn of(base: &Run, new: &Run) -> Self {
-        let names = |one: &Run, other: &Run| {
-            !one.plan.paired_with.is_empty() && one.plan.paired_with == other.summary.id
+impl Arrangement {
+    pub(super) fn new(base: &Run, new: &Run) -> Self {
+        let names = |run: &Run, partner: &Run| {
+            !run.plan.paired_with.is_empty() && run.plan.paired_with == partner.summary.id
         };
         if names(base, new) || names(new, base) {
-            Self::Turns
+            Self::Interleaved
         } else if is_predicted(base) && is_predicted(new) {
             Self::Predicted
         } else {
-            Self::Apart
+            Self::Separate
         }
     }
 }
@@ -52,7 +52,7 @@ pub(super) struct Effect {
     pub(super) edge: Part,
     /// Degrees of freedom of the errors.
     pub(super) freedom: usize,
-    /// What both may be off by beside each other since the clock was calibrated anew for each.
+    /// The error of the calibration of the clock, which each run has for itself.
     pub(super) offset: f64,
 }
 
@@ -95,10 +95,10 @@ pub(super) fn effects(
     base: &Levels,
     new: &Levels,
     count: &[bool],
-    made: Made,
+    arrangement: Arrangement,
     random: &mut Rng,
 ) -> Effects {
-    let paired = made == Made::Turns;
+    let paired = arrangement == Arrangement::Interleaved;
     let draw = |random: Option<&mut Rng>| {
         let mut drawn: Drawn =
             if paired { turns(base, new, count.len(), random) } else { apart(base, new, random) };
@@ -106,7 +106,7 @@ pub(super) fn effects(
         drawn.resize(count.len(), None);
         drawn
     };
-    let found = draw(None);
+    let measured = draw(None);
     let draws: Vec<Drawn> = (0..REPLICATES).map(|_| draw(Some(&mut *random))).collect();
     let rounds = |index: usize| {
         // In turns only a round that both have says anything.
@@ -118,14 +118,15 @@ pub(super) fn effects(
     };
     let at = |index: usize| {
         let drawn: Vec<Level> = draws.iter().filter_map(|drawn| drawn[index]).collect();
-        Some(effect(found[index]?, &drawn, rounds(index), made))
+        Some(effect(measured[index]?, &drawn, rounds(index), arrangement))
     };
     let counting: Vec<usize> =
-        (0..count.len()).filter(|&index| count[index] && found[index].is_some()).collect();
-    let fewest = counting.iter().map(|&index| rounds(index)).min_by_key(|of| of[0].min(of[1]));
+        (0..count.len()).filter(|&index| count[index] && measured[index].is_some()).collect();
+    let fewest =
+        counting.iter().map(|&index| rounds(index)).min_by_key(|rounds| rounds[0].min(rounds[1]));
     let over = |sum: &dyn Fn(&Drawn) -> Option<Level>| {
         let drawn: Vec<Level> = draws.iter().filter_map(sum).collect();
-        Some(effect(sum(&found)?, &drawn, fewest?, made))
+        Some(effect(sum(&measured)?, &drawn, fewest?, arrangement))
     };
     let ends = counting.first().zip(counting.last()).filter(|(first, last)| first < last);
     Effects {
@@ -136,14 +137,15 @@ pub(super) fn effects(
 }
 
 /// What was found, with the errors that drawings show, from so many rounds of base and of new.
-fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], made: Made) -> Effect {
+fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrangement) -> Effect {
     let few = rounds[0].min(rounds[1]);
-    let all = if made == Made::Turns { few } else { rounds[0] + rounds[1] - 1 };
+    let all = if arrangement == Arrangement::Interleaved { few } else { rounds[0] + rounds[1] - 1 };
     // Drawing with replacement from a few makes them look more alike than those they stand for.
     let by = (few as f64 / (few as f64 - 1.0).max(0.5)).sqrt();
-    let assumed = if few < 2 && made != Made::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
-    let part = |value: f64, of: fn(&Level) -> f64| {
-        let drawn: Vec<f64> = drawn.iter().map(of).collect();
+    let assumed =
+        if few < 2 && arrangement != Arrangement::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
+    let part = |value: f64, part: fn(&Level) -> f64| {
+        let drawn: Vec<f64> = drawn.iter().map(part).collect();
         let error = by * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed);
         Part { value, error }
     };
@@ -177,9 +179,9 @@ fn turns(base: &Levels, new: &Levels, points: usize, random: Option<&mut Rng>) -
     let at = |index: usize| {
         let both = drawn.iter().filter_map(|(base, new)| Some((base[index]?, new[index]?)));
         let differ: Vec<Level> = both.map(|(base, new)| less(&new, &base)).collect();
-        let of =
+        let median =
             |part: fn(&Level) -> f64| median_of(&mut differ.iter().map(part).collect::<Vec<f64>>());
-        Some(Level { middle: of(|level| level.middle)?, edge: of(|level| level.edge)? })
+        Some(Level { middle: median(|level| level.middle)?, edge: median(|level| level.edge)? })
     };
     (0..points).map(at).collect()
 }
@@ -215,9 +217,9 @@ fn less(new: &Level, base: &Level) -> Level {
 fn mean(drawn: &Drawn, over: &[usize]) -> Option<Level> {
     let there: Vec<Level> = over.iter().filter_map(|&index| drawn[index]).collect();
     let count = there.len() as f64;
-    let of = |part: fn(&Level) -> f64| there.iter().map(part).sum::<f64>() / count;
+    let mean = |part: fn(&Level) -> f64| there.iter().map(part).sum::<f64>() / count;
     let all = there.len() == over.len() && !over.is_empty();
-    all.then(|| Level { middle: of(|level| level.middle), edge: of(|level| level.edge) })
+    all.then(|| Level { middle: mean(|level| level.middle), edge: mean(|level| level.edge) })
 }
 
 fn between(drawn: &Drawn, first: usize, last: usize) -> Option<Level> {

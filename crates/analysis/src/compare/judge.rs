@@ -1,8 +1,8 @@
 //! From effects to ratios with intervals that hold all at once, and to verdicts.
 
-use super::effects::{Effect, Effects, Made, Part};
+use super::effects::{Arrangement, Effect, Effects, Part};
 use super::levels::Levels;
-use super::{Ratio, Verdict};
+use super::model::{Ratio, Verdict};
 use crate::Estimate;
 use crate::compare::thresholds::{
     DRIFT_CONTINUES, EDGE_ERRORS, FALSE_ALARM, INTERVAL_LOG_MAX, SERIES_SHARE, SHARED_SERIES_MIN,
@@ -23,7 +23,7 @@ pub(super) struct Family {
     /// Whether the undisturbed part of the rounds has to bear witness: where one run alone can have had a
     /// neighbour.
     pub(super) witness: bool,
-    /// See [`super::Terms::margin`].
+    /// See [`super::model::Terms::margin`].
     pub(super) margin: f64,
 }
 
@@ -38,10 +38,14 @@ pub(super) struct Usual {
 
 impl Usual {
     /// That of a table's series, of which `levels` are those of both runs.
-    pub(super) fn of(effects: &[&Effects], levels: &[&[Levels]; 2], made: Made) -> Self {
+    pub(super) fn new(
+        effects: &[&Effects],
+        levels: &[&[Levels]; 2],
+        arrangement: Arrangement,
+    ) -> Self {
         let overall = || effects.iter().filter_map(|effects| effects.overall);
-        let drift = if made == Made::Apart {
-            DRIFT_CONTINUES * levels.iter().map(|of_run| common_drift(of_run)).fold(0.0, f64::hypot)
+        let drift = if arrangement == Arrangement::Separate {
+            DRIFT_CONTINUES * levels.iter().map(|levels| common_drift(levels)).fold(0.0, f64::hypot)
         } else {
             0.0
         };
@@ -69,12 +73,12 @@ pub(super) fn ratios(
     family: Family,
     lower_is_better: bool,
 ) -> (Option<Ratio>, Vec<Option<Ratio>>) {
-    let known = || effects.points.iter().flatten();
+    let measured = || effects.points.iter().flatten();
     // Points of a series scatter alike, also where there are two: series need not.
     let median = |errors: &mut Vec<f64>| median_of(errors).unwrap_or(0.0);
     let at_points = [
-        median(&mut known().map(|effect| effect.middle.error).collect()),
-        median(&mut known().map(|effect| effect.edge.error).collect()),
+        median(&mut measured().map(|effect| effect.middle.error).collect()),
+        median(&mut measured().map(|effect| effect.edge.error).collect()),
     ];
     let points = effects.points.iter().map(|effect| {
         let share = FALSE_ALARM * (1.0 - SERIES_SHARE) / family.points.max(1) as f64;
@@ -98,8 +102,8 @@ pub(super) fn part(
 ) -> Option<Ratio> {
     let effect = effects.overall.filter(|_| family.witness)?;
     let by = |family: Family| {
-        let found = interval(effect, usual.whole, usual.drift, for_series(family), family);
-        judged(found, family.margin, lower_is_better)
+        let ratio = interval(effect, usual.whole, usual.drift, for_series(family), family);
+        judged(ratio, family.margin, lower_is_better)
     };
     let middles = by(Family { witness: false, ..family });
     let margin = 1.0 + family.margin;
@@ -107,13 +111,13 @@ pub(super) fn part(
     (clear && by(family).verdict == Verdict::Undecided).then_some(middles)
 }
 
-/// Whether the ratio is another one at the far end than at the near one: what a change of growth
-/// needs beside its name.
+/// Whether the ratio at the far end differs from that at the near end, which a change of the growth class
+/// needs as well.
 pub(super) fn bends(effects: &Effects, family: Family) -> bool {
     // Two points are compared, each with an error of its own; what all series share falls out.
     effects.bend.is_some_and(|bend| {
-        let found = interval(bend, [0.0, 0.0], 0.0, for_series(family), family);
-        found.low > 1.0 || found.high < 1.0
+        let ratio = interval(bend, [0.0, 0.0], 0.0, for_series(family), family);
+        ratio.low > 1.0 || ratio.high < 1.0
     })
 }
 
@@ -123,7 +127,7 @@ fn for_series(family: Family) -> f64 {
 
 /// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it
 /// holds what the undisturbed part of the rounds says. That is a second witness, which need not bear the
-/// correction for many: nobody is accused unless both agree. Runs in turns have no need of it: a neighbour
+/// correction for many: a verdict needs both. Runs in turns have no need of it: a neighbour
 /// disturbs both.
 fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
     let ends = |part: Part, usual: f64, errors: f64| {
@@ -166,7 +170,7 @@ fn common_drift(series: &[Levels]) -> f64 {
     if each.len() < SHARED_SERIES_MIN {
         return common.abs();
     }
-    let squares: f64 = each.iter().map(|one| (one - common).powi(2)).sum();
+    let squares: f64 = each.iter().map(|drift| (drift - common).powi(2)).sum();
     // The error of a median is a quarter more than that of a mean.
     let error = 1.25 * (squares / (count - 1.0) / count).sqrt();
     (common.powi(2) - (2.0 * error).powi(2)).max(0.0).sqrt()

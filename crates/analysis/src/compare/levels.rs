@@ -29,7 +29,7 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Those of a series at `points`. A point where a median has no logarithm has no levels.
-    pub(super) fn of(
+    pub(super) fn new(
         gathered: &Gathered<'_>,
         subject: &str,
         parameters: &Parameters,
@@ -60,10 +60,10 @@ impl Levels {
     }
 
     /// How many rounds have something there in both runs.
-    pub(super) fn rounds_common(&self, other: &Self, index: usize) -> usize {
-        let there = |row: &[Option<Level>]| row[index].is_some();
-        let both = |round: &u32| other.rounds.get(round).is_some_and(|row| there(row));
-        self.rounds.iter().filter(|(round, row)| there(row) && both(round)).count()
+    pub(super) fn rounds_common(&self, newer: &Self, index: usize) -> usize {
+        let has_level = |row: &[Option<Level>]| row[index].is_some();
+        let both = |round: &u32| newer.rounds.get(round).is_some_and(|row| has_level(row));
+        self.rounds.iter().filter(|(round, row)| has_level(row) && both(round)).count()
     }
 }
 

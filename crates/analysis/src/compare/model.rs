@@ -1,7 +1,8 @@
 //! What a comparison of two runs hands to a report.
 
+use super::left_out::LeftOut;
 use crate::{CutShort, Estimate, Growth, Modes, RateTrend, SubjectComparison, Table};
-use record::{FailureReason, MetricInfo, Parameters, RunSummary, Warning};
+use record::{FailureReason, MetricInfo, Parameters, RunSummary};
 use serde::Serialize;
 
 /// How two runs are to be compared.
@@ -15,15 +16,7 @@ pub struct Terms {
     pub all: bool,
 }
 
-/// Why two runs are not compared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", because.join("; "))]
-pub struct Refused {
-    /// Each reason, as a part of one line with what mends it.
-    pub because: Vec<String>,
-}
-
-/// Two runs beside each other.
+/// Two runs, compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The run that is compared with.
@@ -38,8 +31,8 @@ pub struct Comparison {
     pub judged: usize,
     /// What was not the same when they were measured, the weightiest first.
     pub differences: Vec<Difference>,
-    /// What is in one of them only, was not measured to its end, or can't be compared: a line each.
-    pub left_out: Vec<Warning>,
+    /// What is in one of them only, was not measured to its end, or can't be compared.
+    pub left_out: Vec<LeftOut>,
     /// One for each table that both have.
     pub tables: Vec<ComparedTable>,
     /// The tables of base and of new that were compared: labels and units for sentences.
@@ -248,7 +241,7 @@ pub enum ChangeKind {
     /// The medians of a series are others and its best tenth is not: a part of its operations changed, or a
     /// neighbour disturbed one of the runs. Nothing is decided by it.
     Part,
-    /// A series is of another order of growth, or its rate takes another course.
+    /// A series is of another order of growth, or its rate has another trend.
     Growth,
     /// One overtakes another elsewhere, or no longer, or now does.
     Crossover,

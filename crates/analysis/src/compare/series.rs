@@ -1,6 +1,6 @@
 //! Where two runs, each by itself, conclude differently of a series.
 
-use super::{ChangeDetail, Direction};
+use super::model::{ChangeDetail, Direction};
 use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
 use crate::growth::thresholds::POINTS_MIN;
 use crate::pairs::notable::notable;
@@ -61,7 +61,7 @@ pub(super) fn comparisons<'a>(
     rivals: &[(String, String)],
 ) -> Vec<([&'a str; 2], ChangeDetail)> {
     let [notable_before, notable_after] = tables.map(|table| notable(table, rivals));
-    let mut found = Vec::new();
+    let mut changed = Vec::new();
     for after in &tables[1].comparisons {
         let pair = [after.first.as_str(), after.second.as_str()];
         let same = |comparison: &&SubjectComparison| {
@@ -71,10 +71,10 @@ pub(super) fn comparisons<'a>(
         let is_notable = notable_after.contains(&after) || notable_before.contains(&before);
         if is_notable && is_another(&before.outcome, &after.outcome) {
             let (base, new) = (before.clone(), after.clone());
-            found.push((pair, ChangeDetail::Crossover { base, new }));
+            changed.push((pair, ChangeDetail::Crossover { base, new }));
         }
     }
-    found
+    changed
 }
 
 /// Whether the lead changes elsewhere, no longer, or now does. Where either is not sure of it, nothing is
@@ -86,9 +86,9 @@ fn is_another(before: &ComparisonOutcome, after: &ComparisonOutcome) -> bool {
             ComparisonOutcome::Crosses { crossovers: now },
         ) => {
             let apart = then.iter().zip(now).any(|(then, now)| {
-                let known = then.at.low < then.at.high && now.at.low < now.at.high;
+                let have_intervals = then.at.low < then.at.high && now.at.low < now.at.high;
                 let moved = then.at.high < now.at.low || now.at.high < then.at.low;
-                then.overtakes != now.overtakes || (known && moved)
+                then.overtakes != now.overtakes || (have_intervals && moved)
             });
             then.len() != now.len() || apart
         }
@@ -120,13 +120,13 @@ pub(super) fn modes(base: &Row, new: &Row) -> Option<ChangeDetail> {
     }
 }
 
-/// Whether modes of one run would have been seen in the `other`, if they were there: enough of the samples
-/// lie above the lowest, fewer than a tenth of those of the other do, and every round lies on all of
-/// them, or so many of its rounds on the upper that the other would have had one by chance. What is close to
-/// being told as a mode is so in one run and not in the next: a timer's ticks, a neighbour.
-fn is_sure(modes: &Modes, rounds: u32, others: u32, other: &Row) -> bool {
+/// Whether modes of one run would have been seen in the `rival` run, if it had them: enough of the samples
+/// lie above the lowest mode, fewer than a tenth of the rival's samples do, and every round lies on all
+/// modes, or so many rounds lie on the upper one that the rival would have had one by chance. A mode at the
+/// limit of detection is reported in one run and not in the next: a timer's ticks, a neighbour.
+fn is_sure(modes: &Modes, rounds: u32, rival_rounds: u32, rival: &Row) -> bool {
     let [lowest, next, ..] = modes.modes.as_slice() else { return false };
-    if 1.0 - lowest.share < MODE_SHARE_ABOVE || !lies_below(modes, lowest, next, other) {
+    if 1.0 - lowest.share < MODE_SHARE_ABOVE || !lies_below(modes, lowest, next, rival) {
         return false;
     }
     if modes.division != Division::ByRound {
@@ -134,7 +134,7 @@ fn is_sure(modes: &Modes, rounds: u32, others: u32, other: &Row) -> bool {
     }
     let upper = modes.modes.last().map_or(0, |mode| mode.rounds.len() as u32).min(rounds);
     // The chance that all of the upper rounds of both runs fall into the one.
-    let all = rounds + others;
+    let all = rounds + rival_rounds;
     let chance: f64 =
         (0..upper).map(|taken| f64::from(rounds - taken) / f64::from(all - taken)).product();
     upper > 0 && chance < MODE_P_VALUE

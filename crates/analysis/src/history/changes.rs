@@ -1,6 +1,6 @@
 //! What changed: one change for all points of a series that changed with the same run.
 
-use super::{Change, History, Line, Shift};
+use super::model::{Change, History, Line, Shift};
 use crate::Estimate;
 use crate::compare::Direction;
 use std::cmp::Reverse;
@@ -32,13 +32,13 @@ struct LineChange<'a> {
 
 impl LineChange<'_> {
     /// Whether the two are one change of a series: the same way, from the same run to the same run.
-    fn belongs_with(&self, other: &Self) -> bool {
+    fn belongs_with(&self, next: &Self) -> bool {
         let series =
-            |of: &Line| (of.subject.clone(), of.parameters.clone(), of.metric.name.clone());
-        series(self.line) == series(other.line)
-            && self.direction() == other.direction()
-            && self.until() == other.until()
-            && self.shift.map(|shift| shift.at) == other.shift.map(|shift| shift.at)
+            |line: &Line| (line.subject.clone(), line.parameters.clone(), line.metric.name.clone());
+        series(self.line) == series(next.line)
+            && self.direction() == next.direction()
+            && self.until() == next.until()
+            && self.shift.map(|shift| shift.at) == next.shift.map(|shift| shift.at)
     }
 
     fn factor(&self) -> Estimate {
@@ -48,6 +48,10 @@ impl LineChange<'_> {
 
     fn direction(&self) -> Direction {
         self.line.direction(self.factor().value)
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.shift.map_or(self.line.drift_is_fresh, |shift| shift.fresh)
     }
 
     /// The run at which the next change of the same line came.
@@ -73,13 +77,13 @@ fn joined(group: &[LineChange<'_>]) -> Change {
         at: shift.map_or(first_run, |shift| shift.at),
         last: first.last(),
         direction: first.direction(),
-        fresh: group.iter().any(|of| of.shift.map_or(of.line.drift_is_fresh, |shift| shift.fresh)),
+        fresh: group.iter().any(LineChange::is_fresh),
         drift: shift.is_none(),
         subject: line.subject.clone(),
         parameters: line.parameters.clone(),
         metric: line.metric.name.clone(),
         points,
-        lines: group.iter().map(|of| (of.index, of.factor())).collect(),
+        lines: group.iter().map(|change| (change.index, change.factor())).collect(),
         differences: shift.map(|shift| shift.differences.clone()).unwrap_or_default(),
     }
 }

@@ -1,7 +1,6 @@
 //! What was not the same any more from one run to another.
 
-use super::Measured;
-use super::measured::{OWN, WORKERS};
+use super::measured::{Measured, OWN, WORKERS};
 use crate::compare::Difference;
 use record::{HOST_FACTS, HostRole, RunSummary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,9 +25,9 @@ pub(super) fn differences(
     all.extend(facts(&before.machine, &after.machine));
     all.extend(difference("knee", Some(&old.version), Some(&new.version)));
     for key in keys(&before.setting, &after.setting) {
-        let known =
-            |run: &Measured| run.setting.get(key).filter(|value| !value.is_empty()).cloned();
-        all.extend(difference(key, known(before).as_ref(), known(after).as_ref()));
+        let [old, new] =
+            [before, after].map(|run| run.setting.get(key).filter(|value| !value.is_empty()));
+        all.extend(difference(key, old, new));
     }
     all
 }

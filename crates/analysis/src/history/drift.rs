@@ -1,4 +1,4 @@
-//! Whether a sequence changed its level bit by bit, and not at places.
+//! Whether a sequence changed its level gradually, and not at single runs.
 
 use super::levels::{LevelChange, Reading, apart};
 use crate::Estimate;
@@ -8,8 +8,8 @@ use crate::stats::regression::least_squares;
 /// A line through all figures that explains them better than the levels between `changes` do, as what it
 /// rises from the first figure to the last; `None` where levels explain them as well or there are none.
 ///
-/// Both are weighed by Schwarz's criterion: a line has two parameters, levels have one each and one for each
-/// place. A line that rises by chance is none: only what has changes is asked.
+/// Both are compared by Schwarz's criterion: a line has two parameters, levels have one each and one for each
+/// change. A line that rises by chance does not count: without changes there is no drift.
 pub fn rise(readings: &[Reading], changes: &[LevelChange]) -> Option<Estimate> {
     let first = changes.first()?;
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
@@ -27,16 +27,16 @@ pub fn rise(readings: &[Reading], changes: &[LevelChange]) -> Option<Estimate> {
     let mut ends: Vec<usize> = changes.iter().map(|change| counted(change.at)).collect();
     ends.push(y.len());
     let mut from = 0;
-    let mut of_levels = 0.0;
+    let mut level_squares = 0.0;
     for to in ends {
-        of_levels += squares(&y[from..to], |_| mean(&y[from..to]));
+        level_squares += squares(&y[from..to], |_| mean(&y[from..to]));
         from = to;
     }
     let (x_mean, y_mean) = (mean(&x), mean(&y));
-    let of_line = squares(&y, |at| y_mean + slope.value * (x[at] - x_mean));
+    let line_squares = squares(&y, |at| y_mean + slope.value * (x[at] - x_mean));
     let count = y.len() as f64;
-    let levels = count * of_levels.ln() + (2 * changes.len() + 1) as f64 * count.ln();
-    let line = count * of_line.ln() + 2.0 * count.ln();
+    let levels = count * level_squares.ln() + (2 * changes.len() + 1) as f64 * count.ln();
+    let line = count * line_squares.ln() + 2.0 * count.ln();
     let times = |by: f64| by * (readings.len() - 1) as f64;
     (line < levels).then(|| Estimate {
         value: times(slope.value),

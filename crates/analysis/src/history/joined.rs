@@ -1,148 +1,97 @@
-//! What is comparable, joined into lines; and what is not, with the reason.
+//! Joins what is comparable into lines, and names what is not.
 
-use super::{Line, Measured, Place};
-use crate::findings::words;
-use record::{HOST_ID, HOST_NAME, MetricInfo, RunState, Warning, WorkloadInfo};
+use super::left_out::{Incomparable, LeftOut, Machine};
+use super::measured::{FigurePath, Measured};
+use super::model::Line;
+use record::{HOST_ID, HOST_NAME, MetricInfo, RunState, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The newest run, which says what is comparable. Of two runs that took turns only the one by workers of the
-/// knee at hand goes on; the other counts where there are none but such.
+/// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this
+/// knee counts; the other counts where there are no runs by workers of this knee.
 pub(super) fn newest(runs: &[Measured]) -> Option<&Measured> {
     runs.iter().rfind(|run| run.workers.is_none()).or(runs.last())
 }
 
-/// The runs that are comparable with the newest, and what is said of the others.
-pub(super) fn comparable(mut runs: Vec<Measured>) -> (Vec<Measured>, Vec<Warning>) {
+/// The runs that are comparable with the newest, and the others with the reason.
+pub(super) fn comparable(mut runs: Vec<Measured>) -> (Vec<Measured>, Vec<LeftOut>) {
     let Some(newest) = newest(&runs).cloned() else { return (runs, Vec::new()) };
-    let mut others: Vec<(String, Vec<i64>)> = Vec::new();
+    let mut groups: Vec<(Incomparable, Vec<i64>)> = Vec::new();
     runs.retain(|run| {
-        let Some(why) = differs(run, &newest) else { return true };
-        match others.iter_mut().find(|(known, _)| *known == why) {
+        let Some(reason) = difference(run, &newest) else { return true };
+        match groups.iter_mut().find(|(group, _)| *group == reason) {
             Some((_, numbers)) => numbers.push(run.summary.number),
-            None => others.push((why, vec![run.summary.number])),
+            None => groups.push((reason, vec![run.summary.number])),
         }
         false
     });
-    let said = |(why, numbers): (String, Vec<i64>)| Warning {
-        what: format!("{}: {why}", left_out(&numbers)),
-        remedy: String::new(),
-    };
-    (runs, others.into_iter().map(said).collect())
+    let left_out = groups.into_iter().map(|(reason, runs)| LeftOut::Runs { runs, reason });
+    (runs, left_out.collect())
 }
 
-/// Says which of the runs that are joined did not come to their end.
-pub(super) fn interrupted(runs: &[Measured]) -> Option<Warning> {
-    let broken = runs.iter().filter(|run| run.summary.state != RunState::Complete);
-    let numbers: Vec<i64> = broken.map(|run| run.summary.number).collect();
-    let whom = match numbers.as_slice() {
-        [] => return None,
-        [only] => format!("Run {only} did not end: what it"),
-        many => format!("Runs {} did not end: what they", words::list(&ranges(many))),
-    };
-    Some(Warning { what: format!("{whom} measured is joined"), remedy: String::new() })
+/// The joined runs that did not end.
+pub(super) fn unfinished(runs: &[Measured]) -> Option<LeftOut> {
+    let unfinished = runs.iter().filter(|run| run.summary.state != RunState::Complete);
+    let runs: Vec<i64> = unfinished.map(|run| run.summary.number).collect();
+    (!runs.is_empty()).then_some(LeftOut::Unfinished { runs })
 }
 
-/// Why a run can't stand in one line with the newest.
-fn differs(run: &Measured, newest: &Measured) -> Option<String> {
-    let (old, new) = (&run.workload, &newest.workload);
+/// Why a run can't be joined with the newest.
+fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if run.predicted != newest.predicted {
-        let computed = "a model computed the figures";
-        let what = if run.predicted { computed } else { "measured, and the newest is a model's" };
-        return Some(what.to_owned());
+        return Some(if run.predicted { Incomparable::Predicted } else { Incomparable::Measured });
     }
     if run.workers != newest.workers {
-        let by = |of: &Measured| of.workers.clone().unwrap_or_else(|| "of this knee".to_owned());
-        return Some(format!("measured in turns by other workers ({})", by(run)));
+        return Some(Incomparable::Workers { workers: run.workers.clone() });
     }
+    let (old, new) = (&run.workload, &newest.workload);
     if old.version != new.version {
-        let (name, old, new) = (&new.name, old.version, new.version);
-        return Some(format!("another version of {name} ({old}, the newest run has {new})"));
+        let (workload, version, newest) = (new.name.clone(), old.version, new.version);
+        return Some(Incomparable::Version { workload, version, newest });
     }
     if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
-        return Some(format!("other axes ({}, and not {})", old.axis, new.axis));
+        return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
     let [old_id, new_id] = [run, newest].map(|run| run.machine.get(HOST_ID));
     let is_another = old_id.zip(new_id).is_some_and(|(old, new)| old != new);
-    let (old, new) = (machine(run), machine(newest));
-    (old != new || is_another).then(|| {
-        let [old, new] = [(run, old), (newest, new)].map(|(run, machine)| named(run, &machine));
-        format!("another machine ({old}, and not {new})")
-    })
+    let [machine, newest] = [run, newest].map(machine);
+    let differs =
+        (&machine.cpu_model, &machine.cpu_count) != (&newest.cpu_model, &newest.cpu_count);
+    (differs || is_another).then_some(Incomparable::Machine { machine, newest })
 }
 
-/// A machine with its name, where it has one.
-fn named(run: &Measured, machine: &str) -> String {
-    let name = run.machine.get(HOST_NAME);
-    name.map_or_else(|| machine.to_owned(), |name| format!("{name}: {machine}"))
-}
-
-/// The machine, as far as figures are comparable on it.
-fn machine(run: &Measured) -> String {
-    let fact = |key: &str| run.machine.get(key).map(String::as_str);
-    let model = fact("cpu.model").unwrap_or("an unknown CPU");
-    match fact("cpu.count") {
-        Some("1") => format!("{model}, 1 CPU"),
-        Some(count) => format!("{model}, {count} CPUs"),
-        None => model.to_owned(),
-    }
-}
-
-/// `Run 3 is left out`, `Runs 1 to 4 and 7 are left out`.
-fn left_out(numbers: &[i64]) -> String {
-    match numbers {
-        [only] => format!("Run {only} is left out"),
-        many => format!("Runs {} are left out", words::list(&ranges(many))),
-    }
-}
-
-/// `1 to 4`, `7`.
-fn ranges(numbers: &[i64]) -> Vec<String> {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    let mut ranges: Vec<(i64, i64)> = Vec::new();
-    for number in sorted {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    let said = |(from, to): &(i64, i64)| match to - from {
-        0 => vec![from.to_string()],
-        1 => vec![from.to_string(), to.to_string()],
-        _ => vec![format!("{from} to {to}")],
-    };
-    ranges.iter().flat_map(said).collect()
+fn machine(run: &Measured) -> Machine {
+    let fact = |key: &str| run.machine.get(key).cloned();
+    Machine { name: fact(HOST_NAME), cpu_model: fact("cpu.model"), cpu_count: fact("cpu.count") }
 }
 
 /// Figures that are in another unit than the newest run's: a metric and its unit, and the runs.
-type Others<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<i64>>;
+type OtherUnits<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<i64>>;
 
-/// A line for each place that any run has a figure at, and what is said of figures in other units.
-pub(super) fn lines(runs: &[Measured], workload: &WorkloadInfo) -> (Vec<Line>, Vec<Warning>) {
-    let mut lines: BTreeMap<Place, Line> = BTreeMap::new();
-    let mut others = Others::new();
+/// A line for each subject and point at which any run has a figure, and the figures in other units.
+pub(super) fn lines(runs: &[Measured], workload: &WorkloadInfo) -> (Vec<Line>, Vec<LeftOut>) {
+    let mut lines: BTreeMap<FigurePath, Line> = BTreeMap::new();
+    let mut other_units = OtherUnits::new();
     for (index, run) in runs.iter().enumerate() {
-        for (place, figure) in &run.figures {
-            let Some(own) = metric(&run.workload, &place.metric) else { continue };
-            // What the newest run does not measure any more is told as it was.
-            let now = metric(workload, &place.metric).unwrap_or(own);
-            if own.unit != now.unit || own.lower_is_better != now.lower_is_better {
-                let numbers = others.entry((&own.name, &own.unit)).or_default();
+        for (path, figure) in &run.figures {
+            let Some(old) = metric(&run.workload, &path.metric) else { continue };
+            // What the newest run does not measure is shown as it was.
+            let new = metric(workload, &path.metric).unwrap_or(old);
+            if old.unit != new.unit || old.lower_is_better != new.lower_is_better {
+                let numbers = other_units.entry((&old.name, &old.unit)).or_default();
                 numbers.insert(run.summary.number);
                 continue;
             }
-            let line = lines.entry(place.clone()).or_insert_with(|| empty(place, now, workload));
-            label(&run.workload, &place.subject).clone_into(&mut line.label);
+            let line = lines.entry(path.clone()).or_insert_with(|| empty(path, new, workload));
+            label(&run.workload, &path.subject).clone_into(&mut line.label);
             line.figures.push((index, *figure));
         }
     }
-    let said = |((name, unit), numbers): ((&str, &str), BTreeSet<i64>)| {
-        let numbers: Vec<i64> = numbers.into_iter().collect();
-        let what = format!("{} of {name}: its figures are in {unit}", left_out(&numbers));
-        Warning { what, remedy: String::new() }
+    let left_out = |((metric, unit), runs): ((&str, &str), BTreeSet<i64>)| LeftOut::Unit {
+        runs: runs.into_iter().collect(),
+        metric: metric.to_owned(),
+        unit: unit.to_owned(),
     };
-    let others = others.into_iter().map(said).collect();
-    (in_order(lines, runs), others)
+    (in_order(lines, runs), other_units.into_iter().map(left_out).collect())
 }
 
 fn metric<'a>(info: &'a WorkloadInfo, name: &str) -> Option<&'a MetricInfo> {
@@ -150,15 +99,15 @@ fn metric<'a>(info: &'a WorkloadInfo, name: &str) -> Option<&'a MetricInfo> {
 }
 
 /// A line that has no figures yet.
-fn empty(place: &Place, metric: &MetricInfo, workload: &WorkloadInfo) -> Line {
+fn empty(path: &FigurePath, metric: &MetricInfo, workload: &WorkloadInfo) -> Line {
     Line {
-        subject: place.subject.clone(),
+        subject: path.subject.clone(),
         label: String::new(),
-        parameters: place.parameters.clone(),
+        parameters: path.parameters.clone(),
         metric: metric.clone(),
         headline: workload.metrics.first().is_some_and(|first| first.name == metric.name),
         axis: workload.axis.clone(),
-        point: place.point,
+        point: path.point,
         figures: Vec::new(),
         apart: Vec::new(),
         visible: None,
@@ -169,44 +118,32 @@ fn empty(place: &Place, metric: &MetricInfo, workload: &WorkloadInfo) -> Line {
 }
 
 fn label<'a>(info: &'a WorkloadInfo, subject: &'a str) -> &'a str {
-    info.subjects.iter().find(|known| known.name == subject).map_or(subject, |known| &known.label)
+    info.subjects.iter().find(|info| info.name == subject).map_or(subject, |info| &info.label)
 }
 
 /// In the order of the newest run's tables; what it does not have any more comes after.
-fn in_order(lines: BTreeMap<Place, Line>, runs: &[Measured]) -> Vec<Line> {
+fn in_order(lines: BTreeMap<FigurePath, Line>, runs: &[Measured]) -> Vec<Line> {
     let mut metrics: Vec<&str> = Vec::new();
     let mut parameters = Vec::new();
     let mut subjects: Vec<&str> = Vec::new();
     for run in runs.iter().rev() {
         metrics.extend(run.workload.metrics.iter().map(|metric| metric.name.as_str()));
         subjects.extend(run.workload.subjects.iter().map(|subject| subject.name.as_str()));
-        for (place, _) in &run.figures {
-            if !parameters.contains(&&place.parameters) {
-                parameters.push(&place.parameters);
+        for (path, _) in &run.figures {
+            if !parameters.contains(&&path.parameters) {
+                parameters.push(&path.parameters);
             }
         }
     }
-    let rank = |place: &Place| {
+    let rank = |path: &FigurePath| {
         (
-            metrics.iter().position(|name| *name == place.metric),
-            parameters.iter().position(|held| **held == place.parameters),
-            subjects.iter().position(|name| *name == place.subject),
-            place.point,
+            metrics.iter().position(|name| *name == path.metric),
+            parameters.iter().position(|set| **set == path.parameters),
+            subjects.iter().position(|name| *name == path.subject),
+            path.point,
         )
     };
-    let mut ranked: Vec<_> = lines.into_iter().map(|(place, line)| (rank(&place), line)).collect();
-    ranked.sort_by_key(|of| of.0);
+    let mut ranked: Vec<_> = lines.into_iter().map(|(path, line)| (rank(&path), line)).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
     ranked.into_iter().map(|(_, line)| line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_are_named_in_ranges() {
-        assert_eq!(left_out(&[3]), "Run 3 is left out");
-        assert_eq!(left_out(&[1, 2]), "Runs 1 and 2 are left out");
-        assert_eq!(left_out(&[9, 1, 2, 3, 7]), "Runs 1 to 3, 7 and 9 are left out");
-    }
 }

@@ -1,7 +1,8 @@
 //! Changes that most subjects share: they say more about what lies beneath all of them than about any.
 
 use super::differences::differences;
-use super::{History, JointChange, Line, Measured, Shift, Terms};
+use super::measured::Measured;
+use super::model::{History, JointChange, Line, Shift, Terms};
 use crate::compare::Direction;
 use crate::history::thresholds::{JOINT_SPREAD_DIVISOR, JOINT_SUBJECTS_MIN};
 use std::cmp::Reverse;
@@ -17,7 +18,7 @@ pub(super) fn joint_changes(
         let all = history.lines.iter().enumerate();
         all.filter(|(_, line)| line.headline && line.is_judged())
     };
-    let of = lines().map(|(_, line)| &line.subject).collect::<BTreeSet<_>>().len();
+    let judged = lines().map(|(_, line)| &line.subject).collect::<BTreeSet<_>>().len();
     let mut all = Vec::new();
     for direction in [Direction::Worse, Direction::Better] {
         let mut shifts: Vec<(usize, &Line, &Shift)> = lines()
@@ -25,21 +26,21 @@ pub(super) fn joint_changes(
             .filter(|(_, _, shift)| shift.direction == direction)
             .collect();
         while let Some((subjects, from, to)) = densest(&shifts, runs.len() / JOINT_SPREAD_DIVISOR) {
-            if subjects < JOINT_SUBJECTS_MIN || subjects * 4 < of * 3 {
+            if subjects < JOINT_SUBJECTS_MIN || subjects * 4 < judged * 3 {
                 break;
             }
             let group = shifts.extract_if(.., |(_, _, shift)| (from..=to).contains(&shift.at));
             let lines = group.map(|(index, _, shift)| (index, shift.factor)).collect();
             let differences = differences(&runs[from - 1], &runs[to], terms.label.as_deref());
-            all.push(JointChange { from, to, direction, subjects, of, lines, differences });
+            all.push(JointChange { from, to, direction, subjects, judged, lines, differences });
         }
     }
     all.sort_by_key(|change| Reverse(change.to));
     all
 }
 
-/// The stretch of runs, no longer than `spread`, within which most subjects change, and how many those are; of several
-/// such the shortest.
+/// The stretch of runs, no longer than `spread`, within which the largest number of subjects change, and that number;
+/// of several the shortest.
 fn densest(shifts: &[(usize, &Line, &Shift)], spread: usize) -> Option<(usize, usize, usize)> {
     let mut changed: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     for (_, line, shift) in shifts {

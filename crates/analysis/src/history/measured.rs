@@ -29,12 +29,12 @@ pub struct Measured {
     /// What started its workers, where it took turns with a run by workers of the knee at hand: `--interleave`.
     pub workers: Option<String>,
     /// The medians, in the order of tables.
-    pub figures: Vec<(Place, Estimate)>,
+    pub figures: Vec<(FigurePath, Estimate)>,
 }
 
-/// Where a figure stands.
+/// The metric, series and point of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FigurePath {
     /// The metric's name.
     pub metric: String,
     /// The parameters.
@@ -79,8 +79,8 @@ fn workers(run: &Run) -> Option<String> {
     (by != OWN).then(|| by.clone())
 }
 
-fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(Place, Estimate)> {
-    let gathered = Gathered::of(run, &info.name);
+fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(FigurePath, Estimate)> {
+    let gathered = Gathered::new(run, &info.name);
     let subjects = info.subjects.iter().filter(|subject| {
         let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
         named && !subject.control
@@ -92,21 +92,21 @@ fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(Place, Estim
     for metric in metrics {
         for parameters in gathered.in_order() {
             let axis = gathered.axis(parameters, &metric.name);
-            let asked = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
+            let is_wanted = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
             for &subject in &subjects {
                 let Some(series) = gathered.series(subject, parameters, &metric.name) else {
                     continue;
                 };
-                for &point in axis.iter().filter(|point| asked(point)) {
+                for &point in axis.iter().filter(|point| is_wanted(point)) {
                     let Some(samples) = series.get(&point) else { continue };
-                    let place = Place {
+                    let path = FigurePath {
                         metric: metric.name.clone(),
                         parameters: parameters.clone(),
                         subject: subject.to_owned(),
                         point,
                     };
                     let rounds: Vec<&[f64]> = samples.rounds.iter().map(AsRef::as_ref).collect();
-                    all.extend(median(run, &place, &rounds).map(|figure| (place, figure)));
+                    all.extend(median(run, &path, &rounds).map(|figure| (path, figure)));
                 }
             }
         }
@@ -114,15 +114,15 @@ fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(Place, Estim
     all
 }
 
-/// The median with the interval that tables tell of it: of a run with a budget, the one that may be looked at
-/// again and again, whose ends are rare among replicates and need more of them.
-fn median(run: &Run, place: &Place, rounds: &[&[f64]]) -> Option<Estimate> {
-    let words = [place.subject.as_str(), place.metric.as_str(), &place.point.to_string()];
+/// The median with the interval that tables show. That of a run with a budget may be looked at again and
+/// again: its ends are rare among replicates, so it takes more of them.
+fn median(run: &Run, path: &FigurePath, rounds: &[&[f64]]) -> Option<Estimate> {
+    let words = [path.subject.as_str(), path.metric.as_str(), &path.point.to_string()];
     let mut random = generator(run.plan.seed, &words);
     let replicates = if run.plan.budget.is_some() { bootstrap::REPLICATES } else { REPLICATES };
-    let found = median_over_rounds(rounds, replicates, &mut random)?;
-    if run.plan.budget.is_some() && !found.replicates.is_empty() {
-        return Some(budget_interval(found.estimate.value, &found.replicates));
+    let resampled = median_over_rounds(rounds, replicates, &mut random)?;
+    if run.plan.budget.is_some() && !resampled.replicates.is_empty() {
+        return Some(budget_interval(resampled.estimate.value, &resampled.replicates));
     }
-    Some(found.estimate)
+    Some(resampled.estimate)
 }

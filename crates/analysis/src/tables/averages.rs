@@ -20,7 +20,7 @@ pub fn average(samples: &[f64]) -> Option<Average> {
 pub(crate) fn averages(run: &Run) -> Vec<Averages> {
     let mut all = Vec::new();
     for workload in run.plan.workloads.iter().filter(|workload| workload.averages) {
-        let gathered = Gathered::of(run, &workload.name);
+        let gathered = Gathered::new(run, &workload.name);
         for parameters in gathered.in_order() {
             for point in gathered.points(parameters) {
                 let context = Context { run, workload, gathered: &gathered, parameters, point };

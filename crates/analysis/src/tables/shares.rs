@@ -1,6 +1,5 @@
 //! The ratio that a workload's figures are read by: one parameter as a share of another.
 
-use crate::findings::words;
 use crate::{Estimate, Shares, Table};
 use record::{Parameters, Ratio, Value, WorkloadInfo};
 
@@ -63,16 +62,6 @@ impl<'a> Portion<'a> {
 }
 
 impl Shares {
-    /// One of them in words: `83 % active`, or `1.2 per CPU`.
-    pub fn told(&self, share: f64) -> String {
-        format!("{} {}", self.figure(share), self.word)
-    }
-
-    /// Its figure alone: `83 %`, or `1.2`.
-    pub fn figure(&self, share: f64) -> String {
-        if self.multiple { words::multiple(share) } else { words::percent(share) }
-    }
-
     /// The place of the point at which there is one of the part for each of the whole, where multiples
     /// are told of the part along `axis`: up to there it brings more of the whole to bear, beyond it
     /// shares it.
@@ -142,12 +131,7 @@ mod tests {
         };
         let shares = of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();
         assert_eq!(shares.values, [0.5, 1.0, 16.0]);
-        assert_eq!(
-            [0.5, 1.0, 2.37].map(|at| shares.told(at)),
-            ["0.5 per CPU", "1 per CPU", "2.37 per CPU"]
-        );
         assert_eq!((shares.one_each("threads"), shares.one_each("cpus")), (Some(1), None));
-        assert_eq!(Shares { multiple: false, ..shares }.told(0.5), "50 % per CPU");
         workload.axis_parameter = "cpus".into();
         let always =
             |value: &str| of(&workload, "threads", value, &[1, 2]).map(|shares| shares.values);

@@ -1,7 +1,10 @@
-//! What isn't comparable is refused with what mends it, and what differs is told.
+//! What isn't comparable is refused with the reason, and differences are listed.
 
 use crate::drawn::{Design, QUIET, USUAL, cell, pair, terms, workload};
-use analysis::compare::{Comparison, Direction, Refused, Terms, Verdict, compare};
+use analysis::compare::{
+    Comparison, Direction, LeftOut, NoRatioReason, Refusal, RefusalReason, Side, Terms, Verdict,
+    compare,
+};
 use fastrand::Rng;
 use fixtures::{fail, late};
 use record::{CellKey, Run, RunState};
@@ -10,12 +13,12 @@ fn two() -> [Run; 2] {
     pair(&Design { noise: QUIET, ..USUAL }, &|_| 1.0, &mut Rng::with_seed(5))
 }
 
-fn compared(base: &Run, new: &Run) -> Result<Comparison, Refused> {
+fn compared(base: &Run, new: &Run) -> Result<Comparison, Refusal> {
     compare(base, new, &terms(0.05))
 }
 
-fn why(base: &Run, new: &Run) -> String {
-    compared(base, new).expect_err("refused").to_string()
+fn reasons(base: &Run, new: &Run) -> Vec<RefusalReason> {
+    compared(base, new).expect_err("refused").reasons
 }
 
 fn fact(run: &mut Run, key: &str, value: &str) {
@@ -24,27 +27,37 @@ fn fact(run: &mut Run, key: &str, value: &str) {
 
 #[test]
 fn other_workloads_are_refused() {
+    let poll = || "poll".to_owned();
+    let left_out = |left_out| vec![RefusalReason::LeftOut(left_out)];
     let [base, mut new] = two();
     new.plan.workloads[0].version = 2;
-    let version = why(&base, &new);
-    assert!(version.contains("version 1 and 2") && version.contains("measure"), "{version}");
+    let version = LeftOut::Version { workload: poll(), base: 1, new: 2 };
+    assert_eq!(reasons(&base, &new), left_out(version));
     let [base, mut new] = two();
     new.plan.workloads[0].axis_parameter = "active".into();
-    assert!(why(&base, &new).contains("--axis"), "{}", why(&base, &new));
+    let axis = base.plan.workloads[0].axis.clone();
+    let axis = LeftOut::Axis { workload: poll(), base: axis.clone(), new: axis };
+    assert_eq!(reasons(&base, &new), left_out(axis));
     let [base, mut new] = two();
     new.plan.workloads[0].metrics[0].unit = "s".into();
-    let unit = why(&base, &new);
-    assert!(unit.contains("another unit: ns and s (measure base again with"), "{unit}");
+    let [no_figure, RefusalReason::LeftOut(LeftOut::Unit { base: old, new: newer, .. })] =
+        &reasons(&base, &new)[..]
+    else {
+        panic!("{:?}", reasons(&base, &new))
+    };
+    assert_eq!((old.as_str(), newer.as_str()), ("ns", "s"));
+    assert_eq!(*no_figure, RefusalReason::NoCommonFigure);
     let [base, mut new] = two();
     new.plan.workloads[0].name = "fork".into();
-    assert!(why(&base, &new).contains("no workload in common"), "{}", why(&base, &new));
+    let none = RefusalReason::NoCommonWorkload { base: vec![poll()], new: vec!["fork".into()] };
+    assert_eq!(reasons(&base, &new), [none]);
 }
 
 #[test]
 fn predictions_are_no_measurements() {
     let [base, mut new] = two();
     fact(&mut new, "simulated", "yes");
-    assert!(why(&base, &new).contains("predicted"), "{}", why(&base, &new));
+    assert_eq!(reasons(&base, &new), [RefusalReason::OnePredicted { side: Side::New }]);
     let across = Terms { across: true, ..terms(0.05) };
     assert!(compare(&base, &new, &across).is_err(), "whatever the terms");
 }
@@ -56,14 +69,15 @@ fn another_machine_is_refused_unless_asked_for() {
     // What only one of them knows is no evidence.
     assert!(compared(&base, &new).is_ok());
     fact(&mut new, "cpu.model", "B");
-    let refused = why(&base, &new);
-    assert!(refused.contains("cpu.model is A in base and B in new (--across"), "{refused}");
+    let [key, old, newer] = ["cpu.model", "A", "B"].map(str::to_owned);
+    let hardware = RefusalReason::Hardware { key, base: old, new: newer };
+    assert_eq!(reasons(&base, &new), [hardware]);
     let across = compare(&base, &new, &Terms { across: true, ..terms(0.05) }).unwrap();
     assert_eq!(across.differences[0].what, "cpu.model");
 }
 
 #[test]
-fn differences_are_told_by_their_weight() {
+fn differences_are_sorted_by_weight() {
     let [mut base, mut new] = two();
     for (key, value) in [
         ("load.1m", "0.1"),
@@ -79,7 +93,7 @@ fn differences_are_told_by_their_weight() {
     new.summary.labels.insert("commit".into(), "9cf01cb".into());
     new.plan.measure_ms = 30;
     let all = compared(&base, &new).unwrap().differences;
-    let told: Vec<&str> = all.iter().map(|difference| difference.what.as_str()).collect();
+    let keys: Vec<&str> = all.iter().map(|difference| difference.what.as_str()).collect();
     let expected = [
         "kernel.release",
         "vulnerability.meltdown",
@@ -88,31 +102,36 @@ fn differences_are_told_by_their_weight() {
         "load",
         "time per figure",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(keys, expected);
     assert_eq!((all[4].base.as_deref(), all[4].new.as_deref()), (Some("quiet"), Some("busy")));
     let [base, new] = two();
     assert_eq!(compared(&base, &new).unwrap().differences, []);
 }
 
 #[test]
-fn what_is_in_one_only_is_left_out_and_told() {
+fn what_only_one_run_has_is_left_out() {
     let [base, mut new] = two();
     new.cells.retain(|cell| cell.key.subject != "s1" && cell.key.point == 100);
     new.plan.cells.retain(|key| key.subject != "s1" && key.point == 100);
     new.cells.push(cell("s0", 3000, 0, vec![1.0]));
-    let found = compared(&base, &new).unwrap();
-    let told: Vec<&str> = found.left_out.iter().map(|warning| warning.what.as_str()).collect();
-    let expected = [
-        "poll: s1 only in base",
-        "poll: 1,000 watched descriptors only in base",
-        "poll: 3,000 watched descriptors only in new",
-    ];
-    assert_eq!(told, expected);
-    assert_eq!((found.tables[0].points.as_slice(), found.tables[0].rows.len()), (&[100][..], 2));
-    assert_eq!(found.judged, 4);
+    let comparison = compared(&base, &new).unwrap();
+    let workload = || "poll".to_owned();
+    let points = |side, point| LeftOut::Points {
+        side,
+        workload: workload(),
+        axis: "watched descriptors".into(),
+        points: vec![point],
+    };
+    let labels = vec!["s1".to_owned()];
+    let subjects = LeftOut::Subjects { side: Side::Base, workload: workload(), labels };
+    let expected = [subjects, points(Side::Base, 1_000), points(Side::New, 3_000)];
+    assert_eq!(comparison.left_out, expected);
+    let table = &comparison.tables[0];
+    assert_eq!((table.points.as_slice(), table.rows.len()), (&[100][..], 2));
+    assert_eq!(comparison.judged, 4);
     new.cells.retain(|cell| cell.key.point == 3000);
     new.plan.cells.clear();
-    assert!(why(&base, &new).contains("no figure in common"), "{}", why(&base, &new));
+    assert!(reasons(&base, &new).contains(&RefusalReason::NoCommonFigure));
 }
 
 /// Zero has no logarithm: the point has no ratio, the others have.
@@ -122,31 +141,29 @@ fn figures_that_are_zero_have_no_ratio() {
     for cell in base.cells.iter_mut().filter(|cell| cell.key.point == 100) {
         cell.metrics[0].samples.fill(0.0);
     }
-    let of_all = |cell: &&mut record::Cell| cell.key.subject == "s2";
-    for cell in base.cells.iter_mut().filter(of_all) {
+    for cell in base.cells.iter_mut().filter(|cell| cell.key.subject == "s2") {
         cell.metrics[0].samples.fill(0.0);
     }
-    let found = compared(&base, &new).unwrap();
-    assert_eq!(found.tables[0].rows.len(), 2);
-    for row in &found.tables[0].rows {
+    let comparison = compared(&base, &new).unwrap();
+    assert_eq!(comparison.tables[0].rows.len(), 2);
+    for row in &comparison.tables[0].rows {
         assert!(row.cells[0].is_none() && row.cells[1].is_some(), "{row:?}");
         assert!((row.overall.ratio.value - 1.0).abs() < 0.05, "{row:?}");
     }
-    // And nothing vanishes without a word.
-    let why = "a figure that is not above zero has none";
-    let expected = [
-        format!("poll: no ratio of s2 at 100 and 1,000 watched descriptors: {why}"),
-        format!("poll: no ratio of s0 and s1 at 100 watched descriptors: {why}"),
-    ];
-    assert_eq!(left_out(&found), expected);
+    // And nothing vanishes silently.
+    let no_ratio = |labels: &[&str], points: &[u64]| LeftOut::NoRatio {
+        workload: "poll".into(),
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        axis: "watched descriptors".into(),
+        points: points.to_vec(),
+        reason: NoRatioReason::NotPositive,
+    };
+    let expected = [no_ratio(&["s0", "s1"], &[100]), no_ratio(&["s2"], &[100, 1_000])];
+    assert_eq!(comparison.left_out, expected);
 }
 
-fn left_out(found: &Comparison) -> Vec<&str> {
-    found.left_out.iter().map(|warning| warning.what.as_str()).collect()
-}
-
-fn fail_cells(run: &mut Run, of: &dyn Fn(&CellKey) -> bool) {
-    for cell in run.cells.iter_mut().filter(|cell| of(&cell.key)) {
+fn fail_cells(run: &mut Run, fails: &dyn Fn(&CellKey) -> bool) {
+    for cell in run.cells.iter_mut().filter(|cell| fails(&cell.key)) {
         fail(cell, late(10_000, ""));
     }
 }
@@ -156,15 +173,15 @@ fn fail_cells(run: &mut Run, of: &dyn Fn(&CellKey) -> bool) {
 fn a_run_whose_cells_have_all_failed_now_is_no_refusal() {
     let [base, mut new] = two();
     fail_cells(&mut new, &|_| true);
-    let found = compared(&base, &new).unwrap();
-    assert_eq!((found.tables.len(), found.judged, found.changes.len()), (0, 0, 3));
+    let comparison = compared(&base, &new).unwrap();
+    assert_eq!((comparison.tables.len(), comparison.judged, comparison.changes.len()), (0, 0, 3));
     let worse = Some(Direction::Worse);
-    assert!(found.changes.iter().all(|change| change.direction == worse && change.headline));
+    assert!(comparison.changes.iter().all(|change| change.direction == worse && change.headline));
     // Nor is it *only in base* what new has, and failed.
-    assert_eq!(left_out(&found), [] as [&str; 0]);
+    assert_eq!(comparison.left_out, []);
     let mut base = base;
     fail_cells(&mut base, &|_| true);
-    assert!(why(&base, &new).contains("no figure in common"));
+    assert!(reasons(&base, &new).contains(&RefusalReason::NoCommonFigure));
 }
 
 /// In turns a round says something only where both have it: here that is one, of three.
@@ -181,32 +198,37 @@ fn rounds_in_turns_count_where_both_have_them() {
         assert!(ratio.ratio.high > 1.2 * ratio.ratio.low, "{ratio:?}");
     }
     fail_cells(&mut new, &|key| key.round == 1 && key.subject == "s0");
-    let found = compared(&base, &new).unwrap();
-    let told = left_out(&found);
-    assert!(told[0].contains("no round of which each has one"));
+    let comparison = compared(&base, &new).unwrap();
+    let LeftOut::NoRatio { reason, .. } = &comparison.left_out[0] else {
+        panic!("{:?}", comparison.left_out)
+    };
+    assert_eq!(*reason, NoRatioReason::NoCommonRound);
 }
 
 #[test]
-fn runs_that_did_not_end_are_told_even_where_neither_did() {
+fn runs_that_did_not_end_are_listed_even_where_neither_did() {
     let [mut base, mut new] = two();
     for run in [&mut base, &mut new] {
         run.summary.state = RunState::Interrupted;
         run.cells.truncate(30);
     }
-    let found = compared(&base, &new).unwrap();
-    let told = left_out(&found);
-    for (line, which) in told.iter().zip(["base", "new"]) {
-        let wanted = " is interrupted, and compared as far as it came: 30 of 42 cells";
-        assert_eq!(*line, [which, wanted].concat());
-    }
-    assert!(found.left_out[1].remedy.starts_with("knee run --resume="));
+    let comparison = compared(&base, &new).unwrap();
+    let unfinished = |(side, run): (Side, &Run)| LeftOut::Unfinished {
+        side,
+        run: run.summary.id.clone(),
+        state: RunState::Interrupted,
+        cells: 30,
+        planned: 42,
+    };
+    let expected = [(Side::Base, &base), (Side::New, &new)].map(unfinished);
+    assert_eq!(comparison.left_out, expected);
 }
 
-/// What a model computed is off by nothing, and says so of one round.
+/// The figures of a model have no error, even with one round.
 #[test]
 fn predictions_are_compared_as_they_are() {
-    let one = Design { rounds: 1, ..USUAL };
-    let [mut base, mut new] = pair(&one, &|_| 1.3, &mut Rng::with_seed(2));
+    let one_round = Design { rounds: 1, ..USUAL };
+    let [mut base, mut new] = pair(&one_round, &|_| 1.3, &mut Rng::with_seed(2));
     for run in [&mut base, &mut new] {
         fact(run, "simulated", "yes");
     }
@@ -227,8 +249,8 @@ fn calibrations_of_the_clock_are_no_change_of_short_calls() {
                 metric.operations = operations;
             }
         }
-        let found = compared(&base, &new).unwrap();
-        found.tables[0].rows.iter().map(|row| row.overall.verdict).collect::<Vec<_>>()
+        let comparison = compared(&base, &new).unwrap();
+        comparison.tables[0].rows.iter().map(|row| row.overall.verdict).collect::<Vec<_>>()
     };
     assert_eq!(short(23.5, 30, 5), [Verdict::Faster; 3]);
     assert_eq!(short(36.0, 30, 5), [Verdict::Undecided; 3]);
@@ -238,10 +260,10 @@ fn calibrations_of_the_clock_are_no_change_of_short_calls() {
 
 /// One round says little, but not nothing: ten times is no chance, twice may be.
 #[test]
-fn one_round_is_enough_for_what_nobody_can_miss() {
-    let one = Design { rounds: 1, ..USUAL };
+fn one_round_is_enough_for_a_difference_that_is_obvious() {
+    let one_round = Design { rounds: 1, ..USUAL };
     for (factor, verdict) in [(10.0, Verdict::Slower), (1.3, Verdict::Undecided)] {
-        let [base, new] = pair(&one, &|_| factor, &mut Rng::with_seed(2));
+        let [base, new] = pair(&one_round, &|_| factor, &mut Rng::with_seed(2));
         let overall = compared(&base, &new).unwrap().tables[0].rows[0].overall.clone();
         assert_eq!(overall.verdict, verdict, "{overall:?}");
     }
@@ -253,11 +275,12 @@ fn a_run_that_was_cut_short_is_compared_as_far_as_it_came() {
     new.cells.truncate(new.cells.len() / 2);
     new.summary.state = RunState::Interrupted;
     new.summary.ended = None;
-    let found = compared(&base, &new).unwrap();
-    assert_eq!(found.tables[0].rows.len(), workload(3, true).subjects.len());
-    let state = found.differences.iter().find(|difference| difference.what == "state").unwrap();
+    let comparison = compared(&base, &new).unwrap();
+    assert_eq!(comparison.tables[0].rows.len(), workload(3, true).subjects.len());
+    let state =
+        comparison.differences.iter().find(|difference| difference.what == "state").unwrap();
     assert_eq!(state.new.as_deref(), Some("interrupted"));
-    for row in &found.tables[0].rows {
+    for row in &comparison.tables[0].rows {
         assert!(!matches!(row.overall.verdict, Verdict::Faster | Verdict::Slower), "{row:?}");
     }
 }
@@ -272,11 +295,12 @@ fn two_machines_of_equal_hardware_are_compared_with_a_warning() {
     };
     name(&mut base, "alpha", "1");
     name(&mut new, "alpha", "1");
-    assert_eq!(left_out(&compared(&base, &new).unwrap()), [] as [&str; 0]);
+    assert_eq!(compared(&base, &new).unwrap().left_out, []);
     name(&mut new, "beta", "2");
-    let found = compared(&base, &new).unwrap();
-    assert_eq!(left_out(&found), ["base and new are of two machines: alpha and beta"]);
+    let comparison = compared(&base, &new).unwrap();
+    let [first, second] = ["alpha", "beta"].map(|name| Some(name.to_owned()));
+    assert_eq!(comparison.left_out, [LeftOut::TwoMachines { base: first, new: second }]);
     // A record of an older knee does not say which machine it was.
     base.host_before.facts.remove(record::HOST_ID);
-    assert_eq!(left_out(&compared(&base, &new).unwrap()), [] as [&str; 0]);
+    assert_eq!(compared(&base, &new).unwrap().left_out, []);
 }

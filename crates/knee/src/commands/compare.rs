@@ -4,6 +4,7 @@ mod baseline;
 pub mod flags;
 mod verdict;
 
+use findings::left_out;
 use crate::commands::{read, record_path, report};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files;
@@ -46,7 +47,9 @@ pub fn compared(
 ) -> Result<Comparison, Trouble> {
     let terms = Terms { margin: judgement.margin, across, all: output.all };
     analysis::compare::compare(base, new, &terms)
-        .map_err(|refused| Trouble::usage(format!("these can't be compared: {refused}")))
+        .map_err(|refusal| {
+            Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
+        })
 }
 
 /// How a comparison ends: what its gate says of it.

@@ -4,6 +4,7 @@ use super::bench::request;
 use super::{Control, Proof, State, twice};
 use analysis::compare::{Comparison, Terms, Verdict, compare};
 use engine::{RunRequest, Starter};
+use findings::left_out;
 use record::Run;
 use serde_json::json;
 
@@ -45,7 +46,8 @@ fn compared(base: &Run, new: &Run) -> Proof {
     match compare(base, new, &TERMS) {
         Ok(comparison) => judged(&comparison),
         Err(refused) => {
-            let seen = format!("two runs of one plan are not compared: {refused}");
+            let seen =
+                format!("two runs of one plan are not compared: {}", left_out::refusal(&refused));
             Proof::new(State::Failed, seen, json!({}))
         }
     }

@@ -5,6 +5,7 @@ use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use analysis::compare::{ComparedRow, Comparison, Terms, Verdict, compare};
 use engine::Starter;
+use findings::left_out;
 use record::Run;
 use serde_json::json;
 
@@ -60,7 +61,8 @@ fn compared(base: &Run, new: &Run, injected: Injected) -> Proof {
     match compare(base, new, &terms) {
         Ok(comparison) => judged(&comparison, injected),
         Err(refused) => {
-            let seen = format!("two runs of one plan are not compared: {refused}");
+            let seen =
+                format!("two runs of one plan are not compared: {}", left_out::refusal(&refused));
             Proof::new(State::Failed, seen, json!({}))
         }
     }

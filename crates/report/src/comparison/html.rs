@@ -2,6 +2,7 @@
 //!
 //! Every tint has a sign and a word; the intervals are drawn without a script.
 
+use findings::left_out;
 use super::counts::{Counts, Pair};
 use super::text::{
     advice, changes, confidence, identity, in_unit, interval, legend, medians, ratio_factor, scope,
@@ -254,11 +255,11 @@ fn strip(ratio: &Ratio, margin: f64, reach: f64) -> Markup {
 }
 
 fn confidence_section(pair: &Pair) -> Markup {
-    let left_out = &pair.comparison.left_out;
+    let left_out: Vec<_> = pair.comparison.left_out.iter().map(left_out::of_comparison).collect();
     html! {
         @if !left_out.is_empty() {
             h3 { "Left out" }
-            ul.caveats { @for warning in left_out { li { (with_remedy(warning)) } } }
+            ul.caveats { @for warning in &left_out { li { (with_remedy(warning)) } } }
         }
         h3 { "Confidence" }
         p { (confidence(pair)) }

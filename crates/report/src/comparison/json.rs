@@ -14,13 +14,14 @@
 //! | `differences` | facts of machine and plan that differ: `what`, `base`, `new` (null: not recorded) |
 //! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
-//! | `left_out` | what one run lacks, or what can't be compared: `what` and `remedy` |
+//! | `left_out` | what one run lacks, or what can't be compared: its `kind` and data, `what` and `remedy` |
 //!
 //! A ratio is new over base, as `value`, `low` and `high`; its verdict is `faster`, `slower`, `same` or
 //! `undecided`. A figure that is not finite is `null`.
 
+use findings::left_out;
 use super::counts::{Counts, Pair};
-use analysis::compare::{Change, ComparedTable, Comparison};
+use analysis::compare::{Change, ComparedTable, Comparison, LeftOut};
 use findings::run_changes::sentence;
 use serde_json::{Value, json};
 
@@ -47,8 +48,17 @@ pub fn value(pair: &Pair) -> Value {
         "differences": comparison.differences,
         "changes": changes(comparison),
         "tables": comparison.tables,
-        "left_out": comparison.left_out,
+        "left_out": comparison.left_out.iter().map(left_out).collect::<Value>(),
     })
+}
+
+/// The data of what is left out, with its sentence.
+fn left_out(part: &LeftOut) -> Value {
+    let warning = left_out::of_comparison(part);
+    let mut value = json!(part);
+    value["what"] = json!(warning.what);
+    value["remedy"] = json!(warning.remedy);
+    value
 }
 
 /// The data of each change, with its sentence.

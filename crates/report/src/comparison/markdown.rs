@@ -3,6 +3,7 @@
 //! The verdict stands in the first line, the changes and the headline ratios below it. Medians, further
 //! metrics, what is left out, and the confidence are folded away.
 
+use findings::left_out;
 use super::counts::{Counts, Pair};
 use super::text::{
     advice, changes, confidence, counts_text, identity, in_unit, interval, legend, medians, point,
@@ -68,8 +69,9 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
 /// What is left out, the confidence of the rest, and the commands of both runs.
 fn confidence_list(out: &mut dyn Write, pair: &Pair) -> io::Result<()> {
     writeln!(out)?;
-    for warning in pair.comparison.left_out.iter().chain(&advice(pair)) {
-        writeln!(out, "- {}", escaped(&with_remedy(warning)))?;
+    let left_out = pair.comparison.left_out.iter().map(left_out::of_comparison);
+    for warning in left_out.chain(advice(pair)) {
+        writeln!(out, "- {}", escaped(&with_remedy(&warning)))?;
     }
     writeln!(out, "- {}", escaped(&confidence(pair)))?;
     for (name, run) in [("base", pair.base), ("new", pair.new)] {

@@ -2,6 +2,7 @@
 //!
 //! A table that is too wide is split between its columns, never squeezed.
 
+use findings::left_out;
 use super::counts::Pair;
 use super::text::{
     advice, changes, confidence, identity, in_unit, interval, legend, medians, point, ratio, scope,
@@ -287,8 +288,8 @@ impl Pen {
         if !comparison.left_out.is_empty() {
             out.push('\n');
             self.heading(out, "Left out");
-            for warning in &comparison.left_out {
-                self.indented(out, &with_remedy(warning));
+            for warning in comparison.left_out.iter().map(left_out::of_comparison) {
+                self.indented(out, &with_remedy(&warning));
             }
         }
         out.push('\n');

@@ -6,6 +6,7 @@
 use super::material::{Format, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
+use findings::reasons;
 use printable::one_line;
 use record::{Parameters, Run, Value};
 use std::collections::BTreeSet;
@@ -216,6 +217,6 @@ fn why(table: &Table, row: &Row, column: usize) -> String {
     let gap_reason = row.missing.iter().find(|(missing, _)| *missing == point);
     gap_reason.map_or_else(
         || "no figure".to_owned(),
-        |(_, reason)| printable::one_line(&reason.to_string()),
+        |(_, reason)| printable::one_line(&reasons::missing_figure(reason)),
     )
 }

@@ -3,6 +3,7 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
+use findings::left_out;
 use super::{BENEATH, Group, SEEN, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::html::{brand, head, moment};
 use analysis::Estimate;
@@ -311,7 +312,7 @@ fn left_out(history: &History) -> Markup {
         @if !history.left_out.is_empty() {
             section #left-out aria-labelledby="left-out-head" {
                 h2 #left-out-head { "Left out" }
-                ul.caveats { @for left in &history.left_out { li { (left.what) } } }
+                ul.caveats { @for left in &history.left_out { li { (left_out::of_history(left)) } } }
             }
         }
     }

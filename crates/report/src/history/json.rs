@@ -8,7 +8,7 @@
 //! | `workload` | the workload, as the newest run describes it |
 //! | `machine` | facts of the newest run by dotted key |
 //! | `runs` | the runs that are joined, the oldest first, with their labels |
-//! | `left_out` | what is not comparable with the newest run: `what` and `remedy` |
+//! | `left_out` | what is not comparable with the newest run: its `kind` and data, and `what` |
 //! | `margin` | smaller shares of change are left out |
 //! | `judged` | how many lines were judged at once |
 //! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh` |
@@ -18,6 +18,7 @@
 use super::sentences;
 use analysis::compare::Difference;
 use analysis::history::History;
+use findings::left_out;
 use serde_json::{Value, json};
 
 /// Raised when a key changes its meaning or goes.
@@ -27,6 +28,9 @@ pub const SCHEMA: u32 = 1;
 pub fn value(history: &History) -> Value {
     let mut value = json!(history);
     value["schema"] = json!(SCHEMA);
+    for (index, part) in history.left_out.iter().enumerate() {
+        value["left_out"][index]["what"] = json!(left_out::of_history(part));
+    }
     for (index, line) in history.lines.iter().enumerate() {
         for (at, shift) in line.shifts.iter().enumerate() {
             value["lines"][index]["shifts"][at]["because"] = because(&shift.differences);

@@ -37,7 +37,7 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
 
 /// `All 4 subjects became slower with run 12 (kernel 6.18 → 6.19): ×1.12 to ×1.18.`
 pub(crate) fn joint(history: &History, change: &JointChange) -> String {
-    let JointChange { subjects, of: total, from, to, .. } = *change;
+    let JointChange { subjects, judged: total, from, to, .. } = *change;
     let lines = changed_lines(history, &change.lines);
     let subjects =
         if subjects == total { format!("All {total}") } else { format!("{subjects} of {total}") };

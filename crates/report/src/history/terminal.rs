@@ -1,5 +1,6 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
+use findings::left_out;
 use super::{BENEATH, Group, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::text::NO_FIGURE;
@@ -49,7 +50,7 @@ pub fn text(history: &History, style: &Style) -> String {
     if !history.left_out.is_empty() {
         pen.heading(&mut out, "Left out");
         for left in &history.left_out {
-            pen.indented(&mut out, &left.what);
+            pen.indented(&mut out, &left_out::of_history(left));
         }
     }
     out

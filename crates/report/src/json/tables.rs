@@ -21,6 +21,13 @@ fn table(table: &Table) -> Value {
 
 fn row(row: &Row) -> Value {
     let mut value = json!(row);
+    for (index, (_, reason)) in row.missing.iter().enumerate() {
+        value["missing"][index][1]["text"] = json!(reasons::missing_figure(reason));
+    }
+    if let Some(short) = &row.short {
+        value["short"]["because"] = json!(short.reason.cause());
+        value["short"]["remedy"] = json!(short.reason.remedy());
+    }
     if let Some(growth) = &row.growth {
         explain_growth(&mut value["growth"], growth);
     }

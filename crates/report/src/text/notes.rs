@@ -24,7 +24,7 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
         let points: Vec<String> = points.into_iter().map(count).collect();
         format!("{}: {reason}", list(&points))
     };
-    let by_reason = grouped(gaps.map(|(point, reason)| (reason.to_string(), *point)));
+    let by_reason = grouped(gaps.map(|(point, reason)| (reasons::missing_figure(reason), *point)));
     by_reason.into_iter().map(text).collect()
 }
 
@@ -32,7 +32,8 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
 pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
     let missing = row.missing.iter().find(|(missing, _)| *missing == point);
     let short = row.short.as_ref().filter(|short| short.reached < point);
-    missing.map(|(_, reason)| reason.to_string()).or(short.map(|short| short.because.clone()))
+    let stated = missing.map(|(_, reason)| reasons::missing_figure(reason));
+    stated.or(short.map(|short| short.reason.cause()))
 }
 
 /// Where and why a series ended before its axis: `ended at 6,000 of 10,000 processes: fork: Resource
@@ -40,9 +41,9 @@ pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
 pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
     let short = row.short.as_ref()?;
     let (reached, planned) = (count(short.reached), count(short.planned));
-    let remedy = &short.remedy;
+    let (cause, remedy) = (short.reason.cause(), short.reason.remedy());
     let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-    Some(format!("ended at {reached} of {planned} {}: {}{arrow}", table.axis, short.because))
+    Some(format!("ended at {reached} of {planned} {}: {cause}{arrow}", table.axis))
 }
 
 /// What stands where there are no findings.

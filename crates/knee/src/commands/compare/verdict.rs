@@ -4,6 +4,7 @@ use super::flags::FailOn;
 use crate::exit::Exit;
 use ::report::comparison::Counts;
 use analysis::compare::{ChangeKind, Comparison, Direction};
+use findings::left_out;
 
 /// The exit code: 3 where the difference of `fail_on` was found, 4 where nothing could be decided.
 pub fn exit(fail_on: Option<FailOn>, comparison: &Comparison) -> Exit {
@@ -50,7 +51,7 @@ fn unseen(comparison: &Comparison) -> Option<String> {
     if let [first, rest @ ..] = comparison.left_out.as_slice() {
         let more =
             if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
-        parts.push(format!("left out: {}{more}", first.what));
+        parts.push(format!("left out: {}{more}", left_out::of_comparison(first).what));
     }
     (parts.len() > 1).then(|| parts.join("; "))
 }
@@ -84,7 +85,8 @@ mod tests {
     use super::*;
     use analysis::Estimate;
     use analysis::compare::{ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict};
-    use record::{MetricInfo, RunState, RunSummary, Warning};
+    use analysis::compare::{LeftOut, Side};
+    use record::{MetricInfo, RunState, RunSummary};
 
     fn summary() -> RunSummary {
         RunSummary {
@@ -166,12 +168,12 @@ mod tests {
         let why = |comparison: &Comparison| why(Some(FailOn::Slower), Exit::Done, comparison);
         let mut comparison = comparison(Verdict::Same, Verdict::Same);
         assert_eq!(why(&comparison), None);
-        comparison.left_out = ["poll: s1 only in base", "new is interrupted"]
-            .map(|what| Warning { what: what.to_owned(), remedy: String::new() })
+        comparison.left_out = ["poll", "fork"]
+            .map(|workload| LeftOut::Workload { side: Side::Base, workload: workload.to_owned() })
             .to_vec();
         comparison.tables[0].rows[0].overall.verdict = Verdict::Undecided;
         let reason =
-            "passed; 1 of 1 series is undecided; left out: poll: s1 only in base, and 1 more";
+            "passed; 1 of 1 series is undecided; left out: poll is in base only, and 1 more";
         assert_eq!(why(&comparison).as_deref(), Some(reason));
     }
 }

@@ -1,6 +1,6 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
-use crate::{Class, Estimate, Growth, RateTrend};
+use analysis::{Class, Estimate, Growth, RateTrend};
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
@@ -208,7 +208,7 @@ impl Unit {
     /// GiB. Others stay.
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
-        let middle = crate::stats::quantiles::median_of(&mut finite).unwrap_or(1.0);
+        let middle = analysis::stats::quantiles::median_of(&mut finite).unwrap_or(1.0);
         let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
         let fits = |(_, per): &(&str, f64)| middle.abs() >= *per;
         let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || least >= per / 10.0);

@@ -1,0 +1,175 @@
+//! What a comparison leaves out, and why two runs are not compared at all: data.
+
+use record::{Parameters, RunState};
+use serde::Serialize;
+
+/// Which of the two runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The run that is compared with.
+    Base,
+    /// The run that is judged.
+    New,
+}
+
+/// A table among the tables of its run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableName {
+    /// The workload.
+    pub workload: String,
+    /// The metric; absent where it is the workload's headline metric.
+    pub metric: Option<String>,
+    /// The parameters that differ between the workload's tables.
+    pub parameters: Parameters,
+}
+
+/// What is in one run only, was not measured to its end, or can't be compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum LeftOut {
+    /// A run was not measured to its end. It is compared as far as it came.
+    Unfinished {
+        /// The run.
+        side: Side,
+        /// Its id.
+        run: String,
+        /// How it ended.
+        state: RunState,
+        /// How many cells ended.
+        cells: usize,
+        /// How many cells were planned.
+        planned: usize,
+    },
+    /// The hardware is equal and the machines are two.
+    TwoMachines {
+        /// The host name in base, if it is known.
+        base: Option<String>,
+        /// The host name in new, if it is known.
+        new: Option<String>,
+    },
+    /// A workload is in one run only.
+    Workload {
+        /// The run.
+        side: Side,
+        /// The workload.
+        workload: String,
+    },
+    /// A workload has another version.
+    Version {
+        /// The workload.
+        workload: String,
+        /// The version in base.
+        base: u32,
+        /// The version in new.
+        new: u32,
+    },
+    /// A workload has another axis.
+    Axis {
+        /// The workload.
+        workload: String,
+        /// The axis in base.
+        base: String,
+        /// The axis in new.
+        new: String,
+    },
+    /// A table is in one run only.
+    Table {
+        /// The run.
+        side: Side,
+        /// The table.
+        table: TableName,
+    },
+    /// A table has another unit.
+    Unit {
+        /// The table.
+        table: TableName,
+        /// The unit in base.
+        base: String,
+        /// The unit in new.
+        new: String,
+    },
+    /// Subjects are in one run only.
+    Subjects {
+        /// The run.
+        side: Side,
+        /// The workload.
+        workload: String,
+        /// The labels of the subjects.
+        labels: Vec<String>,
+    },
+    /// Points are in one run only.
+    Points {
+        /// The run.
+        side: Side,
+        /// The workload.
+        workload: String,
+        /// The quantity that grows.
+        axis: String,
+        /// The points.
+        points: Vec<u64>,
+    },
+    /// Subjects have figures in both runs and no ratio.
+    NoRatio {
+        /// The workload.
+        workload: String,
+        /// The labels of the subjects.
+        labels: Vec<String>,
+        /// The quantity that grows.
+        axis: String,
+        /// The points.
+        points: Vec<u64>,
+        /// Why.
+        reason: NoRatioReason,
+    },
+}
+
+/// Why two figures have no ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoRatioReason {
+    /// A figure is not above zero.
+    NotPositive,
+    /// Both were measured at the points, but in no round of both.
+    NoCommonRound,
+    /// The first calls of a trajectory are cold and don't count. The point is the last of them.
+    Cold,
+}
+
+/// Why two runs are not compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the runs are not comparable: {reasons:?}")]
+pub struct Refusal {
+    /// Each reason.
+    pub reasons: Vec<RefusalReason>,
+}
+
+/// One reason why two runs are not compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RefusalReason {
+    /// A model computed the figures of one of them, and the other was measured.
+    OnePredicted {
+        /// The run whose figures were computed.
+        side: Side,
+    },
+    /// A fact of the hardware differs.
+    Hardware {
+        /// The fact's key.
+        key: String,
+        /// Its value in base.
+        base: String,
+        /// Its value in new.
+        new: String,
+    },
+    /// They have no workload in common.
+    NoCommonWorkload {
+        /// The workloads of base.
+        base: Vec<String>,
+        /// The workloads of new.
+        new: Vec<String>,
+    },
+    /// The workload that they have in common measures something else.
+    LeftOut(LeftOut),
+    /// They have no figure in common.
+    NoCommonFigure,
+}

@@ -1,0 +1,178 @@
+//! The same table of two runs: what is judged of it, and what is left out.
+
+use super::effects::{Arrangement, Effects, effects};
+use super::judge::{Family, Usual, ratios};
+use super::left_out::{LeftOut, NoRatioReason, Side};
+use super::levels::Levels;
+use super::model::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
+use super::series;
+use crate::gather::Gathered;
+use crate::gather::places::verdicts_from;
+use crate::stats::random::generator;
+use crate::{Row, Table};
+use record::Run;
+use std::collections::BTreeMap;
+
+/// The same table of two runs.
+pub(super) struct TablePair<'a> {
+    /// Base and new.
+    pub(super) tables: [&'a Table; 2],
+    /// The points that both have.
+    points: Vec<u64>,
+    /// The series that are judged.
+    pub(super) rows: Vec<RowPair<'a>>,
+    /// Labels of the series that have figures and no ratio, by the reason and the points.
+    no_ratio: BTreeMap<(NoRatioReason, Vec<u64>), Vec<String>>,
+    pub(super) usual: Usual,
+}
+
+/// The same row of two runs.
+pub(super) struct RowPair<'a> {
+    /// Base and new.
+    pub(super) rows: [&'a Row; 2],
+    pub(super) effects: Effects,
+}
+
+impl RowPair<'_> {
+    /// Why it has no ratio where both have figures, and at which of `points`.
+    fn no_ratio(&self, points: &[u64], levels: [&Levels; 2]) -> Vec<(NoRatioReason, Vec<u64>)> {
+        let [base, new] = self.rows;
+        let is_missing = |index: &usize| {
+            let measured = [base, new].iter().all(|row| row.at(points[*index]).is_some());
+            measured && self.effects.points[*index].is_none()
+        };
+        let (apart, zero): (Vec<usize>, Vec<usize>) = (0..points.len())
+            .filter(is_missing)
+            .partition(|&index| levels.iter().all(|levels| levels.rounds_at(index) > 0));
+        let at = |indices: Vec<usize>| indices.into_iter().map(|index| points[index]).collect();
+        let mut reasons: Vec<(NoRatioReason, Vec<u64>)> =
+            vec![(NoRatioReason::NotPositive, at(zero)), (NoRatioReason::NoCommonRound, at(apart))];
+        if self.effects.overall.is_none() && self.effects.points.iter().any(Option::is_some) {
+            reasons.push((NoRatioReason::Cold, points.last().copied().into_iter().collect()));
+        }
+        reasons.retain(|(_, points)| !points.is_empty());
+        reasons
+    }
+}
+
+/// By what each point of two rows may be off, as a logarithm, since the calibrations of the clock differ by
+/// so many nanoseconds: nothing but where operations were timed one by one.
+fn offsets(rows: [&Row; 2], points: &[u64], alone: &[bool], clocks: f64) -> Vec<f64> {
+    let at = |(&point, &alone): (&u64, &bool)| {
+        let figures = rows.iter().filter_map(|row| Some(row.at(point)?.median.value));
+        let figure = figures.fold(f64::INFINITY, f64::min);
+        if alone && figure > 0.0 { (clocks / figure).ln_1p() } else { 0.0 }
+    };
+    points.iter().zip(alone).map(at).collect()
+}
+
+impl<'a> TablePair<'a> {
+    pub(super) fn new(
+        base: &Run,
+        new: &Run,
+        tables: [&'a Table; 2],
+        arrangement: Arrangement,
+    ) -> Self {
+        let points: Vec<u64> =
+            tables[0].points.iter().copied().filter(|p| tables[1].points.contains(p)).collect();
+        let warm = verdicts_from(tables[0].trajectory, &points);
+        let count: Vec<bool> = points.iter().map(|&point| point >= warm).collect();
+        let gathered = [base, new].map(|run| Gathered::new(run, &tables[0].workload));
+        let clocks = (new.clock.overhead_ns - base.clock.overhead_ns).abs();
+        let mut no_ratio: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        let (mut rows, mut base_levels, mut new_levels) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &tables[0].rows {
+            let Some(newer) = tables[1].row(&row.subject) else { continue };
+            let [in_base, in_new] = [0, 1].map(|run| {
+                let Table { parameters, metric, .. } = tables[run];
+                Levels::new(&gathered[run], &row.subject, parameters, metric, &points)
+            });
+            let words = [tables[0].workload.as_str(), &row.subject, &tables[0].metric.name];
+            let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
+            let mut effects = effects(&in_base, &in_new, &count, arrangement, &mut random);
+            effects.allow(&offsets([row, newer], &points, &in_base.alone, clocks), &count);
+            let row = RowPair { rows: [row, newer], effects };
+            for reason in row.no_ratio(&points, [&in_base, &in_new]) {
+                no_ratio.entry(reason).or_default().push(newer.label.clone());
+            }
+            if row.effects.overall.is_some() {
+                rows.push(row);
+                base_levels.push(in_base);
+                new_levels.push(in_new);
+            }
+        }
+        let all: Vec<&Effects> = rows.iter().map(|row| &row.effects).collect();
+        let usual = Usual::new(&all, &[&base_levels, &new_levels], arrangement);
+        Self { tables, points, rows, no_ratio, usual }
+    }
+
+    /// What is in one of the two only, or has no ratio.
+    pub(super) fn left_out(&self) -> Vec<LeftOut> {
+        let [base, new] = self.tables;
+        let mut left_out = Vec::new();
+        let workload = &base.workload;
+        for (side, table, rival) in [(Side::Base, base, new), (Side::New, new, base)] {
+            let has_figures = |table: &Table, subject: &str| {
+                table.row(subject).is_some_and(|row| row.cells.iter().any(Option::is_some))
+            };
+            let single = table.rows.iter().filter(|row| {
+                has_figures(table, &row.subject)
+                    && !has_figures(rival, &row.subject)
+                    && !self.has_another_outcome(&row.subject)
+            });
+            let labels: Vec<String> = single.map(|row| row.label.clone()).collect();
+            if !labels.is_empty() {
+                left_out.push(LeftOut::Subjects { side, workload: workload.clone(), labels });
+            }
+            let points = table.points.iter().copied();
+            let points: Vec<u64> = points.filter(|p| !rival.points.contains(p)).collect();
+            if !points.is_empty() {
+                let (workload, axis) = (workload.clone(), table.axis.clone());
+                left_out.push(LeftOut::Points { side, workload, axis, points });
+            }
+        }
+        left_out.extend(self.no_ratio.iter().map(|((reason, points), labels)| LeftOut::NoRatio {
+            workload: workload.clone(),
+            labels: labels.clone(),
+            axis: new.axis.clone(),
+            points: points.clone(),
+            reason: *reason,
+        }));
+        left_out
+    }
+
+    /// Whether the cells of a series fail in one run only, which is a change.
+    fn has_another_outcome(&self, subject: &str) -> bool {
+        let [base, new] = self.tables.map(|table| table.row(subject));
+        base.zip(new).is_some_and(|(base, new)| !series::outcomes(base, new).is_empty())
+    }
+
+    pub(super) fn judged(&self, family: Family) -> ComparedTable {
+        let table = self.tables[1];
+        ComparedTable {
+            workload: table.workload.clone(),
+            parameters: table.parameters.clone(),
+            metric: table.metric.clone(),
+            headline: table.headline,
+            axis: table.axis.clone(),
+            points: self.points.clone(),
+            rows: self.rows.iter().filter_map(|row| self.row(row, family)).collect(),
+        }
+    }
+
+    fn row(&self, row: &RowPair<'_>, family: Family) -> Option<ComparedRow> {
+        let lower_is_better = self.tables[1].metric.lower_is_better;
+        let (overall, points) = ratios(&row.effects, self.usual, family, lower_is_better);
+        let [base, new] = row.rows;
+        let cell = |(&point, ratio): (&u64, Option<Ratio>)| {
+            let (base, new) = (base.at(point)?.median, new.at(point)?.median);
+            Some(ComparedPoint { base, new, ratio: ratio? })
+        };
+        Some(ComparedRow {
+            subject: new.subject.clone(),
+            label: new.label.clone(),
+            overall: overall?,
+            cells: self.points.iter().zip(points).map(cell).collect(),
+        })
+    }
+}

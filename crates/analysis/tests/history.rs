@@ -368,7 +368,7 @@ fn runs_of_another_machine_with_equal_hardware_are_left_out_by_its_name() {
     }
     // A record of an older knee does not say which machine it was.
     runs[0].machine.remove(record::HOST_ID);
-    let history = of(runs);
+    let history = joined(runs);
     let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [1, 5, 6, 7, 8, 9, 10, 11, 12]);
     let left_out: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();

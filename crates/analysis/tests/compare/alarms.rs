@@ -32,8 +32,8 @@ fn a_neighbour_is_seldom_worth_a_word() {
     let design = Design { noise: SHARED, rounds: 9, ..USUAL };
     let words = (0..REPETITIONS).filter(|_| {
         let [base, new] = pair(&design, &|_| 1.0, &mut random);
-        let found = compare(&base, &new, &terms(0.05)).expect("comparable");
-        found.changes.iter().any(|change| change.kind == ChangeKind::Part)
+        let comparison = compare(&base, &new, &terms(0.05)).expect("comparable");
+        comparison.changes.iter().any(|change| change.kind == ChangeKind::Part)
     });
     let words = words.count() as u64;
     println!("words about a part: {words}");

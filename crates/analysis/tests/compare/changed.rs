@@ -4,6 +4,7 @@ use crate::drawn::{cell, terms, workload};
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Direction, Verdict, compare,
 };
+use analysis::compare::{LeftOut, NoRatioReason, RefusalReason};
 use analysis::stats::random::{generator, normal};
 use analysis::{Class, ComparisonOutcome, Division};
 use fixtures::{fail, late, short};
@@ -37,16 +38,16 @@ fn compared(base: &Run, new: &Run) -> Comparison {
     compare(base, new, &terms(0.05)).expect("comparable")
 }
 
-fn of_kind(found: &Comparison, kind: ChangeKind) -> Vec<&Change> {
-    found.changes.iter().filter(|change| change.kind == kind).collect()
+fn of_kind(comparison: &Comparison, kind: ChangeKind) -> Vec<&Change> {
+    comparison.changes.iter().filter(|change| change.kind == kind).collect()
 }
 
 #[test]
-fn another_order_of_growth_is_told() {
+fn another_growth_class_is_a_change() {
     let base = run("base", &[&|_| 2000.0, &|n| 50.0 * n]);
     let new = run("new", &[&|n| 200.0 + 50.0 * n, &|n| 50.0 * n]);
-    let found = compared(&base, &new);
-    let growth = of_kind(&found, ChangeKind::Growth);
+    let comparison = compared(&base, &new);
+    let growth = of_kind(&comparison, ChangeKind::Growth);
     assert_eq!(growth.len(), 1, "{growth:?}");
     let change = growth[0];
     assert_eq!((change.direction, change.subjects[0].as_str()), (Some(Direction::Worse), "s0"));
@@ -63,28 +64,29 @@ fn another_order_of_growth_is_told() {
 fn what_is_slower_names_the_point_that_changed_most() {
     let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
     let new = run("new", &[&|_| 2300.0, &|n| if n > 2000.0 { 1500.0 } else { 1000.0 }]);
-    let found = compared(&base, &new);
-    let series = found.changes.iter().filter_map(|change| match &change.detail {
+    let comparison = compared(&base, &new);
+    let series = comparison.changes.iter().filter_map(|change| match &change.detail {
         ChangeDetail::Series { ratio, most_at } => Some((ratio.ratio.value, most_at.is_some())),
         _ => None,
     });
     let series: Vec<(f64, bool)> = series.collect();
     assert!((series[0].0 - 1.15).abs() < 0.03 && (series[1].0 - 1.15).abs() < 0.05, "{series:?}");
     assert!(series[1].1, "{series:?}");
-    assert_eq!(found.changes[0].direction, Some(Direction::Worse));
+    assert_eq!(comparison.changes[0].direction, Some(Direction::Worse));
 }
 
 #[test]
-fn a_crossover_that_moved_came_or_went_is_told() {
+fn a_crossover_that_moved_appeared_or_vanished_is_a_change() {
     let flat: Curve<'_> = &|_| 5000.0;
     let early = run("early", &[flat, &|n| 50.0 * n]);
     let late = run("late", &[flat, &|n| 5.0 * n]);
     let never = run("never", &[flat, &|n| 0.05 * n]);
     let moved = compared(&early, &late);
-    let outcomes = |found: &Comparison| match &of_kind(found, ChangeKind::Crossover)[0].detail {
-        ChangeDetail::Crossover { base, new } => [base.outcome.clone(), new.outcome.clone()],
-        other => panic!("{other:?}"),
-    };
+    let outcomes =
+        |comparison: &Comparison| match &of_kind(comparison, ChangeKind::Crossover)[0].detail {
+            ChangeDetail::Crossover { base, new } => [base.outcome.clone(), new.outcome.clone()],
+            other => panic!("{other:?}"),
+        };
     let both = outcomes(&moved);
     assert!(both.iter().all(|of| matches!(of, ComparisonOutcome::Crosses { .. })), "{both:?}");
     let gone = compared(&early, &never);
@@ -119,14 +121,14 @@ fn trajectory(name: &str, share: f64, factor: f64) -> Run {
 }
 
 #[test]
-fn a_trajectory_is_compared_at_its_places() {
+fn a_trajectory_is_compared_at_its_points() {
     let (base, new) = (trajectory("base", 0.0, 1.0), trajectory("new", 0.0, 1.2));
-    let found = compared(&base, &new);
-    let row = &found.tables[0].rows[0];
+    let comparison = compared(&base, &new);
+    let row = &comparison.tables[0].rows[0];
     assert_eq!(row.overall.verdict, Verdict::Slower);
     assert!((row.overall.ratio.value - 1.2).abs() < 0.03, "{row:?}");
-    assert_eq!(found.tables[0].points.last(), Some(&3000));
-    // What is nothing but first calls is compared nowhere, and that is said.
+    assert_eq!(comparison.tables[0].points.last(), Some(&3000));
+    // A trajectory of first calls alone has no ratio.
     let [short, other] = [&base, &new].map(|run| {
         let mut run = run.clone();
         for cell in &mut run.cells {
@@ -137,15 +139,19 @@ fn a_trajectory_is_compared_at_its_places() {
         run.plan.cells.iter_mut().for_each(|key| key.point = 9);
         run
     });
-    let refused = compare(&short, &other, &terms(0.05)).expect_err("cold").to_string();
-    assert!(refused.contains("the first calls of a trajectory are cold"), "{refused}");
+    let refusal = compare(&short, &other, &terms(0.05)).expect_err("cold");
+    let is_cold = |reason: &RefusalReason| match reason {
+        RefusalReason::LeftOut(LeftOut::NoRatio { reason, .. }) => *reason == NoRatioReason::Cold,
+        _ => false,
+    };
+    assert!(refusal.reasons.iter().any(is_cold), "{refusal:?}");
     let same = compared(&base, &trajectory("again", 0.0, 1.0));
     assert_eq!(same.tables[0].rows[0].overall.verdict, Verdict::Same);
     assert_eq!(same.changes, []);
 }
 
 #[test]
-fn modes_that_came_or_went_are_told() {
+fn modes_that_appeared_or_vanished_are_a_change() {
     let (one, two) = (trajectory("one", 0.0, 1.0), trajectory("two", 0.3, 1.0));
     let came = compared(&one, &two);
     let detail = &of_kind(&came, ChangeKind::Modes)[0].detail;
@@ -158,7 +164,7 @@ fn modes_that_came_or_went_are_told() {
 }
 
 #[test]
-fn cells_that_failed_where_they_were_measured_are_told() {
+fn cells_that_failed_now_are_a_change() {
     let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
     let mut new = base.clone();
     let of_late = |cell: &&mut record::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
@@ -179,7 +185,7 @@ fn cells_that_failed_where_they_were_measured_are_told() {
 }
 
 #[test]
-fn a_way_that_ends_earlier_is_told() {
+fn an_earlier_end_is_a_change() {
     let base = trajectory("base", 0.0, 1.0);
     let mut new = base.clone();
     for cell in &mut new.cells {
@@ -187,8 +193,8 @@ fn a_way_that_ends_earlier_is_told() {
         cell.metrics[0].samples.truncate(1000);
         cell.metrics[0].positions.truncate(1000);
     }
-    let found = compared(&base, &new);
-    let detail = &of_kind(&found, ChangeKind::Outcome)[0].detail;
+    let comparison = compared(&base, &new);
+    let detail = &of_kind(&comparison, ChangeKind::Outcome)[0].detail;
     let ChangeDetail::CutShort { short } = detail else { panic!("{detail:?}") };
     assert_eq!((short.reached, short.planned), (1_000, 3_000));
 }

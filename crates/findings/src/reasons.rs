@@ -2,7 +2,8 @@
 
 use crate::format;
 use analysis::{
-    Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason,
+    Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason,
+    TrendReason,
 };
 
 /// `two points are too few`.

@@ -4,7 +4,6 @@ mod baseline;
 pub mod flags;
 mod verdict;
 
-use findings::left_out;
 use crate::commands::{read, record_path, report};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files;
@@ -12,6 +11,7 @@ use crate::output::{print, print_exactly, style};
 use ::record::{Run, RunRef};
 use ::report::comparison::{self, Pair};
 use analysis::compare::{Comparison, Terms};
+use findings::left_out;
 use flags::{Compare, Judgement, MARGIN, Output};
 use std::path::{Path, PathBuf};
 
@@ -46,10 +46,9 @@ pub fn compared(
     output: &Output,
 ) -> Result<Comparison, Trouble> {
     let terms = Terms { margin: judgement.margin, across, all: output.all };
-    analysis::compare::compare(base, new, &terms)
-        .map_err(|refusal| {
-            Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
-        })
+    analysis::compare::compare(base, new, &terms).map_err(|refusal| {
+        Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
+    })
 }
 
 /// How a comparison ends: what its gate says of it.

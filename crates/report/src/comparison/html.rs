@@ -2,7 +2,6 @@
 //!
 //! Every tint has a sign and a word; the intervals are drawn without a script.
 
-use findings::left_out;
 use super::counts::{Counts, Pair};
 use super::text::{
     advice, changes, confidence, identity, in_unit, interval, legend, medians, ratio_factor, scope,
@@ -15,6 +14,7 @@ use analysis::compare::{
 };
 use findings::Conclusions;
 use findings::format::{Unit, count, significant};
+use findings::left_out;
 use findings::run_changes::sentence;
 use maud::{Markup, html};
 use record::Run;

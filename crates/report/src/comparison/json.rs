@@ -19,9 +19,9 @@
 //! A ratio is new over base, as `value`, `low` and `high`; its verdict is `faster`, `slower`, `same` or
 //! `undecided`. A figure that is not finite is `null`.
 
-use findings::left_out;
 use super::counts::{Counts, Pair};
 use analysis::compare::{Change, ComparedTable, Comparison, LeftOut};
+use findings::left_out;
 use findings::run_changes::sentence;
 use serde_json::{Value, json};
 

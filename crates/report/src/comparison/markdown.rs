@@ -3,7 +3,6 @@
 //! The verdict stands in the first line, the changes and the headline ratios below it. Medians, further
 //! metrics, what is left out, and the confidence are folded away.
 
-use findings::left_out;
 use super::counts::{Counts, Pair};
 use super::text::{
     advice, changes, confidence, counts_text, identity, in_unit, interval, legend, medians, point,
@@ -16,6 +15,7 @@ use analysis::compare::{
     Change, ComparedRow, ComparedTable, Comparison, Difference, Direction, Verdict,
 };
 use findings::format::count;
+use findings::left_out;
 use findings::run_changes::sentence;
 use std::io::{self, Write};
 

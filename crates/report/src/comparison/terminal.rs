@@ -2,7 +2,6 @@
 //!
 //! A table that is too wide is split between its columns, never squeezed.
 
-use findings::left_out;
 use super::counts::Pair;
 use super::text::{
     advice, changes, confidence, identity, in_unit, interval, legend, medians, point, ratio, scope,
@@ -16,6 +15,7 @@ use crate::text::NO_FIGURE;
 use analysis::compare::{Change, ComparedRow, ComparedTable, Comparison, Difference, Verdict};
 use anstyle::Style as Paint;
 use findings::format::{Unit, count, list};
+use findings::left_out;
 use findings::run_changes::sentence;
 use std::ops::Range;
 

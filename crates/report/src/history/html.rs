@@ -3,13 +3,13 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
-use findings::left_out;
 use super::{BENEATH, Group, SEEN, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::html::{brand, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
 use findings::format::{Unit, count, factor, quantity, significant};
+use findings::left_out;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::RunSummary;
 

@@ -1,11 +1,11 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
-use findings::left_out;
 use super::{BENEATH, Group, groups, how_sure, machine, sentences, span, too_few, unchanged};
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
 use findings::format::{Unit, count, factor, list};
+use findings::left_out;
 
 /// More runs than so many are drawn from the newest back.
 const DRAWN_MAX: usize = 40;

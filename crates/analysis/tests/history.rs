@@ -371,9 +371,13 @@ fn runs_of_another_machine_with_equal_hardware_are_left_out_by_its_name() {
     let history = joined(runs);
     let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [1, 5, 6, 7, 8, 9, 10, 11, 12]);
-    let left_out: Vec<&str> = history.left_out.iter().map(|left| left.what.as_str()).collect();
-    let reason = "another machine (alpha: A CPU, 2 CPUs, and not beta: A CPU, 2 CPUs)";
-    assert_eq!(left_out, [format!("Runs 2 to 4 are left out: {reason}")]);
+    let machine = |name: &str| Machine {
+        name: Some(name.into()),
+        cpu_model: Some("A CPU".into()),
+        cpu_count: Some("2".into()),
+    };
+    let reason = Incomparable::Machine { machine: machine("alpha"), newest: machine("beta") };
+    assert_eq!(history.left_out, [LeftOut::Runs { runs: vec![2, 3, 4], reason }]);
 }
 
 #[test]

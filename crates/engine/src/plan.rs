@@ -426,8 +426,7 @@ impl RunRequest {
         if !self.pinned_cpus.is_empty() {
             return self.pinned_cpus.len();
         }
-        let allowed = rustix::thread::sched_getaffinity(None);
-        allowed.map_or(1, |allowed| allowed.count() as usize).max(1)
+        sys::cpus::allowed().map_or(1, |cpus| cpus.len().max(1))
     }
 
     /// A number of CPUs, checked: `all` is as many as a run has.

@@ -27,6 +27,7 @@
 
 mod plain;
 mod read;
+mod schema;
 mod tables;
 
 use findings::{Caveat, Conclusions, Finding};
@@ -34,11 +35,7 @@ use record::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
 
 pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};
-
-/// Raised when a key changes its meaning or goes.
-pub const SCHEMA: u32 = 2;
-/// The oldest that is still read: until 2, `parameters` were called `conditions`.
-pub const SCHEMA_OLDEST: u32 = 1;
+pub use schema::{SCHEMA, SCHEMA_OLDEST};
 
 /// Whether every sample is written out: they are most of a run's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -182,7 +182,7 @@ fn those_who_share_a_lead_are_marked_where_they_are_few() {
         (lead.clear, lead.measured) = (false, 1 + lead.tied.len());
     }
     let text = tables(&run, &conclusions, &PLAIN);
-    assert!(text.contains("Nobody is marked: every lead is too close to call"), "{text}");
+    assert!(text.contains("No figure is marked: every lead is too close to call"), "{text}");
     assert!(!text.contains(['*', '~']), "{text}");
 }
 

@@ -3,7 +3,10 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
-use super::{BENEATH, Group, SEEN, groups, how_sure, machine, sentences, span, too_few, unchanged};
+use super::groups::{
+    Group, SEEN, SHARED_CAUSE, confidence, groups, machine, span, too_few, unchanged,
+};
+use super::sentences;
 use crate::html::{brand, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
@@ -47,7 +50,7 @@ pub fn page(history: &History) -> String {
                 footer {
                     p {
                         "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
-                        @if history.judged > 0 { (how_sure(history)) }
+                        @if history.judged > 0 { (confidence(history)) }
                     }
                 }
                 script { @for script in SCRIPTS { (PreEscaped(script)) } }
@@ -88,7 +91,7 @@ fn changes(history: &History) -> Markup {
                         (sentence(change.direction, false, &sentences::joint(history, change)))
                     }
                 }
-                p.note { (BENEATH) }
+                p.note { (SHARED_CAUSE) }
             }
             @for group in groups.iter().filter(|group| !group.changes.is_empty()) {
                 @if several { p.group { (group.title(history)) } }

@@ -1,6 +1,7 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
-use super::{BENEATH, Group, groups, how_sure, machine, sentences, span, too_few, unchanged};
+use super::groups::{Group, SHARED_CAUSE, confidence, groups, machine, span, too_few, unchanged};
+use super::sentences;
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
@@ -25,7 +26,7 @@ pub fn text(history: &History, style: &Style) -> String {
         for change in &history.joint_changes {
             pen.sentence(&mut out, &sentences::joint(history, change));
         }
-        pen.sentence(&mut out, BENEATH);
+        pen.sentence(&mut out, SHARED_CAUSE);
     }
     for group in groups(history) {
         let drawn: Vec<&Line> =
@@ -45,7 +46,7 @@ pub fn text(history: &History, style: &Style) -> String {
         pen.sentence(&mut out, &sentence);
     }
     if history.judged > 0 {
-        pen.sentence(&mut out, &how_sure(history));
+        pen.sentence(&mut out, &confidence(history));
     }
     if !history.left_out.is_empty() {
         pen.heading(&mut out, "Left out");

@@ -4,7 +4,8 @@
 //! else has to be there, whole and without contradictions, so that whoever keeps the run is not
 //! surprised half-way.
 
-use super::{SCHEMA, SCHEMA_OLDEST, plain};
+use super::plain;
+use super::schema::{SCHEMA, SCHEMA_OLDEST};
 use jiff::Timestamp;
 use record::{Cell, Clock, Host, Plan, Run, RunState, RunSummary, Usage, Warning};
 use serde::Deserialize;

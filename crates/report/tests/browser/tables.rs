@@ -153,7 +153,7 @@ fn where_every_lead_is_too_close_no_figure_is_marked() {
         let unseen = "document.querySelector('table.figures').querySelectorAll('.unseen').length";
         assert_eq!(page.get::<usize>(unseen), 0);
         let legend: String = page.get("document.querySelector('.legend-line').textContent");
-        assert_eq!(legend, "Nobody is marked: every lead is too close to call.");
+        assert_eq!(legend, "No figure is marked: every lead is too close to call.");
     });
 }
 

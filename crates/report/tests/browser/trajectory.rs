@@ -263,7 +263,10 @@ fn the_run_before_lies_paler_below_the_run_after_it_in_the_same_hue() {
 fn tables_say_what_their_medians_are_and_why_a_series_ended() {
     with(&CALLS, |page| {
         let caption: String = page.get("document.querySelector('caption').textContent");
-        assert!(caption.contains("median of the samples near each place in 4 rounds"), "{caption}");
+        assert!(
+            caption.contains("median of the samples near each position in 4 rounds"),
+            "{caption}"
+        );
         let notes: Vec<String> =
             page.get("[...document.querySelectorAll('.notes li')].map((one) => one.textContent)");
         let wanted = format!("clone3 pidfd ended at 600 of 1,000 processes: {BECAUSE} → {REMEDY}");

@@ -212,7 +212,7 @@ fn standings_read_as_sentences() {
     let (_, zigzag) = against_flat(zigzag);
     assert!(
         zigzag.starts_with(
-            "flat and other change places six times from 1 to 1,000 watched, by up to ×1."
+            "flat and other alternate six times from 1 to 1,000 watched, by up to ×1."
         ),
         "{zigzag}"
     );

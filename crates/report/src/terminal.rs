@@ -199,7 +199,15 @@ impl Pen {
         let mut used = INDENT + layout.label_width;
         let gap = self.gap(layout, part);
         used += layout.widths[part.points.clone()].iter().sum::<usize>() + gap;
-        text.push_str(&" ".repeat(gap));
+        let growth_width = layout.class_width + layout.factor_width;
+        if line.verdict.is_some() && used + growth_width > self.width {
+            // Growth that does not fit behind the label has a line of its own.
+            self.line(out, &std::mem::take(&mut text));
+            used = 3 * INDENT;
+            text.push_str(&" ".repeat(used));
+        } else {
+            text.push_str(&" ".repeat(gap));
+        }
         let mut notes = line.notes.clone();
         if let Some(Verdict { word, by, tone }) = &line.verdict {
             let word = format!("{word:<width$}", width = layout.class_width);
@@ -214,7 +222,7 @@ impl Pen {
         self.notes(out, text, used, &notes);
     }
 
-    /// A figure to the right of its column, with its mark behind it or the room for one.
+    /// A figure to the right of its column, with its mark behind it or space for one.
     fn cell(&self, figure: &str, width: usize, mark: Option<Mark>) -> String {
         let paint = if mark == Some(Mark::Best) { GOOD } else { PLAIN };
         let sign = mark.map_or(' ', sign);

@@ -211,14 +211,14 @@ fn conclude(
     let written = report::write(&page, Some(file), &pages);
     let [(run, conclusions)] = pages;
 
-    let mut places = Vec::new();
+    let mut files = Vec::new();
     if written.is_ok() {
-        places.push(format!("Report: {}", page.display()));
+        files.push(format!("Report: {}", page.display()));
     }
     if recorded {
-        places.push(format!("Record: {} (run {})", file.display(), run.summary.number));
+        files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
-    let printed = printed(asked, &run, &conclusions, &places.join("    "));
+    let printed = printed(asked, &run, &conclusions, &files.join("    "));
 
     if let Some(unsaved) = unsaved {
         return Err(lost(unsaved));
@@ -245,16 +245,16 @@ fn printed(
     asked: &Asked,
     run: &Run,
     conclusions: &Conclusions,
-    places: &str,
+    files: &str,
 ) -> Result<(), Trouble> {
     if asked.json {
         return print_json(&::report::json::run(run, conclusions, Samples::Include));
     }
     if let Some(name) = &asked.like {
-        return print(&originals::output(name, run, conclusions, places));
+        return print(&originals::output(name, run, conclusions, files));
     }
     let tables = ::report::terminal::tables(run, conclusions, &style(asked.all));
-    print(&format!("{tables}{places}\n"))
+    print(&format!("{tables}{files}\n"))
 }
 
 fn exit(run: &Run, recorded: bool) -> Exit {

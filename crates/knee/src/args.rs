@@ -20,6 +20,7 @@ use crate::commands::serve::load::Load;
 use crate::commands::show::Show;
 use crate::commands::simulate::Simulate;
 use crate::exit::{CODES, Trouble};
+use crate::output::ScreenFlags;
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -40,43 +41,57 @@ use std::path::PathBuf;
 pub struct Line {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    screen: ScreenFlags,
 }
+
+/// The commands by what they are for, as `knee --help` lists them.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Measure", &["run", "ab", "list"]),
+    ("Read", &["show", "report", "advise"]),
+    ("Compare", &["compare", "history"]),
+    ("Exchange", &["export", "import", "analyse", "record"]),
+    ("Machine", &["doctor", "selftest", "simulate"]),
+    ("Serve and load", &["httpd", "load"]),
+    ("Help", &["help", "completions", "man"]),
+];
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure workloads, and print tables and findings
     Run(Run),
-    /// List what there is, and what is unavailable here and why
+    /// List workloads and mechanisms, and why one is unavailable here
     List(List),
     /// Show the tables and findings of a run
     Show(Show),
     /// Write the HTML report of one run, or of several overlaid
     Report(Report),
-    /// Compare two runs: what is faster, slower or the same, and what else changed
+    /// Compare two runs: what is faster, slower or the same
     Compare(Compare),
     /// Measure two programs or environments in turns, and compare them
     Ab(Box<Ab>),
-    /// Show the runs of a workload over time, and where a level changed
+    /// Show runs of a workload over time, and where a level changed
     History(Box<History>),
-    /// Export a run for other programs: as a table, a gnuplot script, Markdown, …
+    /// Export a run: as a table, a gnuplot script, Markdown, …
     Export(Export),
-    /// Import runs that were exported, or tables from elsewhere as runs
+    /// Import exported runs, or tables of other programs as runs
     Import(Import),
-    /// Analyse a table from elsewhere as if it were a run
+    /// Analyse a table of another program as if it were a run
+    #[command(visible_alias = "analyze")]
     Analyse(Analyse),
-    /// Advise which mechanism to use, from what was measured on this machine
+    /// Advise which mechanism to use, from what was measured here
     Advise(Advise),
-    /// Simulate a workload on a machine that one does not have
+    /// Simulate locks on a machine that you do not have
     Simulate(Simulate),
-    /// Show what limits and disturbs measuring on this machine, and fix it
+    /// Check what limits and disturbs measuring here, and fix it
     Doctor(Doctor),
-    /// Hold knee, on this machine, against what is known: a table of what was proved, and what not
+    /// Check knee's own figures against what is known without it
     Selftest(Selftest),
     /// Serve a directory over HTTP, by a mechanism of your choice
     Httpd(Httpd),
-    /// Put load on a server, and say how it bears it
+    /// Put load on a server, and measure its replies
     Load(Load),
-    /// List, locate or delete what is recorded
+    /// List, locate, merge or delete recorded runs
     Record(Record),
     /// Print completions for a shell
     Completions {
@@ -93,8 +108,20 @@ pub enum Command {
 
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
-    let flags: Vec<Arg> =
-        parameters().into_iter().map(|(name, workloads)| flag(name, &workloads)).collect();
+    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
+    command_for(&names)
+}
+
+/// The same, whose help shows the parameters of the workloads in `shown` only, in the words of these.
+fn command_for(shown: &[&str]) -> clap::Command {
+    let flags: Vec<Arg> = parameters()
+        .into_iter()
+        .map(|(name, workloads)| {
+            let is_shown = |of: &&Declared| shown.contains(&of.0);
+            let own: Vec<Declared> = workloads.iter().filter(is_shown).copied().collect();
+            if own.is_empty() { flag(name, &workloads).hide(true) } else { flag(name, &own) }
+        })
+        .collect();
     let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
     let mut subjects: Vec<&str> = Vec::new();
     for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
@@ -108,7 +135,9 @@ pub fn command() -> clap::Command {
         .map(|(name, _)| name)
         .collect();
     let originals: Vec<&str> = crate::originals::all().map(|(_, original)| original.name).collect();
-    let line = Line::command().after_help(exit_codes());
+    let line = Line::command();
+    let template = help_template(&line);
+    let line = line.help_template(template).after_help(exit_codes());
     // What a table can't do without; of `import` only where what is imported is a table.
     let line = line.mut_subcommand("analyse", |analyse| {
         ["x", "y", "by"]
@@ -141,9 +170,13 @@ pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
 where
     W: Into<OsString> + Clone,
 {
-    let refused = |error| usage::error(&error, &usage::typed(&command(), words));
-    let matches = command().try_get_matches_from(words.iter().cloned()).map_err(refused)?;
+    let typed: Vec<String> =
+        words.iter().map(|word| word.clone().into().to_string_lossy().into_owned()).collect();
+    let command = command_for(&typed.iter().map(String::as_str).collect::<Vec<&str>>());
+    let refused = |error| usage::error(&error, &usage::typed(&command, words));
+    let matches = command.clone().try_get_matches_from(words.iter().cloned()).map_err(refused)?;
     let line = Line::from_arg_matches(&matches).map_err(refused)?;
+    line.screen.apply();
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
             Command::Run(Run { parameters: given_parameters(given), ..run })
@@ -247,6 +280,24 @@ fn given_parameters(given: &ArgMatches) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
+/// What `knee --help` looks like: the commands in their groups.
+fn help_template(line: &clap::Command) -> String {
+    let mut text = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
+    for (group, names) in GROUPS {
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "\n{group}:");
+        for name in *names {
+            let about = line.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map_or_else(|| HELP_ABOUT.to_owned(), ToString::to_string);
+            let _ = writeln!(text, "  {name:<11}  {about}");
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
+/// What the command `help` does; the parser makes it later than the others.
+const HELP_ABOUT: &str = "Print the help of a command: knee help run";
+
 fn exit_codes() -> String {
     let mut text = String::from("Exit codes:\n");
     for (code, meaning) in CODES {
@@ -263,6 +314,48 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_and_takes_one_line() {
+        let line = command();
+        let grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for command in line.get_subcommands() {
+            let name = command.get_name();
+            assert_eq!(grouped.iter().filter(|other| **other == name).count(), 1, "{name}");
+            assert!(command.get_about().unwrap().to_string().chars().count() <= 65, "{name}");
+        }
+        assert_eq!(grouped.len(), line.get_subcommands().count() + 1, "and help");
+    }
+
+    /// The help that `words` ask for, on one line.
+    fn help_of(words: &[&str]) -> String {
+        let mut command = command_for(words);
+        let help = command.find_subcommand_mut(words[0]).unwrap().render_help().to_string();
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        help
+    }
+
+    #[test]
+    fn help_shows_the_parameters_of_the_workloads_that_were_named_in_their_words() {
+        let own = |name: &str| {
+            let about = workloads::TABLE.iter().map(|row| row.about()).find(|row| row.name == name);
+            about.unwrap().parameters
+        };
+        let plain = help_of(&["run"]);
+        assert!(plain.lines().count() < 40, "{plain}");
+        for about in workloads::TABLE.iter().map(|row| row.about()) {
+            let help = help_of(&["run", about.name]);
+            let words = help.split_whitespace().collect::<Vec<&str>>().join(" ");
+            for (name, _) in parameters() {
+                let flag = format!("--{name} <");
+                assert!(!plain.contains(&flag), "{name}");
+                let parameter = own(about.name).iter().find(|parameter| parameter.name == name);
+                assert_eq!(help.contains(&flag), parameter.is_some(), "{name} of {}", about.name);
+                assert!(parameter.is_none_or(|own| words.contains(own.about)), "{name}: {help}");
+            }
+        }
     }
 
     #[test]

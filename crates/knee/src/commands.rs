@@ -24,16 +24,13 @@ use std::path::PathBuf;
 
 /// The record in use: the one that was named, or the user's own.
 fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
-    match &record_file.file {
-        Some(file) => Ok(file.clone()),
-        None => Ok(default_path()?),
-    }
+    record_file.named().map_or_else(|| Ok(default_path()?), Ok)
 }
 
 /// Reads the run of this `name`, from the file in the name or the record in use.
 fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
-    let named = meant.file.is_some() || in_use.file.is_some();
+    let named = meant.file.is_some() || in_use.named().is_some();
     let file = meant.file.map_or_else(|| record_path(in_use), Ok)?;
     let load = || {
         let archive = SqliteArchive::open_read_only(file)?;

@@ -200,7 +200,7 @@ mod tests {
         let text = "[suite.a]\nworkloads = [{ name = 'build', subjects = ['half', 'maximal'] }]";
         let build =
             suites::read(text, workloads::TABLE).unwrap()["a"].request.overrides["build"].clone();
-        let without = RunFlags { no_max: true, ..RunFlags::default() }.request();
+        let without = RunFlags { without: vec!["maximal".into()], ..RunFlags::default() }.request();
         assert_eq!(unless_typed("build", build, &without).unwrap().subjects, ["half"]);
     }
 }

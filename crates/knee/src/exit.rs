@@ -20,11 +20,14 @@ pub enum Exit {
 /// Every exit code with its meaning, for `--help` and the manual.
 pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
-    (1, "failed: one line says why"),
-    (2, "usage: the words, or a file that was named, are wrong"),
-    (3, "a difference was found that was asked about (by commands that compare)"),
-    (4, "inconclusive (by commands that compare)"),
-    (5, "not possible on this machine, or nothing measured on it yet: why, and what to run"),
+    (1, "failed: one line says what; or a control of selftest failed"),
+    (2, "usage: the command line, or a file that it names, is wrong"),
+    (3, "different: --fail-on found what it asks for"),
+    (4, "inconclusive: too little evidence for --fail-on, or for a control of selftest"),
+    (
+        5,
+        "not possible on this machine as it is, or nothing is recorded yet; doctor: a check is bad",
+    ),
     (130, "interrupted: what was measured until then is kept and shown"),
 ];
 

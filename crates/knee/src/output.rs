@@ -1,9 +1,12 @@
 //! Standard output: what may be printed on it, and what happens when its reader has gone.
 
 use crate::exit::Trouble;
+use clap::{Args, ValueEnum};
 use printable::clean;
 use report::layout::{Detail, Style};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns where the output goes to a file or a pipe.
 const WIDTH_OFF_TERMINAL: usize = 110;
@@ -35,6 +38,44 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
     print_exactly(&format!("{value:#}\n"))
 }
 
+/// When output has colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal that has them, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always, also into a file or a pipe
+    Always,
+    /// Never
+    Never,
+}
+
+/// Flags of every command that say what the terminal shows.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct ScreenFlags {
+    /// Print no progress
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Colours: auto, always or never
+    #[arg(long, alias = "colour", global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub color: Color,
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+static COLOR: OnceLock<Color> = OnceLock::new();
+
+impl ScreenFlags {
+    /// Makes them count for the rest of the process.
+    pub fn apply(self) {
+        // `knee ab` has two command lines; each may have them.
+        QUIET.fetch_or(self.quiet, Ordering::Relaxed);
+        if self.color != Color::Auto {
+            COLOR.get_or_init(|| self.color);
+        }
+    }
+}
+
 /// How tables are to look here.
 pub fn style(all: bool) -> Style {
     let width = match (columns(), terminal_size::terminal_size()) {
@@ -47,17 +88,26 @@ pub fn style(all: bool) -> Style {
 }
 
 fn takes_colours() -> bool {
-    io::stdout().is_terminal() && may_decorate()
+    match COLOR.get().unwrap_or(&Color::Auto) {
+        Color::Auto => io::stdout().is_terminal() && may_decorate(),
+        Color::Always => true,
+        Color::Never => false,
+    }
+}
+
+/// Whether progress is drawn on standard error.
+pub fn draws_progress() -> bool {
+    !QUIET.load(Ordering::Relaxed) && io::stderr().is_terminal() && may_move()
 }
 
 /// Whether the terminal takes colours and movement, and the user wants them.
-pub fn may_decorate() -> bool {
+fn may_decorate() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !set("NO_COLOR") && may_move()
 }
 
 /// Whether the terminal can draw over a line that it has drawn.
-pub fn may_move() -> bool {
+fn may_move() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 

@@ -6,7 +6,6 @@ use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Cell, CellKey, Outcome, Plan};
-use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Draws the progress of a run.
@@ -40,7 +39,7 @@ impl Progress {
     }
 
     pub fn new(total: u64) -> Progress {
-        let draws = std::io::stderr().is_terminal() && output::may_move();
+        let draws = output::draws_progress();
         let bar = draws.then(|| ProgressBar::with_draw_target(Some(total), target()));
         if let Some(bar) = &bar {
             // The template is ours: were it wrong, the default would do.

@@ -17,7 +17,7 @@ pub mod text;
 
 pub use bench::Bench;
 
-use crate::exit::Trouble;
+use crate::exit::{Exit, Trouble};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -115,11 +115,17 @@ pub struct Tested {
 }
 
 impl Tested {
-    /// Undecided controls do not pass, nor do those that did not run. What this machine has no means for does.
-    pub fn passed(&self) -> bool {
-        let amiss =
-            |proved: &Proved| matches!(proved.proof.state, State::Failed | State::Undecided);
-        self.not_run.is_empty() && !self.all.iter().any(amiss)
+    /// Done where every control that this machine has the means for was run and proved. A control that failed
+    /// weighs more than one that could not be decided.
+    pub fn exit(&self) -> Exit {
+        let any = |state| self.all.iter().any(|proved| proved.proof.state == state);
+        if any(State::Failed) || !self.not_run.is_empty() {
+            Exit::Failed
+        } else if any(State::Undecided) {
+            Exit::Inconclusive
+        } else {
+            Exit::Done
+        }
     }
 }
 
@@ -172,7 +178,7 @@ pub fn json(tested: &Tested) -> Value {
     };
     json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "passed": tested.passed(),
+        "passed": tested.exit() == Exit::Done,
         "interrupted": tested.interrupted,
         "took_ms": tested.took.as_millis() as u64,
         "controls": tested.all.iter().map(row).collect::<Vec<Value>>(),
@@ -212,14 +218,14 @@ mod tests {
         let came =
             |state| Proved { control: &CONTROLS[0], proof: proof(state), took: Duration::ZERO };
         for (state, wanted) in [
-            (State::Proved, true),
-            (State::NotPossible, true),
-            (State::Undecided, false),
-            (State::Failed, false),
+            (State::Proved, Exit::Done),
+            (State::NotPossible, Exit::Done),
+            (State::Undecided, Exit::Inconclusive),
+            (State::Failed, Exit::Failed),
         ] {
             let tested = tested(vec![came(State::Proved), came(state)], &[]);
-            assert_eq!(tested.passed(), wanted, "{state:?}");
-            assert_eq!(json(&tested)["passed"], wanted);
+            assert_eq!(tested.exit(), wanted, "{state:?}");
+            assert_eq!(json(&tested)["passed"], wanted == Exit::Done);
         }
         let cut = tested(vec![came(State::Proved)], &["growth", "full-disk"]);
         let output = json(&cut);

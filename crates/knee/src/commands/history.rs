@@ -45,10 +45,10 @@ pub struct History {
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// All metrics, not the headline metric only, and the lines that did not change
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     /// Write a page, with every line drawn
     #[arg(short, long, value_name = "FILE.html")]
@@ -132,7 +132,7 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
 
 /// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.
 fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
-    let named = ask.record_file.file.is_some();
+    let named = ask.record_file.named().is_some();
     let archive = SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?;
     let mut summaries: Vec<RunSummary> = archive
         .runs()?

@@ -17,7 +17,7 @@ pub struct List {
     #[arg(value_name = "WHAT", default_value = "all")]
     pub what: What,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 

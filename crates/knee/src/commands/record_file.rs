@@ -5,7 +5,17 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordFile {
-    /// The record [default: knee/knee.db in the user's data folder]
+    /// Record to use [default: $KNEE_RECORD or your own]
+    ///
+    /// Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share.
     #[arg(long = "record", value_name = "FILE")]
-    pub file: Option<PathBuf>,
+    file: Option<PathBuf>,
+}
+
+impl RecordFile {
+    /// The file that was named: by the flag, else by the environment.
+    pub fn named(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os("KNEE_RECORD").filter(|value| !value.is_empty());
+        self.file.clone().or_else(|| variable().map(PathBuf::from))
+    }
 }

@@ -56,7 +56,7 @@ pub fn measured(
     }
     let mut settings = Settings::new(engine::calibrate(), stop);
     let mut claimed = match &asked.resume {
-        Some(name) => resumed(&file, name, asked.record_file.file.is_some())?,
+        Some(name) => resumed(&file, name, asked.record_file.named().is_some())?,
         None => begun(asked, command, &file, &mut settings)?,
     };
 

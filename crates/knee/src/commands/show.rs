@@ -13,10 +13,10 @@ pub struct Show {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Show every table, not the headline metric's only
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON, with every sample
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,

@@ -6,7 +6,6 @@ use crate::output;
 use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive, Value};
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
@@ -134,7 +133,7 @@ struct Shown {
 
 impl Shown {
     fn new(controls: usize) -> Shown {
-        let draws = std::io::stderr().is_terminal() && output::may_move();
+        let draws = output::draws_progress();
         let bar = draws.then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(5);
             let bar = ProgressBar::with_draw_target(None, target);

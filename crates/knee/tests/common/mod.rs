@@ -93,6 +93,7 @@ impl Knee {
             .env("XDG_DATA_HOME", self.directory.path())
             .env("KNEE_TEST_MARK", self.directory.path())
             .env_remove("COLUMNS")
+            .env_remove("KNEE_RECORD")
             .stdin(Stdio::null());
     }
 

@@ -1,6 +1,6 @@
 //! Wrong words get one clear line, what and how to fix it, and exit code 2.
 
-use crate::common::Knee;
+use crate::common::{Knee, came};
 
 #[test]
 fn wrong_words_get_one_line_and_exit_code_2() {
@@ -146,6 +146,39 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
     assert_eq!(knee.run(&["man", "--folder", pages.to_str().unwrap()]).code, Some(0));
     assert!(pages.join("knee-run.1").exists());
     assert_eq!(knee.run(&[]).code, Some(2), "no command at all is wrong usage");
+}
+
+#[test]
+fn a_record_of_the_environment_is_used_unless_a_flag_names_another() {
+    let knee = Knee::new();
+    let at = |name: &str| knee.directory.path().join(name);
+    let words = ["run", "null", "-p", "1", "-r", "2", "--time", "1ms", "-q"];
+    for (words, name) in
+        [(&words[..], "env.db"), (&[&words[..], &["--record", "-"]].concat(), "flag.db")]
+    {
+        let flag = at("flag.db").display().to_string();
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "-" { flag.as_str() } else { word }).collect();
+        let came = came(knee.command(&words).env("KNEE_RECORD", at("env.db")));
+        assert_eq!(came.code, Some(0), "{came:?}");
+        assert!(came.out.contains(&format!("{name} (run 1)")), "{came:?}");
+        assert!(at(name).exists() && !knee.record().exists());
+    }
+    let empty = came(knee.command(&["record", "path"]).env("KNEE_RECORD", ""));
+    assert_eq!(empty.out.trim(), knee.record().display().to_string());
+}
+
+#[test]
+fn colours_are_as_the_flag_says() {
+    let knee = Knee::new();
+    assert_eq!(knee.run(&["run", "null", "-p", "1", "-r", "2", "--time", "1ms"]).code, Some(0));
+    for (when, wanted) in [("always", true), ("never", false), ("auto", false)] {
+        let came = knee.run(&["--color", when, "show"]);
+        assert_eq!(came.out.contains("\u{1b}["), wanted, "{when}: {came:?}");
+    }
+    let came = knee.run(&["show", "--color", "sometimes"]);
+    assert!(came.code == Some(2) && came.err.contains("sometimes"), "{came:?}");
+    assert_eq!(knee.run(&["analyze"]).code, Some(2), "it is there, and wants a table");
 }
 
 #[test]

@@ -303,7 +303,7 @@ fn both_are_measured_in_turns() {
 #[test]
 fn help_says_what_each_flag_is_for() {
     let knee = Knee::new();
-    let help = knee.run(&["compare", "--help"]).out;
+    let help = knee.run(&["compare", "poll", "--help"]).out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let wanted = [
         "[RUN]...",
@@ -319,7 +319,7 @@ fn help_says_what_each_flag_is_for() {
         assert!(!help.contains(part), "{part}: {help}");
     }
     let codes = knee.run(&["--help"]).out;
-    assert!(codes.contains("  3  a difference") && codes.contains("  4  inconclusive"), "{codes}");
+    assert!(codes.contains("  3  different") && codes.contains("  4  inconclusive"), "{codes}");
 }
 
 /// The block of a document that begins with such a line.

@@ -175,8 +175,17 @@ fn a_generated_tree_is_built_under_each_load_and_printed_as_by_kernbench() {
 #[test]
 fn like_kernbench_prints_its_blocks() {
     let knee = Knee::new();
-    let came =
-        knee.run(&["run", "--like", "kernbench", "--files", "2", "--rounds", "2", "--no-max"]);
+    let came = knee.run(&[
+        "run",
+        "--like",
+        "kernbench",
+        "--files",
+        "2",
+        "--rounds",
+        "2",
+        "--without",
+        "maximal",
+    ]);
     assert_eq!(came.code, Some(0), "{came:?}");
     let lines: Vec<&str> = came.out.lines().collect();
     let at = lines.iter().position(|line| *line == "Average Half load -j 3 Run (std deviation):");
@@ -202,11 +211,10 @@ fn like_kernbench_prints_its_blocks() {
 fn loads_can_be_left_out() {
     let builder = Builder::new();
     for (words, left) in [
-        (&["--no-max"][..], &["half", "optimal"][..]),
-        (&["-M"], &["half", "optimal"]),
+        (&["--without", "maximal"][..], &["half", "optimal"][..]),
         (&["--without", "optimal"], &["half", "maximal"]),
         (&["--without", "half,optimal"], &["maximal"]),
-        (&["--subjects", "half,maximal", "--no-max"], &["half"]),
+        (&["--subjects", "half,maximal", "--without", "maximal"], &["half"]),
     ] {
         let came = builder.knee.run(&builder.words("true", words));
         assert_eq!(came.code, Some(0), "{came:?}");
@@ -217,7 +225,7 @@ fn loads_can_be_left_out() {
         assert_eq!(subjects, left, "{words:?}");
     }
     for (words, output) in [
-        (&["--subjects", "maximal", "--no-max"][..], "nothing is left to compare"),
+        (&["--subjects", "maximal", "--without", "maximal"][..], "nothing is left to compare"),
         (&["--without", "poll"], "poll is no subject of build"),
         (&["--without", "maximl"], "did you mean maximal?"),
     ] {
@@ -225,7 +233,7 @@ fn loads_can_be_left_out() {
         assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");
         assert!(came.err.contains(output), "{came:?}");
     }
-    let came = builder.knee.run(&["run", "null", "--no-max"]);
+    let came = builder.knee.run(&["run", "null", "--without", "maximal"]);
     assert!(came.code == Some(2) && came.err.contains("maximal is no subject of null"), "{came:?}");
 }
 
@@ -333,7 +341,7 @@ fn missing_tools_are_reported_before_anything_is_started() {
     let wanted = "make and cc are not installed (as root: apt-get install make gcc,";
     assert!(came.err.contains(wanted), "{came:?}");
     // What has a tree and a command of its own needs neither.
-    let came = without(&builder.words("true", &["--no-max"]));
+    let came = without(&builder.words("true", &["--without", "maximal"]));
     assert_eq!(came.code, Some(0), "{came:?}");
 }
 

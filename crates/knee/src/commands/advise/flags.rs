@@ -35,7 +35,7 @@ pub struct Advise {
     #[arg(long)]
     pub measure: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,

@@ -18,7 +18,7 @@ pub fn check(name: &str) -> Result<(), Trouble> {
 /// Names the run that is meant by `run`, and says so.
 pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     let meant = RunRef::parse(run)?;
-    let named = meant.file.is_some() || output.record_file.file.is_some();
+    let named = meant.file.is_some() || output.record_file.named().is_some();
     let file = meant.file.map_or_else(|| record_path(&output.record_file), Ok)?;
     // Opening it to write would make one where there is none.
     let number = SqliteArchive::open_read_only(&file)
@@ -51,7 +51,7 @@ fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
 /// The number of the run that has this name in the record in use.
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
     let file = record_path(&output.record_file)?;
-    let named = output.record_file.file.is_some();
+    let named = output.record_file.named().is_some();
     let baselines = SqliteArchive::open_read_only(&file)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;

@@ -48,10 +48,10 @@ pub struct Output {
     #[arg(short = 'o', long = "output", value_name = "FILE.html")]
     pub page: Option<PathBuf>,
     /// Compare all metrics, and show the medians
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON instead of tables
-    #[arg(long, conflicts_with = "markdown")]
+    #[arg(short, long, conflicts_with = "markdown")]
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,

@@ -29,10 +29,10 @@ pub struct Analyse {
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
     /// Show every table and every finding
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON, with every figure
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 

@@ -67,7 +67,7 @@ fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
     let (runs, damaged) = match SqliteArchive::open_read_only(&file) {
         Ok(archive) => (archive.runs()?, archive.damaged()?),
         // The user's own record that nothing was measured into yet has no runs, and nothing wrong.
-        Err(Error::NoRecord { .. } | Error::EmptyRecord { .. }) if named.file.is_none() => {
+        Err(Error::NoRecord { .. } | Error::EmptyRecord { .. }) if named.named().is_none() => {
             (vec![], vec![])
         }
         Err(error) => return Err(error.into()),
@@ -177,7 +177,7 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     let file = record_path(named)?;
     // Opening it to write would make one where there is none.
     let there = SqliteArchive::open_read_only(&file);
-    drop(there.map_err(|error| nothing_yet(error, named.file.is_some()))?);
+    drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
     let mut archive = SqliteArchive::open(&file)?;
     let numbers: Result<Vec<i64>, Error> = names.iter().map(|name| archive.resolve(name)).collect();
     let runs = archive.runs()?;

@@ -28,10 +28,10 @@ pub struct Doctor {
     #[arg(long, requires = "undo")]
     pub force: bool,
     /// Say of every check why it matters, and for which workloads
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,
@@ -58,8 +58,8 @@ fn more() -> String {
     }
     text.push_str(
         "\nThe old settings are saved next to the record (knee-doctor.json) before the first change. A \
-         reboot\nputs them back, too.\n\nExit codes: 0 where nothing is bad; 5 where something is; 1 where a \
-         setting could not be changed\nor put back.",
+         reboot\nputs them back, too.\n\nExit codes: 0 nothing is bad; 5 a check is bad; 1 a setting could not be \
+         changed or put back.",
     );
     text
 }

@@ -17,7 +17,7 @@ pub struct Selftest {
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     pub controls: Vec<String>,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -34,8 +34,8 @@ fn more() -> String {
     }
     text.push_str(
         "\nWhat is not shown at once is tried again with twice the rounds. Nothing of it goes into your \
-         record.\n\nExit codes: 0 where all was proved that this machine has the means for; 1 where \
-         something failed,\nor could not be decided.",
+         record.\n\nExit codes: 0 all was proved that this machine has the means for; 1 a control \
+         failed; 4 none failed,\nand one could not be decided.",
     );
     text
 }
@@ -70,6 +70,6 @@ pub fn selftest(ask: &Selftest) -> Result<Exit, Trouble> {
     };
     match cut_off {
         Some(trouble) => Err(trouble),
-        None => printed.map(|()| if tested.passed() { Exit::Done } else { Exit::Failed }),
+        None => printed.map(|()| tested.exit()),
     }
 }

@@ -74,7 +74,7 @@ pub struct Httpd {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Print one line of JSON when it listens, and one when it has ended
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 

@@ -100,10 +100,10 @@ pub struct Load {
     #[arg(long, value_name = "N", requires = "poisson")]
     pub seed: Option<u64>,
     /// Show what happened in each interval, too
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON, with the histograms
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     /// Load also what is neither on this machine nor at a private address
     #[arg(long)]

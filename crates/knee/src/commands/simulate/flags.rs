@@ -61,10 +61,10 @@ pub struct Lock {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Show every table, not the headline metric's only
-    #[arg(long)]
+    #[arg(short, long)]
     pub all: bool,
     /// Print JSON, with every figure
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     #[command(flatten)]
     pub costs: Costs,

@@ -4,7 +4,6 @@ use crate::output;
 use ::load::{Plan, Tick};
 use findings::format::{count, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Draws the line; absent off a terminal.
@@ -15,7 +14,7 @@ pub struct Live {
 
 impl Live {
     pub fn new(plan: &Plan) -> Live {
-        let draws = std::io::stderr().is_terminal() && output::may_move();
+        let draws = output::draws_progress();
         let length = plan.duration.map(|duration| duration.as_millis() as u64);
         let bar = draws.then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(5);

@@ -44,6 +44,7 @@ mod judge;
 mod left_out;
 mod levels;
 mod model;
+mod sensitivity;
 mod series;
 mod table_pair;
 pub mod thresholds;
@@ -73,6 +74,9 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
     let family = family(&pairs, terms, arrangement);
     let judged = pairs.iter().filter(|pair| !pair.rows.is_empty());
     let tables: Vec<ComparedTable> = judged.map(|pair| pair.judged(family)).collect();
+    let judged_effects =
+        pairs.iter().flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
+    let sensitivity = sensitivity::sensitivity(&tables, judged_effects, family);
     let rivals = |name: &str| {
         let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
@@ -90,6 +94,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         margin: terms.margin,
         paired: arrangement == Arrangement::Interleaved,
         judged: family.series + family.points,
+        sensitivity,
         differences: differences::differences(base, new),
         left_out,
         tables,

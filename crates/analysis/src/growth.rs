@@ -324,6 +324,9 @@ fn verdict_of_many(
     if high == 0 && !is_level(points) {
         return Err(GrowthReason::FlatExceptStep);
     }
+    if low < linear && high > linear {
+        return Ok(low..=high);
+    }
     for without in model_weights_without_each(points) {
         let other = heaviest(&without);
         if other.share >= DECISIVE_WEIGHT {

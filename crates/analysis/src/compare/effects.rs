@@ -52,6 +52,8 @@ pub(super) struct Effect {
     pub(super) edge: Part,
     /// Degrees of freedom of the errors.
     pub(super) freedom: usize,
+    /// The rounds of the run that has fewer.
+    pub(super) rounds: usize,
     /// The error of the calibration of the clock, which each run has for itself.
     pub(super) offset: f64,
 }
@@ -153,6 +155,7 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrang
         middle: part(value.middle, |level| level.middle),
         edge: part(value.edge, |level| level.edge),
         freedom: if few < 2 { SINGLE_ROUND_FREEDOM } else { (all - 1).max(1) },
+        rounds: few,
         offset: 0.0,
     }
 }

@@ -59,6 +59,13 @@ impl Usual {
     }
 }
 
+impl Usual {
+    /// The usual error of a whole series.
+    pub(super) fn error(self) -> f64 {
+        self.whole[0]
+    }
+}
+
 /// The lower median: one that scatters widely says nothing of the others.
 fn usual(errors: impl Iterator<Item = f64>) -> f64 {
     let mut errors: Vec<f64> = errors.collect();
@@ -121,7 +128,7 @@ pub(super) fn bends(effects: &Effects, family: Family) -> bool {
     })
 }
 
-fn for_series(family: Family) -> f64 {
+pub(super) fn for_series(family: Family) -> f64 {
     FALSE_ALARM * SERIES_SHARE / family.series.max(1) as f64
 }
 

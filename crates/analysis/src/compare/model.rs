@@ -29,6 +29,8 @@ pub struct Comparison {
     pub paired: bool,
     /// How many ratios were judged at once. All verdicts together are right with 95 % confidence.
     pub judged: usize,
+    /// What difference it would have seen; absent where no series was judged.
+    pub sensitivity: Option<Sensitivity>,
     /// What was not the same when they were measured, the weightiest first.
     pub differences: Vec<Difference>,
     /// What is in one of them only, was not measured to its end, or can't be compared.
@@ -40,6 +42,20 @@ pub struct Comparison {
     pub sources: [Vec<Table>; 2],
     /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
     pub changes: Vec<Change>,
+}
+
+/// What difference a comparison can show. Differences are shares: 0.2 is 20 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// In five of six comparisons a difference of this size would have been seen in the usual series.
+    pub detectable: f64,
+    /// No series differs by more, of those that are neither slower nor faster; absent where all are.
+    pub excluded_above: Option<f64>,
+    /// The difference that is asked for: the margin.
+    pub wanted: f64,
+    /// How many rounds in turns would show `wanted` in the usual series; absent where it takes more than
+    /// [`ROUNDS_MAX`](super::thresholds::ROUNDS_MAX).
+    pub rounds: Option<u32>,
 }
 
 /// Something about the machine or the instrument that was not the same.

@@ -24,6 +24,11 @@ pub const EDGE_ERRORS: f64 = 3.0;
 /// A drift that continues changes twice as much from the middle of a run to the middle of the next as between
 /// the middles of its own halves.
 pub const DRIFT_CONTINUES: f64 = 2.0;
+/// A difference is taken to be seen where it exceeds the half-width of the interval by so many standard
+/// errors: in five of six comparisons.
+pub const DETECTION_ERRORS: f64 = 1.0;
+/// Nobody measures more rounds.
+pub const ROUNDS_MAX: u32 = 999;
 /// No interval is wider than from a millionth to a million times.
 pub const INTERVAL_LOG_MAX: f64 = 13.8;
 /// With fewer errors none of them is the usual one.

@@ -4,7 +4,8 @@
 use crate::drawn::{
     Design, Noise, QUIET, REPETITIONS, ROUNDS, SHARED, Tally, USUAL, pair, tally, terms,
 };
-use analysis::compare::{ChangeDetail, ChangeKind, Comparison, Verdict, compare};
+use analysis::compare::{ChangeDetail, ChangeKind, Comparison, Sensitivity, Verdict, compare};
+use analysis::stats::quantiles::median_of;
 use fastrand::Rng;
 
 /// Found in at least this share of the comparisons, and never the wrong way round; the interval holds the
@@ -100,4 +101,33 @@ fn a_noisy_neighbour_of_two_hides_nothing() {
     // They shared no drift: an even number of rounds on either side of the middle one.
     let found = compare(&base, &new, &terms(0.05)).expect("comparable");
     assert_eq!(found.tables[0].rows[0].overall.verdict, Verdict::Slower, "{found:?}");
+}
+
+/// The median of what comparisons of the same state of their sensitivity.
+fn usual(design: &Design, of: fn(&Sensitivity) -> f64) -> f64 {
+    let mut found: Vec<f64> = (0..9)
+        .map(|seed| {
+            let [base, new] = pair(design, &|_| 1.0, &mut Rng::with_seed(seed));
+            let found = compare(&base, &new, &terms(design.margin)).expect("comparable");
+            of(&found.sensitivity.expect("series"))
+        })
+        .collect();
+    median_of(&mut found).expect("nine")
+}
+
+#[test]
+fn what_is_detectable_is_found() {
+    let design = Design { rounds: 9, margin: 0.005, ..USUAL };
+    let detectable = usual(&design, |of| of.detectable);
+    found(tally("detectable", &design, &|_| 1.0 + detectable), 0.7);
+}
+
+#[test]
+fn so_many_rounds_in_turns_find_the_wanted_difference() {
+    let noise = Noise { cell: 0.02, run: 0.0, ..QUIET };
+    let five = Design { noise, rounds: 5, paired: true, margin: 0.03, ..USUAL };
+    let rounds = usual(&five, |of| of.rounds.map_or(f64::NAN, f64::from));
+    println!("{rounds} rounds");
+    let enough = Design { rounds: rounds as u32, margin: 0.01, ..five };
+    found(tally("wanted", &enough, &|_| 1.03), 0.7);
 }

@@ -10,6 +10,7 @@
 //! | `confidence` | probability that all ratios lie in their intervals: 0.95 |
 //! | `judged` | number of those ratios |
 //! | `paired` | whether the cells of both runs took turns |
+//! | `sensitivity` | shares: `detectable` in the usual series in five of six comparisons; `excluded_above`, by more no series differs that is neither slower nor faster; `wanted`, the margin, and the `rounds` in turns that show it; null without a series |
 //! | `verdicts` | the number of each verdict, of `series` and of `points`, and of the `headline` metrics alone |
 //! | `differences` | facts of machine and plan that differ: `what`, `base`, `new` (null: not recorded) |
 //! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
@@ -40,6 +41,7 @@ pub fn value(pair: &Pair) -> Value {
         "confidence": 0.95,
         "judged": comparison.judged,
         "paired": comparison.paired,
+        "sensitivity": comparison.sensitivity,
         "verdicts": {
             "series": Counts::of_series(comparison.tables.iter()),
             "points": Counts::of_points(comparison.tables.iter()),

@@ -209,7 +209,12 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     }
     let are = if series.undecided == 1 { "is" } else { "are" };
     let (undecided, total) = (count(series.undecided as u64), count(series.total() as u64));
-    let rounds = 2 * rounds(pair.new);
+    let known = comparison.sensitivity.as_ref();
+    let bound = known.and_then(|of| of.excluded_above);
+    let bound =
+        bound.map_or_else(String::new, |of| format!(" (none by more than {:.0} %)", 100.0 * of));
+    let wanted = known.and_then(|of| of.rounds).filter(|&of| of > rounds(pair.new));
+    let rounds = wanted.unwrap_or(2 * rounds(pair.new));
     let (why, remedy) = if comparison.paired {
         ("more rounds narrow their intervals", format!("the same with --rounds {rounds}"))
     } else {
@@ -218,7 +223,8 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
             format!("knee ab CMD -- WORKLOAD --rounds {rounds}"),
         )
     };
-    Some(Warning { what: format!("{undecided} of {total} series {are} undecided: {why}"), remedy })
+    let what = format!("{undecided} of {total} series {are} undecided{bound}: {why}");
+    Some(Warning { what, remedy })
 }
 
 /// A warning in one line, with its remedy.

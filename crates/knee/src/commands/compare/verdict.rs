@@ -135,6 +135,7 @@ mod tests {
             new: summary(),
             margin: 0.05,
             paired: false,
+            sensitivity: None,
             judged: 2,
             differences: Vec::new(),
             left_out: Vec::new(),

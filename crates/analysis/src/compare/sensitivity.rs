@@ -1,0 +1,52 @@
+//! What difference a comparison would have seen, and how many rounds in turns would see a wanted one.
+
+use super::effects::{Effect, Effects};
+use super::judge::{Family, Usual, for_series};
+use super::{ComparedTable, Ratio, Sensitivity, Verdict};
+use crate::compare::thresholds::{DETECTION_ERRORS, ROUNDS_MAX};
+use crate::stats::quantiles::median_of;
+use crate::stats::student::two_sided_quantile;
+
+/// What the judged `tables` show, whose series differ by `effects` with the usual errors of their tables.
+/// `None` without a series.
+pub(super) fn sensitivity<'a>(
+    tables: &[ComparedTable],
+    effects: impl Iterator<Item = (&'a Effects, Usual)>,
+    family: Family,
+) -> Option<Sensitivity> {
+    let ratios = || tables.iter().flat_map(|table| &table.rows).map(|row| &row.overall);
+    let series: Vec<(Effect, f64)> = effects
+        .filter_map(|(effects, usual)| {
+            let effect = effects.overall?;
+            Some((effect, effect.middle.error.max(usual.error())))
+        })
+        .collect();
+    let open = |of: &&Ratio| matches!(of.verdict, Verdict::Same | Verdict::Undecided);
+    let bounds = ratios().filter(open).map(|of| of.ratio.high.max(1.0 / of.ratio.low) - 1.0);
+    let half_width = |of: &Ratio| 0.5 * (of.ratio.high / of.ratio.low).ln();
+    let mut detectable: Vec<f64> = ratios()
+        .zip(&series)
+        .map(|(of, (_, error))| (half_width(of) + DETECTION_ERRORS * error).exp_m1())
+        .collect();
+    let mut rounds: Vec<f64> = series
+        .iter()
+        .map(|&(effect, error)| rounds_for(effect, error, family).map_or(f64::INFINITY, f64::from))
+        .collect();
+    Some(Sensitivity {
+        detectable: median_of(&mut detectable)?,
+        excluded_above: bounds.reduce(f64::max),
+        wanted: family.margin,
+        rounds: median_of(&mut rounds).filter(|of| of.is_finite()).map(|of| of.ceil() as u32),
+    })
+}
+
+/// The rounds in turns after which the interval of a series is so narrow that a difference of the margin is
+/// clear of chance: errors fall with the root of the number of rounds.
+fn rounds_for(effect: Effect, error: f64, family: Family) -> Option<u32> {
+    let wanted = family.margin.ln_1p();
+    (2..=ROUNDS_MAX).find(|&rounds| {
+        let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
+        let errors = two_sided_quantile(for_series(family), rounds as usize - 1);
+        (errors + DETECTION_ERRORS) * error <= wanted
+    })
+}

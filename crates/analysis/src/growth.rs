@@ -9,7 +9,7 @@ use crate::growth::model_weights::{
 };
 use crate::growth::thresholds::{
     CLIMBING_GAPS, CLIMBING_SLOPE, DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES,
-    FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN, SINGLE_FIGURE_ERROR,
+    FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN, RANGE_MIN, SINGLE_FIGURE_ERROR, STEP_LOG_RANGE,
 };
 use crate::stats::quantiles::{Pooled, median_of};
 use crate::{Basis, Class, Estimate, Growth, GrowthReason};
@@ -27,7 +27,7 @@ use std::ops::RangeInclusive;
 ///    further than a factor of 1.4 from their middle, and the factor from the first median to the last
 ///    is within ±30 % (or explained by noise). ±0.06 is ×1.3 over two decades: growth that nobody plans
 ///    around.
-/// 3. *Falls*: the exponent is below zero with its whole interval.
+/// 3. *Falls*: the exponent is below zero with its whole interval, and the fall is ×1.3 or more.
 /// 4. *Too wide*: undecided where a median is less certain than [`ERROR_MAX`] and the others can't carry
 ///    a verdict alone ([`POINTS_MIN`] of them over ×30).
 /// 5. *Few points* (three or four): only linear and quadratic are named, by the slopes between
@@ -41,6 +41,8 @@ use std::ops::RangeInclusive;
 ///    the weight (see [`model_weights`](model_weights::model_weights)). It is widened by a class that is
 ///    decisive once a single point is left out, and down to linear where all of it grows faster but the
 ///    curve is not smooth. It has a name unless it lies on both sides of linear.
+/// 8. *Climbing*: what would be undecided is at least linear where the last [`CLIMBING_GAPS`] gaps are each
+///    steeper than [`CLIMBING_SLOPE`], and together by more than noise and a cache's edge explain.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     let verdict = verdict(points, exponent).and_then(|left| left.named(points));
     let verdict = verdict.or_else(|reason| at_least_linear(points).ok_or(reason));
@@ -107,18 +109,22 @@ impl Left {
     }
 }
 
-/// Where the last gaps between points are each steeper than a root, by more than noise explains, the cost
-/// grows at least linearly, whatever the curve: a cache and a busy machine may bend it beyond all classes.
+/// Where each of the last gaps is steeper than a root, and all of them together rise by more than noise and a
+/// cache's edge explain, the cost grows at least linearly, whatever the curve: a busy machine may bend it
+/// beyond all classes.
 fn at_least_linear(points: &[GrowthPoint]) -> Option<(Class, Vec<Class>)> {
     let upper = &points[points.len().checked_sub(CLIMBING_GAPS + 1)?..];
-    let climbs = |pair: &[GrowthPoint]| {
-        let noise = 2.0 * known_error(&pair[0]).hypot(known_error(&pair[1]));
-        let rise = (pair[1].median / pair[0].median).ln() - noise;
-        pair[0].point > 0
-            && rise >= CLIMBING_SLOPE * (pair[1].point as f64 / pair[0].point as f64).ln()
+    let (first, last) = (&upper[0], &upper[CLIMBING_GAPS]);
+    if first.point == 0 || last.point < RANGE_MIN * first.point {
+        return None;
+    }
+    let excess = |from: &GrowthPoint, to: &GrowthPoint| {
+        (to.median / from.median).ln() - CLIMBING_SLOPE * (to.point as f64 / from.point as f64).ln()
     };
-    let classes = CANDIDATES[index_of(Class::Linear)..].to_vec();
-    upper.windows(2).all(climbs).then_some((Class::AtLeastLinear, classes))
+    let noise = 2.0 * known_error(first).hypot(known_error(last));
+    let climbs = excess(first, last) >= noise + STEP_LOG_RANGE.1
+        && upper.windows(2).all(|pair| excess(&pair[0], &pair[1]) >= 0.0);
+    climbs.then(|| (Class::AtLeastLinear, CANDIDATES[index_of(Class::Linear)..].to_vec()))
 }
 
 fn index_of(class: Class) -> usize {
@@ -193,7 +199,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Left, G
     }
     let range = above[above.len() - 1].point as f64 / above[0].point as f64;
     let few = points.len() < POINTS_MIN;
-    if range < 8.0 || (few && !from_zero && range < 30.0) {
+    if range < RANGE_MIN as f64 || (few && !from_zero && range < 30.0) {
         return Err(GrowthReason::RangeTooShort { factor: range });
     }
     let Some(exponent) = exponent else {

@@ -7,6 +7,8 @@
 pub const DECISIVE_WEIGHT: f64 = 0.98;
 /// Fewer points can't tell all classes apart: see [`classify`](super::classify). Source: simulated.
 pub const POINTS_MIN: usize = 5;
+/// Over a shorter range, as a factor, classes look alike. Source: simulated.
+pub const RANGE_MIN: u64 = 8;
 /// Standard error of a median's logarithm beyond which the median carries no verdict. Source: simulated.
 pub const ERROR_MAX: f64 = 0.3;
 /// Standard error of a median's logarithm from which it may lie between two modes: then the fastest samples

@@ -59,7 +59,7 @@ macro_rules! table {
     };
 }
 
-mod more_rounds;
+pub(crate) mod more_rounds;
 
 table! {
     control_missed::ControlMissed,
@@ -103,7 +103,10 @@ fn headline_tables<'a>(context: &Context<'a>) -> impl Iterator<Item = &'a Table>
 }
 
 /// The figures in `rows` of a table that count: the first calls of a trajectory are cold, and few.
-fn figures<'a>(table: &Table, rows: &'a [Row]) -> impl Iterator<Item = &'a PointSummary> {
+pub(crate) fn figures<'a>(
+    table: &Table,
+    rows: &'a [Row],
+) -> impl Iterator<Item = &'a PointSummary> {
     let warm = verdicts_from(table.trajectory, &table.points);
     let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
     cells.filter(move |figure| figure.point >= warm)

@@ -7,6 +7,7 @@
 //! a chart agree.
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod caveats;
 mod conclusions;
 mod context;
@@ -22,6 +23,7 @@ pub mod run_changes;
 mod sentence;
 mod verdict;
 
+pub use answer::Answer;
 pub use caveats::Caveat;
 pub use conclusions::{Conclusions, conclude, conclude_named};
 pub use context::Context;

@@ -1,10 +1,13 @@
 //! How the subjects, points and figures of a finding are called in its sentence.
 
 use crate::format::{self, Unit};
-use crate::sentence::{Part, text};
+use crate::sentence::{Part, list, text};
 use analysis::{Shares, Table};
 use record::WorkloadInfo;
 use std::collections::BTreeSet;
+
+/// Of more labels than this in a list the others are counted.
+const LABELS_MAX: usize = 5;
 
 /// The labels and units that a finding's sentence needs besides its data.
 pub struct Names<'a> {
@@ -65,9 +68,44 @@ impl<'a> Names<'a> {
         Part::Subject(label.to_owned())
     }
 
+    /// The labels of `subjects` as a list; of many the last are counted.
+    pub(crate) fn label_list<'s>(&self, subjects: impl Iterator<Item = &'s str>) -> Vec<Part> {
+        let mut labels: Vec<Part> = subjects.map(|subject| self.label(subject)).collect();
+        if labels.len() > LABELS_MAX + 1 {
+            let more = labels.split_off(LABELS_MAX).len();
+            labels.push(text(format!("{} more", format::number_word(more))));
+        }
+        list(labels)
+    }
+
+    /// The finding's subjects as such a list, and what tells its table from others.
+    pub(crate) fn subject_list(&self) -> Vec<Part> {
+        let mut parts = self.label_list(self.subjects.iter().map(String::as_str));
+        parts.push(text(self.qualifier.clone()));
+        parts
+    }
+
+    /// The same with every subject.
+    pub(crate) fn whole_subject_list(&self) -> Vec<Part> {
+        let mut parts = list(self.subjects.iter().map(|subject| self.label(subject)));
+        parts.push(text(self.qualifier.clone()));
+        parts
+    }
+
     /// What tells the finding's table from the workload's others: ` (wait)`, ` (active = 10)`, or nothing.
     pub fn qualifier(&self) -> &str {
         &self.qualifier
+    }
+
+    /// Whether less of the metric is better.
+    pub(crate) fn is_cost(&self) -> bool {
+        self.table.is_none_or(|table| table.metric.lower_is_better)
+    }
+
+    /// What a figure is the time of: `write + wait + dispatch`; nothing where it is no time.
+    pub(crate) fn operation(&self) -> Option<&'a str> {
+        let metric = &self.table.filter(|table| table.metric.unit == "ns")?.metric;
+        Some(metric.about.as_str()).filter(|about| !about.is_empty())
     }
 
     /// Whether the finding is about the workload's headline metric.

@@ -1,5 +1,6 @@
 //! Sentences in parts, so that a page can set subjects off without searching for their names.
 
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A sentence.
@@ -25,6 +26,21 @@ impl Sentence {
     pub fn parts(&self) -> &[Part] {
         &self.0
     }
+
+    /// The sentence without the full stop at its end, for a list.
+    #[must_use]
+    pub fn without_full_stop(mut self) -> Self {
+        if let Some(Part::Text(last)) = self.0.last_mut() {
+            last.truncate(last.trim_end_matches('.').len());
+        }
+        self
+    }
+}
+
+impl Serialize for Sentence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Text between labels.
@@ -34,13 +50,18 @@ pub fn text(text: impl Into<String>) -> Part {
 
 /// `a`, `a and b`, `a, b and c`.
 pub fn list(items: impl IntoIterator<Item = Part>) -> Vec<Part> {
+    list_with("and", items)
+}
+
+/// The same with another conjunction: `a, b or c`.
+pub fn list_with(conjunction: &str, items: impl IntoIterator<Item = Part>) -> Vec<Part> {
     let items: Vec<Part> = items.into_iter().collect();
     let count = items.len();
     let mut parts = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         match count - index {
             _ if index == 0 => {}
-            1 => parts.push(text(" and ")),
+            1 => parts.push(text(format!(" {conjunction} "))),
             _ => parts.push(text(", ")),
         }
         parts.push(item);

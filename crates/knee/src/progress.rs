@@ -14,14 +14,20 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     /// The time that the bar shows instead of cells, where a budget ends the run.
     budget: Option<Duration>,
+    /// Subjects that have to fail, each with its workload: their failures are no news.
+    controls: Vec<(String, String)>,
 }
 
 impl Progress {
     /// For the cells of this plan, or for the time of its budget.
     pub fn for_plan(plan: &Plan) -> Progress {
-        let Some(budget) = plan.budget else { return Progress::new(plan.cells.len() as u64) };
+        let owned = |(workload, subject): (&str, &str)| (workload.to_owned(), subject.to_owned());
+        let controls = plan.controls().map(owned).collect();
+        let Some(budget) = plan.budget else {
+            return Progress { controls, ..Progress::new(plan.cells.len() as u64) };
+        };
         let time = Some(Duration::from_millis(budget.time_ms)).filter(|time| !time.is_zero());
-        let progress = Progress { budget: time, ..Progress::new(budget.time_ms.max(1)) };
+        let progress = Progress { budget: time, controls, ..Progress::new(budget.time_ms.max(1)) };
         if let Some(bar) = &progress.bar {
             // Without a time the number of cells is unknown.
             let template = if time.is_some() { "{bar:24} {msg}" } else { "{pos} cells  {msg}" };
@@ -46,7 +52,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         }
-        Progress { bar, budget: None }
+        Progress { bar, budget: None, controls: Vec::new() }
     }
 
     /// Takes the line away.
@@ -71,8 +77,14 @@ impl Watch for Progress {
     }
 
     fn ended(&mut self, cell: &Cell, progress: &RunProgress) {
-        if let Outcome::Failed { reason, .. } = &cell.outcome {
-            let key = &cell.key;
+        let key = &cell.key;
+        let is_control = self
+            .controls
+            .iter()
+            .any(|(workload, subject)| (workload, subject) == (&key.workload, &key.subject));
+        if let Outcome::Failed { reason, .. } = &cell.outcome
+            && !is_control
+        {
             let line = format!(
                 "failed: {} {} at {}, round {}: {reason}",
                 key.workload,

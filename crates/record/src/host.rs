@@ -3,7 +3,7 @@
 //! Whoever asks *is this the same machine*, *may a run go on here*, *what may have caused a change* asks this
 //! table. A new fact is one row.
 
-use crate::Host;
+use crate::{Host, Run};
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume};
 
 /// What a fact of a host is asked for.
@@ -104,6 +104,40 @@ pub struct HostDifference<'a> {
     pub first: &'a str,
     /// Its value on the second.
     pub second: &'a str,
+}
+
+/// Shares of the CPU time between two looks at a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuShares {
+    /// What a hypervisor took away.
+    pub steal: f64,
+    /// What processes used that are no part of the run.
+    pub others: f64,
+}
+
+/// Nanoseconds of a tick, wherever Linux shows one to user space.
+const TICK_NS: f64 = 1e7;
+
+impl CpuShares {
+    /// Those between `before` and `after`, while the run itself used `own_ns` of CPU time; `None` where the
+    /// host did not count.
+    pub fn new(before: &Host, after: &Host, own_ns: u64) -> Option<Self> {
+        let ticks = |host: &Host, key: &str| host.fact(key)?.parse::<u64>().ok();
+        let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
+        let (steal, total) = (spent("cpu.ticks.steal")?, spent("cpu.ticks.total")?);
+        let total = total.max(1) as f64;
+        let others = spent("cpu.ticks.idle")
+            .map_or(0.0, |idle| total - (idle + steal) as f64 - own_ns as f64 / TICK_NS);
+        Some(Self { steal: steal as f64 / total, others: others.max(0.0) / total })
+    }
+}
+
+impl Run {
+    /// The shares of the CPU time from its first cell to its last; `None` where it was cut off.
+    pub fn cpu_shares(&self) -> Option<CpuShares> {
+        let own_ns = self.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns).sum();
+        CpuShares::new(&self.host_before, self.host_after.as_ref()?, own_ns)
+    }
 }
 
 impl Host {

@@ -23,7 +23,7 @@ pub use archive::*;
 pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use error::Error;
-pub use host::{HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
+pub use host::{CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
 pub use location::default_path;
 pub use merge::{Merged, merge};
 pub use model::*;

@@ -30,9 +30,7 @@ pub struct Run {
 impl Run {
     /// Whether `key` is of a subject that is wrong on purpose: a control, whose cells have to fail.
     pub fn is_control(&self, key: &CellKey) -> bool {
-        let workload = self.plan.workloads.iter().find(|workload| workload.name == key.workload);
-        let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
-        subjects.any(|subject| subject.control && subject.name == key.subject)
+        self.plan.controls().any(|control| control == (&*key.workload, &*key.subject))
     }
 }
 
@@ -123,6 +121,16 @@ pub struct Plan {
     /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
     /// that did not end was not needed.
     pub cells: Vec<CellKey>,
+}
+
+impl Plan {
+    /// The subjects that are wrong on purpose, each with its workload.
+    pub fn controls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.workloads.iter().flat_map(|workload| {
+            let controls = workload.subjects.iter().filter(|subject| subject.control);
+            controls.map(|subject| (workload.name.as_str(), subject.name.as_str()))
+        })
+    }
 }
 
 /// When a run has measured enough: rounds go where intervals are still wide.

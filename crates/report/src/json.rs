@@ -15,8 +15,9 @@
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
 //! | `means` | of workloads with averages: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
-//! | `findings` | by kind: workload, parameters, metric, subjects, `data`, what is at `stake`, and the sentence |
+//! | `findings` | by kind: workload, parameters, metric, subjects, `data`, its `consequence`, and the sentence |
 //! | `caveats` | by kind: `data`, and in words `what` and `remedy` |
+//! | `answer` | the findings ranked and grouped: `stops_scaling`, `changes_sides`, `worth_knowing`, `holds`, `undecided`, `not_measured`, `trust`, `measurement` |
 //!
 //! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
 //! `samples`, in the metric's unit, `positions`, and `histogram` where the record keeps one: every single
@@ -30,7 +31,7 @@ mod read;
 mod schema;
 mod tables;
 
-use findings::{Caveat, Conclusions, Finding};
+use findings::{Answer, Caveat, Conclusions, Finding};
 use record::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
 
@@ -67,6 +68,7 @@ pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
         "maps": analysis.maps,
         "findings": findings.collect::<Vec<Value>>(),
         "caveats": conclusions.caveats.iter().map(caveat).collect::<Vec<Value>>(),
+        "answer": Answer::new(run, conclusions),
     })
 }
 
@@ -75,7 +77,7 @@ fn finding(run: &Run, conclusions: &Conclusions, finding: &Finding) -> Value {
     let mut value = json!(finding);
     tables::explain_finding(&mut value["data"], &finding.data);
     value["sentence"] = json!(finding.sentence(run, &conclusions.analysis).to_string());
-    value["stake"] = json!(finding.rank());
+    value["consequence"] = json!(finding.consequence(&conclusions.analysis));
     value
 }
 

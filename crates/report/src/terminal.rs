@@ -4,6 +4,7 @@
 //! A table that is too wide for the terminal is split between its columns, never squeezed; notes
 //! about a row stand behind it if they fit, else below it.
 
+mod answer;
 mod averages;
 mod down;
 mod waits;
@@ -21,6 +22,8 @@ use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
 use record::Run;
 use std::ops::Range;
 
+pub use answer::{LINES_MAX, Pointers, answer};
+
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
 fn sign(mark: Mark) -> char {
     match mark {
@@ -32,6 +35,21 @@ fn sign(mark: Mark) -> char {
 /// The tables, the findings and the caveats of one run, as lines that end in a line feed.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     let analysis = &conclusions.analysis;
+    let pen = Pen::new(style);
+    let all = style.detail == Detail::All;
+    let mut out = figures(run, analysis, style);
+    let shown: Vec<&Finding> =
+        conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
+    pen.findings(&mut out, run, analysis, &shown);
+    pen.caveats(&mut out, &conclusions.caveats);
+    if !all {
+        pen.rest(&mut out, run, analysis);
+    }
+    out
+}
+
+/// The tables alone.
+pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
     let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
@@ -47,13 +65,6 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
             pen.scaling(&mut out, table);
         }
         out.push('\n');
-    }
-    let shown: Vec<&Finding> =
-        conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
-    pen.findings(&mut out, run, analysis, &shown);
-    pen.caveats(&mut out, &conclusions.caveats);
-    if !all {
-        pen.rest(&mut out, run, analysis);
     }
     out
 }

@@ -1,7 +1,7 @@
 //! Whether the machine was quiet: disturbances as warnings, each with its remedy.
 
 use crate::plan::warning;
-use record::{Host, HostDifference, HostRole, Warning};
+use record::{CpuShares, Host, HostDifference, HostRole, Warning};
 
 /// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {
@@ -36,34 +36,30 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
     warnings
 }
 
-/// Nanoseconds of a tick, wherever Linux shows one to user space.
-const TICK_NS: f64 = 1e7;
+/// From this share of stolen CPU time on there is a warning.
+const STEAL_SHARE_MAX: f64 = 0.01;
+/// From this share of the CPUs that other processes used on there is one.
+const OTHERS_SHARE_MAX: f64 = 0.10;
 
 /// What happened between the first look and the last, while this process and its workers used
 /// `own_ns` of CPU time.
 pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
-    let ticks = |host: &Host, key: &str| host.facts.get(key).and_then(|n| n.parse::<u64>().ok());
-    let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
     let mut warnings = Vec::new();
-    if let (Some(steal), Some(total)) = (spent("cpu.ticks.steal"), spent("cpu.ticks.total"))
-        && steal * 100 > total
+    let shares = CpuShares::new(before, after, own_ns);
+    if let Some(CpuShares { steal, .. }) = shares
+        && steal > STEAL_SHARE_MAX
     {
-        let percent = 100.0 * steal as f64 / total as f64;
+        let percent = 100.0 * steal;
         let what = format!("The hypervisor took {percent:.1} % of the CPU time away (steal).");
         warnings.push(warning(what, "measure on a host that is not shared, or when it is quiet"));
     }
-    if let (Some(idle), Some(steal), Some(total)) =
-        (spent("cpu.ticks.idle"), spent("cpu.ticks.steal"), spent("cpu.ticks.total"))
+    if let Some(CpuShares { others, .. }) = shares
+        && others > OTHERS_SHARE_MAX
     {
-        let used_by_others = total.saturating_sub(idle + steal) as f64 - own_ns as f64 / TICK_NS;
-        let percent = 100.0 * used_by_others / total.max(1) as f64;
-        if percent > 10.0 {
-            let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
-            warnings.push(warning(
-                what,
-                "end what else runs (knee doctor names it), then measure again",
-            ));
-        }
+        let percent = 100.0 * others;
+        let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
+        let remedy = "end what else runs (knee doctor names it), then measure again";
+        warnings.push(warning(what, remedy));
     }
     for HostDifference { key, first, second } in before.differing(after, HostRole::Constant) {
         let what = format!("The machine changed during the run: {key} was {first}, is {second}.");

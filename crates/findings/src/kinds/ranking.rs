@@ -3,9 +3,9 @@
 use super::{FindingKind, stake};
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{factor, number_word};
+use crate::format::factor;
 use crate::names::Names;
-use crate::sentence::{Part, Sentence, list, text};
+use crate::sentence::{Part, Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::{RankedSubject, Table};
 
@@ -14,8 +14,6 @@ pub use analysis::Ranking;
 /// Subjects that are behind by less than one of these factors, and not less than the one before, stand
 /// together.
 const BANDS: [f64; 3] = [2.0, 10.0, 100.0];
-/// Of more labels than this in a list the others are counted.
-const LABELS_MAX: usize = 5;
 /// Factors of a group that are as near as this are one.
 const SAME_FACTOR_MAX: f64 = 1.15;
 
@@ -54,7 +52,7 @@ impl FindingKind for Ranking {
             if !self.subjects.is_empty() {
                 parts.push(text("; "));
             }
-            parts.extend(labels(self.unfinished.iter().map(String::as_str), names));
+            parts.extend(names.label_list(self.unfinished.iter().map(String::as_str)));
             parts.push(text(" did not finish"));
         }
         parts.push(text("."));
@@ -130,15 +128,5 @@ fn factors(group: &[&RankedSubject]) -> String {
 }
 
 fn group_labels(group: &[&RankedSubject], names: &Names<'_>) -> Vec<Part> {
-    labels(group.iter().map(|ranked| ranked.subject.as_str()), names)
-}
-
-/// A list of labels, shortened where there are many.
-fn labels<'a>(subjects: impl Iterator<Item = &'a str>, names: &Names<'_>) -> Vec<Part> {
-    let mut labels: Vec<Part> = subjects.map(|subject| names.label(subject)).collect();
-    if labels.len() > LABELS_MAX + 1 {
-        let more = labels.split_off(LABELS_MAX).len();
-        labels.push(text(format!("{} more", number_word(more))));
-    }
-    list(labels)
+    names.label_list(group.iter().map(|ranked| ranked.subject.as_str()))
 }

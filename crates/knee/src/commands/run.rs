@@ -9,7 +9,7 @@ pub use planned::{planned, planned_in_turns};
 
 use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
-use crate::commands::{Claim, nothing_yet, record_path, report};
+use crate::commands::{Claim, nothing_yet, record_path, report, show};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::originals;
 use crate::output::{print, print_json, style};
@@ -19,6 +19,7 @@ use ::record::{
     SqliteArchive,
 };
 use ::report::json::Samples;
+use ::report::terminal::{self, Pointers};
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::Conclusions;
 use std::path::{Path, PathBuf};
@@ -253,8 +254,36 @@ fn printed(
     if let Some(name) = &asked.like {
         return print(&originals::output(name, run, conclusions, files));
     }
-    let tables = ::report::terminal::tables(run, conclusions, &style(asked.all));
-    print(&format!("{tables}{files}\n"))
+    print(&on_screen(asked, run, conclusions, files))
+}
+
+/// What a terminal shows: the answer, below the tables of a single workload, or below everything with
+/// `--all`.
+fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -> String {
+    let style = style(asked.all);
+    let is_single = run.plan.workloads.iter().filter(|of| !of.is_control()).count() <= 1;
+    let above = match (asked.all, is_single) {
+        (true, _) => terminal::tables(run, conclusions, &style) + "\n",
+        (false, true) => terminal::figures(run, &conclusions.analysis, &style),
+        (false, false) => String::new(),
+    };
+    let all = if asked.all {
+        "see above".to_owned()
+    } else if run.summary.number > 0 {
+        let show =
+            show::command(&run.summary.number.to_string(), asked.record_file.file.as_deref());
+        format!("{show} --all")
+    } else {
+        "the same with --all".to_owned()
+    };
+    let left_out = match (asked.all, is_single) {
+        (true, _) => None,
+        (false, true) => Some(format!("Other metrics, findings and caveats: {all}")),
+        (false, false) => Some(format!("Tables, findings and caveats: {all}")),
+    };
+    let files = (!files.is_empty()).then(|| files.to_owned());
+    let pointers = Pointers { all, lines: left_out.into_iter().chain(files).collect() };
+    above + &terminal::answer(run, conclusions, &style, &pointers)
 }
 
 fn exit(run: &Run, recorded: bool) -> Exit {

@@ -6,6 +6,8 @@ use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use clap::Args;
 use report::json::Samples;
+use report::terminal::{self, Pointers};
+use std::path::Path;
 
 #[derive(Args, Debug)]
 pub struct Show {
@@ -28,8 +30,22 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let conclusions = findings::conclude(&run);
     if ask.json {
         print_json(&report::json::run(&run, &conclusions, Samples::Include))?;
-    } else {
-        print(&report::terminal::tables(&run, &conclusions, &style(ask.all)))?;
+        return Ok(Exit::Done);
     }
+    let style = style(ask.all);
+    let tables = terminal::tables(&run, &conclusions, &style);
+    let all = match ask.all {
+        true => "see above".to_owned(),
+        false => format!("{} --all", command(&ask.run, ask.record_file.file.as_deref())),
+    };
+    let pointers = Pointers { all, lines: Vec::new() };
+    let answer = terminal::answer(&run, &conclusions, &style, &pointers);
+    print(&format!("{tables}\n{answer}"))?;
     Ok(Exit::Done)
+}
+
+/// The command that shows `run` of the record in `file`, the usual one where there is none.
+pub fn command(run: &str, file: Option<&Path>) -> String {
+    let record = file.map(|file| format!(" --record {}", file.display()));
+    format!("knee show {run}{}", record.unwrap_or_default())
 }

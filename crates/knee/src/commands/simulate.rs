@@ -9,6 +9,7 @@ use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::record::{Archive, Ending, Run, RunState, SqliteArchive};
 use ::report::json::Samples;
+use ::report::terminal::{self, Pointers};
 use clap::{Args, Subcommand};
 pub use flags::Lock;
 use model::Model;
@@ -68,9 +69,12 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
     if let Some(file) = &ask.record {
         files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
-    let tables = ::report::terminal::tables(run, conclusions, &style(ask.all));
-    let files = if files.is_empty() { String::new() } else { files.join("    ") + "\n" };
-    print(&format!("{}\n\n{tables}{files}", simulated_run::HEAD))?;
+    let style = style(ask.all);
+    let tables = terminal::tables(run, conclusions, &style);
+    let files = (!files.is_empty()).then(|| files.join("    "));
+    let pointers = Pointers { all: "--all".to_owned(), lines: files.into_iter().collect() };
+    let answer = terminal::answer(run, conclusions, &style, &pointers);
+    print(&format!("{}\n\n{tables}\n{answer}", simulated_run::HEAD))?;
     Ok(Exit::Done)
 }
 

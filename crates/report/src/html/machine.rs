@@ -1,33 +1,16 @@
 //! The machine behind the figures: what it is called, and all that was recorded of its state.
 
-use super::host_facts::fact;
 use super::runs;
 use super::view::Analysed;
 use crate::text;
-use findings::format::{counted, significant};
+use findings::format::significant;
 use maud::{Markup, html};
 use record::Run;
 use std::collections::BTreeSet;
 
 /// CPU, their number, kernel: as far as they are known.
 pub(crate) fn name(run: &Run) -> String {
-    let host = &run.host_before;
-    if analysis::is_predicted(run) {
-        let cpus = fact(host, &["cpu.count"]).map(|cpus| counted(cpus, "CPUs"));
-        return cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}"));
-    }
-    let cpus =
-        fact(host, &["cpu.count", "cpu.online", "cpus"]).map(|count| format!("{count} CPUs"));
-    let kernel = fact(host, &["kernel.release"]).map(|release| format!("Linux {release}"));
-    let kernel = match fact(host, &["kernel.name", "os.name"]) {
-        Some(system) => {
-            fact(host, &["kernel.release"]).map(|release| format!("{system} {release}"))
-        }
-        None => kernel,
-    };
-    let model = fact(host, &["cpu.model"]).map(str::to_owned);
-    let parts: Vec<String> = [model, cpus, kernel].into_iter().flatten().collect();
-    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
+    findings::answer::machine(run).unwrap_or_else(|| "not recorded".to_owned())
 }
 
 /// The clock, and every fact before and after the run.

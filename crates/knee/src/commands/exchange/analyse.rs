@@ -5,6 +5,7 @@ use crate::commands::report;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::report::json::Samples;
+use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
 use foreign_tables::{Foreign, Input, Request};
@@ -73,10 +74,11 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
         print_json(&::report::json::run(run, conclusions, Samples::Include))?;
         return Ok(Exit::Done);
     }
-    print(&::report::terminal::tables(run, conclusions, &style(ask.all)))?;
-    if let Some(file) = &ask.output {
-        print(&format!("Report: {}\n", file.display()))?;
-    }
+    let style = style(ask.all);
+    let tables = terminal::tables(run, conclusions, &style);
+    let page = ask.output.iter().map(|file| format!("Report: {}", file.display()));
+    let pointers = Pointers { all: "--all".to_owned(), lines: page.collect() };
+    print(&format!("{tables}\n{}", terminal::answer(run, conclusions, &style, &pointers)))?;
     Ok(Exit::Done)
 }
 

@@ -1,0 +1,92 @@
+//! The answer of a run on one screen: findings that say the same of several subjects in one statement, the
+//! most consequential first.
+//!
+//! An [`Answer`] is data with its sentences; terminal, page and JSON lay it out. Its sections stand in the
+//! order in which a reader asks: what stops scaling (and what to use instead), what changes sides, what is
+//! worth knowing, what holds, what is not decided, how far to trust it, and where it was measured.
+
+mod advice;
+mod changes_sides;
+mod consequence;
+mod holds;
+mod material;
+mod measurement;
+mod not_measured;
+mod range;
+mod series;
+mod spread;
+mod statement;
+mod stops_scaling;
+mod thresholds;
+mod trust;
+mod undecided;
+mod verdict_group;
+mod worth_knowing;
+
+pub use advice::Advice;
+pub use consequence::Consequence;
+pub use holds::Holding;
+pub use measurement::{Measurement, machine};
+pub use not_measured::NotMeasured;
+pub use range::Range;
+pub use statement::{Evidence, Statement, Topic};
+pub use trust::{Trust, TrustLevel, TrustReason};
+pub use undecided::Undecided;
+pub use verdict_group::VerdictGroup;
+
+use crate::conclusions::Conclusions;
+use crate::sentence::{Sentence, text};
+use material::Material;
+use record::Run;
+use serde::Serialize;
+
+/// What a run says, ranked and grouped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Costs that grow and rates that fall, the largest factor first.
+    pub stops_scaling: Vec<Statement>,
+    /// Where one subject overtakes another.
+    pub changes_sides: Vec<Statement>,
+    /// Modes, steps, drift, unequal shares and large ratios.
+    pub worth_knowing: Vec<Statement>,
+    /// Series that do not grow or that hold, one entry a table.
+    pub holds: Vec<Holding>,
+    /// How many verdicts are open, and what decides them.
+    pub undecided: Undecided,
+    /// What is left out for want of figures.
+    pub not_measured: NotMeasured,
+    /// How far to trust it.
+    pub trust: Trust,
+    /// Where it was measured, and for how long.
+    pub measurement: Measurement,
+}
+
+impl Answer {
+    /// The answer of `run`, of which `conclusions` were drawn.
+    pub fn new(run: &Run, conclusions: &Conclusions) -> Self {
+        let material = Material { run, conclusions };
+        let stops_scaling = stops_scaling::statements(&material);
+        let changes_sides = changes_sides::statements(&material, &stops_scaling);
+        Self {
+            changes_sides,
+            worth_knowing: worth_knowing::statements(&material),
+            holds: holds::holdings(&material),
+            undecided: Undecided::new(&material),
+            not_measured: NotMeasured::new(run),
+            trust: Trust::new(&material),
+            measurement: Measurement::new(run),
+            stops_scaling,
+        }
+    }
+
+    /// The answer in one sentence: the title of a page.
+    pub fn headline(&self) -> Sentence {
+        let plain = |sentence: &str| Sentence::new([text(sentence)]);
+        match self.stops_scaling.first().or(self.changes_sides.first()) {
+            Some(statement) => statement.sentence.clone(),
+            None if !self.holds.is_empty() => plain("Nothing measured here stops scaling."),
+            None if self.undecided.total > 0 => plain("Nothing is decided yet."),
+            None => plain("Nothing was found."),
+        }
+    }
+}

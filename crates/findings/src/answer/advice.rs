@@ -1,0 +1,116 @@
+//! What to use instead of subjects that stop scaling: the best of the table at the far end, and from where on
+//! it is better.
+
+use super::range::Range;
+use super::thresholds::ALTERNATIVES_MAX;
+use super::verdict_group::VerdictGroup;
+use crate::format::{counted, number_word, place};
+use crate::names::Names;
+use crate::sentence::{Part, Sentence, list_with, text};
+use analysis::{ComparisonOutcome, SubjectComparison, Table};
+use serde::Serialize;
+
+/// What to use instead.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The best subjects at the far end: those that can't be told apart there.
+    pub subjects: Vec<String>,
+    /// Their medians there, in the metric's unit.
+    pub level: Range,
+    /// From which position on the axis the first of them is better than every subject of the statement; 0
+    /// where it is at every point, absent where that is not known.
+    pub better_from: Option<f64>,
+    /// The advice in a sentence.
+    pub sentence: Sentence,
+}
+
+impl Advice {
+    /// What to use instead of `subjects` of `table` at `to`; nothing where one of them is among the best.
+    pub fn new(table: &Table, subjects: &[String], to: u64, names: &Names<'_>) -> Option<Self> {
+        let column = table.points.iter().position(|&point| point == to)?;
+        let lead = table.leads.get(column)?.as_ref()?;
+        let leaders = || std::iter::once(&lead.best).chain(&lead.tied);
+        if leaders().any(|leader| subjects.contains(leader)) {
+            return None;
+        }
+        let mut alternatives: Vec<String> =
+            leaders().filter(|leader| holds(table, leader)).cloned().collect();
+        if alternatives.is_empty() {
+            alternatives = leaders().cloned().collect();
+        }
+        let medians = alternatives
+            .iter()
+            .filter_map(|subject| Some(table.row(subject)?.at(to)?.median.value));
+        let level = Range::new(medians);
+        let better_from = better_from(table, &alternatives[0], subjects);
+        let sentence = sentence(table, &alternatives, level, better_from, names);
+        Some(Self { subjects: alternatives, level, better_from, sentence })
+    }
+}
+
+/// Whether the verdict of `subject` is that it holds.
+fn holds(table: &Table, subject: &str) -> bool {
+    let Some(row) = table.row(subject) else { return false };
+    let growth = row.growth.as_ref().map(VerdictGroup::from);
+    growth.or_else(|| row.rate.as_ref().map(VerdictGroup::from)) == Some(VerdictGroup::Holds)
+}
+
+/// From where on `subject` is better than every one of `behind`.
+fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
+    let positions = behind.iter().map(|behind| {
+        let is_pair = |comparison: &&SubjectComparison| {
+            let pair = (comparison.first.as_str(), comparison.second.as_str());
+            pair == (subject, behind) || pair == (behind, subject)
+        };
+        match &table.comparisons.iter().find(is_pair)?.outcome {
+            ComparisonOutcome::Crosses { crossovers } => {
+                let last = crossovers.last().filter(|last| last.overtakes == subject);
+                last.map(|last| last.at.value)
+            }
+            ComparisonOutcome::Throughout { better, from, .. } if better == subject => {
+                Some(if table.points.first() == Some(from) { 0.0 } else { *from as f64 })
+            }
+            _ => None,
+        }
+    });
+    positions.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+}
+
+/// `use epoll-level or mio: 0.89 to 0.97 µs, faster from 30 watched descriptors on`.
+fn sentence(
+    table: &Table,
+    alternatives: &[String],
+    level: Range,
+    better_from: Option<f64>,
+    names: &Names<'_>,
+) -> Sentence {
+    let mut labels: Vec<Part> =
+        alternatives.iter().take(ALTERNATIVES_MAX).map(|subject| names.label(subject)).collect();
+    if alternatives.len() > labels.len() {
+        labels.push(text(format!("{} more", number_word(alternatives.len() - labels.len()))));
+    }
+    let unit = names.unit(&[level.0, level.1]);
+    let figures = level.format(|figure| unit.figure(figure));
+    let is_time = table.metric.unit == "ns" || table.metric.unit.ends_with("/s");
+    let better = if is_time { "faster" } else { "better" };
+    let from = match better_from {
+        None => String::new(),
+        Some(position) if position <= 0.0 => format!(", {better} at every point"),
+        Some(position) => format!(", {better} from {} on", axis_position(position, names)),
+    };
+    let rest = format!(": {figures} {}{from}", unit.symbol);
+    let mut parts = vec![text("use ")];
+    parts.extend(list_with("or", labels));
+    parts.push(text(rest));
+    Sentence::new(parts)
+}
+
+/// A position on the axis: `826 tokens`, `2.1 threads per CPU`.
+pub(super) fn axis_position(position: f64, names: &Names<'_>) -> String {
+    match (names.multiple_between(position), names.shares()) {
+        (Some(times), Some(shares)) => {
+            format!("{} {}", counted(&place(times), names.axis()), shares.word)
+        }
+        _ => counted(&place(position), names.axis()),
+    }
+}

@@ -1,0 +1,87 @@
+//! What does not grow, or holds: one entry a table, names only.
+
+use super::material::Material;
+use super::range::Range;
+use super::series::Series;
+use super::stops_scaling::level_text;
+use super::verdict_group::VerdictGroup;
+use crate::format::count;
+use crate::sentence::{Part, Sentence, text};
+use analysis::Table;
+use record::Parameters;
+use serde::Serialize;
+
+/// The subjects of a table that scale.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Holding {
+    /// The workload.
+    pub workload: String,
+    /// The parameters that it holds under.
+    pub parameters: Parameters,
+    /// The metric.
+    pub metric: String,
+    /// Whether it is a cost that does not grow, and no rate that holds.
+    pub is_cost: bool,
+    /// The subjects.
+    pub subjects: Vec<String>,
+    /// How many subjects of the table have a verdict.
+    pub of: usize,
+    /// The least and the greatest of their medians, in the metric's unit.
+    pub level: Range,
+    /// The entry among those of other workloads: `accept`, or `poll (10 of 13)`.
+    pub label: Sentence,
+    /// The entry on its own: `epoll-level and mio stay between 0.89 and 1.03 µs`.
+    pub sentence: Sentence,
+}
+
+/// The entries, in the order of the tables.
+pub(super) fn holdings(material: &Material<'_>) -> Vec<Holding> {
+    let series = Series::all(material);
+    material.tables().filter_map(|table| holding(material, table, &series)).collect()
+}
+
+fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Option<Holding> {
+    let of_table = || series.iter().filter(|series| series.is_of(table));
+    let holding: Vec<&Series<'_>> =
+        of_table().filter(|series| series.group == VerdictGroup::Holds).collect();
+    if holding.is_empty() {
+        return None;
+    }
+    let of = of_table().count();
+    let subjects: Vec<String> = holding.iter().map(|series| series.row.subject.clone()).collect();
+    let names = material.names(table, &subjects);
+    let medians = holding.iter().flat_map(|series| {
+        let cells = series.row.cells.iter().flatten();
+        let in_range = cells.filter(|cell| (series.from..=series.to).contains(&cell.point));
+        in_range.map(|cell| cell.median.value)
+    });
+    let level = Range::new(medians);
+    let part = if subjects.len() == of {
+        String::new()
+    } else {
+        format!(" ({} of {})", count(subjects.len() as u64), count(of as u64))
+    };
+    let label = Sentence::new([
+        Part::Subject(table.workload.clone()),
+        text(format!("{}{part}", names.qualifier())),
+    ]);
+    let unit = names.unit(&[level.0, level.1]);
+    let (min, max) = (unit.figure(level.0), level_text(Range(level.1, level.1), &names));
+    let verb = if subjects.len() == 1 { "stays" } else { "stay" };
+    let stay = match subjects.as_slice() {
+        _ if level.0 >= level.1 => format!(" {verb} at {max}"),
+        _ => format!(" {verb} between {min} and {max}"),
+    };
+    let sentence = Sentence::new(names.whole_subject_list().into_iter().chain([text(stay)]));
+    Some(Holding {
+        workload: table.workload.clone(),
+        parameters: table.parameters.clone(),
+        metric: table.metric.name.clone(),
+        is_cost: table.metric.lower_is_better,
+        subjects,
+        of,
+        level,
+        label,
+        sentence,
+    })
+}

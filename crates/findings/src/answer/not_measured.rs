@@ -1,0 +1,79 @@
+//! What is left out for want of figures, so that nothing is silent.
+
+use crate::format::{count, list};
+use record::{Outcome, Run, RunState};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What is left out for want of figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotMeasured {
+    /// Labels of the subjects that can't be measured here, each once.
+    pub unavailable: Vec<String>,
+    /// Cells that failed, without those of controls.
+    pub failed: usize,
+    /// Cells that ended before their axis did.
+    pub short: usize,
+    /// Points that planning clamped or left out.
+    pub changed: usize,
+    /// Planned cells that did not run, where the run was cut off.
+    pub missing: u64,
+}
+
+impl NotMeasured {
+    pub(super) fn new(run: &Run) -> Self {
+        let label = |unavailable: &record::Unavailable| {
+            let mut workloads = run.plan.workloads.iter();
+            let workload = workloads.find(|workload| workload.name == unavailable.workload);
+            let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
+            let subject = subjects.find(|subject| subject.name == unavailable.subject);
+            subject.map_or(&unavailable.subject, |subject| &subject.label).clone()
+        };
+        let mut unavailable: Vec<String> = Vec::new();
+        for label in run.plan.unavailable.iter().map(label) {
+            if !unavailable.contains(&label) {
+                unavailable.push(label);
+            }
+        }
+        let cells = || run.cells.iter().filter(|cell| !run.is_control(&cell.key));
+        let missing = match run.summary.state {
+            RunState::Complete => 0,
+            _ => run.summary.cells_planned.saturating_sub(run.summary.cells_ended),
+        };
+        Self {
+            unavailable,
+            failed: cells().filter(|cell| cell.outcome != Outcome::Measured).count(),
+            short: cells()
+                .filter(|cell| cell.short.is_some())
+                .map(|cell| &cell.key.subject)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            changed: run.plan.all_warnings().count(),
+            missing,
+        }
+    }
+
+    /// `/dev/poll and event-ports are unavailable; 2 cells failed`; empty where all was measured.
+    pub fn sentence(&self) -> String {
+        let several = |number: u64, one: &str, many: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{} {many}", count(number))),
+        };
+        let be = if self.unavailable.len() == 1 { "is" } else { "are" };
+        let unavailable = (!self.unavailable.is_empty())
+            .then(|| format!("{} {be} unavailable", list(&self.unavailable)));
+        let parts = [
+            unavailable,
+            several(self.missing, "cell was not run", "cells were not run"),
+            several(self.failed as u64, "cell failed", "cells failed"),
+            several(self.short as u64, "subject ended early", "subjects ended early"),
+            several(
+                self.changed as u64,
+                "point was clamped or left out",
+                "points were clamped or left out",
+            ),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}

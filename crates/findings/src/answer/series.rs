@@ -1,0 +1,55 @@
+//! A series with its verdict, as an answer sorts it.
+
+use super::material::Material;
+use super::verdict_group::VerdictGroup;
+use crate::kinds::Data;
+use crate::verdict::Verdict;
+use analysis::{Row, Table};
+
+/// A series of a headline table that a verdict was given of.
+pub(super) struct Series<'a> {
+    pub table: &'a Table,
+    pub row: &'a Row,
+    pub group: VerdictGroup,
+    /// Its verdict in a word or two: `linear`, `collapses`.
+    pub word: &'static str,
+    /// The point that the last one is compared with.
+    pub from: u64,
+    /// The last point.
+    pub to: u64,
+    /// How many times more it costs at `to`, or how many times less it does.
+    pub factor: f64,
+    /// The median at `to`.
+    pub level: f64,
+    /// Where it peaks, if it does.
+    pub peak: Option<u64>,
+}
+
+impl<'a> Series<'a> {
+    /// Every series with a verdict.
+    pub fn all(material: &Material<'a>) -> Vec<Self> {
+        let series = |(table, finding): (&'a Table, &'a crate::Finding)| {
+            let row = table.row(finding.subjects.first()?)?;
+            let (group, word, from, to, factor, peak) = match &finding.data {
+                Data::Growth(growth) => {
+                    let word = Verdict::from(growth).word;
+                    (growth.into(), word, growth.from, growth.to, growth.factor, None)
+                }
+                Data::Trend(rate) => {
+                    let word = Verdict::from(rate).word;
+                    let peak = rate.peak.map(|peak| peak.at);
+                    (rate.into(), word, rate.from, rate.to, 1.0 / rate.factor.value, peak)
+                }
+                _ => return None,
+            };
+            let level = row.at(to)?.median.value;
+            Some(Self { table, row, group, word, from, to, factor, level, peak })
+        };
+        material.table_findings().filter_map(series).collect()
+    }
+
+    /// Whether it is of `table`.
+    pub fn is_of(&self, table: &Table) -> bool {
+        std::ptr::eq(self.table, table)
+    }
+}

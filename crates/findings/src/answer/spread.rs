@@ -1,0 +1,93 @@
+//! Subjects far behind the best of their table, among those that scale: a choice that no order of growth shows.
+
+use super::consequence::Consequence;
+use super::material::Material;
+use super::range::Range;
+use super::series::Series;
+use super::statement::{Statement, Topic};
+use super::stops_scaling::level_text;
+use super::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
+use super::verdict_group::VerdictGroup;
+use crate::format::factor;
+use crate::sentence::{Part, Sentence, text};
+use analysis::{ComparisonOutcome, Row, Table};
+
+/// One statement for each table in which some are far behind.
+pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
+    let series = Series::all(material);
+    material.tables().filter_map(|table| statement(material, table, &series)).collect()
+}
+
+fn statement(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Option<Statement> {
+    let stops = |row: &Row| {
+        let mut own = series.iter().filter(|series| series.is_of(table));
+        own.any(|series| {
+            let group = series.group;
+            series.row.subject == row.subject
+                && matches!(group, VerdictGroup::Grows | VerdictGroup::Falls)
+        })
+    };
+    let column = table.points.len().checked_sub(1)?;
+    let level = |row: &Row| Some(row.cells[column].as_ref()?.median.value);
+    let scaling: Vec<(&Row, f64)> = table
+        .rows
+        .iter()
+        .filter(|row| !stops(row))
+        .filter_map(|row| Some((row, level(row)?)))
+        .filter(|(_, level)| *level > 0.0)
+        .collect();
+    let is_cost = table.metric.lower_is_better;
+    let by_level = |a: &&(&Row, f64), b: &&(&Row, f64)| a.1.total_cmp(&b.1);
+    let &(best, best_level) = match is_cost {
+        true => scaling.iter().min_by(by_level)?,
+        false => scaling.iter().max_by(by_level)?,
+    };
+    let behind = |level: f64| if is_cost { level / best_level } else { best_level / level };
+    let mut far: Vec<(&Row, f64)> = scaling
+        .iter()
+        .map(|&(row, level)| (row, behind(level)))
+        .filter(|&(row, factor)| factor >= SPREAD_FACTOR_MIN && is_behind(table, best, row))
+        .collect();
+    far.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let factor_max = far.first()?.1;
+    let subjects: Vec<String> = far.iter().map(|(row, _)| row.subject.clone()).collect();
+    let names = material.names(table, &subjects);
+    let mut parts: Vec<Part> = Vec::new();
+    for (index, group) in far.chunk_by(|a, b| a.1 < SPREAD_GROUP_FACTOR_MAX * b.1).enumerate() {
+        let labels = group.iter().map(|(row, _)| row.subject.as_str());
+        let factors = Range::new(group.iter().map(|(_, factor)| *factor)).format(factor);
+        let be = if group.len() == 1 { "is" } else { "are" };
+        if index == 0 {
+            parts.extend(names.label_list(labels));
+            parts.push(text(format!("{} {be} {factors} behind ", names.qualifier())));
+            parts.push(names.label(&best.subject));
+            let at = names.point(table.points[column]);
+            let level = level_text(Range(best_level, best_level), &names);
+            parts.push(text(format!(" ({level}) at {at}")));
+        } else {
+            parts.push(text("; "));
+            parts.extend(names.label_list(labels));
+            parts.push(text(format!(" {be} {factors}")));
+        }
+    }
+    let consequence =
+        Consequence { avoidable: true, ..Consequence::new(table, &subjects, factor_max) };
+    Some(Statement::new(Topic::Spread, table, subjects, consequence, Sentence::new(parts)))
+}
+
+/// Whether the comparison of the two says that `best` leads at the far end.
+fn is_behind(table: &Table, best: &Row, row: &Row) -> bool {
+    let pair = [best.subject.as_str(), row.subject.as_str()];
+    let is_pair = |of: [&str; 2]| of == pair || of == [pair[1], pair[0]];
+    let comparison = table
+        .comparisons
+        .iter()
+        .find(|comparison| is_pair([&comparison.first, &comparison.second]));
+    match comparison.map(|comparison| &comparison.outcome) {
+        Some(ComparisonOutcome::Throughout { better, .. }) => *better == best.subject,
+        Some(ComparisonOutcome::Crosses { crossovers }) => {
+            crossovers.last().is_some_and(|last| last.overtakes == best.subject)
+        }
+        _ => false,
+    }
+}

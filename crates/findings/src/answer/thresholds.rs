@@ -1,0 +1,24 @@
+//! The bounds that decide what stands in an answer and where.
+
+/// A cost that grows by no more than this factor does not grow, whatever its class: the bound of *constant*.
+pub(super) const FLAT_FACTOR_MAX: f64 = 1.3;
+/// A rate that falls by less than this factor is worth knowing, and no end of scaling: the same bound.
+pub(super) const FALL_FACTOR_MIN: f64 = 1.3;
+/// Series of one verdict whose factors are no further apart than this stand together: a decade.
+pub(super) const SAME_FACTOR_MAX: f64 = 10.0;
+/// A subject that is behind the best of its table by this factor or more is worth knowing.
+pub(super) const SPREAD_FACTOR_MIN: f64 = 1.5;
+/// Of subjects that are behind, those within this factor of each other stand together.
+pub(super) const SPREAD_GROUP_FACTOR_MAX: f64 = 2.0;
+/// More alternatives than this are counted, not named.
+pub(super) const ALTERNATIVES_MAX: usize = 3;
+
+/// From this share of stolen CPU time on figures are poor; from the second on fair. A percent is what the
+/// engine warns of.
+pub(super) const STEAL_SHARES: [f64; 2] = [0.10, 0.01];
+/// The same for the share of the CPUs that other processes used.
+pub(super) const OTHERS_SHARES: [f64; 2] = [0.50, 0.10];
+/// The same for the share of the medians whose 95 % CI is wider than ±25 %.
+pub(super) const WIDE_SHARES: [f64; 2] = [0.25, 0.05];
+/// The same for the share of the cells that failed.
+pub(super) const FAILED_SHARES: [f64; 2] = [0.10, 0.0];

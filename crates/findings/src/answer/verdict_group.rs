@@ -1,0 +1,46 @@
+//! What a verdict means for whoever has to choose: the one place that sorts classes and trends.
+
+use super::thresholds::{FALL_FACTOR_MIN, FLAT_FACTOR_MAX};
+use analysis::{Class, Growth, Rate, RateTrend};
+
+/// What a verdict means for whoever has to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictGroup {
+    /// A cost that grows with the axis.
+    Grows,
+    /// A rate that falls along it.
+    Falls,
+    /// A cost that grows slowly, or a rate that falls a little.
+    Slows,
+    /// A cost that does not grow, or a rate that does not fall.
+    Holds,
+    /// The figures do not say.
+    Undecided,
+}
+
+impl From<&Growth> for VerdictGroup {
+    fn from(growth: &Growth) -> Self {
+        match growth.class {
+            Class::Undecided => Self::Undecided,
+            Class::Constant => Self::Holds,
+            Class::Logarithmic if growth.factor <= FLAT_FACTOR_MAX => Self::Holds,
+            Class::Logarithmic => Self::Slows,
+            Class::SquareRoot | Class::Linear | Class::Linearithmic | Class::Quadratic => {
+                Self::Grows
+            }
+        }
+    }
+}
+
+impl From<&Rate> for VerdictGroup {
+    fn from(rate: &Rate) -> Self {
+        match rate.trend {
+            RateTrend::Undecided => Self::Undecided,
+            RateTrend::Holds | RateTrend::Rises => Self::Holds,
+            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
+                let is_small = rate.factor.value * FALL_FACTOR_MIN > 1.0;
+                if is_small { Self::Slows } else { Self::Falls }
+            }
+        }
+    }
+}

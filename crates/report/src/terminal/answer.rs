@@ -1,0 +1,227 @@
+//! The answer of a run on one screen: a section for each question that a reader has, the most consequential
+//! statement first, in [`LINES_MAX`] lines whatever was measured.
+
+use crate::layout::{BOLD, DIM, GOOD, INDENT, PLAIN, Pen, Style, display_width, wrapped_whole};
+use anstyle::Style as Paint;
+use findings::answer::{Answer, Holding, Statement};
+use findings::{Caveat, Conclusions};
+use record::Run;
+use std::collections::BTreeSet;
+
+/// Lines of an answer, so that it fits a screen with the prompt below it.
+pub const LINES_MAX: usize = 25;
+/// Lines of a section that is one sentence.
+const SENTENCE_LINES_MAX: usize = 2;
+/// Columns of a heading that its sentence stands behind.
+const HEADING_WIDTH: usize = 15;
+
+/// How soon a section gives way: what stops scaling last, caveats first.
+const WEIGHTS: [usize; 4] = [1, 2, 2, 4];
+
+/// What stands below an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Pointers {
+    /// The command that shows every table, finding and caveat.
+    pub all: String,
+    /// Where tables, page and record are, one line each.
+    pub lines: Vec<String>,
+}
+
+/// A line with its colour.
+type PaintedLine = (Paint, String);
+
+/// Statements below a heading; the last ones give way where lines are short.
+struct Section {
+    heading: String,
+    statements: Vec<Vec<PaintedLine>>,
+    left_out: usize,
+}
+
+/// The answer of `run`, of which `conclusions` were drawn, as lines that end in a line feed.
+pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Pointers) -> String {
+    let pen = Pen::new(style);
+    let answer = Answer::new(run, conclusions);
+    let workloads = workload_width(run, &answer);
+    let section = |heading: &str, statements: &[Statement]| Section {
+        heading: heading.to_owned(),
+        statements: statements.iter().map(|of| pen.statement(of, workloads)).collect(),
+        left_out: 0,
+    };
+    let mut sections = vec![
+        section(title(&answer), &answer.stops_scaling),
+        section("Changes sides", &answer.changes_sides),
+        section("Worth knowing", &answer.worth_knowing),
+        pen.caveat_section(&conclusions.caveats),
+    ];
+    let mut rest: Vec<PaintedLine> = Vec::new();
+    for (heading, text) in sentences(&answer) {
+        rest.extend(pen.sentence_section(heading, &text));
+    }
+    let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
+    let pointer_lines: Vec<String> = folded.collect();
+    shorten(&mut sections, LINES_MAX.saturating_sub(rest.len() + pointer_lines.len()));
+    let caveats = sections.split_off(sections.len() - 1);
+    let mut out = String::new();
+    for (index, section) in sections.iter().enumerate() {
+        // The first heading is the answer in short, with or without statements below it.
+        if index == 0 || !section.is_empty() {
+            pen.section(&mut out, section, &pointers.all);
+        }
+    }
+    for (paint, line) in rest {
+        pen.line(&mut out, &pen.paint(paint, &line));
+    }
+    for section in caveats.iter().filter(|section| !section.is_empty()) {
+        pen.section(&mut out, section, &pointers.all);
+    }
+    for line in pointer_lines {
+        pen.line(&mut out, &pen.paint(DIM, &line));
+    }
+    out
+}
+
+impl Section {
+    fn is_empty(&self) -> bool {
+        self.statements.is_empty() && self.left_out == 0
+    }
+
+    fn lines(&self) -> usize {
+        let below: usize = self.statements.iter().map(Vec::len).sum();
+        1 + below + usize::from(self.left_out > 0)
+    }
+}
+
+/// Leaves out statements until the sections have `lines` at most: always the last one of the section that
+/// has most lines for its [`WEIGHTS`].
+fn shorten(sections: &mut [Section], lines: usize) {
+    let used = |sections: &[Section]| {
+        let shown = sections.iter().enumerate().filter(|(index, of)| *index == 0 || !of.is_empty());
+        shown.map(|(_, section)| section.lines()).sum::<usize>()
+    };
+    while used(sections) > lines {
+        let with_statements =
+            sections.iter_mut().enumerate().filter(|(_, section)| !section.statements.is_empty());
+        let weight = |(index, section): &(usize, &mut Section)| WEIGHTS[*index] * section.lines();
+        let Some((_, longest)) = with_statements.max_by_key(weight) else { return };
+        longest.statements.pop();
+        longest.left_out += 1;
+    }
+}
+
+/// The heading of the first section.
+fn title(answer: &Answer) -> &'static str {
+    match answer {
+        answer if !answer.stops_scaling.is_empty() => "What stops scaling here",
+        answer if !answer.holds.is_empty() => "Nothing measured here stops scaling",
+        answer if !answer.undecided.is_empty() => "Nothing is decided yet",
+        _ => "No order of growth was measured",
+    }
+}
+
+/// The sections of one sentence, with their headings.
+fn sentences(answer: &Answer) -> Vec<(&'static str, String)> {
+    let with_remedy = |text: String, remedy: &str| match remedy {
+        "" => text,
+        remedy => format!("{text} → {remedy}"),
+    };
+    let undecided = &answer.undecided;
+    let trust = &answer.trust;
+    let all = [
+        ("Does not grow", holding(answer, true)),
+        ("Holds or rises", holding(answer, false)),
+        ("Not decided", with_remedy(undecided.sentence.to_string(), &undecided.remedy)),
+        ("Not measured", answer.not_measured.sentence()),
+        ("Trust", with_remedy(trust.sentence(), &trust.remedy)),
+        ("Measured", answer.measurement.sentence()),
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// What holds: a sentence where it is one table, else the workloads.
+fn holding(answer: &Answer, is_cost: bool) -> String {
+    let holds: Vec<&Holding> = answer.holds.iter().filter(|of| of.is_cost == is_cost).collect();
+    match holds.as_slice() {
+        [only] if answer.holds.len() == 1 => only.sentence.to_string(),
+        several => {
+            let labels: Vec<String> = several.iter().map(|of| of.label.to_string()).collect();
+            labels.join(", ")
+        }
+    }
+}
+
+/// Columns for the names of workloads before their statements; none where there is one workload.
+fn workload_width(run: &Run, answer: &Answer) -> usize {
+    let measured: BTreeSet<&str> = run
+        .plan
+        .workloads
+        .iter()
+        .filter(|of| !of.is_control())
+        .map(|of| of.name.as_str())
+        .collect();
+    if measured.len() < 2 {
+        return 0;
+    }
+    let sections = [&answer.stops_scaling, &answer.changes_sides, &answer.worth_knowing];
+    let names = sections.into_iter().flatten().map(|of| display_width(&of.workload));
+    names.max().map_or(0, |width| width + INDENT)
+}
+
+impl Pen {
+    /// A statement behind its workload, and below it what to use instead.
+    fn statement(&self, statement: &Statement, workloads: usize) -> Vec<PaintedLine> {
+        let indent = INDENT + workloads;
+        let mut lines = wrapped_whole(&statement.sentence.to_string(), self.width, indent, indent);
+        if let Some(first) = lines.first_mut().filter(|_| workloads > 0) {
+            let name = format!("{:INDENT$}{:<workloads$}", "", statement.workload);
+            *first = format!("{name}{}", first.trim_start());
+        }
+        let mut painted: Vec<PaintedLine> = lines.into_iter().map(|line| (PLAIN, line)).collect();
+        if let Some(advice) = &statement.advice {
+            let text = format!("→ {}", advice.sentence);
+            let lines = wrapped_whole(&text, self.width, indent, indent + INDENT);
+            painted.extend(lines.into_iter().map(|line| (GOOD, line)));
+        }
+        painted
+    }
+
+    /// The caveats, each with its remedy.
+    fn caveat_section(&self, caveats: &[Caveat]) -> Section {
+        let lines = |caveat: &Caveat| {
+            let lines = wrapped_whole(&caveat.line(), self.width, INDENT, 2 * INDENT);
+            lines.into_iter().map(|line| (PLAIN, line)).collect()
+        };
+        let statements = caveats.iter().map(lines).collect();
+        Section { heading: "Caveats".to_owned(), statements, left_out: 0 }
+    }
+
+    fn section(&self, out: &mut String, section: &Section, all: &str) {
+        self.heading(out, &section.heading);
+        for (paint, line) in section.statements.iter().flatten() {
+            self.line(out, &self.paint(*paint, line));
+        }
+        if section.left_out > 0 {
+            let and = if section.statements.is_empty() { "" } else { "… and " };
+            let more = format!("{:INDENT$}{and}{} more: {all}", "", section.left_out);
+            self.line(out, &self.paint(DIM, &more));
+        }
+    }
+
+    /// A heading with its sentence behind it.
+    fn sentence_section(&self, heading: &str, text: &str) -> Vec<PaintedLine> {
+        let mut lines = wrapped_whole(text, self.width, HEADING_WIDTH, HEADING_WIDTH);
+        if lines.len() > SENTENCE_LINES_MAX {
+            lines.truncate(SENTENCE_LINES_MAX);
+            if let Some(last) = lines.last_mut() {
+                while display_width(last) + 2 > self.width {
+                    let end = last.trim_end().rfind(' ').unwrap_or(0);
+                    last.truncate(end);
+                }
+                *last = format!("{} …", last.trim_end().trim_end_matches(','));
+            }
+        }
+        let Some(first) = lines.first_mut() else { return Vec::new() };
+        let heading = self.paint(BOLD, &format!("{heading:<HEADING_WIDTH$}"));
+        *first = format!("{heading}{}", first.trim_start());
+        lines.into_iter().map(|line| (PLAIN, line)).collect()
+    }
+}

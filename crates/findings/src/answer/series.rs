@@ -2,9 +2,11 @@
 
 use super::material::Material;
 use super::verdict_group::VerdictGroup;
+use crate::finding::Finding;
+use crate::format::class;
 use crate::kinds::Data;
 use crate::verdict::Verdict;
-use analysis::{Row, Table};
+use analysis::{Class, Row, Table};
 
 /// A series of a headline table that a verdict was given of.
 pub(super) struct Series<'a> {
@@ -13,6 +15,8 @@ pub(super) struct Series<'a> {
     pub group: VerdictGroup,
     /// Its verdict in a word or two: `linear`, `collapses`.
     pub word: &'static str,
+    /// The verdict that it can share with others: linear and n log n are both at least linear.
+    pub shared_word: &'static str,
     /// The point that the last one is compared with.
     pub from: u64,
     /// The last point.
@@ -28,11 +32,11 @@ pub(super) struct Series<'a> {
 impl<'a> Series<'a> {
     /// Every series with a verdict.
     pub fn all(material: &Material<'a>) -> Vec<Self> {
-        let series = |(table, finding): (&'a Table, &'a crate::Finding)| {
+        let series = |(table, finding): (&'a Table, &'a Finding)| {
             let row = table.row(finding.subjects.first()?)?;
             let (group, word, from, to, factor, peak) = match &finding.data {
                 Data::Growth(growth) => {
-                    let word = Verdict::from(growth).word;
+                    let word = class(growth.class);
                     (growth.into(), word, growth.from, growth.to, growth.factor, None)
                 }
                 Data::Trend(rate) => {
@@ -43,13 +47,27 @@ impl<'a> Series<'a> {
                 _ => return None,
             };
             let level = row.at(to)?.median.value;
-            Some(Self { table, row, group, word, from, to, factor, level, peak })
+            let shared_word = shared_word(finding).unwrap_or(word);
+            Some(Self { table, row, group, word, shared_word, from, to, factor, level, peak })
         };
         material.table_findings().filter_map(series).collect()
+    }
+
+    /// The word that all of `group` share.
+    pub fn common_word(group: &[&Self]) -> &'static str {
+        let is_same = group.iter().all(|series| series.word == group[0].word);
+        if is_same { group[0].word } else { group[0].shared_word }
     }
 
     /// Whether it is of `table`.
     pub fn is_of(&self, table: &Table) -> bool {
         std::ptr::eq(self.table, table)
     }
+}
+
+/// `at least linear` for the classes that are.
+fn shared_word(finding: &Finding) -> Option<&'static str> {
+    let Data::Growth(growth) = &finding.data else { return None };
+    let is_at_least = [Class::Linear, Class::AtLeastLinear, Class::Linearithmic];
+    is_at_least.contains(&growth.class).then(|| class(Class::AtLeastLinear))
 }

@@ -40,7 +40,8 @@ fn grouped<'s, 'a: 's>(
     for series in series {
         let belongs = |group: &&mut Vec<&Series<'a>>| {
             let first = group[0];
-            series.is_of(first.table) && (series.word, series.to) == (first.word, first.to)
+            series.is_of(first.table)
+                && (series.shared_word, series.to) == (first.shared_word, first.to)
         };
         match groups.iter_mut().find(belongs) {
             Some(group) => group.push(series),
@@ -71,7 +72,7 @@ impl Evidence {
         let from = group.iter().map(|series| series.from);
         let to = group[0].to;
         Self {
-            verdict: group[0].word,
+            verdict: Series::common_word(group),
             from: (from.clone().min().unwrap_or(to), from.max().unwrap_or(to)),
             to,
             factor: Range::new(group.iter().map(|series| series.factor)),
@@ -89,7 +90,7 @@ fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
     let is_alike = |a: &&Series<'_>, b: &&Series<'_>| a.factor <= SAME_FACTOR_MAX * b.factor;
     let mut parts: Vec<Part> = Vec::new();
     for (index, cluster) in sorted.chunk_by(is_alike).enumerate() {
-        let evidence = Evidence::new(cluster);
+        let evidence = Evidence { verdict: Series::common_word(group), ..Evidence::new(cluster) };
         // In the order of the table.
         let is_in = |series: &&&Series<'_>| cluster.iter().any(|of| std::ptr::eq(**series, *of));
         let labels = group.iter().filter(is_in).map(|series| series.row.subject.as_str());

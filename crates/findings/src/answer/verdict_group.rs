@@ -22,12 +22,15 @@ impl From<&Growth> for VerdictGroup {
     fn from(growth: &Growth) -> Self {
         match growth.class {
             Class::Undecided => Self::Undecided,
-            Class::Constant => Self::Holds,
-            Class::Logarithmic if growth.factor <= FLAT_FACTOR_MAX => Self::Holds,
-            Class::Logarithmic => Self::Slows,
-            Class::SquareRoot | Class::Linear | Class::Linearithmic | Class::Quadratic => {
+            Class::Constant | Class::DoesNotGrow | Class::Falls => Self::Holds,
+            Class::Logarithmic | Class::SlowerThanLinear if growth.factor <= FLAT_FACTOR_MAX => {
+                Self::Holds
+            }
+            Class::Logarithmic | Class::SlowerThanLinear => Self::Slows,
+            Class::SquareRoot | Class::AtMostLinear | Class::Linear | Class::AtLeastLinear => {
                 Self::Grows
             }
+            Class::Linearithmic | Class::FasterThanLinear | Class::Quadratic => Self::Grows,
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::range::Range;
 use super::thresholds::ALTERNATIVES_MAX;
 use super::verdict_group::VerdictGroup;
-use crate::format::{counted, number_word, place};
+use crate::format::{counted, number_word, position as figure_at};
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, list_with, text};
 use analysis::{ComparisonOutcome, SubjectComparison, Table};
@@ -109,8 +109,8 @@ fn sentence(
 pub(super) fn axis_position(position: f64, names: &Names<'_>) -> String {
     match (names.multiple_between(position), names.shares()) {
         (Some(times), Some(shares)) => {
-            format!("{} {}", counted(&place(times), names.axis()), shares.word)
+            format!("{} {}", counted(&figure_at(times), names.axis()), shares.word)
         }
-        _ => counted(&place(position), names.axis()),
+        _ => counted(&figure_at(position), names.axis()),
     }
 }

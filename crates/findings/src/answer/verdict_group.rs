@@ -38,8 +38,10 @@ impl From<&Growth> for VerdictGroup {
 impl From<&Rate> for VerdictGroup {
     fn from(rate: &Rate) -> Self {
         match rate.trend {
-            RateTrend::Undecided => Self::Undecided,
-            RateTrend::Holds | RateTrend::Rises => Self::Holds,
+            RateTrend::Undecided | RateTrend::DoesNotCollapse => Self::Undecided,
+            RateTrend::Holds | RateTrend::Rises | RateTrend::HoldsOrRises => Self::Holds,
+            RateTrend::HoldsOrFalls if rate.factor.low * FALL_FACTOR_MIN > 1.0 => Self::Holds,
+            RateTrend::HoldsOrFalls => Self::Undecided,
             RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
                 let is_small = rate.factor.value * FALL_FACTOR_MIN > 1.0;
                 if is_small { Self::Slows } else { Self::Falls }

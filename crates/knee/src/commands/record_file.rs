@@ -1,7 +1,7 @@
 //! The record that a command reads or writes, as a flag.
 
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordFile {
@@ -13,6 +13,11 @@ pub struct RecordFile {
 }
 
 impl RecordFile {
+    /// The file that the flag names: another command needs the flag too.
+    pub fn flag(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     /// The file that was named: by the flag, else by the environment.
     pub fn named(&self) -> Option<PathBuf> {
         let variable = || std::env::var_os("KNEE_RECORD").filter(|value| !value.is_empty());

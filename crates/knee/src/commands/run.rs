@@ -270,8 +270,7 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     let all = if asked.all {
         "see above".to_owned()
     } else if run.summary.number > 0 {
-        let show =
-            show::command(&run.summary.number.to_string(), asked.record_file.file.as_deref());
+        let show = show::command(&run.summary.number.to_string(), asked.record_file.flag());
         format!("{show} --all")
     } else {
         "the same with --all".to_owned()

@@ -36,7 +36,7 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let tables = terminal::tables(&run, &conclusions, &style);
     let all = match ask.all {
         true => "see above".to_owned(),
-        false => format!("{} --all", command(&ask.run, ask.record_file.file.as_deref())),
+        false => format!("{} --all", command(&ask.run, ask.record_file.flag())),
     };
     let pointers = Pointers { all, lines: Vec::new() };
     let answer = terminal::answer(&run, &conclusions, &style, &pointers);

@@ -6,11 +6,11 @@
 //!
 //! Where the two are too uncertain, neighbours help: the last third of the points together (two at least)
 //! against the first third may show that it holds; or the best tenth of the samples at either end may, where what
-//! disturbs a machine has slowed some rounds by half. They never show that it falls, which is told of a
-//! place, nor that a rate holds whose medians fall. But where rounds scatter by decades, as those of a lock
+//! disturbs a machine has slowed some rounds by half. They never show that it falls, which is a claim about one
+//! point, nor that a rate holds whose medians fall. But where rounds scatter by decades, as those of a lock
 //! do that has collapsed, the last two points together may show that it collapses: both lie below half.
 //!
-//! Where the axis is told in multiples of a whole (threads per CPU), the way begins at 1
+//! Where the axis is given in multiples of a whole (threads per CPU), the way begins at 1
 //! ([`rate_past`]). There the points beyond may scatter as those up to 1 do not, and neither is held to the
 //! usual scatter of the other.
 //!
@@ -132,7 +132,7 @@ fn by_interval(rate: Rate) -> Rate {
 }
 
 /// Whether a rate has surely fallen to a hundredth by the last of these figures, the first ones being those of
-/// less than one for each of the whole: then somebody else has taken the CPUs, and its way is told from there.
+/// less than one for each of the whole: then other programs have taken the CPUs, and the trend begins there.
 pub(crate) fn is_crushed(figures: &[Figure<'_>]) -> bool {
     rate(figures)
         .is_some_and(|rate| rate.factor.high < COLLAPSE_MAX && rate.factor.value < CRUSHED_MAX)
@@ -360,7 +360,7 @@ impl<'a> Levels<'a> {
         let high = (edge(0.975).max(value) + bend.max(0.0)).min(end);
         // A figure that was measured once has no interval, however its curve may bend.
         let (low, high) = if self.count == 0 { (value, value) } else { (low, high) };
-        // Near zero the first step of the axis is as close as can be told.
+        // Near zero the first step of the axis is the finest position.
         let least = self.figures.iter().map(|figure| figure.point).find(|point| *point > 0);
         let vague = high > (POSITION_RATIO_MAX * low).max(least.unwrap_or(1) as f64);
         let after = self.figures[index].point;

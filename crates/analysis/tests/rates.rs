@@ -1,4 +1,4 @@
-//! Rates of known course: those that hold are said to hold, those that collapse to collapse, and the
+//! Rates of known trend: those that hold are named so, those that collapse too, and the
 //! place where they have halved lies in its interval.
 
 use analysis::pairs::crossover::Figure;

@@ -167,12 +167,12 @@ fn what_is_no_law_is_not_told_as_one() {
     const POINTS: [u64; 6] = [1, 2, 4, 8, 16, 32];
     // A cliff: up to two it rises, beyond them it is a hundredth.
     let cliff = |n: f64| if n <= 2.0 { 4.0e6 * n } else { 4.0e4 };
-    let mut told = 0;
+    let mut laws = 0;
     for repetition in 0..REPETITIONS {
         let mut random = generator(repetition, &["cliff"]);
-        told += u64::from(drawn(cliff, &POINTS, 0.05, &mut random).reason.is_none());
+        laws += u64::from(drawn(cliff, &POINTS, 0.05, &mut random).reason.is_none());
     }
-    assert_eq!(told, 0, "a cliff was told as a law");
+    assert_eq!(laws, 0, "the law applied to a cliff");
     let mut random = Rng::with_seed(1);
     let few = drawn(|n| n, &POINTS[..3], 0.01, &mut random);
     assert_eq!(few.reason, Some(ScalingReason::TooFewPoints { required: 4 }));

@@ -3,7 +3,7 @@
 use crate::tables::figure::Figure;
 use crate::{Estimate, Halved, Rate, RateTrend, Unfinished};
 
-/// `rate` as it is told from the point `one` on, where nothing finished any more beyond its last figure:
+/// `rate` from the point `one` on, where nothing finished any more beyond its last figure:
 /// it has collapsed there, as one that answers nobody has.
 pub(crate) fn beyond(
     rate: Option<Rate>,

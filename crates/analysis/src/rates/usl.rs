@@ -6,7 +6,7 @@
 //! of linear least squares, each solved exactly: of the four ways to hold σ or κ at zero the best that has
 //! nothing below zero. Errors count relative to the figures, as logarithms: rates span decades.
 //!
-//! A law always fits somehow. It is said to apply where the figures are no further from it than what
+//! A law always fits somehow. It applies where the figures are no further from it than what
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
 use crate::pairs::crossover::Figure;

@@ -1,0 +1,103 @@
+//! How a rate changes along the axis, and the Universal Scalability Law.
+
+use super::{Estimate, ScalingReason, TrendReason};
+use serde::Serialize;
+
+/// The trend of a series of which more is better: a rate of replies over dead connections.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// The trend.
+    pub trend: RateTrend,
+    /// The point that the last point is compared with: the first, or the peak where that is clearly better
+    /// than both ends.
+    pub from: u64,
+    /// The last point with a figure.
+    pub to: u64,
+    /// The median there.
+    pub level: f64,
+    /// The rate at `to` over that at `from`: 0.5 is half, and 0 where nothing was done or no cell finished.
+    pub factor: Estimate,
+    /// The peak, where it is clearly better than both ends.
+    pub peak: Option<Peak>,
+    /// Where the rate is half of that at `from`, if it collapses.
+    pub halved: Option<Halved>,
+    /// Why it is undecided, or what the trend rests on where the ends alone leave it undecided.
+    pub reason: Option<TrendReason>,
+}
+
+/// The trend of a rate: the fixed vocabulary of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateTrend {
+    /// It falls or rises by less than a tenth.
+    Holds,
+    /// It rises by a tenth or more.
+    Rises,
+    /// It rises and falls again, by a tenth or more, but not to less than half of its best.
+    Peaks,
+    /// It falls by a tenth or more, but not surely to less than half.
+    Falls,
+    /// It falls to less than half.
+    Collapses,
+    /// It holds, or falls but not to half: its interval excludes a rise and a collapse.
+    HoldsOrFalls,
+    /// It holds or rises: its interval excludes a fall.
+    HoldsOrRises,
+    /// Its interval excludes a fall to half, and no more.
+    DoesNotCollapse,
+    /// The evidence contradicts itself or is too thin.
+    Undecided,
+}
+
+impl RateTrend {
+    /// Whether it is a single trend.
+    pub const fn is_decided(self) -> bool {
+        !matches!(
+            self,
+            Self::HoldsOrFalls | Self::HoldsOrRises | Self::DoesNotCollapse | Self::Undecided
+        )
+    }
+}
+
+/// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scaling {
+    /// λ: the rate at N = 1.
+    pub single: Estimate,
+    /// σ, contention: the share of the work that waits its turn.
+    pub contention: Estimate,
+    /// κ, crosstalk: the cost of each pair.
+    pub crosstalk: Estimate,
+    /// The N of the highest rate, √((1 − σ)/κ) and at least 1; absent where the figures leave open whether there is one.
+    pub peak: Option<Estimate>,
+    /// The root mean square of the logarithms of figure over law.
+    pub residual: f64,
+    /// Why the law does not apply; absent where it does.
+    pub reason: Option<ScalingReason>,
+}
+
+/// The highest rate, between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Peak {
+    /// The point.
+    pub at: u64,
+    /// The median there.
+    pub level: f64,
+    /// The level over that at the first point.
+    pub factor: Estimate,
+    /// The first point.
+    pub over: u64,
+}
+
+/// Where a rate has fallen to half.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Halved {
+    /// The value on the axis. Equal ends mean that nothing was repeated and no CI is known.
+    pub at: Estimate,
+    /// The last point before it at which the rate is above half.
+    pub after: u64,
+    /// The next point.
+    pub before: u64,
+    /// Whether the CI of `at` is too wide to name a value.
+    pub vague: bool,
+}

@@ -2,26 +2,15 @@
 
 mod request;
 
-pub use request::{Overrides, ROUNDS_MAX, RunRequest};
+pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
-use crate::workload::info;
-use crate::{Cell, Fit, Kind, Parameter, Values, Workload};
+use crate::workload::parameter::{Parameter, Values};
+use crate::workload::{Cell, Fit, Kind, Workload, info};
 use quantities::nearest;
 use record::{
-    AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value, Warning,
+    AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
 };
 use std::collections::HashSet;
-
-/// Why what was asked for can't be planned: one line for a person.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// The words are off.
-    #[error("{0}")]
-    Usage(String),
-    /// Nothing of it can be measured on this machine.
-    #[error("{0}")]
-    NotPossibleHere(String),
-}
 
 /// Plans what was asked for out of the `table` of workloads. With a budget the plan holds every round that
 /// there may be.
@@ -59,7 +48,7 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     let cells: u64 = keys.iter().map(|(_, rounds)| u64::from(*rounds)).sum();
     if cells > CELLS_MAX {
         return Err(RequestError::Usage(format!(
-            "that is {cells} cells, and {CELLS_MAX} are the most; request for fewer points or rounds"
+            "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
         )));
     }
     plan.deadline_ms = match request.deadline {
@@ -98,13 +87,9 @@ const CELLS_MAX: u64 = 100_000;
 /// # Errors
 /// With the first that it may not run on.
 pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
-    let allowed = rustix::thread::sched_getaffinity(None);
-    let usable = |cpu: usize| match &allowed {
-        Ok(allowed) => cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu),
-        // Where the kernel does not tell, pinning itself will.
-        Err(_) => true,
-    };
-    match cpus.iter().find(|&&cpu| !usable(cpu)) {
+    // Where the kernel does not answer, pinning itself will.
+    let allowed = sys::cpus::allowed().ok();
+    match cpus.iter().find(|cpu| allowed.as_ref().is_some_and(|allowed| !allowed.contains(cpu))) {
         None => Ok(()),
         Some(cpu) => Err(RequestError::NotPossibleHere(format!(
             "--pin: CPU {cpu} is not among those that this process may use (see `taskset -p $$`)"
@@ -440,9 +425,4 @@ impl RunRequest {
             ))),
         }
     }
-}
-
-/// A warning whose remedy is `remedy`.
-pub(crate) fn warning(what: impl Into<String>, remedy: impl Into<String>) -> Warning {
-    Warning { what: what.into(), remedy: remedy.into() }
 }

@@ -9,8 +9,8 @@
 //! Batches are sized so that the clock is under 1 % of each. Where an operation is timed on its own,
 //! the measured cost of a reading is taken off.
 
-use crate::Failure;
 use crate::calibrate::Calibrated;
+use crate::workload::Failure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};

@@ -2,8 +2,8 @@
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getppid, kill_process, pidfd_open,
-    set_parent_process_death_signal, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, getppid, kill_process, pidfd_open,
+    set_child_subreaper, set_parent_process_death_signal, waitpid,
 };
 use std::io::{self, Read};
 use std::process::Child;
@@ -22,6 +22,12 @@ pub(crate) fn die_with_parent(parent_pid: i32) -> io::Result<()> {
         return Err(io::Error::other(ORPHANED));
     }
     Ok(())
+}
+
+/// Makes this process the parent of a worker's orphans, so that it can kill them. Where that fails, cleaning up
+/// is less sure, and figures are the same.
+pub(crate) fn adopt_orphans() {
+    let _ = set_child_subreaper(Some(getpid()));
 }
 
 /// The children of a process, by its number or `self`, orphans that were handed to it included.

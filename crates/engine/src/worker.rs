@@ -6,8 +6,9 @@ mod pipe;
 pub(crate) mod starter;
 pub(crate) mod supervise;
 
+use crate::probe::Probe;
 use crate::process::die_with_parent;
-use crate::{About, Cell, Failure, Probe, SampleKind, Workload};
+use crate::workload::{About, Cell, Failure, SampleKind, Workload};
 use frame::{Order, Reply};
 use record::{FailureReason, Short};
 use std::io::{self, Read, Write};

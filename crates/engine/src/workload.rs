@@ -15,7 +15,7 @@ pub use info::info;
 pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 
-use crate::Probe;
+use crate::probe::Probe;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
 /// help, `list`, docs and reports derive from that.

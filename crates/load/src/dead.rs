@@ -8,8 +8,9 @@ mod kernel;
 
 pub use kernel::{accepted_at, established_at, is_own};
 
+use crate::error::Error;
 use crate::outcome::Errors;
-use crate::{Error, Target};
+use crate::plan::Target;
 use hold::{Answer, Order, Share};
 use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
 use std::ffi::OsString;

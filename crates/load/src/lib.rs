@@ -11,6 +11,7 @@
 
 mod connect;
 mod dead;
+mod error;
 mod merge;
 mod outcome;
 mod plan;
@@ -24,6 +25,7 @@ pub use dead::{
     DEAD_COMMAND, Dead, Holding, Housing, accepted_at, dead_main, established_at, is_own,
     loopback_sources,
 };
+pub use error::Error;
 pub use outcome::{DeadOutcome, Errors, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
 
@@ -35,17 +37,6 @@ use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
-
-/// Why there is no load.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The target refused the first connection; see [`Plan::ends_if_refused`].
-    #[error("{0} refused the first connection")]
-    Refused(std::net::SocketAddr),
-    /// Anything else, in one line.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// Puts the load of `plan` on its target until it is done or `stop` is set, and returns what was measured.
 /// `on_tick` is called once an interval.

@@ -1,6 +1,6 @@
 //! The plan of a load: the target, and when to send how much.
 
-use crate::Error;
+use crate::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The intended times of requests: arithmetic of their number, and no clock.
 
-use crate::{Arrivals, Plan};
+use crate::plan::{Arrivals, Plan};
 
 /// The intended times of one thread's share, in nanoseconds from the start of what counts; what is
 /// due while the load warms up is before zero. The shares of all threads together are the same

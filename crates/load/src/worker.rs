@@ -9,11 +9,11 @@ mod connection;
 mod traffic;
 
 use crate::outcome::Kind;
+use crate::plan::{Plan, Shape};
 use crate::reply::Heads;
 use crate::schedule::Schedule;
 use crate::stopwatch::Stopwatch;
 use crate::tally::{Interval, Tally};
-use crate::{Plan, Shape};
 use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;

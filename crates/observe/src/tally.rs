@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calls::{Call, Entered, Key};
 use crate::estimate::{self, Block};
+use crate::observation::{Waiter, Watched};
 use crate::tap::Wait;
-use crate::{Waiter, Watched};
 
 /// The time is cut into so many slices, each a block of the bootstrap.
 pub const SLICES: u64 = 64;

@@ -11,13 +11,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, Call, Entered, Key};
 use crate::error::Error;
+use crate::observation::{Remark, THREADS_MAX};
 use crate::process::Process;
 use crate::records::Record;
 use crate::sizes;
 use crate::tally::{Size, Tally};
 use crate::tap::{Tap, Thread, Wait};
 use crate::tracefs::Tracepoints;
-use crate::{Remark, THREADS_MAX};
 
 const MS: u64 = 1_000_000;
 

@@ -1,7 +1,7 @@
 //! What the table of workloads knows of a suite: names, subjects, parameters and points.
 
+use crate::model::{Placed, Wrong};
 use crate::walk::Node;
-use crate::{Placed, Wrong};
 use engine::{Overrides, Parameter, ROUNDS_MAX, Workload};
 use quantities::Value;
 use quantities::nearest;

@@ -15,7 +15,10 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod model;
 mod walk;
+
+pub use model::{Placed, Position, Wrong};
 
 use engine::{RunRequest, Workload};
 use quantities::{count_within, percentage, time_from_ms};
@@ -30,41 +33,6 @@ pub struct Suite {
     /// What it asks of a run. Each workload stands there once, in order, and has an entry of its own among
     /// the overrides.
     pub request: RunRequest,
-}
-
-/// A value as it was typed, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The value.
-    pub typed: String,
-    /// Where it stands.
-    pub position: Position,
-}
-
-/// A place in a text, both counted from 1; columns are characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
-    /// The line.
-    pub line: usize,
-    /// The column.
-    pub column: usize,
-}
-
-/// The first thing that is wrong with a text, in one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {}, column {}: {what}", position.line, position.column)]
-pub struct Wrong {
-    /// Where.
-    pub position: Position,
-    /// What, and how to fix it.
-    pub what: String,
-}
-
-impl Wrong {
-    /// What it quotes of the text may have anything in it, orders to a terminal included.
-    fn without_controls(self) -> Wrong {
-        Wrong { what: self.what.replace(char::is_control, " "), ..self }
-    }
 }
 
 /// The suites of a text, by name, for the workloads of `table`.

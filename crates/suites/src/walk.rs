@@ -1,6 +1,6 @@
 //! A walk through a TOML document that knows at each step where it is.
 
-use crate::{Placed, Position, Wrong};
+use crate::model::{Placed, Position, Wrong};
 use quantities::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -1,15 +1,25 @@
 //! What is asked of a run: the same type for the command line, for knee.toml and for the settings of an
 //! original program.
 
-use super::RequestError;
-use crate::budget::rounds_most;
-use crate::{About, Workload};
+use crate::run::budget::rounds_most;
+use crate::workload::{About, Workload};
 use record::{Budget, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The most rounds of a run: more are a slip of the finger.
 pub const ROUNDS_MAX: u64 = 10_000;
+
+/// Why what was asked for can't be planned: one line for a person.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The words are off.
+    #[error("{0}")]
+    Usage(String),
+    /// Nothing of it can be measured on this machine.
+    #[error("{0}")]
+    NotPossibleHere(String),
+}
 
 /// What is asked of a run. What is empty or absent has a default, which [`crate::plan`] fills in.
 #[derive(Clone, Debug, Default, PartialEq)]

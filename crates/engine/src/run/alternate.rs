@@ -3,10 +3,13 @@
 //! They differ in how their workers are started: by this program as it is, through other words, or
 //! with variables of their own.
 
+use crate::process::adopt_orphans;
+use crate::run::cell::measured;
 use crate::run::keeper::{Keeper, Unsaved};
+use crate::run::lifecycle::close;
+use crate::run::pace::Pace;
 use crate::run::progress::{RunProgress, Watch};
 use crate::run::settings::Settings;
-use crate::run::{Pace, adopt_orphans, close, measured};
 use crate::worker::starter::Starter;
 use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
 use std::time::Duration;

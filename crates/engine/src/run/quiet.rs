@@ -1,6 +1,5 @@
 //! Whether the machine was quiet: disturbances as warnings, each with its remedy.
 
-use crate::plan::warning;
 use record::{CpuShares, Host, HostDifference, HostRole, Warning};
 
 /// What can be seen before the first cell.
@@ -66,6 +65,11 @@ pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
         warnings.push(warning(what, "measure it all again on one machine"));
     }
     warnings
+}
+
+/// A warning whose remedy is `remedy`.
+fn warning(what: impl Into<String>, remedy: impl Into<String>) -> Warning {
+    Warning { what: what.into(), remedy: remedy.into() }
 }
 
 #[cfg(test)]

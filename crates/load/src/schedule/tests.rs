@@ -1,7 +1,7 @@
 //! Intended times against closed forms.
 
 use super::*;
-use crate::{Shape, Target};
+use crate::plan::{Shape, Target};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
     SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
-use file::Layout;
+use file::{Layout, MB};
 use slow::Slow;
 use std::io::Write;
 use std::net::TcpStream;
@@ -66,9 +66,6 @@ const CACHE: Parameter = Parameter {
     default: Defaults { quick: &["hot"], full: &["hot", "cold"] },
     sweep: None,
 };
-
-/// The bytes of one MB.
-const MB: usize = 1_000_000;
 
 static ABOUT: About = About {
     name: "download",

@@ -1,6 +1,5 @@
 //! The large file: made, laid in pieces, and taken out of the page cache.
 
-use super::MB;
 use crate::shared::shortage;
 use engine::{Failure, Fit, LimitCause, SkipCause};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
@@ -10,6 +9,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+/// The bytes of one MB.
+pub(super) const MB: usize = 1_000_000;
 /// The length of a piece where there are to be many.
 const PIECE_BYTES: u64 = 64 << 10;
 
@@ -39,7 +40,7 @@ pub(super) struct Large {
     pub pieces: Option<u64>,
 }
 
-/// Makes one of so many MB.
+/// Makes one of `megabytes` MB.
 pub(super) fn make(path: &Path, megabytes: u64, layout: Layout) -> Result<Large, Failure> {
     let failed = |error: io::Error| shortage::failure("making the file to download", &error);
     let bytes = megabytes * MB as u64;

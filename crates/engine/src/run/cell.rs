@@ -1,0 +1,109 @@
+//! One cell of a plan: its order to a worker, and the record of how it ended.
+
+use crate::calibrate::Calibrated;
+use crate::run::settings::Settings;
+use crate::worker::frame::{Order, Reply};
+use crate::worker::starter::Starter;
+use crate::worker::supervise::{Supervised, Verdict, supervise};
+use record::{Cell, CellKey, Outcome, Plan};
+use std::path::PathBuf;
+use std::time::Duration;
+use sys::clock::Clock;
+
+/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
+pub(super) fn measured(
+    plan: &Plan,
+    sequence: usize,
+    settings: &Settings,
+    starter: &Starter,
+) -> Option<Cell> {
+    let key = plan.cells.get(sequence)?;
+    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
+    let order = order(plan, settings.secrets.reveal(key), &settings.clock, scratch);
+    let deadline = Duration::from_millis(plan.deadline_ms);
+    ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
+}
+
+fn order(plan: &Plan, key: CellKey, calibrated: &Calibrated, scratch: PathBuf) -> Order {
+    let info = plan.workloads.iter().find(|info| info.name == key.workload);
+    Order {
+        axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
+        seed: cell_seed(plan.seed, &key),
+        key,
+        measure_ms: plan.measure_ms,
+        pinned_cpus: plan.pinned_cpus.clone(),
+        scratch,
+        parent_pid: rustix::process::getpid().as_raw_pid(),
+        tick_ns: match calibrated.clock {
+            Clock::Tsc { tick_ns } => Some(tick_ns),
+            Clock::Monotonic => None,
+        },
+        resolution_ns: calibrated.resolution_ns,
+        overhead_ns: calibrated.overhead_ns,
+    }
+}
+
+/// The seed of a cell: the same for all subjects of a point and a round, so that their draws are the same.
+fn cell_seed(seed: u64, key: &CellKey) -> u64 {
+    let salt = key.point.rotate_left(32) ^ u64::from(key.round);
+    fastrand::Rng::with_seed(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
+}
+
+/// The cell in the record's shape; none when it was cut off and so has not ended.
+fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<Cell> {
+    let (outcome, reply) = match supervised.verdict {
+        Verdict::Stopped => return None,
+        Verdict::Replied(reply) => (Outcome::Measured, reply),
+        Verdict::Failed { reason, detail } => {
+            (Outcome::Failed { reason, detail }, Reply::default())
+        }
+    };
+    Some(Cell {
+        key: key.clone(),
+        sequence: sequence as u64,
+        outcome,
+        elapsed_ns: supervised.elapsed.as_nanos() as u64,
+        short: reply.short,
+        usage: supervised.usage,
+        metrics: reply.metrics,
+        facts: reply.facts,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Usage;
+    use std::collections::HashSet;
+
+    fn key(point: u64, round: u32) -> CellKey {
+        CellKey {
+            workload: "poll".into(),
+            subject: "select".into(),
+            parameters: record::Parameters::new(),
+            point,
+            round,
+        }
+    }
+
+    #[test]
+    fn all_subjects_of_a_point_and_round_draw_the_same() {
+        let of_poll = CellKey { subject: "poll".into(), ..key(10, 1) };
+        assert_eq!(cell_seed(7, &key(10, 1)), cell_seed(7, &of_poll));
+        let seeds: HashSet<u64> = [(10, 0), (10, 1), (100, 0), (100, 1)]
+            .map(|(point, round)| cell_seed(7, &key(point, round)))
+            .into();
+        assert_eq!(seeds.len(), 4);
+        assert_ne!(cell_seed(7, &key(10, 1)), cell_seed(8, &key(10, 1)));
+    }
+
+    #[test]
+    fn a_stopped_cell_has_not_ended() {
+        let supervised = Supervised {
+            verdict: Verdict::Stopped,
+            elapsed: Duration::ZERO,
+            usage: Usage::default(),
+        };
+        assert!(ended_cell(0, &key(10, 0), supervised).is_none());
+    }
+}

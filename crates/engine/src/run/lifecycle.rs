@@ -1,0 +1,58 @@
+//! How a run begins and ends, each with a look at the machine.
+
+use crate::calibrate::Calibrated;
+use crate::run::host::{host, now};
+use crate::run::quiet;
+use record::{Ending, HOST_NAME, Plan, Run, RunState, RunSummary, Warning};
+
+/// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
+/// second.
+pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrated) -> Run {
+    let host_before = host();
+    let summary = RunSummary {
+        number: 0,
+        id: format!("{:016x}", fastrand::u64(..)),
+        started: now(),
+        ended: None,
+        state: RunState::Open,
+        command,
+        version: version.into(),
+        cells_ended: 0,
+        cells_planned: plan.cells.len() as u64,
+        labels: std::collections::BTreeMap::new(),
+        origin: String::new(),
+    };
+    let warnings = quiet::before(&host_before);
+    let clock = clock.info();
+    Run { summary, plan, clock, host_before, host_after: None, warnings, cells: Vec::new() }
+}
+
+/// Closes a run with a last look at the machine.
+pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
+    let mut host_after = host();
+    // The user may have named it.
+    if let Some(name) = run.host_before.facts.get(HOST_NAME) {
+        host_after.facts.insert(HOST_NAME.to_owned(), name.clone());
+    }
+    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
+    for warning in disturbed {
+        if !run.warnings.contains(&warning) {
+            run.warnings.push(warning);
+        }
+    }
+    debug_assert!(run.cells.len() <= run.plan.cells.len(), "a cell of the plan ends once");
+    let state = if stopped { RunState::Interrupted } else { RunState::Complete };
+    let ended = now();
+    run.summary.state = state;
+    run.summary.ended = Some(ended.clone());
+    run.summary.cells_ended = run.cells.len() as u64;
+    run.host_after = Some(host_after.clone());
+    Ending { state, ended, host_after, warnings: run.warnings.clone() }
+}
+
+/// The CPU time of this process and its workers, in nanoseconds.
+fn own_ns(run: &Run) -> u64 {
+    let workers = run.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns);
+    let here = sys::process::resources();
+    workers.sum::<u64>() + here.user_ns + here.system_ns
+}

@@ -1,0 +1,12 @@
+//! Why there is no load.
+
+/// Why there is no load.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The target refused the first connection; see [`Plan::ends_if_refused`](crate::Plan::ends_if_refused).
+    #[error("{0} refused the first connection")]
+    Refused(std::net::SocketAddr),
+    /// Anything else, in one line.
+    #[error("{0}")]
+    Failed(String),
+}

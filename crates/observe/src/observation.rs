@@ -1,0 +1,207 @@
+//! What was seen of a process, and remarks on it.
+
+use crate::calls::Call;
+use crate::estimate::Estimate;
+use std::fmt;
+use std::time::Duration;
+
+/// So many threads of a process are watched.
+pub const THREADS_MAX: usize = 512;
+
+/// What was seen of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The process.
+    pub pid: u32,
+    /// Its name, fit to print.
+    pub name: String,
+    /// The most of its threads that were watched at once.
+    pub threads: usize,
+    /// How long it took, pauses included.
+    pub took: Duration,
+    /// For how long its waits were seen.
+    pub looked: Duration,
+    /// In how many looks.
+    pub looks: u32,
+    /// The share of its time that being watched cost the busiest thread, by estimate.
+    pub cost: f64,
+    /// What it waits on, what returned most events first.
+    pub waiters: Vec<Waiter>,
+    /// Samples that found no room; each is a wait that was not counted.
+    pub lost: u64,
+    /// Remarks besides the figures.
+    pub remarks: Vec<Remark>,
+}
+
+/// One thing that is waited on: an epoll set, or what one thread hands to poll or select.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiter {
+    /// The call; for an epoll set, the one that is used most on it.
+    pub call: Call,
+    /// The epoll set's descriptor.
+    pub epoll: Option<i32>,
+    /// The threads that wait on it, by number.
+    pub threads: Vec<u32>,
+    /// How many descriptors it watches; `None` if the set was gone before that could be read, or is
+    /// one of more than 4,096.
+    pub watched: Option<Watched>,
+    /// Waits that returned.
+    pub waits: u64,
+    /// Waits that returned nothing because their time was up.
+    pub empty: u64,
+    /// Waits that ended with an error, which is a signal as a rule.
+    pub failed: u64,
+    /// Waits of epoll that returned as many events as they had room for: more may have been ready.
+    pub full: u64,
+    /// Events that were returned. select counts a descriptor once for each set that it is in.
+    pub events: u64,
+    /// The most events that one wait returned.
+    pub events_most: u64,
+    /// Events per wait that returned any; `None` if none did.
+    pub events_per_wait: Option<Estimate>,
+    /// Active to total: events to watched descriptors, over the waits that returned any event.
+    pub ratio: Option<Estimate>,
+    /// Waits a second.
+    pub waits_per_s: f64,
+}
+
+/// How many descriptors were watched: over the readings for an epoll set and for select, over the
+/// waits for poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The least.
+    pub min: u64,
+    /// The median.
+    pub median: u64,
+    /// The most.
+    pub max: u64,
+    /// They were counted. If not, these are upper bounds from the call's arguments: select's highest
+    /// descriptor plus one, or poll's entries, of which some may be marked as unused.
+    pub exact: bool,
+}
+
+/// A remark on an observation, besides its figures.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// The process ended.
+    Ended {
+        /// After so long.
+        after: Duration,
+    },
+    /// Whoever asked wanted no more.
+    Stopped {
+        /// After so long.
+        after: Duration,
+    },
+    /// Not all threads were watched.
+    ThreadsLeftOut {
+        /// So many were.
+        watched: usize,
+        /// So many there are.
+        total: usize,
+        /// There were no descriptors left; else it is the limit [`THREADS_MAX`].
+        out_of_descriptors: bool,
+    },
+    /// Samples found no room.
+    Lost {
+        /// So many.
+        samples: u64,
+    },
+    /// Of the waits that returned any event, so many returned as many as they had room for: more
+    /// descriptors may have been active. Reported for what returned most events.
+    Full {
+        /// Their share.
+        share: f64,
+    },
+    /// The process's memory may not be read, so poll and select are only known by their arguments.
+    MemoryDenied,
+    /// It also has an io_uring; what it waits for there is not seen.
+    Uring,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Ended { after } => {
+                write!(
+                    f,
+                    "the process ended after {:.1} s; this is what was seen",
+                    after.as_secs_f64()
+                )
+            }
+            Remark::Stopped { after } => write!(f, "stopped after {:.1} s", after.as_secs_f64()),
+            Remark::ThreadsLeftOut { watched, total, out_of_descriptors } => {
+                write!(f, "{watched} of {total} threads were watched: ")?;
+                if *out_of_descriptors {
+                    f.write_str("no descriptors were left (ulimit -n)")
+                } else {
+                    write!(f, "no more than {THREADS_MAX} are")
+                }
+            }
+            Remark::Lost { samples } => write!(f, "{samples} samples of waits were lost"),
+            Remark::Full { share } => write!(
+                f,
+                "{:.0} % of the waits returned as many events as they had room for: more may have \
+                 been active, so the ratio is a lower bound",
+                100.0 * share
+            ),
+            Remark::MemoryDenied => f.write_str(
+                "the process's memory may not be read, so what poll and select watch is an upper \
+                 bound; root may read it",
+            ),
+            Remark::Uring => f.write_str(
+                "it also has an io_uring, and what it waits for there can't be seen this way",
+            ),
+        }
+    }
+}
+
+/// Fewer full waits than this are no matter: they change the ratio by less than its interval, as a
+/// rule.
+const FULL_SHARE: f64 = 0.05;
+
+impl Waiter {
+    /// The remark for waits whose array was too small.
+    pub(crate) fn full(&self) -> Option<Remark> {
+        let productive = self.waits.saturating_sub(self.empty + self.failed);
+        let share = self.full as f64 / productive.max(1) as f64;
+        // With room for everything that is watched, nothing more can have been active.
+        let all = self.watched.is_some_and(|watched| watched.max <= self.events_most);
+        (share > FULL_SHARE && !all).then_some(Remark::Full { share })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_waits_are_remarked_on_where_more_may_have_been_active() {
+        let waiter = |full: u64, events_most: u64, watched: u64| Waiter {
+            call: Call::EpollWait,
+            epoll: Some(5),
+            threads: vec![1],
+            watched: Some(Watched { min: 1, median: watched, max: watched, exact: true }),
+            waits: 250,
+            empty: 100,
+            failed: 50,
+            full,
+            events: 1_000,
+            events_most,
+            events_per_wait: None,
+            ratio: None,
+            waits_per_s: 1.0,
+        };
+        // Of 100 waits that returned any event.
+        let remark = waiter(12, 64, 1_000).full().unwrap();
+        let wanted = "12 % of the waits returned as many events as they had room for: more may have \
+                      been active, so the ratio is a lower bound";
+        assert_eq!(remark.to_string(), wanted);
+        assert_eq!(waiter(5, 64, 1_000).full(), None);
+        assert_eq!(waiter(100, 64, 64).full(), None, "there was room for all that is watched");
+        assert!(Waiter { watched: None, ..waiter(100, 64, 0) }.full().is_some());
+        let idle = Waiter { waits: 150, ..waiter(0, 0, 10) };
+        assert_eq!(idle.full(), None);
+    }
+}

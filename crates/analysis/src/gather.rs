@@ -1,11 +1,11 @@
 //! Brings the samples of a run together: by series, point and round.
 
 pub mod cloud;
-pub mod places;
+pub mod positions;
 pub mod thresholds;
 
 use crate::gather::cloud::Cloud;
-use crate::gather::places::{around, cold, is_shown, places};
+use crate::gather::positions::{around, cold, is_shown, positions};
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
 use record::{Cell, CellKey, FailureReason, Metric, Outcome, Parameters, Run, Usage};
@@ -20,15 +20,18 @@ pub(crate) struct Gathered<'a> {
     /// By the same: the point and the round of each cell, and all that was measured in it.
     whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
     /// Why cells failed, by subject, parameters and point.
-    failed: BTreeMap<(&'a str, &'a Parameters, u64), Vec<&'a FailureReason>>,
+    failed: BTreeMap<SeriesPoint<'a>, Vec<&'a FailureReason>>,
     /// How many cells were measured, by the same.
-    measured: BTreeMap<(&'a str, &'a Parameters, u64), u32>,
-    planned: BTreeSet<(&'a str, &'a Parameters, u64)>,
+    measured: BTreeMap<SeriesPoint<'a>, u32>,
+    planned: BTreeSet<SeriesPoint<'a>>,
     /// The measured cells.
     cells: Vec<&'a Cell>,
     /// Every set of parameters that was planned or measured.
     parameters: BTreeSet<&'a Parameters>,
 }
+
+/// A subject, the parameters and a point.
+type SeriesPoint<'a> = (&'a str, &'a Parameters, u64);
 
 /// A subject, the parameters and a metric.
 type Series<'a> = (&'a str, &'a Parameters, &'a str);
@@ -43,14 +46,14 @@ pub(crate) struct Samples<'a> {
     pub(crate) rounds: Vec<Cow<'a, [f64]>>,
     /// Which round each of these is, counted from 0.
     pub(crate) numbers: Vec<u32>,
-    /// Operations and resources of all rounds together; none where they can't be told apart by
-    /// point.
+    /// Operations and resources of all rounds together; none where they can't be attributed to
+    /// points.
     pub(crate) operations: u64,
     /// See `operations`.
     pub(crate) usage: Usage,
 }
 
-/// What became of the cells at one place of a series without a figure.
+/// Why a series has no figure at a point.
 pub(crate) enum Absence<'a> {
     Failed(&'a FailureReason),
     MetricMissing,
@@ -70,19 +73,19 @@ impl<'a> Gathered<'a> {
             cells: Vec::new(),
             parameters: BTreeSet::new(),
         };
-        let place = |key: &'a CellKey| (key.subject.as_str(), &key.parameters, key.point);
+        let series_point = |key: &'a CellKey| (key.subject.as_str(), &key.parameters, key.point);
         for key in run.plan.cells.iter().filter(|key| key.workload == workload) {
             gathered.parameters.insert(&key.parameters);
-            gathered.planned.insert(place(key));
+            gathered.planned.insert(series_point(key));
         }
         for cell in run.cells.iter().filter(|cell| cell.key.workload == workload) {
             gathered.parameters.insert(&cell.key.parameters);
             match &cell.outcome {
                 Outcome::Failed { reason, .. } => {
-                    gathered.failed.entry(place(&cell.key)).or_default().push(reason);
+                    gathered.failed.entry(series_point(&cell.key)).or_default().push(reason);
                 }
                 Outcome::Measured => {
-                    *gathered.measured.entry(place(&cell.key)).or_default() += 1;
+                    *gathered.measured.entry(series_point(&cell.key)).or_default() += 1;
                     gathered.cells.push(cell);
                     gathered.add(cell);
                 }
@@ -106,17 +109,17 @@ impl<'a> Gathered<'a> {
                 continue;
             }
             let last = metric.positions.iter().copied().max().unwrap_or(0);
-            // Where it was cut short is no place that others have.
+            // Where it was cut short is no position that others have.
             let far = if cell.short.is_some() { *point } else { last };
-            for (place, samples) in by_place(metric, far) {
-                let at_place = series.entry(place).or_default();
-                at_place.rounds.push(Cow::Owned(samples));
-                at_place.numbers.push(*round);
+            for (position, samples) in by_position(metric, far) {
+                let at_position = series.entry(position).or_default();
+                at_position.rounds.push(Cow::Owned(samples));
+                at_position.numbers.push(*round);
             }
         }
     }
 
-    /// All samples of one metric of one series, with whether they have places of their own; `None`
+    /// All samples of one metric of one series, with whether they have positions of their own; `None`
     /// where there are none, or they have no logarithms.
     pub(crate) fn cloud(
         &self,
@@ -134,19 +137,20 @@ impl<'a> Gathered<'a> {
             samples.extend(calls.map(|(i, &sample)| (at(i), sample)));
         }
         let trajectory = whole.iter().any(|(_, _, metric)| !metric.positions.is_empty());
-        Some((Cloud::of(rounds.into_iter().collect(), random)?, trajectory))
+        Some((Cloud::new(rounds.into_iter().collect(), random)?, trajectory))
     }
 
     /// Where cells of `subject` did not finish, ascending.
     pub(crate) fn unfinished(&self, subject: &str, parameters: &Parameters) -> Vec<Unfinished> {
-        let of_subject = self.failed.iter().filter(|(at, _)| at.0 == subject && at.1 == parameters);
-        let at_point = |(place, reasons): (&(&str, &Parameters, u64), &Vec<&FailureReason>)| {
+        let of_subject =
+            self.failed.iter().filter(|(key, _)| key.0 == subject && key.1 == parameters);
+        let at_point = |(key, reasons): (&SeriesPoint<'_>, &Vec<&FailureReason>)| {
             let mut late = reasons.iter().filter(|reason| reason.is_unfinished());
             let first = late.next()?;
             Some(Unfinished {
-                point: place.2,
+                point: key.2,
                 cells: 1 + late.count() as u32,
-                total: reasons.len() as u32 + self.measured.get(place).copied().unwrap_or(0),
+                total: reasons.len() as u32 + self.measured.get(key).copied().unwrap_or(0),
                 reason: (*first).clone(),
             })
         };
@@ -178,8 +182,8 @@ impl<'a> Gathered<'a> {
 
     /// Every point that was planned or measured under these parameters.
     pub(crate) fn points(&self, parameters: &Parameters) -> BTreeSet<u64> {
-        let places = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
-        places.filter(|place| place.1 == parameters).map(|place| place.2).collect()
+        let keys = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
+        keys.filter(|key| key.1 == parameters).map(|key| key.2).collect()
     }
 
     /// How far the trajectories of `subject` came, where that is not to the end in every round.
@@ -221,11 +225,11 @@ impl<'a> Gathered<'a> {
 
     /// Whether anything of `subject` was planned or ended under any parameters.
     pub(crate) fn knows(&self, subject: &str) -> bool {
-        let all = self.planned.iter().chain(self.measured.keys()).map(|place| place.0);
-        all.chain(self.failed.keys().map(|place| place.0)).any(|name| name == subject)
+        let keys = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
+        keys.map(|key| key.0).any(|name| name == subject)
     }
 
-    /// Points with a figure of `metric`, or planned where no metric has figures of its own places.
+    /// Points with a figure of `metric`, or planned where no metric has figures of its own positions.
     pub(crate) fn axis(&self, parameters: &Parameters, metric: &str) -> BTreeSet<u64> {
         let of_metric =
             |(key, _): &(&(&str, &Parameters, &str), _)| key.1 == parameters && key.2 == metric;
@@ -235,21 +239,17 @@ impl<'a> Gathered<'a> {
             .filter(of_metric)
             .flat_map(|(_, series)| series.keys().copied())
             .collect();
-        let planned: BTreeSet<u64> = self
-            .planned
-            .iter()
-            .filter(|place| place.1 == parameters)
-            .map(|place| place.2)
-            .collect();
-        // A trajectory's one planned point is its far end; its places are where its samples are.
-        let own_places = self.has_places(parameters, metric);
+        let planned: BTreeSet<u64> =
+            self.planned.iter().filter(|key| key.1 == parameters).map(|key| key.2).collect();
+        // A trajectory's one planned point is its far end; its positions are those of its samples.
+        let has_positions = self.has_positions(parameters, metric);
         if axis.is_empty() {
             axis.extend(planned);
-        } else if !own_places && axis.iter().all(|point| planned.contains(point)) {
+        } else if !has_positions && axis.iter().all(|point| planned.contains(point)) {
             axis.extend(planned.iter().filter(|point| !self.all_measured(parameters, **point)));
-        } else if own_places {
+        } else if has_positions {
             let far = axis.last().copied().unwrap_or(0);
-            axis.retain(|&place| is_shown(place, far));
+            axis.retain(|&position| is_shown(position, far));
         }
         axis
     }
@@ -257,17 +257,17 @@ impl<'a> Gathered<'a> {
     /// Whether each cell that was planned at `point` was measured: what has no figure there then has
     /// none there, such as bytes for each of no connections.
     fn all_measured(&self, parameters: &Parameters, point: u64) -> bool {
-        let here = |place: &&(&str, &Parameters, u64)| place.1 == parameters && place.2 == point;
-        self.planned.iter().filter(here).all(|place| self.measured.contains_key(place))
+        let here = |key: &&SeriesPoint<'_>| key.1 == parameters && key.2 == point;
+        self.planned.iter().filter(here).all(|key| self.measured.contains_key(key))
     }
 
-    /// Whether the samples of `metric` have places of their own.
-    fn has_places(&self, parameters: &Parameters, metric: &str) -> bool {
+    /// Whether the samples of `metric` have positions of their own.
+    fn has_positions(&self, parameters: &Parameters, metric: &str) -> bool {
         let mut all = self.whole.iter().filter(|(key, _)| key.1 == parameters && key.2 == metric);
         all.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()))
     }
 
-    /// Why there is no figure at a point, or, with `on_the_way`, at a place of a trajectory.
+    /// Why there is no figure at a point, or, with `on_the_way`, at a position of a trajectory.
     pub(crate) fn absence(
         &self,
         subject: &str,
@@ -275,16 +275,15 @@ impl<'a> Gathered<'a> {
         point: u64,
         on_the_way: bool,
     ) -> Absence<'a> {
-        let comes_by = |place: &&(&str, &Parameters, u64)| {
-            place.0 == subject && place.1 == parameters && place.2 >= point
-        };
+        let comes_by =
+            |key: &&SeriesPoint<'_>| key.0 == subject && key.1 == parameters && key.2 >= point;
         let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
-        let place = (subject, parameters, far.map_or(point, |place| place.2));
-        if self.measured.contains_key(&place) {
+        let key = (subject, parameters, far.map_or(point, |key| key.2));
+        if self.measured.contains_key(&key) {
             Absence::MetricMissing
-        } else if let Some(reason) = self.failed.get(&place).and_then(|reasons| reasons.first()) {
+        } else if let Some(reason) = self.failed.get(&key).and_then(|reasons| reasons.first()) {
             Absence::Failed(reason)
-        } else if self.planned.contains(&place) {
+        } else if self.planned.contains(&key) {
             Absence::NotReached
         } else {
             Absence::NotPlanned
@@ -304,24 +303,23 @@ fn finite(samples: &[f64]) -> Cow<'_, [f64]> {
     samples.iter().copied().filter(|sample| sample.is_finite()).collect()
 }
 
-/// The samples of a trajectory that comes to `far`, by the places that they are near.
-fn by_place(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
-    let places: Vec<(u64, RangeInclusive<u64>)> =
-        places(far).into_iter().map(|place| (place, around(place, far))).collect();
-    let mut by_place: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+/// The samples of a trajectory that comes to `far`, by the table's positions around which they lie.
+fn by_position(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
+    let ranges: Vec<(u64, RangeInclusive<u64>)> =
+        positions(far).into_iter().map(|target| (target, around(target, far))).collect();
+    let mut by_position: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     let calls = metric.samples.iter().zip(&metric.positions);
     for (&sample, position) in calls.skip(cold(&metric.positions)) {
-        // Of two places that share it, it is the upper one's: that is the far end.
-        let above = places.partition_point(|(_, near)| near.start() <= position);
-        let near = above.checked_sub(1).map(|at| &places[at]);
-        if let Some((place, near)) = near
+        // Where two ranges overlap the sample belongs to the upper one: that is the far end's.
+        let above = ranges.partition_point(|(_, range)| range.start() <= position);
+        if let Some((target, range)) = above.checked_sub(1).map(|at| &ranges[at])
             && sample.is_finite()
-            && near.contains(position)
+            && range.contains(position)
         {
-            by_place.entry(*place).or_default().push(sample);
+            by_position.entry(*target).or_default().push(sample);
         }
     }
-    by_place
+    by_position
 }
 
 #[cfg(test)]
@@ -329,17 +327,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_a_trajectory_go_to_the_place_that_they_are_near() {
+    fn samples_of_a_trajectory_go_to_the_position_around_which_they_lie() {
         let positions: Vec<u64> = (1..=1_000).rev().collect();
         let samples = positions.iter().map(|&position| position as f64).collect();
         let metric = Metric { samples, positions, ..Metric::default() };
-        let by_place = by_place(&metric, 1_000);
-        let counts: Vec<(u64, usize)> = by_place.iter().map(|(at, all)| (*at, all.len())).collect();
+        let by_position = by_position(&metric, 1_000);
+        let counts: Vec<(u64, usize)> =
+            by_position.iter().map(|(at, all)| (*at, all.len())).collect();
         let expected = [(1, 1), (2, 1), (5, 1), (10, 3), (20, 5), (50, 11), (100, 21)];
         assert_eq!(counts[..7], expected);
         // The first forty calls, which are cold, are none of the far end's.
         assert_eq!(counts[7..], [(200, 41), (500, 101), (1000, 61)]);
-        assert!(by_place[&200].iter().all(|&sample| (180.0..=220.0).contains(&sample)));
+        assert!(by_position[&200].iter().all(|&sample| (180.0..=220.0).contains(&sample)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod lookup;
 pub(crate) mod maps;
 pub(crate) mod shares;
 
-use crate::gather::places::verdicts_from;
+use crate::gather::positions::verdicts_from;
 use crate::gather::{Absence, Gathered, Samples};
 use crate::pairs::comparisons::Comparisons;
 use crate::pairs::crossover::Series;
@@ -278,7 +278,7 @@ impl Context<'_> {
         let metric = &self.metric.name;
         let cloud = self.gathered.cloud(subject, self.parameters, metric, &mut random);
         cloud.map_or_else(Shape::default, |(cloud, trajectory)| {
-            Shape::of(&cloud, trajectory, self.metric.lower_is_better, &mut random)
+            Shape::new(&cloud, trajectory, self.metric.lower_is_better, &mut random)
         })
     }
 

@@ -5,7 +5,7 @@
 //! `file::Type,`, gives the type a variant in [`Caveat`]; the order of the lines is that of the list.
 
 use crate::context::Context;
-use analysis::gather::places::verdicts_from;
+use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use record::{Parameters, Run};
 use serde::Serialize;

@@ -7,7 +7,7 @@ use super::levels::Levels;
 use super::model::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
 use crate::gather::Gathered;
-use crate::gather::places::verdicts_from;
+use crate::gather::positions::verdicts_from;
 use crate::stats::random::generator;
 use crate::{Row, Table};
 use record::Run;

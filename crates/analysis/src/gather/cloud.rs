@@ -1,11 +1,11 @@
-//! The samples of one series as a cloud: each with its place on the axis and its round.
+//! The samples of one series as a cloud: each with its position on the axis and its round.
 //!
 //! Modes, steps and drift are looked for here, in the logarithms of the samples, not in medians of
 //! points: a factor is the same distance everywhere, and nothing has been averaged away.
 //!
 //! A clock with coarse ticks makes few distinct values of many samples, and each would look like a
 //! mode. So every sample is moved at random within its own tick, which is all that is known of it:
-//! see [`Cloud::of`].
+//! see [`Cloud::new`].
 
 use crate::gather::thresholds::{DITHER_GROUP, OFFSET_QUANTILES, ROUND_SAMPLES_MIN};
 use crate::stats::quantiles::{median_of, quantile, sort, sorted};
@@ -14,20 +14,20 @@ use std::ops::Range;
 
 /// One sample: where on the axis, and the logarithm of its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// The place on the axis.
-    pub place: u64,
+pub struct Sample {
+    /// The position on the axis.
+    pub position: u64,
     /// The natural logarithm of the value.
     pub log: f64,
 }
 
-/// The samples of one round, by place.
+/// The samples of one round, by position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
     /// Which round, counted from 1.
     pub number: u32,
-    /// Its samples; places do not descend.
-    pub spots: Vec<Spot>,
+    /// Its samples; positions do not descend.
+    pub samples: Vec<Sample>,
 }
 
 /// The samples of one series: rounds in order.
@@ -40,38 +40,38 @@ pub struct Cloud {
 /// A stretch of the axis, with the samples of each round in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// The first place.
+    /// The first position.
     pub from: u64,
-    /// The last place.
+    /// The last position.
     pub to: u64,
     /// For each round of the cloud, which of its samples are in the window.
     pub ranges: Vec<Range<usize>>,
 }
 
 impl Cloud {
-    /// The cloud of `rounds`: each with its number and with the place and the value of each sample,
+    /// The cloud of `rounds`: each with its number and with the position and the value of each sample,
     /// in any order. `None` where more than one in a hundred has no logarithm, as figures that are
-    /// not above zero have none: then nothing can be said of factors. Fewer are left out.
+    /// not above zero have none: then they have no factors. Fewer are left out.
     ///
     /// Each sample is moved at random by up to half a tick, the distance between the values that
     /// occur around it, where these are fewer than half as many as the samples.
-    pub fn of(rounds: Vec<(u32, Vec<(u64, f64)>)>, random: &mut Rng) -> Option<Self> {
+    pub fn new(rounds: Vec<(u32, Vec<(u64, f64)>)>, random: &mut Rng) -> Option<Self> {
         let mut cloud = Self::default();
         let (mut all, mut kept) = (0_usize, 0_usize);
-        for (number, mut samples) in rounds {
-            all += samples.len();
-            samples.sort_by_key(|sample| sample.0);
-            for group in samples.chunks_mut(DITHER_GROUP) {
+        for (number, mut values) in rounds {
+            all += values.len();
+            values.sort_by_key(|sample| sample.0);
+            for group in values.chunks_mut(DITHER_GROUP) {
                 dither(group, random);
             }
-            let spots: Vec<Spot> = samples
+            let samples: Vec<Sample> = values
                 .into_iter()
                 .filter(|&(_, value)| value > 0.0 && value.is_finite())
-                .map(|(place, value)| Spot { place, log: value.ln() })
+                .map(|(position, value)| Sample { position, log: value.ln() })
                 .collect();
-            kept += spots.len();
-            if !spots.is_empty() {
-                cloud.rounds.push(Round { number, spots });
+            kept += samples.len();
+            if !samples.is_empty() {
+                cloud.rounds.push(Round { number, samples });
             }
         }
         cloud.rounds.sort_by_key(|round| round.number);
@@ -80,7 +80,7 @@ impl Cloud {
 
     /// Samples in all rounds.
     pub fn len(&self) -> usize {
-        self.rounds.iter().map(|round| round.spots.len()).sum()
+        self.rounds.iter().map(|round| round.samples.len()).sum()
     }
 
     /// Whether there is no sample.
@@ -88,42 +88,43 @@ impl Cloud {
         self.rounds.is_empty()
     }
 
-    /// Every place that has a sample, ascending.
-    pub fn places(&self) -> Vec<u64> {
-        let mut places: Vec<u64> = Vec::new();
+    /// Every position that has a sample, ascending.
+    pub fn positions(&self) -> Vec<u64> {
+        let mut positions: Vec<u64> = Vec::new();
         for round in &self.rounds {
             // Mostly all rounds have the same ones.
-            let own = round.spots.iter().map(|spot| spot.place);
-            if !own.clone().eq(places.iter().copied()) {
-                places.extend(own);
+            let own = round.samples.iter().map(|sample| sample.position);
+            if !own.clone().eq(positions.iter().copied()) {
+                positions.extend(own);
             }
         }
-        places.sort_unstable();
-        places.dedup();
-        places
+        positions.sort_unstable();
+        positions.dedup();
+        positions
     }
 
     /// Windows of about `size` samples each, all rounds together, ascending and without gaps. Near
-    /// the beginning, where the axis doubles within a few samples, a window of `least` samples ends
-    /// when its last place is half as far again as its first.
-    pub fn windows(&self, size: usize, least: usize) -> Vec<Window> {
+    /// the beginning, where the axis doubles within a few samples, a window of `size_min` samples ends
+    /// when its last position is half as far again as its first.
+    pub fn windows(&self, size: usize, size_min: usize) -> Vec<Window> {
         let mut windows = Vec::new();
         let mut counted: Vec<usize> = vec![0; self.rounds.len()];
-        let places = self.places();
-        let (mut first, mut held) = (0, 0);
+        let positions = self.positions();
+        let (mut first, mut in_window) = (0, 0);
         let mut starts = counted.clone();
-        for (index, &place) in places.iter().enumerate() {
+        for (index, &position) in positions.iter().enumerate() {
             for (count, round) in counted.iter_mut().zip(&self.rounds) {
-                let more = round.spots[*count..].iter().take_while(|spot| spot.place <= place);
+                let more =
+                    round.samples[*count..].iter().take_while(|sample| sample.position <= position);
                 let more = more.count();
                 *count += more;
-                held += more;
+                in_window += more;
             }
-            let wide = place as f64 >= 1.5 * places[first] as f64 && held >= least;
-            if held >= size || wide || index + 1 == places.len() {
+            let wide = position as f64 >= 1.5 * positions[first] as f64 && in_window >= size_min;
+            if in_window >= size || wide || index + 1 == positions.len() {
                 let ranges = starts.iter().zip(&counted).map(|(&start, &end)| start..end).collect();
-                windows.push(Window { from: places[first], to: place, ranges });
-                (first, held) = (index + 1, 0);
+                windows.push(Window { from: positions[first], to: position, ranges });
+                (first, in_window) = (index + 1, 0);
                 starts.clone_from(&counted);
             }
         }
@@ -140,16 +141,16 @@ impl Cloud {
         windows
     }
 
-    /// A window for each place.
-    pub fn windows_by_place(&self) -> Vec<Window> {
-        let at = |place: u64| {
+    /// A window for each position.
+    pub fn windows_by_position(&self) -> Vec<Window> {
+        let at = |position: u64| {
             let range = |round: &Round| {
-                let start = round.spots.partition_point(|spot| spot.place < place);
-                start..round.spots.partition_point(|spot| spot.place <= place)
+                let start = round.samples.partition_point(|sample| sample.position < position);
+                start..round.samples.partition_point(|sample| sample.position <= position)
             };
-            Window { from: place, to: place, ranges: self.rounds.iter().map(range).collect() }
+            Window { from: position, to: position, ranges: self.rounds.iter().map(range).collect() }
         };
-        self.places().into_iter().map(at).collect()
+        self.positions().into_iter().map(at).collect()
     }
 
     /// How far the samples of each round lie from those of the middle round, as logarithms, in each
@@ -163,7 +164,8 @@ impl Cloud {
 
     fn displaced_in(&self, window: &Window) -> Vec<f64> {
         let quantiles = |(round, range): (&Round, &Range<usize>)| {
-            let logs: Vec<f64> = round.spots[range.clone()].iter().map(|spot| spot.log).collect();
+            let logs: Vec<f64> =
+                round.samples[range.clone()].iter().map(|sample| sample.log).collect();
             if logs.len() < ROUND_SAMPLES_MIN {
                 return None;
             }
@@ -181,7 +183,7 @@ impl Cloud {
         let displaced = |quantiles: &Option<[f64; 7]>| {
             let Some(quantiles) = quantiles else { return f64::NAN };
             let mut distances: Vec<f64> =
-                quantiles.iter().zip(middle).map(|(one, middle)| one - middle).collect();
+                quantiles.iter().zip(middle).map(|(value, middle)| value - middle).collect();
             median_of(&mut distances).unwrap_or(f64::NAN)
         };
         all.iter().map(displaced).collect()
@@ -193,8 +195,8 @@ pub fn offsets(displacements: &[Vec<f64>]) -> Vec<f64> {
     let rounds = displacements.first().map_or(0, Vec::len);
     let offset = |round: usize| {
         let all = displacements.iter().map(|window| window[round]);
-        let mut known: Vec<f64> = all.filter(|offset| offset.is_finite()).collect();
-        median_of(&mut known).unwrap_or(0.0)
+        let mut finite: Vec<f64> = all.filter(|offset| offset.is_finite()).collect();
+        median_of(&mut finite).unwrap_or(0.0)
     };
     (0..rounds).map(offset).collect()
 }
@@ -234,14 +236,14 @@ mod tests {
 
     fn cloud(rounds: &[&[(u64, f64)]]) -> Cloud {
         let numbered = (1..).zip(rounds.iter().map(|round| round.to_vec())).collect();
-        Cloud::of(numbered, &mut Rng::with_seed(1)).unwrap()
+        Cloud::new(numbered, &mut Rng::with_seed(1)).unwrap()
     }
 
     #[test]
     fn ticks_are_found_and_filled() {
         let samples: Vec<(u64, f64)> =
             (0..2_000).map(|i| (i, 200.0 + (i % 5) as f64 * 10.0)).collect();
-        let logs: Vec<f64> = cloud(&[&samples]).rounds[0].spots.iter().map(|s| s.log).collect();
+        let logs: Vec<f64> = cloud(&[&samples]).rounds[0].samples.iter().map(|s| s.log).collect();
         let values = sorted(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>());
         let widest = values.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
         assert!(widest < 1.0, "{widest}");
@@ -257,8 +259,8 @@ mod tests {
         for sample in &mut samples[..10] {
             sample.1 = -1.0;
         }
-        assert_eq!(Cloud::of(vec![(1, samples)], &mut Rng::with_seed(1)), None);
-        assert_eq!(Cloud::of(Vec::new(), &mut Rng::with_seed(1)), None);
+        assert_eq!(Cloud::new(vec![(1, samples)], &mut Rng::with_seed(1)), None);
+        assert_eq!(Cloud::new(Vec::new(), &mut Rng::with_seed(1)), None);
     }
 
     #[test]
@@ -266,12 +268,12 @@ mod tests {
         let samples: Vec<(u64, f64)> = (1..=1_010).map(|i| (i, 1.0 + 1e-3 * i as f64)).collect();
         let cloud = cloud(&[&samples, &samples[..505]]);
         let windows = cloud.windows(300, 40);
-        let held: usize = windows.iter().flat_map(|w| &w.ranges).map(Range::len).sum();
-        assert_eq!(held, cloud.len());
+        let count: usize = windows.iter().flat_map(|w| &w.ranges).map(Range::len).sum();
+        assert_eq!(count, cloud.len());
         assert_eq!((windows[0].from, windows.last().unwrap().to), (1, 1_010));
         assert!(windows.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
         assert_eq!(windows[0].to, 20);
-        assert_eq!(cloud.windows_by_place().len(), 1_010);
+        assert_eq!(cloud.windows_by_position().len(), 1_010);
     }
 
     #[test]
@@ -286,7 +288,7 @@ mod tests {
         let offsets = offsets(&cloud.displacements(&cloud.windows(300, 300)));
         assert!(offsets[0].abs() < 1e-3 && offsets[1].abs() < 1e-3, "{offsets:?}");
         assert!((offsets[2] - 1.3_f64.ln()).abs() < 1e-3, "{offsets:?}");
-        let moved = cloud.rounds[2].spots[99].log - offsets[2];
-        assert!((moved - cloud.rounds[0].spots[99].log).abs() < 1e-3);
+        let moved = cloud.rounds[2].samples[99].log - offsets[2];
+        assert!((moved - cloud.rounds[0].samples[99].log).abs() < 1e-3);
     }
 }

@@ -1,6 +1,6 @@
 //! Which comparisons of a table are worth a sentence.
 
-use crate::gather::places::verdicts_from;
+use crate::gather::positions::verdicts_from;
 use crate::{ComparisonOutcome, SubjectComparison, Table};
 use std::collections::BTreeSet;
 

@@ -2,12 +2,12 @@
 //!
 //! Each round has one displacement from the others, the median over the axis (see
 //! [`crate::gather::cloud::offsets`]). The rules:
-//! 1. *At once.* The rounds part into two levels (see [`crate::shape::split`]), and all of one level come
+//! 1. *At once.* The rounds split into two levels (see [`crate::shape::split`]), and all of one level come
 //!    before all of the other: the series changed with the first round after.
 //! 2. *Bit by bit.* The displacements rise or fall along a line through the rounds, by a slope that
 //!    chance gives in at most two of a thousand series.
 //! 3. Either way it is at least a factor of [`DRIFT_FACTOR_MIN`], and there are [`ROUNDS_MIN`] rounds. Where
-//!    both rules hold, the one that leaves less unexplained is told.
+//!    both rules hold, the one that leaves less unexplained is reported.
 
 use crate::shape::split::split;
 use crate::shape::thresholds::ROUNDS_MIN;
@@ -22,8 +22,8 @@ pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
     if rounds.len() < ROUNDS_MIN || rounds.iter().any(|round| !round.1.is_finite()) {
         return None;
     }
-    let found = [at_once(rounds), bit_by_bit(rounds)];
-    let best = found.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
+    let drifts = [at_once(rounds), bit_by_bit(rounds)];
+    let best = drifts.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
     best.map(|(drift, _)| drift)
 }
 
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_and_a_change_are_told_apart() {
+    fn a_slope_and_a_change_are_distinguished() {
         let slope = find(&numbered(&[0.0, 0.051, 0.1, 0.149, 0.2])).unwrap();
         assert_eq!(slope.since, None);
         assert!((slope.factor.value - 0.199_2_f64.exp()).abs() < 1e-9, "{slope:?}");

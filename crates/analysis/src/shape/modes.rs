@@ -1,7 +1,7 @@
 //! Modes: samples that lie on several curves, not scattered around one.
 //!
 //! The rules, in turn:
-//! 1. *By round.* In each window of the axis the rounds may part into two levels (see
+//! 1. *By round.* In each window of the axis the rounds may split into two levels (see
 //!    [`crate::shape::split`]), at least a factor of [`PEAK_FACTOR_MIN`] apart, and four fifths of each round's
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
@@ -19,10 +19,10 @@
 //!    stretches; a single round is not enough to call them modes then.
 //!
 //! A series that is no trajectory has few points, each measured in fresh processes: there rounds are
-//! parted at each point on its own, by [`POINT_LEVELS_FACTOR_MIN`] at least. See [`at_points`].
+//! split at each point on its own, by [`POINT_LEVELS_FACTOR_MIN`] at least. See [`at_points`].
 
 use crate::Division;
-use crate::gather::cloud::{Cloud, Spot, Window};
+use crate::gather::cloud::{Cloud, Sample, Window};
 use crate::shape::peaks::{Peak, peaks};
 use crate::shape::split::{Split, split};
 use crate::shape::thresholds::PEAK_FACTOR_MIN;
@@ -37,8 +37,8 @@ use std::ops::Range;
 
 /// The curves that samples lie on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// The first place with more than one.
+pub struct Partition {
+    /// The first position with more than one.
     pub from: u64,
     /// The last one.
     pub to: u64,
@@ -51,58 +51,60 @@ pub struct Found {
     divider: Divider,
 }
 
-/// What tells which curve a sample is on.
+/// What decides which curve a sample is on.
 #[derive(Clone, Debug, PartialEq)]
 enum Divider {
-    /// For each window, by its last place: whether a round is on the upper one.
+    /// For each window, by its last position: whether a round is on the upper one.
     Rounds(Vec<(u64, Vec<bool>)>),
     /// The curves between the modes.
     Curves { offsets: Vec<Knots>, between: Vec<Knots> },
 }
 
-/// A curve: the logarithms of places and of figures.
+/// A curve: the logarithms of positions and of figures.
 type Knots = Vec<(f64, f64)>;
 
-impl Found {
+impl Partition {
     /// The samples of `cloud`, in which it was found, on each of the curves; those outside of its
     /// stretch are on none.
     pub fn split(&self, cloud: &Cloud) -> Vec<Cloud> {
         let mut clouds = vec![cloud.clone(); self.shares.len()];
         for (mode, part) in clouds.iter_mut().enumerate() {
             for (index, round) in part.rounds.iter_mut().enumerate() {
-                round
-                    .spots
-                    .retain(|spot| self.has(spot.place) && self.mode_of(index, spot) == mode);
+                round.samples.retain(|sample| {
+                    self.has(sample.position) && self.mode_of(index, sample) == mode
+                });
             }
-            part.rounds.retain(|round| !round.spots.is_empty());
+            part.rounds.retain(|round| !round.samples.is_empty());
         }
         clouds
     }
 
-    /// The samples of `cloud` without those that lie on another curve than most do.
-    pub fn most_of(&self, cloud: &Cloud) -> Cloud {
-        let most = self.shares.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        let most = most.map_or(0, |(mode, _)| mode);
+    /// The samples of `cloud` without those on another curve than the one with the most samples.
+    pub fn on_main_curve(&self, cloud: &Cloud) -> Cloud {
+        let main = self.shares.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        let main = main.map_or(0, |(mode, _)| mode);
         let mut part = cloud.clone();
         for (index, round) in part.rounds.iter_mut().enumerate() {
-            round.spots.retain(|spot| !self.has(spot.place) || self.mode_of(index, spot) == most);
+            round
+                .samples
+                .retain(|sample| !self.has(sample.position) || self.mode_of(index, sample) == main);
         }
         part
     }
 
-    fn has(&self, place: u64) -> bool {
-        (self.from..=self.to).contains(&place)
+    fn has(&self, position: u64) -> bool {
+        (self.from..=self.to).contains(&position)
     }
 
-    fn mode_of(&self, round: usize, spot: &Spot) -> usize {
+    fn mode_of(&self, round: usize, sample: &Sample) -> usize {
         match &self.divider {
             Divider::Rounds(windows) => {
-                let window = windows.iter().find(|(to, _)| spot.place <= *to);
+                let window = windows.iter().find(|(to, _)| sample.position <= *to);
                 usize::from(window.is_some_and(|(_, upper)| upper[round]))
             }
             Divider::Curves { offsets, between } => {
-                let log = spot.log - along(&offsets[round], spot.place);
-                between.iter().filter(|knots| log > along(knots, spot.place)).count()
+                let log = sample.log - along(&offsets[round], sample.position);
+                between.iter().filter(|knots| log > along(knots, sample.position)).count()
             }
         }
     }
@@ -115,7 +117,7 @@ pub fn find(
     windows: &[Window],
     displacements: &[Vec<f64>],
     random: &mut Rng,
-) -> Option<Found> {
+) -> Option<Partition> {
     let by_round = by_round(cloud, windows, displacements);
     by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
 }
@@ -131,67 +133,71 @@ pub fn windows(cloud: &Cloud) -> Vec<Window> {
 }
 
 /// The modes of a series that was measured point by point: the longest row of neighbouring points at
-/// which rounds part, the upper one of several that are as long. `windows` are one for each point,
+/// which rounds split, the upper one of several that are as long. `windows` are one for each point,
 /// with how far the rounds are displaced in each.
-pub fn at_points(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Found> {
-    let parted: Vec<Option<Split>> = windows
+pub fn at_points(
+    cloud: &Cloud,
+    windows: &[Window],
+    displacements: &[Vec<f64>],
+) -> Option<Partition> {
+    let splits: Vec<Option<Split>> = windows
         .iter()
         .zip(displacements)
         .map(|(window, levels)| {
             split(levels, POINT_LEVELS_FACTOR_MIN.ln())
-                .filter(|parting| is_pure(cloud, window, parting))
+                .filter(|round_split| is_pure(cloud, window, round_split))
         })
         .collect();
-    let (mut longest, mut start) = (0..0, 0);
-    for (end, parting) in parted.iter().enumerate() {
-        if parting.is_none() {
+    let (mut best_range, mut start) = (0..0, 0);
+    for (end, round_split) in splits.iter().enumerate() {
+        if round_split.is_none() {
             start = end + 1;
-        } else if end + 1 - start >= longest.len() {
-            longest = start..end + 1;
+        } else if end + 1 - start >= best_range.len() {
+            best_range = start..end + 1;
         }
     }
-    let partings: Vec<&Split> = parted[longest.clone()].iter().flatten().collect();
-    if partings.is_empty() {
+    let round_splits: Vec<&Split> = splits[best_range.clone()].iter().flatten().collect();
+    if round_splits.is_empty() {
         return None;
     }
-    let same = partings.iter().all(|parting| parting.upper == partings[0].upper);
+    let same = round_splits.iter().all(|round_split| round_split.upper == round_splits[0].upper);
     // At a single point a change once for all is no mode.
-    if same && partings[0].since().is_some() {
+    if same && round_splits[0].since().is_some() {
         return None;
     }
-    Some(found_by_round(cloud, &windows[longest], &partings, same))
+    Some(partition_by_round(cloud, &windows[best_range], &round_splits, same))
 }
 
 /// Rule 1.
-fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Found> {
-    let parted: Vec<Option<Split>> =
+fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Partition> {
+    let splits: Vec<Option<Split>> =
         displacements.iter().map(|levels| split(levels, PEAK_FACTOR_MIN.ln())).collect();
     let mut often: BTreeMap<&[bool], usize> = BTreeMap::new();
-    for parting in parted.iter().flatten() {
-        *often.entry(&parting.upper).or_default() += 1;
+    for round_split in splits.iter().flatten() {
+        *often.entry(&round_split.upper).or_default() += 1;
     }
     let (upper, _) = often.into_iter().max_by_key(|(_, count)| *count)?;
-    let same = |parting: &Option<Split>| parting.as_ref().is_some_and(|p| p.upper == upper);
-    let flags: Vec<bool> = parted.iter().map(same).collect();
+    let same = |round_split: &Option<Split>| round_split.as_ref().is_some_and(|p| p.upper == upper);
+    let flags: Vec<bool> = splits.iter().map(same).collect();
     let stretch = stretch(&flags, windows, cloud.len().div_ceil(10))?;
-    let parting = Split { upper: upper.to_vec(), middle: 0.0 };
-    let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &parting)).count();
-    if 10 * pure < 7 * stretch.len() || parting.since().is_some() {
+    let round_split = Split { upper: upper.to_vec(), middle: 0.0 };
+    let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &round_split)).count();
+    if 10 * pure < 7 * stretch.len() || round_split.since().is_some() {
         return None;
     }
     let windows = &windows[stretch];
-    Some(found_by_round(cloud, windows, &vec![&parting; windows.len()], true))
+    Some(partition_by_round(cloud, windows, &vec![&round_split; windows.len()], true))
 }
 
 /// Whether four fifths of each round's samples in `window` are on the round's own side of the
 /// middle between the two groups.
-fn is_pure(cloud: &Cloud, window: &Window, parting: &Split) -> bool {
+fn is_pure(cloud: &Cloud, window: &Window, round_split: &Split) -> bool {
     let logs = |round: usize| {
-        let spots = &cloud.rounds[round].spots[window.ranges[round].clone()];
-        spots.iter().map(|spot| spot.log).collect::<Vec<f64>>()
+        let samples = &cloud.rounds[round].samples[window.ranges[round].clone()];
+        samples.iter().map(|sample| sample.log).collect::<Vec<f64>>()
     };
     let level = |upper: bool| {
-        let side = (0..cloud.rounds.len()).filter(|&round| parting.upper[round] == upper);
+        let side = (0..cloud.rounds.len()).filter(|&round| round_split.upper[round] == upper);
         let mut medians: Vec<f64> = side.filter_map(|round| median_of(&mut logs(round))).collect();
         median_of(&mut medians)
     };
@@ -199,35 +205,45 @@ fn is_pure(cloud: &Cloud, window: &Window, parting: &Split) -> bool {
     let middle = f64::midpoint(lower, upper);
     (0..cloud.rounds.len()).all(|round| {
         let logs = logs(round);
-        let own = logs.iter().filter(|log| (**log > middle) == parting.upper[round]).count();
+        let own = logs.iter().filter(|log| (**log > middle) == round_split.upper[round]).count();
         5 * own >= 4 * logs.len()
     })
 }
 
-fn found_by_round(cloud: &Cloud, windows: &[Window], partings: &[&Split], same: bool) -> Found {
-    let mut held = [0.0; 2];
-    for (window, parting) in windows.iter().zip(partings) {
-        for (range, &upper) in window.ranges.iter().zip(&parting.upper) {
-            held[usize::from(upper)] += range.len() as f64;
+fn partition_by_round(
+    cloud: &Cloud,
+    windows: &[Window],
+    round_splits: &[&Split],
+    same: bool,
+) -> Partition {
+    let mut counts = [0.0; 2];
+    for (window, round_split) in windows.iter().zip(round_splits) {
+        for (range, &upper) in window.ranges.iter().zip(&round_split.upper) {
+            counts[usize::from(upper)] += range.len() as f64;
         }
     }
     let on = |upper: bool| -> Vec<u32> {
-        let all = cloud.rounds.iter().zip(&partings[0].upper);
+        let all = cloud.rounds.iter().zip(&round_splits[0].upper);
         all.filter(|(_, is_upper)| same && **is_upper == upper).map(|(r, _)| r.number).collect()
     };
-    let divide = |(window, parting): (&Window, &&Split)| (window.to, parting.upper.clone());
-    Found {
+    let divide = |(window, round_split): (&Window, &&Split)| (window.to, round_split.upper.clone());
+    Partition {
         from: windows[0].from,
         to: windows[windows.len() - 1].to,
         division: Division::ByRound,
-        shares: held.map(|count| count / (held[0] + held[1])).to_vec(),
+        shares: counts.map(|count| count / (counts[0] + counts[1])).to_vec(),
         rounds: vec![on(false), on(true)],
-        divider: Divider::Rounds(windows.iter().zip(partings).map(divide).collect()),
+        divider: Divider::Rounds(windows.iter().zip(round_splits).map(divide).collect()),
     }
 }
 
 /// Rules 2 to 4.
-fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng) -> Option<Found> {
+fn within(
+    cloud: &Cloud,
+    windows: &[Window],
+    offsets: &[Knots],
+    random: &mut Rng,
+) -> Option<Partition> {
     let x = x_of(cloud);
     let aligned = aligned(cloud, &x, offsets);
     let slopes = slopes(&aligned, windows);
@@ -239,9 +255,9 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
             let middle = middle(window);
             let mut logs = Vec::new();
             for ((round, x), range) in aligned.rounds.iter().zip(&x).zip(&window.ranges) {
-                for (spot, x) in round.spots[range.clone()].iter().zip(&x[range.clone()]) {
+                for (sample, x) in round.samples[range.clone()].iter().zip(&x[range.clone()]) {
                     if keep >= 1.0 || random.f64() < keep {
-                        logs.push(spot.log - slope * (x - middle));
+                        logs.push(sample.log - slope * (x - middle));
                     }
                 }
             }
@@ -251,43 +267,42 @@ fn within(cloud: &Cloud, windows: &[Window], offsets: &[Knots], random: &mut Rng
     let among = |modes: usize| {
         let flags: Vec<bool> = humps.iter().map(|humps| humps.len() >= modes).collect();
         let stretch = stretch(&flags, windows, cloud.len().div_ceil(4))?;
-        let curves = Curves::of(&windows[stretch.clone()], &humps[stretch.clone()], modes)?;
+        let curves = Curves::new(&windows[stretch.clone()], &humps[stretch.clone()], modes)?;
         let (from, to) = (windows[stretch.start].from, windows[stretch.end - 1].to);
-        let part = |round: &[Spot]| {
-            let start = round.partition_point(|spot| spot.place < from);
-            start..round.partition_point(|spot| spot.place <= to)
+        let part = |round: &[Sample]| {
+            let start = round.partition_point(|sample| sample.position < from);
+            start..round.partition_point(|sample| sample.position <= to)
         };
         let parts: Vec<Part<'_>> = aligned
             .rounds
             .iter()
             .zip(&x)
-            .map(|(round, x)| (&round.spots[part(&round.spots)], &x[part(&round.spots)]))
+            .map(|(round, x)| (&round.samples[part(&round.samples)], &x[part(&round.samples)]))
             .collect();
         let (division, shares) = curves.division(&parts)?;
         let divider = Divider::Curves { offsets: offsets.to_vec(), between: curves.between };
-        let held: usize = parts.iter().map(|part| part.0.len()).sum();
+        let samples: usize = parts.iter().map(|part| part.0.len()).sum();
         // One curve more is worth a stretch that is a little shorter, not one that is half as long.
-        let worth = held as f64 * (1.0 + 0.2 * modes as f64);
+        let worth = samples as f64 * (1.0 + 0.2 * modes as f64);
         let rounds = vec![Vec::new(); modes];
-        Some((worth, Found { from, to, division, shares, rounds, divider }))
+        Some((worth, Partition { from, to, division, shares, rounds, divider }))
     };
-    let found = (2..=MODES_MAX).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
-    found.map(|(_, found)| found)
+    let best = (2..=MODES_MAX).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, partition)| partition)
 }
 
-/// Samples of a round, and the logarithms of their places.
-type Part<'a> = (&'a [Spot], &'a [f64]);
+/// Samples of a round, and the logarithms of their positions.
+type Part<'a> = (&'a [Sample], &'a [f64]);
 
-/// The logarithms of the places of all samples, by round.
+/// The logarithms of the positions of all samples, by round.
 fn x_of(cloud: &Cloud) -> Vec<Vec<f64>> {
     let mut all: Vec<Vec<f64>> = Vec::with_capacity(cloud.rounds.len());
-    let first = cloud.rounds.first().map_or(&[][..], |round| &round.spots);
+    let first = cloud.rounds.first().map_or(&[][..], |round| &round.samples);
     for round in &cloud.rounds {
-        // Mostly all rounds have the same places, and a logarithm takes longer than a look.
-        let x = round.spots.iter().enumerate().map(|(at, spot)| {
-            let known =
-                all.first().filter(|_| first.get(at).is_some_and(|f| f.place == spot.place));
-            known.map_or_else(|| log_of(spot.place), |known| known[at])
+        // Mostly all rounds have the same positions, and a logarithm takes longer than a look.
+        let x = round.samples.iter().enumerate().map(|(at, sample)| {
+            let same = first.get(at).is_some_and(|f| f.position == sample.position);
+            all.first().filter(|_| same).map_or_else(|| log_of(sample.position), |x| x[at])
         });
         let x = x.collect();
         all.push(x);
@@ -300,19 +315,19 @@ fn aligned(cloud: &Cloud, x: &[Vec<f64>], offsets: &[Knots]) -> Cloud {
     let mut cloud = cloud.clone();
     for ((round, x), knots) in cloud.rounds.iter_mut().zip(x).zip(offsets) {
         let mut offset = Along::new(knots);
-        for (spot, &x) in round.spots.iter_mut().zip(x) {
-            spot.log -= offset.at(x);
+        for (sample, &x) in round.samples.iter_mut().zip(x) {
+            sample.log -= offset.at(x);
         }
     }
     cloud
 }
 
-fn spots<'a>(cloud: &'a Cloud, window: &'a Window) -> impl Iterator<Item = &'a Spot> {
+fn samples<'a>(cloud: &'a Cloud, window: &'a Window) -> impl Iterator<Item = &'a Sample> {
     let each = cloud.rounds.iter().zip(&window.ranges);
-    each.flat_map(|(round, range)| &round.spots[range.clone()])
+    each.flat_map(|(round, range)| &round.samples[range.clone()])
 }
 
-/// The logarithm of the place in the middle of `window`.
+/// The logarithm of the position in the middle of `window`.
 fn middle(window: &Window) -> f64 {
     f64::midpoint(window.from.max(1) as f64, window.to.max(1) as f64).ln()
 }
@@ -324,7 +339,7 @@ fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
     let quantiles: Vec<[f64; 5]> = windows
         .iter()
         .map(|window| {
-            let mut logs: Vec<f64> = spots(cloud, window).map(|spot| spot.log).collect();
+            let mut logs: Vec<f64> = samples(cloud, window).map(|sample| sample.log).collect();
             sort(&mut logs);
             [0.1, 0.25, 0.5, 0.75, 0.9].map(|p| quantile(&logs, p).unwrap_or(0.0))
         })
@@ -341,21 +356,22 @@ fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
 
 /// The longest stretch of windows that begins and ends with a flag, has one at seven of ten, three at
 /// least, and holds at least so many samples.
-fn stretch(flags: &[bool], windows: &[Window], least: usize) -> Option<Range<usize>> {
+fn stretch(flags: &[bool], windows: &[Window], samples_min: usize) -> Option<Range<usize>> {
     let size = |window: &Window| window.ranges.iter().map(Range::len).sum::<usize>();
-    let mut longest: Option<(usize, Range<usize>)> = None;
+    let mut best_range: Option<(usize, Range<usize>)> = None;
     for start in (0..flags.len()).filter(|&start| flags[start]) {
-        let (mut held, mut flagged) = (0, 0);
+        let (mut samples, mut flagged) = (0, 0);
         for end in start..flags.len() {
-            held += size(&windows[end]);
+            samples += size(&windows[end]);
             flagged += usize::from(flags[end]);
-            let enough = flagged >= 3 && 10 * flagged >= 7 * (end + 1 - start) && held >= least;
-            if flags[end] && enough && longest.as_ref().is_none_or(|(most, _)| held > *most) {
-                longest = Some((held, start..end + 1));
+            let enough =
+                flagged >= 3 && 10 * flagged >= 7 * (end + 1 - start) && samples >= samples_min;
+            if flags[end] && enough && best_range.as_ref().is_none_or(|(max, _)| samples > *max) {
+                best_range = Some((samples, start..end + 1));
             }
         }
     }
-    longest.map(|(_, stretch)| stretch)
+    best_range.map(|(_, stretch)| stretch)
 }
 
 /// The `count` largest of `humps`: the others belong to the ones below, or the lowest to the one above.
@@ -385,7 +401,7 @@ struct Curves {
 impl Curves {
     /// The curves through the humps of the windows that have as many as there are `modes`. `None`
     /// where the distances between them do not follow each other: then they were chance.
-    fn of(windows: &[Window], humps: &[Vec<Peak>], modes: usize) -> Option<Self> {
+    fn new(windows: &[Window], humps: &[Vec<Peak>], modes: usize) -> Option<Self> {
         let with_all: Vec<(f64, Vec<Peak>)> = windows
             .iter()
             .zip(humps)
@@ -403,12 +419,14 @@ impl Curves {
         for lower in 0..modes - 1 {
             let gap = |humps: &Vec<Peak>| humps[lower + 1].at - humps[lower].at;
             let smooth = knots(&gap);
-            let near = with_all.iter().zip(&smooth);
-            let near = near.filter(|((_, humps), (_, s))| (gap(humps) - s).abs() <= 0.4 * s);
+            let follows = |((_, humps), (_, s)): &(&(f64, Vec<Peak>), &(f64, f64))| {
+                (gap(humps) - s).abs() <= 0.4 * s
+            };
+            let following = with_all.iter().zip(&smooth).filter(follows).count();
             let jumps = |pair: &[(f64, f64)]| {
                 (pair[1].1 - pair[0].1).abs() > 0.5 * pair[1].1.max(pair[0].1)
             };
-            if 10 * near.count() < 7 * count || smooth.windows(2).any(jumps) {
+            if 10 * following < 7 * count || smooth.windows(2).any(jumps) {
                 return None;
             }
         }
@@ -425,29 +443,29 @@ impl Curves {
         let mut tallies: Vec<Tally> = Vec::new();
         let mut valleys = vec![[0_usize; ZONES]; modes - 1];
         let mut levels = vec![0.0; modes];
-        for &(spots, x) in rounds {
+        for &(samples, x) in rounds {
             let mut tally = Tally::new(modes);
             let mut curves: Vec<Along<'_>> =
                 self.modes.iter().chain(&self.between).map(|knots| Along::new(knots)).collect();
             let (on, between) = curves.split_at_mut(modes);
-            for (spot, &x) in spots.iter().zip(x) {
+            for (sample, &x) in samples.iter().zip(x) {
                 for (level, curve) in levels.iter_mut().zip(&mut *on) {
                     *level = curve.at(x);
                 }
-                let above = between.iter_mut().map(|curve| usize::from(spot.log > curve.at(x)));
+                let above = between.iter_mut().map(|curve| usize::from(sample.log > curve.at(x)));
                 tally.add(above.sum());
                 for (zones, pair) in valleys.iter_mut().zip(levels.windows(2)) {
-                    count_zone(zones, (spot.log - pair[0]) / (pair[1] - pair[0]));
+                    count_zone(zones, (sample.log - pair[0]) / (pair[1] - pair[0]));
                 }
             }
             tallies.push(tally);
         }
         let all: usize = tallies.iter().map(Tally::all).sum();
-        let held = |mode: usize| tallies.iter().map(|tally| tally.held[mode]).sum::<usize>();
-        let shares: Vec<f64> = (0..modes).map(|mode| held(mode) as f64 / all as f64).collect();
+        let count = |mode: usize| tallies.iter().map(|tally| tally.counts[mode]).sum::<usize>();
+        let shares: Vec<f64> = (0..modes).map(|mode| count(mode) as f64 / all as f64).collect();
         let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
-        let most = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
-        if !most
+        let is_repeated = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
+        if !is_repeated
             || shares.iter().any(|share| *share < MODE_SHARE_MIN)
             || !valleys.iter().all(is_deep)
         {
@@ -468,8 +486,8 @@ impl Curves {
 /// upper one's far side.
 const ZONES: usize = 12;
 
-fn count_zone(zones: &mut [usize; ZONES], place: f64) {
-    let zone = ((place + 0.1) * 10.0).floor();
+fn count_zone(zones: &mut [usize; ZONES], position: f64) {
+    let zone = ((position + 0.1) * 10.0).floor();
     if (0.0..ZONES as f64).contains(&zone) {
         zones[zone as usize] += 1;
     }
@@ -480,38 +498,38 @@ fn count_zone(zones: &mut [usize; ZONES], place: f64) {
 fn is_deep(zones: &[usize; ZONES]) -> bool {
     let pair = |at: usize| zones[at] + zones[at + 1];
     let lesser = pair(0).min(pair(ZONES - 2));
-    (2..ZONES - 3).map(pair).min().is_some_and(|least| 2 * least <= lesser)
+    (2..ZONES - 3).map(pair).min().is_some_and(|min| 2 * min <= lesser)
 }
 
 /// The samples of one round by mode, and how often the mode changed.
 struct Tally {
-    held: Vec<usize>,
+    counts: Vec<usize>,
     runs: usize,
     last: usize,
 }
 
 impl Tally {
     fn new(modes: usize) -> Self {
-        Self { held: vec![0; modes], runs: 0, last: usize::MAX }
+        Self { counts: vec![0; modes], runs: 0, last: usize::MAX }
     }
 
     fn add(&mut self, mode: usize) {
-        self.held[mode] += 1;
+        self.counts[mode] += 1;
         if mode != self.last {
             (self.runs, self.last) = (self.runs + 1, mode);
         }
     }
 
     fn all(&self) -> usize {
-        self.held.iter().sum()
+        self.counts.iter().sum()
     }
 
     fn is_on_all(&self, shares: &[f64]) -> bool {
         let all = self.all() as f64;
-        let is_on = |(held, share): (&usize, &f64)| {
-            *held as f64 >= all * (PRESENT_SHARE_OF_USUAL * share).max(PRESENT_SHARE_MIN)
+        let is_on = |(counts, share): (&usize, &f64)| {
+            *counts as f64 >= all * (PRESENT_SHARE_OF_USUAL * share).max(PRESENT_SHARE_MIN)
         };
-        all > 0.0 && self.held.iter().zip(shares).all(is_on)
+        all > 0.0 && self.counts.iter().zip(shares).all(is_on)
     }
 }
 
@@ -520,35 +538,35 @@ fn displaced(windows: &[Window], displacements: &[Vec<f64>]) -> Vec<Knots> {
     let rounds = displacements.first().map_or(0, Vec::len);
     let curve = |round: usize| {
         let all = windows.iter().zip(displacements).map(|(w, all)| (middle(w), all[round]));
-        let known: Knots = all.filter(|(_, offset)| offset.is_finite()).collect();
-        let raw: Vec<f64> = known.iter().map(|(_, offset)| *offset).collect();
-        known.iter().map(|(x, _)| *x).zip(smoothed(&raw, SMOOTHING_WINDOWS)).collect()
+        let finite: Knots = all.filter(|(_, offset)| offset.is_finite()).collect();
+        let raw: Vec<f64> = finite.iter().map(|(_, offset)| *offset).collect();
+        finite.iter().map(|(x, _)| *x).zip(smoothed(&raw, SMOOTHING_WINDOWS)).collect()
     };
     (0..rounds).map(curve).collect()
 }
 
-/// Running medians, of `beside` figures on either side. At the ends there are as many on both sides
+/// Running medians, of `reach` figures on either side. At the ends there are as many on both sides
 /// as there are on one, so that a slope is kept.
-fn smoothed(raw: &[f64], beside: usize) -> Vec<f64> {
+fn smoothed(raw: &[f64], reach: usize) -> Vec<f64> {
     let at = |index: usize| {
-        let side = beside.min(index).min(raw.len() - 1 - index);
+        let side = reach.min(index).min(raw.len() - 1 - index);
         median_of(&mut raw[index - side..=index + side].to_vec()).unwrap_or(raw[index])
     };
     (0..raw.len()).map(at).collect()
 }
 
-/// What a place is along a curve.
-fn log_of(place: u64) -> f64 {
-    (place.max(1) as f64).ln()
+/// What a position is along a curve.
+fn log_of(position: u64) -> f64 {
+    (position.max(1) as f64).ln()
 }
 
-/// The height of a curve at `place`: between its knots on straight lines, beyond them level.
-fn along(knots: &[(f64, f64)], place: u64) -> f64 {
-    let x = log_of(place);
+/// The height of a curve at `position`: between its knots on straight lines, beyond them level.
+fn along(knots: &[(f64, f64)], position: u64) -> f64 {
+    let x = log_of(position);
     height(knots, knots.partition_point(|knot| knot.0 < x), x)
 }
 
-/// The heights of a curve at places that do not descend.
+/// The heights of a curve at positions that do not descend.
 struct Along<'a> {
     knots: &'a [(f64, f64)],
     above: usize,

@@ -42,8 +42,8 @@ pub fn peaks(logs: &mut [f64]) -> Vec<Peak> {
 fn spread(ascending: &[f64]) -> f64 {
     // A normal distribution has a tenth within ±0.1257 standard deviations.
     const TENTH: f64 = 0.2513;
-    let held = (ascending.len() / 10).max(2);
-    let widths = ascending.windows(held).map(|part| part[held - 1] - part[0]);
+    let count = (ascending.len() / 10).max(2);
+    let widths = ascending.windows(count).map(|part| part[count - 1] - part[0]);
     (widths.fold(f64::INFINITY, f64::min) / TENTH).clamp(1e-4, 1.0)
 }
 
@@ -52,9 +52,9 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
         return Vec::new();
     };
     if ascending.len() < PEAK_SAMPLES_MIN {
-        return found(ascending, &[Hump { at: f64::midpoint(low, high), height: 1.0 }], &[]);
+        return to_peaks(ascending, &[Hump { at: f64::midpoint(low, high), height: 1.0 }], &[]);
     }
-    let density = Density::of(ascending, low - bandwidth, high + bandwidth, bandwidth);
+    let density = Density::new(ascending, low - bandwidth, high + bandwidth, bandwidth);
     let (mut humps, mut valleys) = density.extremes();
     while let Some(weakest) = density.weakest(&humps, &valleys, ascending) {
         // The lower one of the two is part of the other.
@@ -62,17 +62,17 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
         humps.remove(weakest + lower);
         valleys.remove(weakest);
     }
-    found(ascending, &humps, &valleys)
+    to_peaks(ascending, &humps, &valleys)
 }
 
-/// A highest place of the density.
+/// A local maximum of the density.
 #[derive(Clone, Copy)]
 struct Hump {
     at: f64,
     height: f64,
 }
 
-/// A lowest place between two.
+/// The minimum between two humps.
 #[derive(Clone, Copy)]
 struct Valley {
     at: f64,
@@ -89,7 +89,7 @@ struct Density {
 }
 
 impl Density {
-    fn of(ascending: &[f64], low: f64, high: f64, bandwidth: f64) -> Self {
+    fn new(ascending: &[f64], low: f64, high: f64, bandwidth: f64) -> Self {
         let cell = (bandwidth / CELLS_PER_BANDWIDTH).max((high - low) / CELLS_MAX);
         let count = ((high - low) / cell).ceil() as usize + 1;
         let mut counts = vec![0.0; count];
@@ -104,12 +104,11 @@ impl Density {
             })
             .collect();
         let mut heights = vec![0.0; count];
-        for (at, held) in counts.iter().enumerate().filter(|(_, held)| **held > 0.0) {
+        for (at, samples) in counts.iter().enumerate().filter(|(_, samples)| **samples > 0.0) {
             for (weight, offset) in kernel.iter().zip(-KERNEL_CELLS..) {
-                if let Some(height) =
-                    at.checked_add_signed(offset).and_then(|near| heights.get_mut(near))
-                {
-                    *height += held * weight;
+                let index = at.checked_add_signed(offset);
+                if let Some(height) = index.and_then(|index| heights.get_mut(index)) {
+                    *height += samples * weight;
                 }
             }
         }
@@ -148,7 +147,7 @@ impl Density {
             let clear = (lesser - valley.height) / error.max(f64::MIN_POSITIVE);
             let apart = humps[index + 1].at - humps[index].at >= PEAK_FACTOR_MIN.ln();
             let counts = clear >= VALLEY_ERRORS && valley.height <= VALLEY_DEPTH * lesser && apart;
-            if !counts && weakest.is_none_or(|(_, least)| clear < least) {
+            if !counts && weakest.is_none_or(|(_, min)| clear < min) {
                 weakest = Some((index, clear));
             }
         }
@@ -183,7 +182,7 @@ fn shares(ascending: &[f64], valleys: &[Valley]) -> Vec<f64> {
         .collect()
 }
 
-fn found(ascending: &[f64], humps: &[Hump], valleys: &[Valley]) -> Vec<Peak> {
+fn to_peaks(ascending: &[f64], humps: &[Hump], valleys: &[Valley]) -> Vec<Peak> {
     let ends = valleys.iter().map(|valley| valley.at).chain([f64::INFINITY]);
     let shares = shares(ascending, valleys);
     humps

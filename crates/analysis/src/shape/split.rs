@@ -1,10 +1,10 @@
 //! Whether rounds lie on two levels.
 //!
-//! Rounds differ, and of five levels there is always a widest gap. They are parted when two rounds or
+//! Rounds differ, and of five levels there is always a widest gap. They are split when two rounds or
 //! more lie on each side of it, and it is several times as wide as the levels on either side lie
 //! apart: so many times, by the number of rounds, that levels which merely scatter show it in hardly
 //! more than one of a hundred cases, before the factor between the two is asked for as well. One slow
-//! round, or two by different factors, part nothing.
+//! round, or two by different factors, split nothing.
 
 use crate::shape::thresholds::ROUNDS_MIN;
 
@@ -28,22 +28,22 @@ impl Split {
     }
 }
 
-/// How the `levels` of rounds (logarithms; not a number where one is not known) part by at least
-/// `least`, if they do.
-pub fn split(levels: &[f64], least: f64) -> Option<Split> {
-    let mut known: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
-    known.sort_unstable_by(f64::total_cmp);
-    if known.len() < ROUNDS_MIN {
+/// How the `levels` of rounds (logarithms; NaN where a level is unknown) split by a gap of at least
+/// `gap_min`, if they do.
+pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
+    let mut finite: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
+    finite.sort_unstable_by(f64::total_cmp);
+    if finite.len() < ROUNDS_MIN {
         return None;
     }
-    let last = known.len() - 1;
+    let last = finite.len() - 1;
     let parts = |above: &usize| {
-        let gap = known[*above] - known[above - 1];
-        let spread = (known[above - 1] - known[0]).max(known[last] - known[*above]);
-        gap >= least && gap >= times(known.len()) * spread
+        let gap = finite[*above] - finite[above - 1];
+        let spread = (finite[above - 1] - finite[0]).max(finite[last] - finite[*above]);
+        gap >= gap_min && gap >= times(finite.len()) * spread
     };
     let above = (2..last).find(parts)?;
-    let middle = f64::midpoint(known[above - 1], known[above]);
+    let middle = f64::midpoint(finite[above - 1], finite[above]);
     let upper = levels.iter().map(|level| *level > middle).collect();
     Some(Split { upper, middle })
 }
@@ -66,10 +66,10 @@ mod tests {
     use fastrand::Rng;
 
     #[test]
-    fn two_levels_are_told_and_one_slow_round_is_not() {
-        let parted = split(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
-        assert_eq!(parted.upper, [false, true, false, false, true]);
-        assert_eq!(parted.since(), None);
+    fn two_levels_are_split_and_one_slow_round_is_not() {
+        let result = split(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
+        assert_eq!(result.upper, [false, true, false, false, true]);
+        assert_eq!(result.since(), None);
         assert_eq!(split(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap().since(), Some(2));
         assert_eq!(split(&[0.0, 0.5, 0.02, 0.01, 0.03], 0.1), None);
         assert_eq!(split(&[0.0, 0.5, 0.02, 0.5], 0.1), None);
@@ -79,7 +79,7 @@ mod tests {
 
     /// Levels that scatter: normally, with heavy tails, and with a long tail to one side.
     #[test]
-    fn levels_that_scatter_are_hardly_ever_parted() {
+    fn levels_that_scatter_are_hardly_ever_split() {
         let mut random = Rng::with_seed(5);
         for rounds in [5, 6, 7, 8, 9, 15] {
             for kind in 0..3 {
@@ -89,14 +89,14 @@ mod tests {
                     _ => gamma(&mut random, 1.0),
                 };
                 let drawn = 20_000;
-                let parted = (0..drawn)
+                let splits = (0..drawn)
                     .filter(|_| {
                         let levels: Vec<f64> = (0..rounds).map(|_| draw()).collect();
                         split(&levels, 0.0).is_some()
                     })
                     .count();
-                println!("{rounds} rounds, kind {kind}: {parted} of {drawn}");
-                assert!(parted < drawn / 75, "{rounds} rounds, kind {kind}: {parted} of {drawn}");
+                println!("{rounds} rounds, kind {kind}: {splits} of {drawn}");
+                assert!(splits < drawn / 75, "{rounds} rounds, kind {kind}: {splits} of {drawn}");
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Steps: places where a curve jumps, because a table leaves a cache, or doubles.
+//! Steps: positions where a curve jumps, because a table leaves a cache, or doubles.
 //!
 //! The axis is cut into up to [`BINS_MAX`] bins, and in each the rounds' medians are taken, each
 //! round moved by what it is displaced as a whole. A step has to pass four tests:
 //! 1. *Sharp.* From the bin before to the bin after, the curve changes by far more than it does
-//!    around there from bin to bin: a ramp climbs as much in the bins beside.
-//! 2. *Lasting.* A smooth curve (a parabola, over the place or over its logarithm) with a jump at that
+//!    around there from bin to bin: a ramp climbs as much in the neighbouring bins.
+//! 2. *Lasting.* A smooth curve (a parabola, over the position or over its logarithm) with a jump at that
 //!    bin needs the jump in both forms, [`BINS_PER_SIDE`] bins on either side taken together: a single slow bin
 //!    or a bend of n² needs none.
 //! 3. *Large.* By a factor of [`STEP_FACTOR_MIN`] at least, and well beyond what the bins scatter.
 //! 4. *Repeated.* Three quarters of the rounds, and two at least, jump there in the same direction, by
 //!    half as much or more: what one round shows is a disturbance.
 //!
-//! The place is where the samples around are divided best between the curves before and behind; its
+//! The position is where the samples around are divided best between the curves before and behind; its
 //! interval is that of the bootstrap over rounds and samples. Where samples lie on several curves (see
 //! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
 
@@ -31,10 +31,10 @@ use fastrand::Rng;
 /// The steps of the trajectory `cloud`, ascending. `offsets` is how far each of its rounds is
 /// displaced: see [`crate::gather::cloud::offsets`].
 pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
-    let Some(mut bins) = Bins::of(cloud, offsets) else { return Vec::new() };
+    let Some(mut bins) = Bins::new(cloud, offsets) else { return Vec::new() };
     let mut steps = Vec::new();
     while let Some(jump) = bins.strongest() {
-        let at = place(cloud, offsets, &bins, &jump, random);
+        let at = locate(cloud, offsets, &bins, &jump, random);
         steps.push(Step { at, factor: bins.factor(&jump) });
         bins.level(&jump, at.value);
         if steps.len() == STEPS_MAX {
@@ -68,53 +68,54 @@ struct Jump {
 
 impl Bins {
     /// `None` with a single round, or too few samples.
-    fn of(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
-        let held = cloud.rounds.iter().map(|round| round.spots.len());
-        let most = held.clone().max()?;
-        let count = (most / BIN_SAMPLES).clamp(BINS_MIN, BINS_MAX);
-        if most < BIN_SAMPLES_MIN * count || held.filter(|held| 2 * held >= most).count() < 2 {
+    fn new(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
+        let sizes = cloud.rounds.iter().map(|round| round.samples.len());
+        let max = sizes.clone().max()?;
+        let count = (max / BIN_SAMPLES).clamp(BINS_MIN, BINS_MAX);
+        if max < BIN_SAMPLES_MIN * count || sizes.filter(|size| 2 * size >= max).count() < 2 {
             return None;
         }
-        let ends = cloud.rounds.iter().filter_map(|r| Some((r.spots.first()?, r.spots.last()?)));
-        let first = ends.clone().map(|(first, _)| first.place).min()?;
-        let last = ends.map(|(_, last)| last.place).max()?;
+        let ends =
+            cloud.rounds.iter().filter_map(|r| Some((r.samples.first()?, r.samples.last()?)));
+        let first = ends.clone().map(|(first, _)| first.position).min()?;
+        let last = ends.map(|(_, last)| last.position).max()?;
         let width = (last - first + 1) as f64 / count as f64;
         let medians = |(round, offset): (&crate::gather::cloud::Round, &f64)| {
             let mut logs: Vec<Vec<f64>> = vec![Vec::new(); count];
-            for spot in &round.spots {
-                let bin = ((spot.place - first) as f64 / width) as usize;
-                logs[bin.min(count - 1)].push(spot.log - offset);
+            for sample in &round.samples {
+                let bin = ((sample.position - first) as f64 / width) as usize;
+                logs[bin.min(count - 1)].push(sample.log - offset);
             }
             let median = |logs: &mut Vec<f64>| {
-                let known = median_of(logs).filter(|_| logs.len() >= ROUND_SAMPLES_MIN);
-                known.unwrap_or(f64::NAN)
+                let level = median_of(logs).filter(|_| logs.len() >= ROUND_SAMPLES_MIN);
+                level.unwrap_or(f64::NAN)
             };
             logs.iter_mut().map(median).collect()
         };
         let rounds: Vec<Vec<f64>> = cloud.rounds.iter().zip(offsets).map(medians).collect();
         let mut bins = Self { first, width, rounds, middle: Vec::new(), taken: Vec::new() };
         bins.middle = (0..count).map(|bin| bins.across_rounds(bin)).collect();
-        // Where rounds ended early, or a bin is empty, nothing can be said on.
-        let known = bins.middle.iter().position(|level| level.is_nan()).unwrap_or(count);
-        bins.middle.truncate(known);
-        (known >= BINS_MIN).then_some(bins)
+        // Steps are looked for up to the first bin where rounds ended early, or that is empty.
+        let complete = bins.middle.iter().position(|level| level.is_nan()).unwrap_or(count);
+        bins.middle.truncate(complete);
+        (complete >= BINS_MIN).then_some(bins)
     }
 
     /// The middle of the rounds' levels; not a number where fewer than half of them have one.
     fn across_rounds(&self, bin: usize) -> f64 {
         let all = self.rounds.iter().map(|round| round[bin]);
-        let mut known: Vec<f64> = all.filter(|level| level.is_finite()).collect();
-        let enough = 2 * known.len() >= self.rounds.len() && known.len() >= 2;
-        median_of(&mut known).filter(|_| enough).unwrap_or(f64::NAN)
+        let mut finite: Vec<f64> = all.filter(|level| level.is_finite()).collect();
+        let enough = 2 * finite.len() >= self.rounds.len() && finite.len() >= 2;
+        median_of(&mut finite).filter(|_| enough).unwrap_or(f64::NAN)
     }
 
-    /// All that was taken away at `place`.
-    fn taken(&self, place: f64) -> f64 {
-        self.taken.iter().filter(|(from, _)| place >= *from).map(|(_, size)| size).sum()
+    /// All that was taken away at `position`.
+    fn taken(&self, position: f64) -> f64 {
+        self.taken.iter().filter(|(from, _)| position >= *from).map(|(_, size)| size).sum()
     }
 
-    /// The place in the middle of `bin`.
-    fn place(&self, bin: usize) -> f64 {
+    /// The position in the middle of `bin`.
+    fn position(&self, bin: usize) -> f64 {
         self.first as f64 + self.width * (bin as f64 + 0.5)
     }
 
@@ -135,17 +136,17 @@ impl Bins {
         }
         let from = bin.saturating_sub(BINS_PER_SIDE);
         let to = (bin + BINS_PER_SIDE).min(self.middle.len() - 1);
-        let around: Vec<usize> = (from..=to).filter(|&near| near != bin).collect();
-        let levels: Vec<f64> = around.iter().map(|&near| self.middle[near]).collect();
+        let around: Vec<usize> = (from..=to).filter(|&index| index != bin).collect();
+        let levels: Vec<f64> = around.iter().map(|&index| self.middle[index]).collect();
         let jumps = [false, true].map(|logarithmic| {
-            let places: Vec<f64> = around.iter().map(|&near| self.place(near)).collect();
-            let fit = Fit::of(&places, self.place(bin), logarithmic)?;
+            let positions: Vec<f64> = around.iter().map(|&index| self.position(index)).collect();
+            let fit = Fit::new(&positions, self.position(bin), logarithmic)?;
             let (size, error) = fit.jump(&levels);
             let error = error.max(scatter * fit.inflation());
             Some(Jump { bin, size, error, fit: fit.through(&levels) })
         });
-        let [Some(one), Some(other)] = jumps else { return None };
-        let jump = if one.size.abs() < other.size.abs() { one } else { other };
+        let [Some(plain), Some(logarithmic)] = jumps else { return None };
+        let jump = if plain.size.abs() < logarithmic.size.abs() { plain } else { logarithmic };
         let lasting = jump.size.abs() >= STEP_FACTOR_MIN.ln().max(STEP_DEVIATIONS * jump.error);
         let as_sharp = sharp * jump.size.signum() >= STEP_SHARPNESS * jump.size.abs() - scatter;
         (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
@@ -156,29 +157,28 @@ impl Bins {
     fn sharpness(&self, bin: usize) -> Option<(f64, f64)> {
         let change = |at: usize| Some(self.middle.get(at + 1)? - self.middle[at.checked_sub(1)?]);
         let (from, to) = (bin.saturating_sub(BINS_PER_SIDE + 2), bin + BINS_PER_SIDE + 2);
-        let beside = (from..=to).filter(|near| near.abs_diff(bin) > 2);
-        let mut changes: Vec<f64> = beside.filter_map(change).collect();
+        let around = (from..=to).filter(|index| index.abs_diff(bin) > 2);
+        let mut changes: Vec<f64> = around.filter_map(change).collect();
         let usual = median_of(&mut changes)?;
         let mut distances: Vec<f64> = changes.iter().map(|change| (change - usual).abs()).collect();
         // The median distance of a normal distribution is 0.6745 of its standard deviation.
         let scatter = median_of(&mut distances)? / 0.6745;
         let over = change(bin)?;
-        let side = |one: Option<usize>, other: Option<usize>| {
-            let pair = (one.and_then(change), other.and_then(change));
-            pair.0.zip(pair.1).map_or(usual, |(one, other)| f64::midpoint(one, other))
+        let side = |inner: Option<usize>, outer: Option<usize>| {
+            let pair = inner.and_then(change).zip(outer.and_then(change));
+            pair.map_or(usual, |(inner, outer)| f64::midpoint(inner, outer))
         };
         let before = side(bin.checked_sub(2), bin.checked_sub(3));
         let behind = side(Some(bin + 2), Some(bin + 3));
         let sides = [usual, before, behind];
-        let most = sides.into_iter().map(|side| side * over.signum()).fold(f64::MIN, f64::max);
-        Some((over - most * over.signum(), scatter))
+        let steepest = sides.into_iter().map(|side| side * over.signum()).fold(f64::MIN, f64::max);
+        Some((over - steepest * over.signum(), scatter))
     }
 
     fn is_repeated(&self, jump: &Jump) -> bool {
         let sizes = self.sizes(jump);
-        let alike =
-            sizes.iter().filter(|size| **size * jump.size.signum() >= 0.5 * jump.size.abs());
-        let alike = alike.count();
+        let is_alike = |size: &&f64| **size * jump.size.signum() >= 0.5 * jump.size.abs();
+        let alike = sizes.iter().filter(is_alike).count();
         alike >= 2 && 4 * alike >= 3 * sizes.len()
     }
 
@@ -187,8 +187,8 @@ impl Bins {
         let from = jump.bin.saturating_sub(BINS_PER_SIDE);
         let to = (jump.bin + BINS_PER_SIDE).min(self.middle.len() - 1);
         let size = |round: &Vec<f64>| {
-            let around = (from..=to).filter(|&near| near != jump.bin);
-            let levels: Vec<f64> = around.map(|near| round[near]).collect();
+            let around = (from..=to).filter(|&index| index != jump.bin);
+            let levels: Vec<f64> = around.map(|index| round[index]).collect();
             jump.fit.jump(&levels).0
         };
         self.rounds.iter().map(size).filter(|size| size.is_finite()).collect()
@@ -224,13 +224,13 @@ impl Bins {
     }
 }
 
-/// A parabola with a jump in it, through given places by least squares.
+/// A parabola with a jump in it, through given positions by least squares.
 struct Fit {
     logarithmic: bool,
     /// Where the jump is, and the distance that is one.
     middle: f64,
     scale: f64,
-    /// Each place as 1, z, z² and whether it is behind the jump.
+    /// Each position as 1, z, z² and whether it is behind the jump.
     rows: Vec<[f64; 4]>,
     inverse: [[f64; 4]; 4],
     /// The coefficients, once it has been laid through levels.
@@ -238,15 +238,15 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(places: &[f64], at: f64, logarithmic: bool) -> Option<Self> {
-        let along = |place: f64| if logarithmic { place.max(0.5).ln() } else { place };
-        let (middle, last) = (along(at), along(*places.last()?));
-        let scale = (last - middle).max(middle - along(*places.first()?));
-        let row = |place: &f64| {
-            let z = (along(*place) - middle) / scale;
-            [1.0, z, z * z, f64::from(u8::from(*place > at))]
+    fn new(positions: &[f64], at: f64, logarithmic: bool) -> Option<Self> {
+        let along = |position: f64| if logarithmic { position.max(0.5).ln() } else { position };
+        let (middle, last) = (along(at), along(*positions.last()?));
+        let scale = (last - middle).max(middle - along(*positions.first()?));
+        let row = |position: &f64| {
+            let z = (along(*position) - middle) / scale;
+            [1.0, z, z * z, f64::from(u8::from(*position > at))]
         };
-        let rows: Vec<[f64; 4]> = places.iter().map(row).collect();
+        let rows: Vec<[f64; 4]> = positions.iter().map(row).collect();
         let mut products = [[0.0; 4]; 4];
         for row in &rows {
             for (i, line) in products.iter_mut().enumerate() {
@@ -293,9 +293,9 @@ impl Fit {
         self
     }
 
-    /// The curve before the jump, at `place`.
-    fn before(&self, place: f64) -> f64 {
-        let along = if self.logarithmic { place.max(0.5).ln() } else { place };
+    /// The curve before the jump, at `position`.
+    fn before(&self, position: f64) -> f64 {
+        let along = if self.logarithmic { position.max(0.5).ln() } else { position };
         let z = (along - self.middle) / self.scale;
         self.curve[0] + z * (self.curve[1] + z * self.curve[2])
     }
@@ -317,20 +317,20 @@ fn inverse(mut matrix: [[f64; 4]; 4]) -> Option<[[f64; 4]; 4]> {
         let by = matrix[at][at];
         matrix[at] = matrix[at].map(|value| value / by);
         result[at] = result[at].map(|value| value / by);
-        for other in (0..4).filter(|&other| other != at) {
-            let times = matrix[other][at];
+        for row in (0..4).filter(|&row| row != at) {
+            let times = matrix[row][at];
             for column in 0..4 {
-                matrix[other][column] -= times * matrix[at][column];
-                result[other][column] -= times * result[at][column];
+                matrix[row][column] -= times * matrix[at][column];
+                result[row][column] -= times * result[at][column];
             }
         }
     }
     Some(result)
 }
 
-/// Where samples pass from the curve before `jump` to the one behind: the place that divides them best,
+/// Where samples pass from the curve before `jump` to the one behind: the position that divides them best,
 /// by the distances to both.
-fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut Rng) -> Estimate {
+fn locate(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut Rng) -> Estimate {
     let start = (bins.first as f64 + bins.width * (jump.bin as f64 - 2.0)) as u64;
     let end = (bins.first as f64 + bins.width * (jump.bin as f64 + 3.0)) as u64;
     // For each sample, how much nearer it is to the curve before the jump; less is nearer.
@@ -339,14 +339,16 @@ fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut 
         .iter()
         .zip(offsets)
         .map(|(round, offset)| {
-            let from = round.spots.partition_point(|spot| spot.place < start);
-            let near = round.spots[from..].iter().take_while(|spot| spot.place <= end);
-            near.map(|spot| {
-                let place = spot.place as f64;
-                let distance = spot.log - offset - bins.taken(place) - jump.fit.before(place);
-                (spot.place, distance.abs() - (distance - jump.size).abs())
-            })
-            .collect()
+            let from = round.samples.partition_point(|sample| sample.position < start);
+            let around = round.samples[from..].iter().take_while(|sample| sample.position <= end);
+            around
+                .map(|sample| {
+                    let position = sample.position as f64;
+                    let distance =
+                        sample.log - offset - bins.taken(position) - jump.fit.before(position);
+                    (sample.position, distance.abs() - (distance - jump.size).abs())
+                })
+                .collect()
         })
         .filter(|round: &Vec<(u64, f64)>| !round.is_empty())
         .collect();
@@ -363,7 +365,7 @@ fn place(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut 
     percentile_interval(value, &replicates)
 }
 
-/// The first place behind the cut that leaves most samples on their own side.
+/// The first position behind the cut that leaves most samples on their own side.
 fn divide(
     rounds: &[&Vec<(u64, f64)>],
     start: u64,
@@ -371,14 +373,14 @@ fn divide(
     mut weight: impl FnMut() -> f64,
 ) -> f64 {
     sums.fill(0.0);
-    for &(place, nearer) in rounds.iter().copied().flatten() {
-        sums[(place - start) as usize] += weight() * nearer;
+    for &(position, nearer) in rounds.iter().copied().flatten() {
+        sums[(position - start) as usize] += weight() * nearer;
     }
-    let (mut sum, mut least, mut cut) = (0.0, 0.0, start);
-    for (place, nearer) in (start..).zip(sums.iter()) {
+    let (mut sum, mut min, mut cut) = (0.0, 0.0, start);
+    for (position, nearer) in (start..).zip(sums.iter()) {
         sum += nearer;
-        if sum < least {
-            (least, cut) = (sum, place + 1);
+        if sum < min {
+            (min, cut) = (sum, position + 1);
         }
     }
     cut as f64
@@ -399,7 +401,7 @@ mod tests {
         let inverse = inverse(matrix).unwrap();
         for (i, row) in matrix.iter().enumerate() {
             for j in 0..4 {
-                let product: f64 = row.iter().zip(inverse).map(|(one, other)| one * other[j]).sum();
+                let product: f64 = row.iter().zip(inverse).map(|(value, row)| value * row[j]).sum();
                 assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
             }
         }
@@ -408,13 +410,14 @@ mod tests {
 
     #[test]
     fn a_parabola_needs_no_jump_and_a_jump_is_measured() {
-        let places: Vec<f64> = (0..17).filter(|i| *i != 8).map(|i| 100.0 + f64::from(i)).collect();
-        let fit = Fit::of(&places, 108.0, false).unwrap();
-        let parabola = |place: &f64| 1.0 + 0.1 * place + 0.02 * place * place;
-        let smooth: Vec<f64> = places.iter().map(parabola).collect();
+        let positions: Vec<f64> =
+            (0..17).filter(|i| *i != 8).map(|i| 100.0 + f64::from(i)).collect();
+        let fit = Fit::new(&positions, 108.0, false).unwrap();
+        let parabola = |position: &f64| 1.0 + 0.1 * position + 0.02 * position * position;
+        let smooth: Vec<f64> = positions.iter().map(parabola).collect();
         assert!(fit.jump(&smooth).0.abs() < 1e-9);
-        let jumps = |place: &f64| parabola(place) + if *place > 108.0 { 0.5 } else { 0.0 };
-        let stepped: Vec<f64> = places.iter().map(jumps).collect();
+        let jumps = |position: &f64| parabola(position) + if *position > 108.0 { 0.5 } else { 0.0 };
+        let stepped: Vec<f64> = positions.iter().map(jumps).collect();
         let (size, error) = fit.jump(&stepped);
         assert!((size - 0.5).abs() < 1e-9 && error < 1e-9, "{size} {error}");
     }

@@ -15,7 +15,7 @@ pub const MODE_SHARE_MIN: f64 = 0.05;
 pub const POINT_LEVELS_FACTOR_MIN: f64 = 1.3;
 /// Mean number of consecutive samples on one curve from which modes come in stretches.
 pub const STRETCH_SAMPLES_MIN: f64 = 20.0;
-/// More modes are not told apart.
+/// The largest number of modes that is looked for.
 pub const MODES_MAX: usize = 4;
 /// A round lies on a mode if it has this part of the share that all rounds have on it.
 pub const PRESENT_SHARE_OF_USUAL: f64 = 1.0 / 3.0;
@@ -59,7 +59,7 @@ pub const BINS_PER_SIDE_MIN: usize = 4;
 pub const STEP_DEVIATIONS: f64 = 5.0;
 /// The part of the jump that happens within two bins.
 pub const STEP_SHARPNESS: f64 = 0.7;
-/// More steps are not told apart.
+/// The largest number of steps that is reported.
 pub const STEPS_MAX: usize = 8;
 /// Replicates of a step's interval.
 pub const STEP_REPLICATES: usize = 200;

@@ -1,6 +1,6 @@
 //! The figure of one point of a series, and how such figures grow.
 
-use crate::gather::places::warm;
+use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth::exponent::exponent;
 use crate::growth::model_weights::GrowthPoint;

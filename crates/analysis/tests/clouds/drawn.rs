@@ -27,7 +27,7 @@ impl Noise {
     pub fn at(self, share: f64) -> Self {
         match self {
             Self::Growing => Self::Even(0.02 + 0.38 * share),
-            other => other,
+            noise => noise,
         }
     }
 
@@ -58,7 +58,7 @@ impl Noise {
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub rounds: u32,
-    /// Samples in each round, one at each place from 1.
+    /// Samples in each round, one at each position from 1.
     pub samples: u64,
     /// How rounds differ as a whole: the standard deviation of the logarithm.
     pub round_effect: f64,
@@ -66,7 +66,7 @@ pub struct Shape {
     pub step_ns: f64,
 }
 
-/// A trajectory: `value` of each place and round.
+/// A trajectory: `value` of each position and round.
 pub fn cloud(
     shape: Shape,
     random: &mut Rng,
@@ -76,16 +76,16 @@ pub fn cloud(
         .map(|round| {
             let level = (shape.round_effect * normal(random)).exp();
             let samples = (1..=shape.samples)
-                .map(|place| {
-                    let value = level * value(place as f64, round, random);
+                .map(|position| {
+                    let value = level * value(position as f64, round, random);
                     let step = shape.step_ns;
-                    (place, if step > 0.0 { (value / step).floor() * step } else { value })
+                    (position, if step > 0.0 { (value / step).floor() * step } else { value })
                 })
                 .collect();
             (round, samples)
         })
         .collect();
-    Cloud::of(rounds, random).unwrap()
+    Cloud::new(rounds, random).unwrap()
 }
 
 /// A series measured at points with these levels: `factor` of each sample.
@@ -108,5 +108,5 @@ pub fn cloud_at(
             (round, all)
         })
         .collect();
-    Cloud::of(rounds, random).unwrap()
+    Cloud::new(rounds, random).unwrap()
 }

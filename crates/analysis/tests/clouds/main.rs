@@ -5,7 +5,7 @@ mod modes;
 mod steps;
 
 use analysis::gather::cloud::Cloud;
-use analysis::shape::modes::Found;
+use analysis::shape::modes::Partition;
 use fastrand::Rng;
 
 const REPETITIONS: u64 = 200;
@@ -24,7 +24,7 @@ fn count<T>(name: &str, draw: impl Fn(&mut Rng) -> T, says: impl Fn(&T, &mut Rng
     count
 }
 
-fn modes_of(cloud: &Cloud, random: &mut Rng) -> Option<Found> {
+fn modes_of(cloud: &Cloud, random: &mut Rng) -> Option<Partition> {
     let windows = analysis::shape::modes::windows(cloud);
     analysis::shape::modes::find(cloud, &windows, &cloud.displacements(&windows), random)
 }

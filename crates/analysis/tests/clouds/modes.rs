@@ -4,7 +4,7 @@ use crate::drawn::{Noise, Shape, cloud, cloud_at};
 use crate::{RIGHT_MIN, count, modes_of};
 use analysis::Division;
 use analysis::gather::cloud::Cloud;
-use analysis::shape::modes::{self, Found};
+use analysis::shape::modes::{self, Partition};
 use analysis::stats::random::normal;
 use fastrand::Rng;
 
@@ -12,15 +12,16 @@ const PLAIN: Shape = Shape { rounds: 5, samples: 3_000, round_effect: 0.02, step
 const LINE: fn(f64) -> f64 = |n| 2_000.0 + 3.0 * n;
 const FLAT: fn(f64) -> f64 = |_| 2_000.0;
 
-fn at_points(cloud: &Cloud) -> Option<Found> {
-    let windows = cloud.windows_by_place();
+fn at_points(cloud: &Cloud) -> Option<Partition> {
+    let windows = cloud.windows_by_position();
     modes::at_points(cloud, &windows, &cloud.displacements(&windows))
 }
 
-fn is(found: Option<&Found>, division: Division, shares: &[f64]) -> bool {
-    found.is_some_and(|found| {
-        let near = found.shares.iter().zip(shares).all(|(got, share)| (got - share).abs() < 0.03);
-        found.division == division && found.shares.len() == shares.len() && near
+fn is(partition: Option<&Partition>, division: Division, shares: &[f64]) -> bool {
+    partition.is_some_and(|partition| {
+        let alike =
+            partition.shares.iter().zip(shares).all(|(got, share)| (got - share).abs() < 0.03);
+        partition.division == division && partition.shares.len() == shares.len() && alike
     })
 }
 
@@ -61,10 +62,10 @@ fn two_parallel_lines_by_round() {
             };
             let name = format!("×{ratio}, rounds {upper:?} of {rounds} on the upper");
             let right = count(&name, draw, |cloud, random| {
-                let found = modes_of(cloud, random);
+                let partition = modes_of(cloud, random);
                 let share = upper.len() as f64 / f64::from(rounds);
-                is(found.as_ref(), Division::ByRound, &[1.0 - share, share])
-                    && found.is_some_and(|found| found.rounds[1] == upper)
+                is(partition.as_ref(), Division::ByRound, &[1.0 - share, share])
+                    && partition.is_some_and(|partition| partition.rounds[1] == upper)
             });
             assert!(right >= RIGHT_MIN, "{name}: {right}");
         }
@@ -86,9 +87,9 @@ fn a_line_and_a_flat_that_start_together() {
             })
         };
         let right = count(&format!("{division:?}"), draw, |cloud, random| {
-            let found = modes_of(cloud, random);
-            is(found.as_ref(), division, &[0.6, 0.4])
-                && found.is_some_and(|found| found.to > 2_900 && found.from < 700)
+            let partition = modes_of(cloud, random);
+            is(partition.as_ref(), division, &[0.6, 0.4])
+                && partition.is_some_and(|partition| partition.to > 2_900 && partition.from < 700)
         });
         assert!(right >= RIGHT_MIN, "{division:?}: {right}");
     }
@@ -123,8 +124,8 @@ fn modes_that_come_in_stretches() {
         })
     };
     let right = count("in stretches", draw, |cloud, random| {
-        modes_of(cloud, random).is_some_and(|found| {
-            found.division == Division::InStretches && (found.shares[1] - 0.33).abs() < 0.1
+        modes_of(cloud, random).is_some_and(|partition| {
+            partition.division == Division::InStretches && (partition.shares[1] - 0.33).abs() < 0.1
         })
     });
     assert!(right >= RIGHT_MIN, "{right}");
@@ -151,8 +152,8 @@ fn outliers_and_tails_are_no_modes() {
             };
             let name = format!("{noise:?}, {name}");
             let wrong = count(&name, draw, |cloud, random| modes_of(cloud, random).is_some());
-            let most = u64::from(!matches!(noise, Noise::Outliers { .. }));
-            assert!(wrong <= most, "{name}: {wrong}");
+            let wrong_max = u64::from(!matches!(noise, Noise::Outliers { .. }));
+            assert!(wrong <= wrong_max, "{name}: {wrong}");
         }
     }
 }
@@ -211,8 +212,9 @@ fn points_whose_rounds_lie_on_two_levels() {
         }
     };
     let right = count("four of nine rounds are slow", draw(&[2, 3, 6, 9]), |cloud, _| {
-        at_points(cloud).is_some_and(|found| {
-            (found.from, found.to) == (10_000, 10_000) && found.rounds[1] == [2, 3, 6, 9]
+        at_points(cloud).is_some_and(|partition| {
+            (partition.from, partition.to) == (10_000, 10_000)
+                && partition.rounds[1] == [2, 3, 6, 9]
         })
     });
     assert!(right >= RIGHT_MIN, "{right}");

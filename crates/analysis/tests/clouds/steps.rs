@@ -29,12 +29,12 @@ fn drift_of(cloud: &Cloud) -> Option<Drift> {
 
 /// Whether these are the steps, each within its interval, and the factors right. A 95 % interval misses
 /// in one of twenty cases as it is, so that under much noise half its length is added on either side.
-fn are(found: &[Step], truth: &[(f64, f64)]) -> bool {
-    found.len() == truth.len()
-        && found.iter().zip(truth).all(|(step, (at, factor))| {
+fn are(steps: &[Step], truth: &[(f64, f64)]) -> bool {
+    steps.len() == truth.len()
+        && steps.iter().zip(truth).all(|(step, (at, factor))| {
             let slack = 2.0 + 0.5 * (step.at.high - step.at.low);
-            let near = (step.at.low - slack..=step.at.high + slack).contains(at);
-            near && (step.factor.value / factor).ln().abs() < 0.1
+            let in_interval = (step.at.low - slack..=step.at.high + slack).contains(at);
+            in_interval && (step.factor.value / factor).ln().abs() < 0.1
         })
 }
 
@@ -130,9 +130,10 @@ fn a_step_is_no_mode_and_modes_are_no_steps() {
         })
     };
     let wrong = count("two modes", draw, |cloud, random| {
-        let found = modes_of(cloud, random);
-        let most = found.map_or_else(|| cloud.clone(), |found| found.most_of(cloud));
-        !steps::find(&most, &displaced(cloud), random).is_empty()
+        let partition = modes_of(cloud, random);
+        let main =
+            partition.map_or_else(|| cloud.clone(), |partition| partition.on_main_curve(cloud));
+        !steps::find(&main, &displaced(cloud), random).is_empty()
     });
     assert!(wrong <= 1, "{wrong}");
 }

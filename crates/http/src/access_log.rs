@@ -3,6 +3,7 @@
 //! A log never blocks its worker. A FIFO or a terminal is opened and written without waiting; what it does
 //! not take stays in a buffer of fixed size, and lines that do not fit there are dropped and counted.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
@@ -85,14 +86,7 @@ impl AccessLog {
             Some(peer) => write!(lines, "{} - - [{}] \"", peer.ip(), self.date),
             None => write!(lines, "- - - [{}] \"", self.date),
         };
-        for &byte in request {
-            match byte {
-                b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => {
-                    let _ = write!(lines, "\\x{byte:02X}");
-                }
-                _ => lines.push(byte),
-            }
-        }
+        let _ = lines.write_all(printable::without_user_info(&escape(request)).as_bytes());
         let _ = writeln!(lines, "\" {} {}", reply.status.code(), reply.bytes);
     }
 
@@ -149,6 +143,21 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// The request with `\xNN` for each byte that could break out of the line.
+fn escape(request: &[u8]) -> String {
+    let mut text = String::with_capacity(request.len());
+    for &byte in request {
+        match byte {
+            b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => {
+                // Writing to a string can't fail.
+                let _ = write!(text, "\\x{byte:02X}");
+            }
+            _ => text.push(char::from(byte)),
+        }
+    }
+    text
+}
+
 /// As many whole lines as a pipe takes at once; one line at least.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     let end = |line_feed: usize| line_feed + 1;
@@ -194,6 +203,18 @@ mod tests {
         let expected = "10.1.2.3 - - [06/Nov/1994:08:49:37 +0000] \"GET / HTTP/1.1\" 200 128\n\
                         - - - [06/Nov/1994:08:49:37 +0000] \"GET /\\x22\\x0A\" 400 0\n";
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_password_in_a_target_is_not_logged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let mut log = AccessLog::open(&path).unwrap();
+        log.push(None, b"GET http://me:secret@host/a HTTP/1.1", OK);
+        log.push(None, b"GET http://me:s\"\xe4secret@host/a HTTP/1.1", OK);
+        log.flush();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text.matches("\"GET http://***@host/a HTTP/1.1\"").count(), 2, "{text}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl From<Exit> for ExitCode {
 /// Prints a line on standard error, without escape sequences that a file may hold. A failure to print it
 /// can't be reported anywhere.
 pub fn complain(line: &str) {
-    let line = record::without_user_info(line);
+    let line = printable::without_user_info(line);
     let _ = writeln!(io::stderr(), "{}", clean(&line, false));
 }
 

@@ -29,7 +29,8 @@ fn main() -> ExitCode {
         return code;
     }
     // What is recorded and printed of the command line has no password in it.
-    let recorded = words.iter().map(|word| record::without_user_info(word).into_owned()).collect();
+    let recorded =
+        words.iter().map(|word| printable::without_user_info(word).into_owned()).collect();
     match args::parse(&typed).and_then(|command| obey(command, recorded)) {
         Ok(exit) => exit.into(),
         Err(trouble) => {

@@ -2,6 +2,10 @@
 //! anything into them. This is the only place that decides which characters pass.
 #![forbid(unsafe_code)]
 
+mod url;
+
+pub use url::without_user_info;
+
 /// The text without escape sequences and invisible characters, each of which becomes a space. Lines and tabs
 /// stay, and so do colours if `with_colours`.
 pub fn clean(text: &str, with_colours: bool) -> String {

@@ -31,4 +31,3 @@ pub use quantities::Value;
 pub use reason::{FailureReason, ReplyFault, deadline_text};
 pub use reference::RunRef;
 pub use sqlite::SqliteArchive;
-pub use url::without_user_info;

@@ -3,7 +3,7 @@
 use crate::error::At;
 use crate::seal::{self, Seal};
 use crate::{
-    Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old, url,
+    Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old,
 };
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
@@ -326,7 +326,7 @@ pub(crate) fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error
         path: path.into(),
         what: format!("a value that JSON can't hold ({error})"),
     })?;
-    Ok(url::without_user_info(&text).into_owned())
+    Ok(printable::without_user_info(&text).into_owned())
 }
 
 /// The value of a column that holds JSON.
@@ -336,7 +336,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     path: &Path,
 ) -> Result<T, Error> {
     let text: String = row.get(column).at(path)?;
-    serde_json::from_str(&url::without_user_info(&text)).map_err(|error| Error::Damaged {
+    serde_json::from_str(&printable::without_user_info(&text)).map_err(|error| Error::Damaged {
         path: path.into(),
         detail: format!("column {column}: {error}"),
     })

@@ -1,21 +1,4 @@
-//! URLs with a user's name or password in them: no record and no message shows these.
-
-use std::borrow::Cow;
-
-/// `text` with `***` in the place of user names and passwords in its URLs: `postgres://***@host/db`.
-pub fn without_user_info(text: &str) -> Cow<'_, str> {
-    let Some(first) = user_info(text, 0) else { return Cow::Borrowed(text) };
-    let mut clean = String::with_capacity(text.len());
-    let (mut end, mut next) = (0, Some(first));
-    while let Some((from, to)) = next {
-        clean.push_str(&text[end..from]);
-        clean.push_str("***");
-        end = to;
-        next = user_info(text, to);
-    }
-    clean.push_str(&text[end..]);
-    Cow::Owned(clean)
-}
+//! The scheme of a URL: a record is a file, and no URL.
 
 /// The scheme of a URL, where `text` is one and no path: `postgres`.
 pub(crate) fn scheme(text: &str) -> Option<&str> {
@@ -25,40 +8,9 @@ pub(crate) fn scheme(text: &str) -> Option<&str> {
     (starts_well && scheme.chars().all(is_scheme)).then_some(scheme)
 }
 
-/// Where the next user info after `start` begins and ends, its `@` excluded.
-fn user_info(text: &str, start: usize) -> Option<(usize, usize)> {
-    let mut start = start;
-    loop {
-        let from = start + text[start..].find("://")? + 3;
-        let ends_authority = |c: char| c.is_whitespace() || "/?#'\"`".contains(c);
-        let length = text[from..].find(ends_authority).unwrap_or(text.len() - from);
-        match text[from..from + length].rfind('@') {
-            Some(0) | None => start = from,
-            Some(at) => return Some((from, from + at)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn user_info_is_replaced_and_nothing_else() {
-        for (text, clean) in [
-            ("postgres://user:secret@host/db", "postgres://***@host/db"),
-            ("--record=postgres://user@host", "--record=postgres://***@host"),
-            ("curl 'http://a:b@c/d' ftp://e:f@g", "curl 'http://***@c/d' ftp://***@g"),
-            ("http://u:p@ss@host/", "http://***@host/"),
-            ("http://ä:ö@host", "http://***@host"),
-        ] {
-            assert_eq!(without_user_info(text), clean);
-            assert_eq!(without_user_info(clean), clean);
-        }
-        for text in ["http://host/a@b", "http://host?mail=a@b", "a@b", "://", "http://@host", ""] {
-            assert_eq!(without_user_info(text), text);
-        }
-    }
 
     #[test]
     fn a_scheme_is_no_path() {

@@ -42,7 +42,7 @@ impl Secrets {
     /// With the value as a plan may hold it, where another value has the same text there.
     pub fn hide(&mut self, value: &Value) -> Result<Value, Value> {
         let text = value.to_string();
-        let hidden = Value::from(record::without_user_info(&text).as_ref());
+        let hidden = Value::from(printable::without_user_info(&text).as_ref());
         if hidden == text.as_str() {
             return Ok(value.clone());
         }

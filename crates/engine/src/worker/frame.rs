@@ -92,7 +92,7 @@ impl Reply {
         }
         // Reasons and facts may quote a parameter with a password in it.
         let text = String::from_utf8_lossy(body);
-        serde_json::from_str(&record::without_user_info(&text))
+        serde_json::from_str(&printable::without_user_info(&text))
             .map_err(|error| ReplyFault::Unreadable { error: error.to_string() })
     }
 }

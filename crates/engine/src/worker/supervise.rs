@@ -161,8 +161,8 @@ impl Worker {
 
     /// The stack sample, if there is one, and the end of standard error.
     fn detail(&self, sample: Option<&StackSample>) -> String {
-        let stderr = String::from_utf8_lossy(&self.stderr.bytes);
-        let stderr = record::without_user_info(stderr.trim()).into_owned();
+        let stderr = String::from_utf8_lossy(self.stderr.whole_words());
+        let stderr = printable::without_user_info(stderr.trim()).into_owned();
         match sample {
             None => stderr,
             Some(sample) if stderr.is_empty() => sample.to_string(),

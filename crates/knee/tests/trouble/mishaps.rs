@@ -195,6 +195,10 @@ fn a_password_in_a_parameter_is_recorded_and_printed_nowhere() {
         let run = knee.last_run();
         assert!(run.plan.cells[0].parameters["command"].to_string().contains("//***@host/x"));
     }
+    let long = "printf \"http://me:secret%04000d@host/x\" 0; printf \" %0100d\" 0; false";
+    let cut = came(&mut knee.shell(&format!("\"$KNEE\" {build} --command '{long}'")));
+    assert_eq!(cut.code, Some(1), "{cut:?}");
+    assert!(!cut.out.contains("0@host"), "a URL whose beginning is cut off: {}", cut.out);
     let same = "--command 'true http://a@h/' --command 'true http://b@h/'";
     let same = came(&mut knee.shell(&format!("\"$KNEE\" {build} {same}")));
     assert_eq!(same.code, Some(2), "two values with one text in the record: {same:?}");

@@ -374,6 +374,11 @@ impl Site {
         output.seek(SeekFrom::Start(bytes.saturating_sub(BYTES_KEPT as u64)))?;
         let mut last = Vec::with_capacity(BYTES_KEPT);
         output.take(BYTES_KEPT as u64).read_to_end(&mut last)?;
+        if bytes > BYTES_KEPT as u64 {
+            // It begins with a whole word: half a URL could show half a password.
+            let end = last.iter().position(u8::is_ascii_whitespace).unwrap_or(last.len());
+            last.drain(..end);
+        }
         Ok(last)
     }
 

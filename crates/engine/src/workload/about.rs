@@ -94,6 +94,10 @@ impl About {
         metrics: &[],
     };
 
+    /// The same, of a trajectory.
+    pub const TRAJECTORY: About =
+        About { trajectory: true, usual: Usual::TRAJECTORY, ..About::PLAIN };
+
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)

@@ -8,7 +8,7 @@
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Failure, Fit, Laps, MetricAbout, Original, Print, Probe, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, Laps, MetricAbout, Original, Print, Probe, Subject, Workload,
 };
 use std::hint::black_box;
 use std::io::Read;
@@ -29,8 +29,6 @@ static ABOUT: About = About {
     ],
     parameters: &[FILES],
     axis: FILES.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     originals: &[Original {
         name: "manymapbench",
         original: "Felix von Leitner's manymapbench (gatling, 2003), five times: manymapbench -c 10000",
@@ -60,7 +58,7 @@ static ABOUT: About = About {
         MetricAbout::time("touch", "first touch of its page"),
         MetricAbout::time("read", "read of the file"),
     ],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Manyfiles {

@@ -6,7 +6,7 @@
 
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Open = Open;
@@ -20,10 +20,8 @@ static ABOUT: About = About {
     not_measured: &["a disk: files and directories are in the caches", "reading the file"],
     parameters: &[FILES],
     axis: FILES.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("open", "call of open")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 const LAYOUTS: [(&str, &str, Layout); 3] = [

@@ -6,7 +6,7 @@
 //! same without the file's own tree of maps; with `MAP_POPULATE` the page is put there at once.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Original, Print, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Original, Print, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Mmap = Mmap;
@@ -24,8 +24,6 @@ static ABOUT: About = About {
     ],
     parameters: &[MAPS],
     axis: MAPS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     originals: &[Original {
         name: "mmapbench",
         original: "Felix von Leitner's mmapbench (gatling, 2003), five times: mmapbench -c 25000 FILE, of \
@@ -47,7 +45,7 @@ static ABOUT: About = About {
         ],
     }],
     metrics: &[MetricAbout::time("mmap", "mmap of a page")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Mmap {

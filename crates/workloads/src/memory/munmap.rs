@@ -6,7 +6,7 @@
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
 use crate::shared::shortage;
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
 use std::hint::black_box;
 
 /// The row of the table.
@@ -24,10 +24,8 @@ static ABOUT: About = About {
     ],
     parameters: &[MAPS],
     axis: MAPS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("munmap", "munmap of a page")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Munmap {

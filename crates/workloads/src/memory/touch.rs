@@ -6,7 +6,7 @@
 //! and the kernel finds and clears a page.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
 use std::hint::black_box;
 
 /// The row of the table.
@@ -25,10 +25,8 @@ static ABOUT: About = About {
     ],
     parameters: &[MAPS],
     axis: MAPS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("touch", "first touch of a page")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Touch {

@@ -15,9 +15,7 @@
 use crate::processes::forker::{self, Row};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use engine::{
-    About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Usual, Workload,
-};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Fork = Fork;
@@ -36,8 +34,6 @@ static ABOUT: About = About {
     parameters: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
     compared_pairs: &[("static", "vfork")],
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     originals: &[Original {
         name: "forkbench",
         original: "Felix von Leitner's forkbench (gatling, 2003), linked dynamically and statically, five \
@@ -61,7 +57,7 @@ static ABOUT: About = About {
         ],
     }],
     metrics: &[MetricAbout::time("fork", "fork + first byte of the child")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 const ROWS: &[Row] = &[

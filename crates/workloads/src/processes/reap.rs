@@ -13,7 +13,7 @@
 use crate::processes::forker::{self, Row};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Reap = Reap;
@@ -30,10 +30,8 @@ static ABOUT: About = About {
     ],
     parameters: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("reap", "kill + wait")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 const ROWS: &[Row] = &[

@@ -13,8 +13,8 @@
 use crate::processes::limits;
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Sweep, Usual,
-    Values, Workload,
+    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
+    Workload,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::VecDeque;
@@ -59,13 +59,11 @@ static ABOUT: About = About {
         cpus::ONE,
     ],
     axis: "threads",
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[
         MetricAbout::time("thread", "spawn + first byte of the thread"),
         MetricAbout::time("join", "wake + join"),
     ],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Thread {

@@ -36,17 +36,25 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
     }),
 };
 
-/// How much is measured. Under poll and select each request looks at every connection that is open: it
-/// takes milliseconds, and there are as many as connections.
-pub(crate) const USUAL: Usual =
-    Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY };
+/// What `request` has in common with it. Under poll and select each request looks at every connection that is
+/// open: it takes milliseconds, and there are as many as connections.
+pub(crate) const BASE: About = About {
+    kind: Kind::Named,
+    axis: CONNECTIONS.name,
+    compared_pairs: &[
+        ("epoll-level", "epoll-edge"),
+        ("poll", "epoll-level"),
+        ("epoll-level", "nginx"),
+    ],
+    usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY },
+    ..About::TRAJECTORY
+};
 
 /// Bytes of the file that is asked for.
 pub(crate) const FILE_BYTES: u64 = 128;
 
 static ABOUT: About = About {
     name: "connect",
-    kind: Kind::Named,
     question: "How does connecting to a server grow with the connections that it has open?",
     operation: "the n-th connection and the reply to its first request, while those before it stay open",
     not_measured: &[
@@ -55,14 +63,6 @@ static ABOUT: About = About {
         "what open connections cost the server's other work: that is `dead`",
     ],
     parameters: &[CONNECTIONS, cpus::ONE],
-    axis: CONNECTIONS.name,
-    compared_pairs: &[
-        ("epoll-level", "epoll-edge"),
-        ("poll", "epoll-level"),
-        ("epoll-level", "nginx"),
-    ],
-    trajectory: true,
-    usual: USUAL,
     originals: &[Original {
         name: "httpbench",
         original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \
@@ -85,7 +85,7 @@ static ABOUT: About = About {
         MetricAbout::time("connect", "call of connect"),
         MetricAbout::time("answer", "first request + its reply"),
     ],
-    ..About::PLAIN
+    ..BASE
 };
 
 impl Workload for Connect {

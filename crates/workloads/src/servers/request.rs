@@ -8,12 +8,11 @@
 //! connections come several at a time and are not timed: `connect` times each.
 
 use crate::servers::client::Client;
-use crate::servers::connect::{CONNECTIONS, FILE_BYTES, USUAL};
+use crate::servers::connect::{BASE, CONNECTIONS, FILE_BYTES};
 use crate::servers::served::{self, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Parameter, Probe, Subject, Values,
-    Workload,
+    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Values, Workload,
 };
 use std::net::TcpStream;
 
@@ -40,7 +39,6 @@ const REQUESTS: Parameter = Parameter {
 
 static ABOUT: About = About {
     name: "request",
-    kind: Kind::Named,
     question: "How does a request over an open connection grow with the connections that are open?",
     operation: "a request over one of n open connections, until its whole reply is there",
     not_measured: &[
@@ -49,16 +47,8 @@ static ABOUT: About = About {
         "opening the connections: that is `connect`",
     ],
     parameters: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
-    axis: CONNECTIONS.name,
-    compared_pairs: &[
-        ("epoll-level", "epoll-edge"),
-        ("poll", "epoll-level"),
-        ("epoll-level", "nginx"),
-    ],
-    trajectory: true,
-    usual: USUAL,
     metrics: &[MetricAbout::time("request", "request + its reply")],
-    ..About::PLAIN
+    ..BASE
 };
 
 impl Workload for Request {

@@ -7,7 +7,7 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Accept = Accept;
@@ -25,13 +25,11 @@ static ABOUT: About = About {
     ],
     parameters: &[CONNECTIONS],
     axis: CONNECTIONS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[
         MetricAbout::time("accept", "call of accept"),
         MetricAbout::time("connect", "call of connect over loopback"),
     ],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Accept {

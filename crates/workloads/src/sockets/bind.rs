@@ -7,8 +7,7 @@
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};
 use engine::{
-    About, Cell, Failure, Fit, MetricAbout, Original, Parameter, Print, Probe, Subject, Usual,
-    Workload,
+    About, Cell, Failure, Fit, MetricAbout, Original, Parameter, Print, Probe, Subject, Workload,
 };
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -29,8 +28,6 @@ static ABOUT: About = About {
     ],
     parameters: &[SOCKETS],
     axis: SOCKETS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     originals: &[Original {
         name: "bindbench",
         original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
@@ -51,7 +48,7 @@ static ABOUT: About = About {
         ],
     }],
     metrics: &[MetricAbout::time("bind", "bind to port 0")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Bind {

@@ -7,7 +7,7 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Close = Close;
@@ -24,10 +24,8 @@ static ABOUT: About = About {
     ],
     parameters: &[CONNECTIONS],
     axis: CONNECTIONS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("close", "call of close")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Close {

@@ -6,7 +6,7 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Usual, Workload};
+use engine::{About, Cell, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Workload};
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Socket = Socket;
@@ -25,10 +25,8 @@ static ABOUT: About = About {
     ],
     parameters: &[SOCKETS],
     axis: SOCKETS.name,
-    trajectory: true,
-    usual: Usual::TRAJECTORY,
     metrics: &[MetricAbout::time("socket", "call of socket")],
-    ..About::PLAIN
+    ..About::TRAJECTORY
 };
 
 impl Workload for Socket {

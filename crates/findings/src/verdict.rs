@@ -75,15 +75,18 @@ impl From<&Growth> for Verdict {
 
 impl From<&Rate> for Verdict {
     fn from(rate: &Rate) -> Self {
-        let by = match (rate.trend, &rate.peak) {
-            (RateTrend::Holds, _) => format!("×{}", ratio(rate.factor.value)),
-            (RateTrend::Falls | RateTrend::Collapses, _) => divided(rate.factor.value),
-            (RateTrend::HoldsOrFalls | RateTrend::DoesNotCollapse, _) => {
+        let change = || factor(rate.factor.value);
+        let by = match rate.trend {
+            RateTrend::Holds => format!("×{}", ratio(rate.factor.value)),
+            RateTrend::Falls | RateTrend::Collapses => divided(rate.factor.value),
+            RateTrend::HoldsOrFalls | RateTrend::DoesNotCollapse => {
                 format!("≤ {}", divided(rate.factor.low))
             }
-            (RateTrend::HoldsOrRises, _) => format!("≤ {}", factor(rate.factor.high)),
-            (RateTrend::Peaks, Some(peak)) => format!("at {}", count(peak.at)),
-            _ => factor(rate.factor.value),
+            RateTrend::HoldsOrRises => format!("≤ {}", factor(rate.factor.high)),
+            RateTrend::Peaks => {
+                rate.peak.as_ref().map_or_else(change, |peak| format!("at {}", count(peak.at)))
+            }
+            RateTrend::Rises | RateTrend::Undecided => change(),
         };
         Self { word: trend(rate.trend), by, tone: rate.trend.into() }
     }

@@ -14,7 +14,7 @@ use crate::commands::list::List;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
 use crate::commands::report::Report;
-use crate::commands::run::flags::Run;
+use crate::commands::run::flags::{FOR_RESUMED, Run};
 use crate::commands::serve::httpd::Httpd;
 use crate::commands::serve::load::Load;
 use crate::commands::show::Show;
@@ -145,7 +145,12 @@ fn command_for(shown: &[&str]) -> clap::Command {
             .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
     });
     line.mut_subcommand("run", |run| {
+        let planned = |arg: Arg| {
+            let is_for_resumed = FOR_RESUMED.contains(&arg.get_id().as_str());
+            if is_for_resumed { arg } else { arg.conflicts_with("resume") }
+        };
         run.args(flags)
+            .mut_args(planned)
             .mut_arg("workloads", |arg| {
                 arg.value_parser(PossibleValuesParser::new(names)).hide_possible_values(true)
             })
@@ -235,7 +240,6 @@ fn flag(name: &'static str, workloads: &[Declared]) -> Arg {
         .value_name(if text { "TEXT" } else { "VALUES" })
         .allow_hyphen_values(true)
         .action(ArgAction::Append)
-        .conflicts_with("resume")
         .help_heading(format!("Parameters of {} (several values: {several})", names.join(", ")))
         .help(flag_help(workloads));
     if text { arg } else { arg.value_delimiter(',') }
@@ -314,6 +318,23 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_resumed_run_refuses_each_argument_of_the_plan() {
+        let resume = |flag| parse(&["knee", "run", "--resume", flag]);
+        for flag in ["poll", "--points=1", "--budget=1s", "--suite=pr", "--config=x", "--kind=tcp"]
+        {
+            assert!(resume(flag).is_err(), "{flag}");
+        }
+        for flag in ["--all", "--json", "--output=x.html", "--record=x.db", "--quiet"] {
+            assert!(resume(flag).is_ok(), "{flag}");
+        }
+        let line = command();
+        let run = line.find_subcommand("run").unwrap();
+        for name in FOR_RESUMED {
+            assert!(run.get_arguments().any(|arg| arg.get_id() == name), "{name}");
+        }
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn none(name: &Placed, what: &str, names: &[&str]) -> Wrong {
 }
 
 /// The keys of any workload, besides its parameters.
-const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "rounds"];
+pub const KEYS: [&str; 6] = ["name", "subjects", "without", "axis", "points", "rounds"];
 
 fn with_options(
     node: &Node<'_>,

@@ -96,7 +96,8 @@ fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, W
                 let cpu = |text: &Placed| quantity(text, count_within(0..=CPU_MAX));
                 request.pinned_cpus = cpus.iter().map(cpu).collect::<Result<_, _>>()?;
             }
-            _ => request.seed = Some(checks::seed(&value)?),
+            "seed" => request.seed = Some(checks::seed(&value)?),
+            unread => return Err(value.wrong(format!("no suite reads the key `{unread}`"))),
         }
     }
     if request.workloads.is_empty() {
@@ -117,4 +118,32 @@ fn quantity<T>(
     read: impl Fn(&str) -> Result<T, quantities::Error>,
 ) -> Result<T, Wrong> {
     read(&text.typed).map_err(|why| Wrong { position: text.position, what: why.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys as a document lists them: "`a`, `b` and `c`".
+    fn listed(keys: &[&str], before_last: &str) -> String {
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let (last, first) = keys.split_last().unwrap();
+        format!("{}{before_last}{last}", first.join(", "))
+    }
+
+    #[test]
+    fn the_document_lists_every_key() {
+        let document = include_str!("../../../docs/suites.md");
+        let document = document.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let lists = [
+            format!("The keys of a suite are {}; ", listed(&KEYS, " and ")),
+            format!(
+                "`name` and any of {} and its own parameters",
+                listed(&checks::KEYS[1..], ", ")
+            ),
+        ];
+        for list in lists {
+            assert!(document.contains(&list), "docs/suites.md lacks: {list}");
+        }
+    }
 }

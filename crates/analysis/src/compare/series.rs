@@ -6,8 +6,8 @@ use crate::growth::thresholds::POINTS_MIN;
 use crate::pairs::notable::notable;
 use crate::stats::quantiles::median_of;
 use crate::{
-    Class, ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary,
-    RateTrend, Row, SubjectComparison, Table,
+    Class, ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
+    SubjectComparison, Table,
 };
 use record::FailureReason;
 
@@ -39,19 +39,11 @@ fn classes_left((growth, row): (&Growth, &Row)) -> Vec<Class> {
 /// Another trend, where both runs are decided.
 pub(super) fn trend(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.rate.as_ref()?, new.rate.as_ref()?);
-    let undecided = [before, after].iter().any(|rate| !rate.trend.is_decided());
-    if undecided || before.trend == after.trend || before.to != after.to {
+    let (rank_before, rank_after) = (before.trend.rank()?, after.trend.rank()?);
+    if rank_before == rank_after || before.to != after.to {
         return None;
     }
-    let order = |trend| match trend {
-        RateTrend::Rises => 4,
-        RateTrend::Holds => 3,
-        RateTrend::Peaks => 2,
-        RateTrend::Falls => 1,
-        _ => 0,
-    };
-    let better = order(after.trend) > order(before.trend);
-    let direction = if better { Direction::Better } else { Direction::Worse };
+    let direction = if rank_after > rank_before { Direction::Better } else { Direction::Worse };
     Some((direction, ChangeDetail::Trend { base: before.trend, new: after.trend }))
 }
 

@@ -50,12 +50,18 @@ pub enum RateTrend {
 }
 
 impl RateTrend {
-    /// Whether it is a single trend.
-    pub const fn is_decided(self) -> bool {
-        !matches!(
-            self,
-            Self::HoldsOrFalls | Self::HoldsOrRises | Self::DoesNotCollapse | Self::Undecided
-        )
+    /// Its rank from the worst, 0, to the best; `None` where several trends are possible.
+    pub const fn rank(self) -> Option<u8> {
+        match self {
+            Self::Collapses => Some(0),
+            Self::Falls => Some(1),
+            Self::Peaks => Some(2),
+            Self::Holds => Some(3),
+            Self::Rises => Some(4),
+            Self::HoldsOrFalls | Self::HoldsOrRises | Self::DoesNotCollapse | Self::Undecided => {
+                None
+            }
+        }
     }
 }
 

@@ -28,7 +28,13 @@ impl FindingKind for Trend {
     fn rank(&self) -> f64 {
         match self.trend {
             RateTrend::Holds | RateTrend::Rises => 1.0,
-            _ => stake(self.factor.value.min(1.0)),
+            RateTrend::Peaks
+            | RateTrend::Falls
+            | RateTrend::Collapses
+            | RateTrend::HoldsOrFalls
+            | RateTrend::HoldsOrRises
+            | RateTrend::DoesNotCollapse
+            | RateTrend::Undecided => stake(self.factor.value.min(1.0)),
         }
     }
 

@@ -14,7 +14,7 @@ mod file;
 mod slow;
 
 use crate::servers::client;
-use crate::servers::drivers::{Running, Server, Setup};
+use crate::servers::drivers::{self, Running, Server, Setup};
 use crate::servers::served::{self, CpuSplit};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
@@ -89,46 +89,44 @@ static ABOUT: About = About {
     ..About::PLAIN
 };
 
+/// The ways in which `knee httpd` sends a file, with their summaries. It runs over [`MECHANISM`].
+const WAYS: [(&str, &str); 3] = [
+    ("sendfile", "ours with sendfile, over epoll-level"),
+    ("mmap", "ours with mmap and writev"),
+    ("splice", "ours with splice through a pipe"),
+];
+const MECHANISM: &str = "epoll-level";
+
 /// A subject: a server, and how it sends where that is chosen.
 struct Row {
     name: &'static str,
     summary: &'static str,
-    server: &'static str,
+    server: Server,
     sending: Option<&'static str>,
 }
 
-const ROWS: &[Row] = &[
-    Row {
-        name: "sendfile",
-        summary: "ours with sendfile, over epoll-level",
-        server: "epoll-level",
-        sending: Some("sendfile"),
-    },
-    Row {
-        name: "mmap",
-        summary: "ours with mmap and writev",
-        server: "epoll-level",
-        sending: Some("mmap"),
-    },
-    Row {
-        name: "splice",
-        summary: "ours with splice through a pipe",
-        server: "epoll-level",
-        sending: Some("splice"),
-    },
-    Row { name: "nginx", summary: "nginx, which has sendfile on", server: "nginx", sending: None },
-    Row { name: "lighttpd", summary: "lighttpd as it comes", server: "lighttpd", sending: None },
-];
-
-impl Row {
-    fn server(&self) -> Result<Server, Failure> {
-        served::server(self.server)
-    }
+/// Ours in each way, and every foreign server.
+fn rows() -> Vec<Row> {
+    let ways = drivers::find(MECHANISM).into_iter().flat_map(|server| {
+        WAYS.map(|(name, summary)| Row {
+            name,
+            summary,
+            server: server.clone(),
+            sending: Some(name),
+        })
+    });
+    let foreign = drivers::all().into_iter().filter(|server| !server.is_ours).map(|server| Row {
+        name: server.name,
+        summary: server.summary,
+        server,
+        sending: None,
+    });
+    ways.chain(foreign).collect()
 }
 
-fn row(cell: &Cell) -> Result<&'static Row, Failure> {
-    let row = ROWS.iter().find(|row| row.name == cell.subject);
-    row.ok_or_else(|| Failure::new(format!("there is no way called {}", cell.subject)))
+fn row(cell: &Cell) -> Result<Row, Failure> {
+    let row = rows().into_iter().find(|row| row.name == cell.subject);
+    row.ok_or_else(|| Failure::new(format!("no subject of download is called {}", cell.subject)))
 }
 
 impl Workload for Download {
@@ -137,13 +135,11 @@ impl Workload for Download {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let subject = |row: &Row| Subject {
-            available: row
-                .server()
-                .map_or_else(|why| Err(why.to_string()), |server| server.available),
+        let subject = |row: Row| Subject {
+            available: row.server.available,
             ..Subject::plain(row.name, row.summary)
         };
-        ROWS.iter().map(subject).collect()
+        rows().into_iter().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -182,7 +178,7 @@ impl Workload for Download {
             sending: row.sending,
             ..Setup::new(&site, scratch.path())
         };
-        let mut running = row.server()?.start(&setup)?;
+        let mut running = row.server.start(&setup)?;
         stay_on(&cpus.clients)?;
         let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
         if cell.text(CACHE.name)? == "cold" {

@@ -40,12 +40,12 @@ pub struct Run {
     /// Time for all rounds: 2m; spent where CIs are wide
     ///
     /// --rounds is then the maximum.
-    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub budget: Option<Duration>,
     /// Add rounds until the 95 % CI is within ±P: 2%
     ///
     /// P is a part of the median. --rounds is then the maximum, 30 by default.
-    #[arg(long, value_name = "P", value_parser = quantities::percentage, conflicts_with = "resume")]
+    #[arg(long, value_name = "P", value_parser = quantities::percentage)]
     pub precision: Option<f64>,
     /// Few points, and a short time for each
     #[arg(long, conflicts_with = "full")]
@@ -66,32 +66,22 @@ pub struct Run {
     #[arg(long, hide_short_help = true, value_name = "N")]
     pub seed: Option<u64>,
     /// Complete an interrupted run [default: the latest]
-    #[arg(
-        long,
-        value_name = "RUN",
-        num_args = 0..=1,
-        default_missing_value = "",
-        require_equals = true,
-        conflicts_with_all = [
-            "workloads", "subjects", "without", "points", "axis", "rounds", "quick", "full", "time", "deadline", "pin",
-            "seed",
-        ]
-    )]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     pub resume: Option<String>,
     /// Measure this suite of knee.toml; flags override it
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "like"])]
+    #[arg(long, value_name = "NAME", conflicts_with = "like")]
     pub suite: Option<String>,
     /// File with the suites [default: knee.toml in this directory or the nearest above]
     #[arg(long, hide_short_help = true, value_name = "FILE", requires = "suite")]
     pub config: Option<PathBuf>,
     /// Print the plan and its time, and measure nothing
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub plan: bool,
     /// Record a label: commit=3701d31; may be repeated
-    #[arg(short, long = "label", value_name = "KEY=VALUE", value_parser = usage::label, conflicts_with = "resume")]
+    #[arg(short, long = "label", value_name = "KEY=VALUE", value_parser = usage::label)]
     pub labels: Vec<(String, String)>,
     /// Name of this machine in the record and in reports [default: its host name]
-    #[arg(long, value_name = "NAME", conflicts_with = "resume", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub host_name: Option<String>,
     /// File of the HTML report [default: by the record]
     #[arg(short, long, value_name = "FILE.html")]
@@ -99,7 +89,7 @@ pub struct Run {
     /// Settings and output format of a classic benchmark
     ///
     /// `knee list originals` shows them.
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json", "resume"])]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["workloads", "axis", "json"])]
     pub like: Option<String>,
     /// Show every table, not the headline metric's only
     #[arg(short, long)]
@@ -113,6 +103,10 @@ pub struct Run {
     #[arg(skip)]
     pub parameters: BTreeMap<String, Vec<Value>>,
 }
+
+/// The arguments that apply to a resumed run too. All others conflict with `--resume`, since its plan is
+/// in the record.
+pub const FOR_RESUMED: [&str; 5] = ["resume", "output", "all", "json", "file"];
 
 /// What `knee run --help` says below its flags.
 const MORE: &str = "\

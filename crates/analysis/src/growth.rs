@@ -168,7 +168,7 @@ pub fn classify_by(
 /// samples than [`FASTEST_TENTH_SAMPLES_MIN`], or where one round alone among several comes near it. `None`
 /// without samples.
 pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
-    let pooled = Pooled::of(rounds);
+    let pooled = Pooled::new(rounds);
     let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
     let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample <= 1.5 * tenth);
     let near = rounds.iter().filter(comes_near).count();

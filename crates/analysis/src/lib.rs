@@ -22,7 +22,7 @@ pub mod trust;
 pub use missing_figure::MissingFigure;
 pub use model::*;
 
-/// The figures of `run`; what they show is for the crate `findings` to say.
+/// The figures of `run`. The crate `findings` states what they show.
 pub fn analyse(run: &record::Run) -> Analysis {
     let tables = tables::tables(run);
     let maps = tables::maps::maps(&run.plan.workloads, &tables);
@@ -30,8 +30,8 @@ pub fn analyse(run: &record::Run) -> Analysis {
     Analysis { tables, maps, averages }
 }
 
-/// Whether nothing in it was measured: a model computed its figures, which the record says in the place of
-/// the machine.
+/// Whether a model computed the figures of `run`, and nothing was measured: the record then has the fact
+/// `simulated` in place of the machine's.
 pub fn is_predicted(run: &record::Run) -> bool {
     run.host_before.facts.get("simulated").is_some_and(|simulated| simulated == "yes")
 }

@@ -47,7 +47,7 @@ pub struct Best {
 /// The best tenth of the samples at a point, rounds having equal say. `None` with few samples, and where
 /// one round alone among several comes near it.
 pub fn best_tenth(rounds: &[&[f64]]) -> Option<Best> {
-    let pooled = Pooled::of(rounds);
+    let pooled = Pooled::new(rounds);
     let value = pooled.at(0.9)?;
     let comes_near =
         |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR_BEST_TENTH * value);

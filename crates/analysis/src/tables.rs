@@ -34,15 +34,15 @@ pub(crate) fn tables(run: &Run) -> Vec<Table> {
     tables_where(run, |_, _| true)
 }
 
-/// Those of which a workload and the place of a metric in it are `wanted`.
+/// The tables of `run` whose workload and index of the metric in it are `wanted`.
 pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> Vec<Table> {
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::new(run, &workload.name);
         for parameters in gathered.in_order() {
             let metrics = workload.metrics.iter().enumerate();
-            for (place, metric) in metrics.filter(|(place, _)| wanted(&workload.name, *place)) {
-                let (gathered, headline) = (&gathered, place == 0);
+            for (index, metric) in metrics.filter(|(index, _)| wanted(&workload.name, *index)) {
+                let (gathered, headline) = (&gathered, index == 0);
                 let table =
                     Context { run, workload, gathered, parameters, metric, headline }.table();
                 // A metric that belongs to other parameters would be a table of dashes.
@@ -106,24 +106,25 @@ impl Context<'_> {
     fn table(&self) -> Table {
         let points: Vec<u64> =
             self.gathered.axis(self.parameters, &self.metric.name).into_iter().collect();
-        let portion = Portion::of(self.workload, self.parameters);
+        let portion = Portion::new(self.workload, self.parameters);
         let shares = portion.as_ref().and_then(|portion| portion.shares(&points));
         let axis = &self.workload.axis_parameter;
-        let one = shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|at| points[at]);
-        let told = |subject: &&SubjectInfo| {
+        let one_each =
+            shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|index| points[index]);
+        let has_row = |subject: &&SubjectInfo| {
             self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
         };
-        // What is wrong on purpose has no figures, and no place among those that have.
+        // A control has no figures, and no row.
         let subjects =
-            self.workload.subjects.iter().filter(|subject| !subject.control).filter(told);
+            self.workload.subjects.iter().filter(|subject| !subject.control).filter(has_row);
         let (mut rows, mut series) = (Vec::new(), Vec::new());
         for subject in subjects {
-            let (row, figures) = self.row(subject, &points, one);
-            // The first calls of a trajectory are cold; whose are colder is no contest.
+            let (row, figures) = self.row(subject, &points, one_each);
+            // The first calls of a trajectory are cold, and not compared.
             let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
             let of_row = self.series(subject, &counting.collect::<Vec<_>>());
-            series.extend(of_row.map(|series| series.split_at(one)));
+            series.extend(of_row.map(|series| series.split_at(one_each)));
             rows.push(row);
         }
         // Half and maximal load are no rivals.
@@ -164,15 +165,14 @@ impl Context<'_> {
                 let cells = self.gathered.cells_at(&subject.name, self.parameters, point);
                 let metrics = cells.flat_map(|cell| &cell.metrics);
                 let kept = metrics.filter(|metric| metric.name == self.metric.name);
-                let kept = kept.map(|metric| metric.histogram.as_str());
-                let found = distributions::merged(kept);
-                all.extend(found.map(|merged| merged.distribution(subject, point)));
+                let merged = distributions::merged(kept.map(|metric| metric.histogram.as_str()));
+                all.extend(merged.map(|merged| merged.distribution(subject, point)));
             }
         }
         all
     }
 
-    /// What contests see of a row; `None` without figures.
+    /// The figures of a row in the form that comparisons take; `None` without figures.
     fn series(&self, subject: &SubjectInfo, figures: &[&Figure]) -> Option<Series> {
         let all = figures.iter().map(|figure| figure.seen());
         let lower_is_better = self.metric.lower_is_better;
@@ -180,13 +180,18 @@ impl Context<'_> {
     }
 
     fn unavailable(&self, subject: &str) -> Option<String> {
-        let all = &self.run.plan.unavailable;
-        let found = all.iter().find(|u| u.workload == self.workload.name && u.subject == subject);
-        found.map(|unavailable| unavailable.reason.clone())
+        let mut all = self.run.plan.unavailable.iter();
+        all.find(|u| u.workload == self.workload.name && u.subject == subject)
+            .map(|unavailable| unavailable.reason.clone())
     }
 
-    /// The row of `subject`, whose rate is told from the point `one` on, where there is such a one.
-    fn row(&self, subject: &SubjectInfo, points: &[u64], one: Option<u64>) -> (Row, Vec<Figure>) {
+    /// The row of `subject`, whose trend is that from the point `one_each` on, if there is one.
+    fn row(
+        &self,
+        subject: &SubjectInfo,
+        points: &[u64],
+        one_each: Option<u64>,
+    ) -> (Row, Vec<Figure>) {
         let series = self.gathered.series(&subject.name, self.parameters, &self.metric.name);
         let all: Vec<Figure> = series
             .into_iter()
@@ -196,14 +201,15 @@ impl Context<'_> {
         let shape = self.shape(&subject.name);
         let growth = self.growth(&all, shape.trajectory);
         let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
-        let rate = self.rate(&all, shape.trajectory, one);
+        let rate = self.rate(&all, shape.trajectory, one_each);
         // The other metrics have no figures there either, which says nothing new.
-        let rate = match one.filter(|_| self.headline) {
-            Some(one) => unfinished::beyond(rate, &all, one, &unfinished),
+        let headline_from = one_each.filter(|_| self.headline);
+        let rate = match headline_from {
+            Some(one_each) => unfinished::beyond(rate, &all, one_each, &unfinished),
             None => rate,
         };
-        let scaling = one.filter(|_| self.headline).and_then(|one| self.scaling(&all, one));
-        // A trajectory has more places than its table shows.
+        let scaling = headline_from.and_then(|one_each| self.scaling(&all, one_each));
+        // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
         let at = |point| figures.iter().find(|figure| figure.summary.point == point);
@@ -247,21 +253,21 @@ impl Context<'_> {
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
-    fn scaling(&self, figures: &[Figure], one: u64) -> Option<Scaling> {
+    fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
         let seen: Vec<_> = figures.iter().map(Figure::seen).collect();
-        if self.is_rate() { usl::scaling(&seen, Some(one)) } else { None }
+        if self.is_rate() { usl::scaling(&seen, Some(one_each)) } else { None }
     }
 
-    /// Whether a rate holds; a cost grows instead. Where it is told from the point `one` on, and has a
-    /// figure there and one beyond, what is before it is left out; but not where it is crushed by then.
-    fn rate(&self, figures: &[Figure], trajectory: bool, one: Option<u64>) -> Option<Rate> {
+    /// The trend of a rate; a cost grows instead. Where the rate has figures at the point `one_each` and
+    /// beyond it, the points before it are left out, unless the rate is crushed by then.
+    fn rate(&self, figures: &[Figure], trajectory: bool, one_each: Option<u64>) -> Option<Rate> {
         if !self.is_rate() {
             return None;
         }
         let counting = counting(figures, trajectory);
         let seen: Vec<_> = counting.iter().map(|figure| figure.seen()).collect();
         let best: Vec<_> = counting.iter().map(|figure| figure.best).collect();
-        let at = one.and_then(|one| seen.iter().position(|figure| figure.point == one));
+        let at = one_each.and_then(|point| seen.iter().position(|figure| figure.point == point));
         let Some(at) = at.filter(|&at| at + 1 < seen.len()) else {
             return rates::rate_by(&seen, &best);
         };
@@ -298,9 +304,9 @@ impl Context<'_> {
     fn random(&self, subject: &str, point: u64) -> Rng {
         let point = point.to_string();
         let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
-        let held: Vec<_> =
+        let texts: Vec<_> =
             self.parameters.iter().map(|(name, value)| (name, value.text())).collect();
-        words.extend(held.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        words.extend(texts.iter().flat_map(|(name, value)| [name.as_str(), value]));
         generator(self.run.plan.seed, &words)
     }
 
@@ -318,9 +324,8 @@ impl Context<'_> {
                     let (reached, reason) = (short.reached, short.reason.clone());
                     return (point, MissingFigure::CutShort { reached, reason });
                 }
-                let (trajectory, of) = (self.workload.trajectory, &subject.name);
-                let absence = self.gathered.absence(of, self.parameters, point, trajectory);
-                let gap = match absence {
+                let (trajectory, name) = (self.workload.trajectory, &subject.name);
+                let gap = match self.gathered.absence(name, self.parameters, point, trajectory) {
                     Absence::Failed(reason) => MissingFigure::Failed { reason: reason.clone() },
                     Absence::MetricMissing => {
                         MissingFigure::MetricMissing { metric: self.metric.name.clone() }
@@ -349,7 +354,7 @@ impl Context<'_> {
     }
 }
 
-/// Who is best at each point, but where a figure has no ratio to the others.
+/// The best subject at each point; none where a figure is not above zero, and so has no ratio.
 fn leads(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Option<Lead>> {
     let lead = |(index, &point): (usize, &u64)| {
         let mut figures = rows.iter().filter_map(|row| row.cells[index].as_ref());
@@ -361,7 +366,7 @@ fn leads(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Opt
     points.iter().enumerate().map(lead).collect()
 }
 
-/// `comparisons` with the places of their crossovers as ratios.
+/// `comparisons` with the positions of their crossovers as ratios.
 fn with_shares(
     mut comparisons: Vec<SubjectComparison>,
     portion: Option<&Portion<'_>>,
@@ -369,7 +374,7 @@ fn with_shares(
     for comparison in &mut comparisons {
         if let ComparisonOutcome::Crosses { crossovers } = &mut comparison.outcome {
             for crossover in crossovers {
-                crossover.share = portion.map(|portion| portion.of_place(crossover.at));
+                crossover.share = portion.map(|portion| portion.at_position(crossover.at));
             }
         }
     }

@@ -143,7 +143,7 @@ fn tally(class: Class, intercept: f64, sizes: &[u64], noise: Noise, design: Desi
         let growth = grow(curve, sizes, noise, design, &mut random);
         *match growth.class {
             Class::Undecided => &mut tally.undecided,
-            found if found == class => &mut tally.right,
+            verdict if verdict == class => &mut tally.right,
             Class::Constant | Class::DoesNotGrow if flat => &mut tally.right,
             Class::DoesNotGrow => &mut tally.wrong,
             _ if growth.classes.contains(&class) => &mut tally.among,

@@ -6,7 +6,18 @@ pub use figures::*;
 
 use analysis::{Estimate, Shares};
 
-pub use analysis::trust::widths::length as duration;
+/// A length of time in whole units: `2 min`, `1 min 30 s`.
+pub fn duration(ms: u64) -> String {
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    let rest = ms % 1_000;
+    let parts = match ms {
+        0..1_000 => vec![(ms, "ms")],
+        1_000..10_000 if rest > 0 => return format!("{:.1} s", ms as f64 / 1_000.0),
+        _ => vec![(hours, "h"), (minutes, "min"), (seconds, "s")],
+    };
+    let nonzero = parts.into_iter().filter(|(number, _)| *number > 0);
+    nonzero.map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ")
+}
 
 /// The 95 % CI of an estimate behind its figure: ` (95 % 8.10 to 9.00)`; nothing where there is none.
 pub fn interval(estimate: Estimate, figure: fn(f64) -> String) -> String {
@@ -67,6 +78,13 @@ pub fn time(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_whole_units() {
+        let texts = [500, 1_500, 34_200, 60_000, 90_000, 7_200_000, 3_723_000].map(duration);
+        let expected = ["500 ms", "1.5 s", "34 s", "1 min", "1 min 30 s", "2 h", "1 h 2 min 3 s"];
+        assert_eq!(texts, expected);
+    }
 
     #[test]
     fn nouns_have_plurals() {

@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn few_samples_claim_no_more_than_they_know() {
-        let one = median_over(&[vec![5.0]], 1);
-        assert_eq!(one.estimate, Estimate { value: 5.0, low: 5.0, high: 5.0 });
-        assert!(one.replicates.is_empty());
+        let single = median_over(&[vec![5.0]], 1);
+        assert_eq!(single.estimate, Estimate { value: 5.0, low: 5.0, high: 5.0 });
+        assert!(single.replicates.is_empty());
         let three = median_over(&[vec![7.0, 5.0, 6.0]], 1);
         assert_eq!(three.estimate, Estimate { value: 6.0, low: 5.0, high: 7.0 });
         let rounds = median_over(&[vec![5.0], vec![], vec![7.0]], 1);

@@ -34,10 +34,10 @@ pub fn sorted(figures: &[f64]) -> Vec<f64> {
 /// Fan, the default of R and NumPy). `None` when there are no figures.
 pub fn quantile(ascending: &[f64], p: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
-    let place = p.clamp(0.0, 1.0) * last as f64;
-    let below = place.floor() as usize;
+    let position = p.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor() as usize;
     let above = (below + 1).min(last);
-    let share = place - below as f64;
+    let share = position - below as f64;
     let (low, high) = (ascending[below], ascending[above]);
     // A plain mixture of equal ends can be off by a rounding step, and of infinite ones by all.
     Some(if low.to_bits() == high.to_bits() { low } else { low + (high - low) * share })
@@ -64,27 +64,27 @@ pub fn median_of(figures: &mut [f64]) -> Option<f64> {
     Some(lower + (upper - lower) * 0.5)
 }
 
-/// The samples of several rounds together, each round with the same say: a round of slow operations
+/// The samples of several rounds together, each round with the same weight: a round of slow operations
 /// gives fewer samples in the same time, and would be outvoted otherwise.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     ascending: Vec<f64>,
-    /// The place of each sample between 0, the least, and 1, the greatest.
-    places: Vec<f64>,
+    /// The rank of each sample between 0, the smallest, and 1, the largest.
+    ranks: Vec<f64>,
 }
 
 impl Pooled {
-    /// Pools rounds; empty ones have no say.
-    pub fn of(rounds: &[&[f64]]) -> Self {
-        let weigh = |round: &&[f64]| {
+    /// Pools rounds; empty ones do not count.
+    pub fn new(rounds: &[&[f64]]) -> Self {
+        let weighted_samples = |round: &&[f64]| {
             let weight = 1.0 / round.len() as f64;
             round.iter().map(move |&sample| (sample, weight)).collect::<Vec<(f64, f64)>>()
         };
-        let mut weighed: Vec<(f64, f64)> = rounds.iter().flat_map(weigh).collect();
-        weighed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut weighted: Vec<(f64, f64)> = rounds.iter().flat_map(weighted_samples).collect();
+        weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut before = 0.0;
-        // The middle of each sample's share: with equal shares these are type 7's places.
-        let middles: Vec<f64> = weighed
+        // The middle of each sample's share: with equal shares these are type 7's positions.
+        let middles: Vec<f64> = weighted
             .iter()
             .map(|&(_, weight)| {
                 before += weight;
@@ -95,8 +95,8 @@ impl Pooled {
             (middles.first().copied().unwrap_or(0.0), middles.last().copied().unwrap_or(0.0));
         let span = if last > first { last - first } else { 1.0 };
         Self {
-            ascending: weighed.into_iter().map(|(sample, _)| sample).collect(),
-            places: middles.into_iter().map(|middle| (middle - first) / span).collect(),
+            ascending: weighted.into_iter().map(|(sample, _)| sample).collect(),
+            ranks: middles.into_iter().map(|middle| (middle - first) / span).collect(),
         }
     }
 
@@ -115,11 +115,11 @@ impl Pooled {
     pub fn at(&self, p: f64) -> Option<f64> {
         let last = self.len().checked_sub(1)?;
         let p = p.clamp(0.0, 1.0);
-        let above = self.places.partition_point(|&place| place < p).min(last);
+        let above = self.ranks.partition_point(|&rank| rank < p).min(last);
         let below = above.saturating_sub(1);
         let (low, high) = (self.ascending[below], self.ascending[above]);
-        let gap = self.places[above] - self.places[below];
-        let share = if gap > 0.0 { ((p - self.places[below]) / gap).clamp(0.0, 1.0) } else { 1.0 };
+        let gap = self.ranks[above] - self.ranks[below];
+        let share = if gap > 0.0 { ((p - self.ranks[below]) / gap).clamp(0.0, 1.0) } else { 1.0 };
         Some(if low.to_bits() == high.to_bits() { low } else { low + (high - low) * share })
     }
 }
@@ -131,19 +131,19 @@ mod tests {
     #[test]
     fn pooled_rounds_of_one_length_are_as_if_they_were_one() {
         let rounds: [&[f64]; 3] = [&[5.0, 1.0, 9.0], &[2.0, 2.5, 7.0], &[3.0, 8.0, 4.0]];
-        let (pooled, plain) = (Pooled::of(&rounds), sorted(&rounds.concat()));
+        let (pooled, plain) = (Pooled::new(&rounds), sorted(&rounds.concat()));
         for p in [0.0, 0.1, 0.25, 0.5, 0.6, 0.9, 0.99, 1.0] {
-            let (one, other) = (pooled.at(p).unwrap(), quantile(&plain, p).unwrap());
-            assert!((one - other).abs() < 1e-9, "{p}: {one} {other}");
+            let (actual, expected) = (pooled.at(p).unwrap(), quantile(&plain, p).unwrap());
+            assert!((actual - expected).abs() < 1e-9, "{p}: {actual}, not {expected}");
         }
-        assert_eq!(Pooled::of(&[]).at(0.5), None);
-        assert_eq!(Pooled::of(&[&[4.0]]).at(0.1), Some(4.0));
+        assert_eq!(Pooled::new(&[]).at(0.5), None);
+        assert_eq!(Pooled::new(&[&[4.0]]).at(0.1), Some(4.0));
     }
 
     #[test]
     fn a_round_of_many_samples_does_not_outvote_one_of_few() {
         let (fast, slow) = ([1.0; 98], [3.0; 2]);
-        let pooled = Pooled::of(&[&fast, &slow, &slow]);
+        let pooled = Pooled::new(&[&fast, &slow, &slow]);
         assert_eq!((pooled.at(0.25), pooled.at(0.5)), (Some(1.0), Some(3.0)));
     }
 

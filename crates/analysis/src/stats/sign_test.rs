@@ -30,19 +30,19 @@ pub fn levels(rounds: usize) -> Option<Levels> {
     if rounds > ROUNDS_MAX {
         return None;
     }
-    // Of the intervals that hold often enough the narrowest, and the next one, which doesn't.
-    let last = (1..=rounds / 2).take_while(|&k| held(rounds, k) >= CONFIDENCE).last()?;
-    let (outer, inner) = (held(rounds, last), held(rounds, last + 1));
+    // The narrowest interval with enough coverage, and the next one, which has too little.
+    let last = (1..=rounds / 2).take_while(|&k| coverage(rounds, k) >= CONFIDENCE).last()?;
+    let (outer, inner) = (coverage(rounds, last), coverage(rounds, last + 1));
     let over = (outer - CONFIDENCE) / (outer - inner);
     let (n, k) = (rounds as f64, last as f64);
     let part = (n - k) * over / (k + (n - 2.0 * k) * over);
-    // A figure's place among the replicates is the middle of those that fall on it.
+    // A figure's rank among the replicates is the middle of those that fall on it.
     let middle = |k| f64::midpoint(share_up_to(rounds, k - 1), share_up_to(rounds, k));
     Some(Levels { outer: middle(last), inner: middle(last + 1), part })
 }
 
 /// How often the true median lies between the `k`-th of `rounds` figures and the `k`-th from above.
-fn held(rounds: usize, k: usize) -> f64 {
+fn coverage(rounds: usize, k: usize) -> f64 {
     1.0 - 2.0 * (1.0 - at_least(rounds, 0.5, k))
 }
 
@@ -52,14 +52,14 @@ fn share_up_to(rounds: usize, k: usize) -> f64 {
     at_least(rounds, k as f64 / rounds as f64, rounds / 2 + 1)
 }
 
-/// How likely at least `least` of `draws` draws come true that each do with this `chance`.
-fn at_least(draws: usize, chance: f64, least: usize) -> f64 {
+/// The probability that at least `min` of `draws` draws come true, each with this `chance`.
+fn at_least(draws: usize, chance: f64, min: usize) -> f64 {
     if chance <= 0.0 || chance >= 1.0 {
-        return if chance <= 0.0 && least > 0 { 0.0 } else { 1.0 };
+        return if chance <= 0.0 && min > 0 { 0.0 } else { 1.0 };
     }
     let odds = chance / (1.0 - chance);
     let (mut each, mut fewer) = ((1.0 - chance).powf(draws as f64), 0.0);
-    for done in 0..least.min(draws + 1) {
+    for done in 0..min.min(draws + 1) {
         fewer += each;
         each *= odds * (draws - done) as f64 / (done + 1) as f64;
     }
@@ -84,7 +84,7 @@ mod tests {
     fn the_sign_test_holds_as_often_as_its_tables_say() {
         let printed = [(6, 1, 0.969), (7, 1, 0.984), (7, 2, 0.875), (10, 2, 0.979), (10, 3, 0.891)];
         for (rounds, k, confidence) in printed {
-            assert!((held(rounds, k) - confidence).abs() < 5e-4, "{rounds}, {k}");
+            assert!((coverage(rounds, k) - confidence).abs() < 5e-4, "{rounds}, {k}");
         }
     }
 

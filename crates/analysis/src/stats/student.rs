@@ -74,8 +74,8 @@ mod tests {
             (1.980, 120, 0.05),
         ];
         for (t, freedom, chance) in table {
-            let found = p_value(t, freedom);
-            assert!((found / chance - 1.0).abs() < 3e-3, "{t} at {freedom}: {found}");
+            let p = p_value(t, freedom);
+            assert!((p / chance - 1.0).abs() < 3e-3, "{t} at {freedom}: {p}");
             assert!(
                 (two_sided_quantile(chance, freedom) / t - 1.0).abs() < 1e-3,
                 "{t} at {freedom}"
@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn one_and_two_degrees_have_closed_forms() {
         for t in [0.0_f64, 0.3, 1.0, 7.5, 250.0] {
-            let one = 1.0 - FRAC_2_PI * t.atan();
-            let two = 1.0 - t / (2.0 + t * t).sqrt();
-            assert!((p_value(t, 1) - one).abs() < 1e-14, "{t}");
-            assert!((p_value(-t, 2) - two).abs() < 1e-14, "{t}");
+            let of_one_degree = 1.0 - FRAC_2_PI * t.atan();
+            let of_two_degrees = 1.0 - t / (2.0 + t * t).sqrt();
+            assert!((p_value(t, 1) - of_one_degree).abs() < 1e-14, "{t}");
+            assert!((p_value(-t, 2) - of_two_degrees).abs() < 1e-14, "{t}");
         }
         assert!(p_value(f64::INFINITY, 5) <= 0.0 && p_value(f64::NAN, 5) >= 1.0);
     }
@@ -110,8 +110,8 @@ mod tests {
             (0.001, 30, 3.645_96),
         ];
         for (share, freedom, t) in table {
-            let found = two_sided_quantile(share, freedom);
-            assert!((found / t - 1.0).abs() < 1e-4, "{share} at {freedom}: {found}, not {t}");
+            let quantile = two_sided_quantile(share, freedom);
+            assert!((quantile / t - 1.0).abs() < 1e-4, "{share} at {freedom}: {quantile}, not {t}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Means with their deviations, as kernbench told its builds.
+//! Means with their deviations, as kernbench printed them.
 
 use crate::gather::Gathered;
 use crate::stats::moments;
@@ -16,7 +16,7 @@ pub fn average(samples: &[f64]) -> Option<Average> {
     Some(Average { mean, deviation, samples: samples.to_vec() })
 }
 
-/// Those of the workloads of `run` that are told in them.
+/// The averages of the workloads of `run` that are reported as averages.
 pub(crate) fn averages(run: &Run) -> Vec<Averages> {
     let mut all = Vec::new();
     for workload in run.plan.workloads.iter().filter(|workload| workload.averages) {
@@ -44,7 +44,7 @@ impl<'a> Context<'a> {
     fn averages(&self) -> Averages {
         let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
         let columns: Vec<AverageColumn> =
-            subjects.map(|subject| self.column(subject)).filter(Self::is_told).collect();
+            subjects.map(|subject| self.column(subject)).filter(Self::has_cells).collect();
         let row = |metric: &record::MetricInfo| AverageRow {
             metric: metric.clone(),
             figures: columns
@@ -63,8 +63,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Nobody asked for the others.
-    fn is_told(column: &AverageColumn) -> bool {
+    /// A subject without cells was not asked for, unless it is unavailable.
+    fn has_cells(column: &AverageColumn) -> bool {
         column.runs + column.failed > 0 || column.unavailable.is_some()
     }
 
@@ -96,16 +96,20 @@ impl<'a> Context<'a> {
 
     fn samples(&self, subject: &str, metric: &str) -> Vec<f64> {
         let metrics = self.cells(subject).into_iter().flat_map(|cell| &cell.metrics);
-        let samples = metrics.filter(|of| of.name == metric).flat_map(|of| &of.samples);
-        samples.copied().filter(|sample| sample.is_finite()).collect()
+        let named = metrics.filter(|candidate| candidate.name == metric);
+        named
+            .flat_map(|metric| &metric.samples)
+            .copied()
+            .filter(|sample| sample.is_finite())
+            .collect()
     }
 }
 
 /// What all cells state alike.
 fn agreed(cells: &[&Cell]) -> BTreeMap<String, String> {
-    let Some((first, others)) = cells.split_first() else { return BTreeMap::new() };
+    let Some((first, rest)) = cells.split_first() else { return BTreeMap::new() };
     let same = |(name, value): &(&String, &String)| {
-        others.iter().all(|cell| cell.facts.get(*name) == Some(*value))
+        rest.iter().all(|cell| cell.facts.get(*name) == Some(*value))
     };
     let facts = first.facts.iter().filter(same);
     facts.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -119,9 +123,9 @@ mod tests {
     /// another thing. kernbench's awk divides by n − 1 as well.
     #[test]
     fn deviations_are_those_of_a_sample() {
-        let found = average(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert!((found.mean - 5.0).abs() < 1e-12);
-        assert!((found.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
+        let eight = average(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((eight.mean - 5.0).abs() < 1e-12);
+        assert!((eight.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         let alone = average(&[3.0]).unwrap();
         assert_eq!((alone.mean.to_bits(), alone.deviation), (3.0_f64.to_bits(), None));
         assert_eq!(average(&[]), None);

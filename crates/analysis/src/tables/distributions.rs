@@ -21,13 +21,13 @@ pub(crate) struct Merged {
 pub(crate) fn merged<'a>(kept: impl Iterator<Item = &'a str>) -> Option<Merged> {
     let mut merged: Option<Merged> = None;
     for text in kept.filter(|text| !text.is_empty()) {
-        let Some(one) = read(text).filter(|one| !one.is_empty()) else { continue };
+        let Some(round) = read(text).filter(|round| !round.is_empty()) else { continue };
         match &mut merged {
-            None => merged = Some(Merged { all: one, rounds: 1 }),
+            None => merged = Some(Merged { all: round, rounds: 1 }),
             Some(merged) => {
                 // Those of other bounds grow into each other.
                 merged.all.auto(true);
-                if merged.all.add(&one).is_ok() {
+                if merged.all.add(&round).is_ok() {
                     merged.rounds += 1;
                 }
             }
@@ -68,8 +68,7 @@ impl Merged {
     }
 }
 
-/// The shares at which a curve of `count` operations is told: as close together towards 1 as there are
-/// operations.
+/// The shares at which a curve of `count` operations has a figure: the more operations, the closer to 1.
 fn shares(count: u64) -> Vec<f64> {
     let mut shares = Vec::new();
     let mut left = 1.0;

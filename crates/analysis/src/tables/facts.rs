@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_agree_on_and_percentages_are_told_and_nothing_else() {
+    fn only_what_all_agree_on_and_percentages_are_facts() {
         assert_eq!(together(&["9000", "9000"]).as_deref(), Some("9000"));
         assert_eq!(together(&["9000", "0"]), None);
         assert_eq!(together(&["0% 100%", "10% 90%"]).as_deref(), Some("5% 95%"));

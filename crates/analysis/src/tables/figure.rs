@@ -28,7 +28,7 @@ impl Figure {
         self.summary.point
     }
 
-    /// As contests and rates see it.
+    /// In the form that comparisons and rates take.
     pub(crate) fn seen(&self) -> crossover::Figure<'_> {
         crossover::Figure {
             point: self.summary.point,
@@ -53,7 +53,7 @@ pub(crate) fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
 /// The figure of `rounds` at `point`; `None` without samples.
 pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<Figure> {
     let Resampled { estimate, replicates } = median_over_rounds(rounds, REPLICATES, random)?;
-    let all = Pooled::of(rounds);
+    let all = Pooled::new(rounds);
     let at = |p| all.at(p);
     let summary = PointSummary {
         point,

@@ -13,7 +13,7 @@ impl Table {
     /// the ratio is written as a multiple.
     pub fn multiple_at(&self, point: u64) -> Option<f64> {
         let shares = self.shares.as_ref().filter(|shares| shares.multiple)?;
-        let index = self.points.iter().position(|&known| known == point)?;
+        let index = self.points.iter().position(|&listed| listed == point)?;
         (shares.part == self.axis_parameter).then(|| shares.values[index])
     }
 
@@ -34,13 +34,13 @@ impl Row {
 }
 
 impl Estimate {
-    /// This over `other`, which was estimated apart: the relative widths of their intervals are added as
+    /// This over `denominator`, which was estimated independently: the relative widths of their intervals are added as
     /// errors are.
     #[must_use]
-    pub fn over(self, other: Self) -> Self {
-        let value = self.value / other.value;
-        let below = (self.value / self.low).ln().hypot((other.high / other.value).ln());
-        let above = (self.high / self.value).ln().hypot((other.value / other.low).ln());
+    pub fn over(self, denominator: Self) -> Self {
+        let value = self.value / denominator.value;
+        let below = (self.value / self.low).ln().hypot((denominator.high / denominator.value).ln());
+        let above = (self.high / self.value).ln().hypot((denominator.value / denominator.low).ln());
         Self { value, low: value * (-below).exp(), high: value * above.exp() }
     }
 

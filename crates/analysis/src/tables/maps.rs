@@ -34,8 +34,8 @@ impl Map {
     }
 }
 
-/// What is known of one place of a map.
-struct Spot<'a> {
+/// One field of a map: who leads at a total and a share.
+struct Field<'a> {
     total: u64,
     share: f64,
     lead: &'a Lead,
@@ -44,18 +44,18 @@ struct Spot<'a> {
 fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
     let first = tables.first()?;
     let Shares { whole, word, .. } = first.shares.as_ref()?;
-    let known: Vec<Spot<'_>> = tables.iter().flat_map(|table| spots_of(table)).collect();
+    let fields: Vec<Field<'_>> = tables.iter().flat_map(|table| fields(table)).collect();
     let totals: Vec<u64> =
-        known.iter().map(|spot| spot.total).collect::<BTreeSet<_>>().into_iter().collect();
-    let columns = columns(known.iter().map(|spot| spot.share).collect());
+        fields.iter().map(|field| field.total).collect::<BTreeSet<_>>().into_iter().collect();
+    let columns = columns(fields.iter().map(|field| field.share).collect());
     if totals.len() < 2 || columns.len() < 2 {
         return None;
     }
     let mut leads: Vec<Vec<Option<Lead>>> = vec![vec![None; columns.len()]; totals.len()];
-    for spot in &known {
-        let row = totals.binary_search(&spot.total).ok()?;
-        let column = columns.iter().position(|column| column.contains(&spot.share))?;
-        leads[row][column].get_or_insert_with(|| spot.lead.clone());
+    for field in &fields {
+        let row = totals.binary_search(&field.total).ok()?;
+        let column = columns.iter().position(|column| column.contains(&field.share))?;
+        leads[row][column].get_or_insert_with(|| field.lead.clone());
     }
     Some(Map {
         workload: first.workload.clone(),
@@ -70,14 +70,15 @@ fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
     })
 }
 
-/// What `table` knows, at its own points.
-fn spots_of<'a>(table: &'a Table) -> Vec<Spot<'a>> {
+/// The fields of `table`, at its own points.
+fn fields(table: &Table) -> Vec<Field<'_>> {
     let Some(shares) = &table.shares else { return Vec::new() };
-    let places = table.points.iter().zip(&shares.values).zip(&table.leads);
-    let spot = |((&point, &share), lead): ((&u64, &f64), &'a Option<Lead>)| {
-        Some(Spot { total: table.whole_at(point)?, share, lead: lead.as_ref()? })
-    };
-    places.filter_map(spot).collect()
+    let columns = table.points.iter().zip(&shares.values).zip(&table.leads);
+    columns
+        .filter_map(|((&point, &share), lead)| {
+            Some(Field { total: table.whole_at(point)?, share, lead: lead.as_ref()? })
+        })
+        .collect()
 }
 
 /// The ratios in ascending order, those together that differ by rounding only.
@@ -119,8 +120,8 @@ mod tests {
 
     #[test]
     fn ratios_that_differ_by_rounding_share_a_column() {
-        let found = columns(vec![0.5, 0.033, 0.1, 0.0333, 0.1, 0.034]);
-        assert_eq!(found, [vec![0.033, 0.0333], vec![0.034], vec![0.1], vec![0.5]]);
+        let merged = columns(vec![0.5, 0.033, 0.1, 0.0333, 0.1, 0.034]);
+        assert_eq!(merged, [vec![0.033, 0.0333], vec![0.034], vec![0.1], vec![0.5]]);
         assert!(columns(Vec::new()).is_empty());
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct Portion<'a> {
 
 enum Rule {
     /// The axis is the part, of this whole.
-    Of(f64),
+    Whole(f64),
     /// The axis is the whole; this is the part.
     Part(f64),
     /// The part is a share of the whole by itself.
@@ -21,11 +21,11 @@ enum Rule {
 impl<'a> Portion<'a> {
     /// That of the tables of `workload` under `parameters`; `None` where it has no ratio, the axis is
     /// neither part nor whole, or the other one is not a number above zero.
-    pub(crate) fn of(workload: &'a WorkloadInfo, parameters: &Parameters) -> Option<Self> {
+    pub(crate) fn new(workload: &'a WorkloadInfo, parameters: &Parameters) -> Option<Self> {
         let ratio = workload.ratio.as_ref()?;
         let axis = &workload.axis_parameter;
         let rule = if *axis == ratio.part {
-            Rule::Of(above_zero(parameters.get(&ratio.whole)?)?)
+            Rule::Whole(above_zero(parameters.get(&ratio.whole)?)?)
         } else if *axis == ratio.whole {
             let part = parameters.get(&ratio.part)?;
             match part.factor() {
@@ -42,19 +42,19 @@ impl<'a> Portion<'a> {
     pub(crate) fn shares(&self, points: &[u64]) -> Option<Shares> {
         let values: Vec<f64> = points.iter().map(|&point| self.at(point as f64)).collect();
         let Ratio { part, whole, word, multiple } = self.ratio.clone();
-        let all_known = values.iter().all(|share| share.is_finite());
-        all_known.then_some(Shares { word, part, whole, multiple, values })
+        let all_finite = values.iter().all(|share| share.is_finite());
+        all_finite.then_some(Shares { word, part, whole, multiple, values })
     }
 
-    /// A place on the axis as a ratio. Where the axis is the whole, the low end is the high one.
-    pub(crate) fn of_place(&self, at: Estimate) -> Estimate {
-        let (one, other) = (self.at(at.low), self.at(at.high));
-        Estimate { value: self.at(at.value), low: one.min(other), high: one.max(other) }
+    /// A position on the axis as a ratio. Where the axis is the whole, the low end is the high one.
+    pub(crate) fn at_position(&self, position: Estimate) -> Estimate {
+        let (left, right) = (self.at(position.low), self.at(position.high));
+        Estimate { value: self.at(position.value), low: left.min(right), high: left.max(right) }
     }
 
     fn at(&self, axis: f64) -> f64 {
         match self.rule {
-            Rule::Of(whole) => axis / whole,
+            Rule::Whole(whole) => axis / whole,
             Rule::Part(part) => part / axis,
             Rule::Always(share) => share,
         }
@@ -62,12 +62,12 @@ impl<'a> Portion<'a> {
 }
 
 impl Shares {
-    /// The place of the point at which there is one of the part for each of the whole, where multiples
-    /// are told of the part along `axis`: up to there it brings more of the whole to bear, beyond it
-    /// shares it.
+    /// The index of the point at which there is one of the part for each of the whole, where the part
+    /// along `axis` is written as a multiple: up to there each one more uses more of the whole, beyond
+    /// it they share it.
     pub fn one_each(&self, axis: &str) -> Option<usize> {
-        let told = self.multiple && self.part == axis;
-        self.values.iter().position(|share| (share - 1.0).abs() < 1e-9).filter(|_| told)
+        let is_multiple = self.multiple && self.part == axis;
+        self.values.iter().position(|share| (share - 1.0).abs() < 1e-9).filter(|_| is_multiple)
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn values(axis: &str, name: &str, value: &str, points: &[u64]) -> Option<Vec<f64>> {
         let parameters = Parameters::from([(name.into(), value.into())]);
         let workload = workload(axis);
-        let shares = Portion::of(&workload, &parameters)?.shares(points)?;
+        let shares = Portion::new(&workload, &parameters)?.shares(points)?;
         Some(shares.values)
     }
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multiple_is_told_as_one_and_may_hold_always() {
+    fn multiples_are_not_percentages_and_may_be_fixed() {
         let ratio = Ratio {
             part: "threads".into(),
             whole: "cpus".into(),
@@ -125,16 +125,17 @@ mod tests {
             multiple: true,
         };
         let mut workload = WorkloadInfo { ratio: Some(ratio), ..workload("threads") };
-        let of = |workload: &WorkloadInfo, name: &str, value: &str, points: &[u64]| {
+        let shares_of = |workload: &WorkloadInfo, name: &str, value: &str, points: &[u64]| {
             let parameters = Parameters::from([(name.to_owned(), value.into())]);
-            Portion::of(workload, &parameters).and_then(|portion| portion.shares(points))
+            Portion::new(workload, &parameters).and_then(|portion| portion.shares(points))
         };
-        let shares = of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();
+        let shares = shares_of(&workload, "cpus", "2", &[1, 2, 32]).unwrap();
         assert_eq!(shares.values, [0.5, 1.0, 16.0]);
         assert_eq!((shares.one_each("threads"), shares.one_each("cpus")), (Some(1), None));
         workload.axis_parameter = "cpus".into();
-        let always =
-            |value: &str| of(&workload, "threads", value, &[1, 2]).map(|shares| shares.values);
+        let always = |value: &str| {
+            shares_of(&workload, "threads", value, &[1, 2]).map(|shares| shares.values)
+        };
         assert_eq!(always("4x"), Some(vec![4.0, 4.0]));
         assert_eq!(always("1/2x"), Some(vec![0.5, 0.5]));
         assert_eq!(always("4"), Some(vec![4.0, 2.0]));
@@ -151,15 +152,15 @@ mod tests {
         assert_eq!(values("pipes", "tokens", "1", &[0, 1]), None);
         assert_eq!(values("size", "tokens", "1", &[1]), None);
         let plain = WorkloadInfo { ratio: None, ..workload("tokens") };
-        assert!(Portion::of(&plain, &Parameters::new()).is_none());
+        assert!(Portion::new(&plain, &Parameters::new()).is_none());
     }
 
     #[test]
-    fn a_place_on_the_whole_turns_its_interval_over() {
+    fn a_position_on_the_whole_turns_its_interval_over() {
         let at = Estimate { value: 13.0, low: 9.0, high: 17.0 };
         let parameters = Parameters::from([("tokens".into(), "1".into())]);
         let workload = workload("pipes");
-        let share = Portion::of(&workload, &parameters).unwrap().of_place(at);
+        let share = Portion::new(&workload, &parameters).unwrap().at_position(at);
         assert_eq!(share, Estimate { value: 1.0 / 13.0, low: 1.0 / 17.0, high: 1.0 / 9.0 });
     }
 }

@@ -63,7 +63,7 @@ pub fn measured(
 
     let mut progress = Progress::for_plan(&claimed.run.plan);
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn Archive);
-    let judge = |run: &Run| analysis::trust::widths::by_place(run);
+    let judge = |run: &Run| analysis::trust::widths::by_cell(run);
     let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));
     progress.done();
     Ok((claimed, unsaved))

@@ -6,9 +6,8 @@ use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Exit, Trouble};
 use crate::output;
 use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};
-use analysis::trust::widths::length;
 use engine::budget::cell_group;
-use findings::format::{count, counted, percent};
+use findings::format::{count, counted, duration, percent};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -150,8 +149,8 @@ fn text(plan: &Plan, estimate: &Estimate) -> String {
         text,
         "Cells: {}, {} for each figure of a cell, deadline {}{pinned}, seed {}",
         cells(plan),
-        length(plan.measure_ms),
-        length(plan.deadline_ms),
+        duration(plan.measure_ms),
+        duration(plan.deadline_ms),
         plan.seed
     );
     for warning in plan.all_warnings() {
@@ -204,7 +203,7 @@ fn cells(plan: &Plan) -> String {
 
 /// How long the run takes, and the source of that estimate.
 fn time(plan: &Plan, estimate: &Estimate) -> String {
-    let about = |ms: u64| format!("about {}", length(ms.max(1_000) / 1_000 * 1_000));
+    let about = |ms: u64| format!("about {}", duration(ms.max(1_000) / 1_000 * 1_000));
     let (round, all) = (about(estimate.round_ms), about(estimate.all_ms));
     let total = match plan.budget {
         None => all,
@@ -214,15 +213,15 @@ fn time(plan: &Plan, estimate: &Estimate) -> String {
         }
         Some(budget) if budget.time_ms < estimate.round_ms => format!(
             "{round}: a budget of {} is shorter than one round, and one is measured",
-            length(budget.time_ms)
+            duration(budget.time_ms)
         ),
         Some(budget) if estimate.all_ms <= budget.time_ms && estimate.unknown.is_empty() => {
-            let time = length(budget.time_ms);
+            let time = duration(budget.time_ms);
             format!(
                 "{all} at most, which is less than the budget of {time}; one round takes {round}"
             )
         }
-        Some(budget) => format!("{} at most; one round takes {round}", length(budget.time_ms)),
+        Some(budget) => format!("{} at most; one round takes {round}", duration(budget.time_ms)),
     };
     let source = match (estimate.recorded, estimate.by_time) {
         (0, 0) => String::new(),

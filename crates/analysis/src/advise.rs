@@ -1,8 +1,8 @@
-//! Advice: which subject is cheapest for so many in all of which so many are active, from what was
-//! measured, and nothing beyond it.
+//! Advice: the cheapest subject for a number of watched and a number of active descriptors, within the
+//! measured range.
 //!
-//! The figure is the cost of one active descriptor. Between measured places it is interpolated on
-//! logarithmic scales, first along the ratio, then between totals; outside of them there is none.
+//! The figure is the cost of one active descriptor. Between measured points it is interpolated on
+//! logarithmic scales, first along the ratio, then between totals. Outside of them there is no advice.
 
 use crate::pairs::crossover::errors_asked;
 use crate::pairs::thresholds::LEAD_MIN;
@@ -11,10 +11,10 @@ use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Tabl
 use record::Parameters;
 use serde::Serialize;
 
-/// Two places are the same when they differ by no more than this, as a ratio: rounding.
+/// Two values are the same when their ratio is at most this: rounding.
 const SAME: f64 = 1.02;
 
-/// So many in all, so many of them active.
+/// A number of watched descriptors, and the number of active ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spot {
     /// Descriptors that are watched.
@@ -23,20 +23,20 @@ pub struct Spot {
     pub active: f64,
 }
 
-/// What was measured of one workload under one set of other parameters, over totals and ratios.
+/// The figures of one workload under one set of further parameters, over totals and ratios.
 pub struct Ground<'a> {
     /// The workload.
     pub workload: &'a str,
-    /// The parameters that hold for all of it.
+    /// The parameters that are the same in all of them.
     pub parameters: Parameters,
-    /// The headline tables, one or more a total.
+    /// The headline tables, at least one for each total.
     tables: Vec<&'a Table>,
 }
 
 /// Advice for one spot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
-    /// What was asked about.
+    /// The spot in question.
     pub spot: Spot,
     /// The workload that it comes from.
     pub workload: String,
@@ -44,16 +44,16 @@ pub struct Advice {
     pub parameters: Parameters,
     /// The subjects, the cheapest first.
     pub ranking: Vec<Ranked>,
-    /// Subjects that were asked for by name and have no figure at the spot.
+    /// Requested subjects without a figure at the spot.
     pub absent: Vec<String>,
-    /// Whether the first is called the cheapest: clearly so against every other, by the rule by which
-    /// tables are marked. If not, it is too close to call.
+    /// Whether the first is clearly cheaper than every other subject, by the rule that marks tables. If not,
+    /// it is too close to call.
     pub clear: bool,
-    /// The fewest rounds that a figure of it stands on.
+    /// The smallest number of rounds behind a figure of it.
     pub rounds: u32,
-    /// How many times cheaper the first is than the second; absent where there is one.
+    /// How many times cheaper the first is than the second; absent for a single subject.
     pub margin: Option<Estimate>,
-    /// Totals that it was interpolated between; the same twice where it was measured.
+    /// Totals that it was interpolated between; the same total twice where it was measured.
     pub between: (u64, u64),
     /// The crossover nearest to the spot, at the total nearest to it.
     pub nearest: Option<Nearest>,
@@ -79,11 +79,11 @@ pub struct Nearest {
     pub crossover: Crossover,
     /// The active-to-total ratio at which it lies; 1 is all.
     pub share: Estimate,
-    /// The total that it was measured at, or that it lies at.
+    /// The total that it belongs to.
     pub total: u64,
 }
 
-/// The grounds that `analysis` has for advice: each workload with a ratio, by its other parameters.
+/// The grounds for advice in `analysis`: each workload with a ratio, by its further parameters.
 pub fn grounds(analysis: &Analysis) -> Vec<Ground<'_>> {
     let mut grounds: Vec<Ground> = Vec::new();
     for table in analysis.tables.iter().filter(|table| table.headline) {
@@ -104,8 +104,8 @@ pub fn grounds(analysis: &Analysis) -> Vec<Ground<'_>> {
 }
 
 impl Ground<'_> {
-    /// Advice for `spot` about `subjects`, or all; `None` where it lies outside of what was measured
-    /// of any of them.
+    /// Advice for `spot` about `subjects`, or all if that is empty; `None` outside of the measured range of
+    /// each of them.
     pub fn advise(&self, spot: Spot, subjects: &[String]) -> Option<Advice> {
         let mut ranking = Vec::new();
         let mut between = (u64::MAX, 0);
@@ -113,9 +113,9 @@ impl Ground<'_> {
             if !subjects.is_empty() && !subjects.contains(&subject) {
                 continue;
             }
-            let Some(found) = self.cost(&subject, spot) else { continue };
-            between = (between.0.min(found.between.0), between.1.max(found.between.1));
-            ranking.push((found, subject, label));
+            let Some(cost) = self.cost(&subject, spot) else { continue };
+            between = (between.0.min(cost.between.0), between.1.max(cost.between.1));
+            ranking.push((cost, subject, label));
         }
         ranking.sort_by(|a, b| a.0.log_ns.total_cmp(&b.0.log_ns));
         let first = ranking.first()?.0;
@@ -126,18 +126,18 @@ impl Ground<'_> {
             workload: self.workload.to_owned(),
             parameters: self.parameters.clone(),
             absent: subjects.iter().filter(|name| !named(name)).cloned().collect(),
-            clear: ranking[1..].iter().all(|other| first.is_clearly_before(&other.0)),
+            clear: ranking[1..].iter().all(|(rival, ..)| first.is_clearly_below(rival)),
             rounds: ranking.iter().map(|(cost, ..)| cost.rounds).min().unwrap_or(0),
             margin,
             between,
             nearest: self.nearest(spot, subjects, &ranking[0].1),
             ranking: ranking
                 .into_iter()
-                .map(|(found, subject, label)| Ranked {
+                .map(|(cost, subject, label)| Ranked {
                     subject,
                     label,
-                    cost_ns: found.estimate(),
-                    times: (found.log_ns - first.log_ns).exp(),
+                    cost_ns: cost.estimate(),
+                    times: (cost.log_ns - first.log_ns).exp(),
                 })
                 .collect(),
         })
@@ -155,17 +155,17 @@ impl Ground<'_> {
         all
     }
 
-    /// The cost of `subject` at `spot`, where that lies within what was measured of it.
+    /// The cost of `subject` at `spot`, if that is within its measured range.
     fn cost(&self, subject: &str, spot: Spot) -> Option<Cost> {
-        let places = self.places(subject);
-        let mut totals: Vec<u64> = places.iter().map(|place| place.total).collect();
+        let figures = self.figures(subject);
+        let mut totals: Vec<u64> = figures.iter().map(|figure| figure.total).collect();
         totals.sort_unstable();
         totals.dedup();
         let at = |total: u64| {
-            let curve: Vec<(f64, Cost)> = places
+            let curve: Vec<(f64, Cost)> = figures
                 .iter()
-                .filter(|place| place.total == total)
-                .map(|place| (place.share, place.cost))
+                .filter(|figure| figure.total == total)
+                .map(|figure| (figure.share, figure.cost))
                 .collect();
             interpolated(&curve, spot.active / spot.total).map(|cost| (total as f64, cost))
         };
@@ -173,39 +173,39 @@ impl Ground<'_> {
         interpolated(&curves, spot.total)
     }
 
-    /// Everything that was measured of `subject`.
-    fn places(&self, subject: &str) -> Vec<Place> {
-        let mut places = Vec::new();
+    /// All figures of `subject`.
+    fn figures(&self, subject: &str) -> Vec<CostFigure> {
+        let mut figures = Vec::new();
         for table in &self.tables {
             let Some(row) = table.rows.iter().find(|row| row.subject == subject) else { continue };
             for (column, cell) in row.cells.iter().enumerate() {
-                places.extend(cell.as_ref().and_then(|cell| place(table, column, cell)));
+                figures.extend(cell.as_ref().and_then(|cell| cost_figure(table, column, cell)));
             }
         }
-        places
+        figures
     }
 
-    /// The crossover nearest to the spot among those at the total that is nearest to it; one that
-    /// the `cheapest` takes part in, if there is any.
+    /// The crossover nearest to the spot among those at the nearest total; a crossover of the `cheapest`
+    /// if there is one.
     fn nearest(&self, spot: Spot, subjects: &[String], cheapest: &str) -> Option<Nearest> {
-        let found = |only: Option<&str>| -> Vec<Nearest> {
+        let crossovers = |only: Option<&str>| -> Vec<Nearest> {
             self.tables.iter().flat_map(|table| crossovers(table, subjects, only)).collect()
         };
-        let mut all = found(Some(cheapest));
-        if all.is_empty() {
-            all = found(None);
+        let mut candidates = crossovers(Some(cheapest));
+        if candidates.is_empty() {
+            candidates = crossovers(None);
         }
-        let far = |found: &Nearest| (found.total as f64 / spot.total).ln().abs();
-        let least = all.iter().map(far).fold(f64::INFINITY, f64::min);
-        all.retain(|found| far(found) <= least + SAME.ln());
+        let total_distance = |candidate: &Nearest| (candidate.total as f64 / spot.total).ln().abs();
+        let min = candidates.iter().map(total_distance).fold(f64::INFINITY, f64::min);
+        candidates.retain(|candidate| total_distance(candidate) <= min + SAME.ln());
         let share = spot.active / spot.total;
-        let beside = |found: &Nearest| (found.share.value / share).ln().abs();
-        all.into_iter().min_by(|a, b| beside(a).total_cmp(&beside(b)))
+        let distance = |candidate: &Nearest| (candidate.share.value / share).ln().abs();
+        candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 }
 
-/// One measured place.
-struct Place {
+/// One measured cost.
+struct CostFigure {
     total: u64,
     share: f64,
     cost: Cost,
@@ -216,7 +216,7 @@ struct Place {
 struct Cost {
     log_ns: f64,
     error: f64,
-    /// How many errors a lead has to be: see [`errors_asked`].
+    /// See [`errors_asked`].
     errors_asked: f64,
     rounds: u32,
     between: (u64, u64),
@@ -228,34 +228,34 @@ impl Cost {
         Estimate { value: self.log_ns.exp(), low: end(-1.0), high: end(1.0) }
     }
 
-    /// How many times cheaper this is than `other`.
-    fn lead_over(&self, other: &Cost) -> Estimate {
-        let (lead, error) = (other.log_ns - self.log_ns, self.error.hypot(other.error));
+    /// How many times cheaper this is than `rival`.
+    fn lead_over(&self, rival: &Cost) -> Estimate {
+        let (lead, error) = (rival.log_ns - self.log_ns, self.error.hypot(rival.error));
         let end = |sign: f64| (lead + sign * NORMAL_95 * error).exp();
         Estimate { value: lead.exp(), low: end(-1.0), high: end(1.0) }
     }
 
-    /// Whether this is cheaper than `other` by the rule by which tables are marked.
-    fn is_clearly_before(&self, other: &Cost) -> bool {
-        let (lead, error) = (other.log_ns - self.log_ns, self.error.hypot(other.error));
-        let asked = self.errors_asked.max(other.errors_asked);
-        lead >= LEAD_MIN.ln() && lead > asked * error
+    /// Whether this is cheaper than `rival` by the rule that marks tables.
+    fn is_clearly_below(&self, rival: &Cost) -> bool {
+        let (lead, error) = (rival.log_ns - self.log_ns, self.error.hypot(rival.error));
+        let required = self.errors_asked.max(rival.errors_asked);
+        lead >= LEAD_MIN.ln() && lead > required * error
     }
 
-    /// `weight` of the way from this to `other`.
-    fn towards(&self, other: &Cost, weight: f64) -> Cost {
+    /// `weight` of the way from this to `rival`.
+    fn towards(&self, rival: &Cost, weight: f64) -> Cost {
         Cost {
-            log_ns: self.log_ns + weight * (other.log_ns - self.log_ns),
-            error: ((1.0 - weight) * self.error).hypot(weight * other.error),
-            errors_asked: self.errors_asked.max(other.errors_asked),
-            rounds: self.rounds.min(other.rounds),
-            between: (self.between.0.min(other.between.0), self.between.1.max(other.between.1)),
+            log_ns: self.log_ns + weight * (rival.log_ns - self.log_ns),
+            error: ((1.0 - weight) * self.error).hypot(weight * rival.error),
+            errors_asked: self.errors_asked.max(rival.errors_asked),
+            rounds: self.rounds.min(rival.rounds),
+            between: (self.between.0.min(rival.between.0), self.between.1.max(rival.between.1)),
         }
     }
 }
 
-/// The place of one figure of a table: nothing where the figure or the place is not above zero.
-fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
+/// The cost of one cell of a table; `None` where the figure or the ratio is not above zero.
+fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<CostFigure> {
     let shares = table.shares.as_ref()?;
     let (share, point) = (*shares.values.get(column)?, *table.points.get(column)?);
     let total = table.whole_at(point)?;
@@ -273,11 +273,11 @@ fn place(table: &Table, column: usize, cell: &PointSummary) -> Option<Place> {
     let error = (high / low).ln() / (2.0 * NORMAL_95);
     let (rounds, errors_asked) = (cell.rounds, errors_asked(cell.rounds, cell.samples));
     let cost = Cost { log_ns: cost_ns.ln(), error, errors_asked, rounds, between: (total, total) };
-    Some(Place { total, share, cost })
+    Some(CostFigure { total, share, cost })
 }
 
-/// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours;
-/// none outside of it.
+/// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours; `None`
+/// outside of it.
 fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
     let same = |a: f64| (a / x).ln().abs() <= SAME.ln();
     if let Some((_, cost)) = curve.iter().find(|(at, _)| same(*at)) {
@@ -289,15 +289,15 @@ fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
     Some(below.1.towards(&above.1, weight))
 }
 
-/// The crossovers of one table between `subjects`, or all, that `only` takes part in, if that is named.
+/// The crossovers of one table between `subjects` (all if empty), with `only` if that is given.
 fn crossovers(table: &Table, subjects: &[String], only: Option<&str>) -> Vec<Nearest> {
     let wanted = |subject: &String| subjects.is_empty() || subjects.contains(subject);
-    let takes_part = |one: &str, other: &str| only.is_none_or(|name| name == one || name == other);
     let mut all = Vec::new();
     for comparison in &table.comparisons {
         let ComparisonOutcome::Crosses { crossovers } = &comparison.outcome else { continue };
-        let (one, other) = (&comparison.first, &comparison.second);
-        if !wanted(one) || !wanted(other) || !takes_part(one, other) {
+        let pair = [&comparison.first, &comparison.second];
+        let takes_part = only.is_none_or(|name| pair.iter().any(|subject| *subject == name));
+        if !takes_part || !pair.into_iter().all(wanted) {
             continue;
         }
         for crossover in crossovers {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_place_is_told_as_it_was_measured() {
+    fn a_measured_spot_has_its_measured_cost() {
         let advice = advice(1_000.0, 100.0, &[]).unwrap();
         let first = &advice.ranking[0];
         assert_eq!((first.subject.as_str(), first.label.as_str()), ("poll", "POLL"));
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn between_places_it_is_interpolated_and_says_so() {
+    fn between_measured_totals_the_cost_is_interpolated() {
         let advice = advice(3_000.0, 90.0, &[]).unwrap();
         assert_eq!(advice.between, (1_000, 9_000));
         let poll = advice.ranking.iter().find(|row| row.subject == "poll").unwrap();
@@ -480,12 +480,12 @@ mod tests {
     }
 
     #[test]
-    fn few_rounds_have_more_to_prove_here_too() {
+    fn two_rounds_require_a_larger_lead() {
         let is_clear = |rounds: u32| {
             let mut analysis = analysis();
             for table in &mut analysis.tables {
-                let near = table.points.iter().map(|&t| Some(figure(t, 1e9 / 220.0)));
-                table.rows[1].cells = near.collect();
+                let cells = table.points.iter().map(|&t| Some(figure(t, 1e9 / 220.0)));
+                table.rows[1].cells = cells.collect();
                 let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells).flatten();
                 cells.for_each(|cell| cell.rounds = rounds);
             }
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_measured_is_named() {
+    fn unmeasured_subjects_are_absent() {
         let advice = advice(1_000.0, 100.0, &["poll", "kqueue"]).unwrap();
         assert_eq!(advice.absent, ["kqueue"]);
         assert_eq!(advice.ranking.len(), 1);

@@ -145,7 +145,11 @@ impl Context<'_> {
             shares,
             leads: leads(&comparisons, &rows, &points),
             comparisons: with_shares(comparisons.outcomes(), portion.as_ref()),
-            rankings: if ranked { rankings::of(&comparisons, &rows, &points) } else { Vec::new() },
+            rankings: if ranked {
+                rankings::rankings(&comparisons, &rows, &points)
+            } else {
+                Vec::new()
+            },
             distributions: self.distributions(&points),
             facts: if self.headline {
                 facts(&self.gathered.facts(self.parameters))

@@ -1,4 +1,4 @@
-//! Every series of a table compared with every other: which is best at each point, and where that changes.
+//! All pairs of the series of a table: the best at each point, and where the leader changes.
 
 use crate::pairs::crossover::{Comparison, Series};
 use crate::{Estimate, Lead, RankedSubject, SubjectComparison};

@@ -1,190 +1,31 @@
-//! Where one series overtakes another, where one leads throughout, and where neither does.
+//! Comparison of two series: one overtakes, one leads throughout, or neither leads.
 //!
-//! Two series are compared at the points that both have, by the logarithm of the ratio of their
-//! medians: the lead. A lead is *clear* when it is of use to somebody ([`LEAD_MIN`]) and when chance
-//! does not explain it. Chance is judged from the bootstrap's replicates, but not as they stand. With
-//! five rounds they lie too close together now and then, and among a dozen points one of those is soon
-//! found. So a point that happens to be quiet is held to the usual error of the two series, and the
-//! lead has to be several of those: as many as let identical curves pass as different once in a hundred
-//! times ([`errors_asked`]).
+//! The lead at a point that both series have is the logarithm of the ratio of their medians. A lead is
+//! *clear* when it is large enough to matter ([`LEAD_MIN`](crate::pairs::thresholds::LEAD_MIN)) and
+//! significant. The bootstrap's replicates alone don't decide that: with five rounds they sometimes lie too
+//! close together, which is likely at one of a dozen points. So the error of a point is at least the usual
+//! error of the two series, and a clear lead is several errors: the number at which identical curves are
+//! called different in one of a hundred cases ([`errors_asked`]).
 //!
-//! A point can be clear on its own: then it is marked. Where none is, neighbouring points can be
-//! clear together (`evidence.rs`); that says who leads where. Where the leader changes once or twice,
-//! the place is where the lead is zero on straight lines between the points, both axes being
-//! logarithmic (`zeros.rs`). Three changes and more are no crossovers that anybody could use.
+//! A point that is clear on its own is marked. Neighbouring points can be clear together (`evidence.rs`):
+//! that decides which series leads on which part of the axis. Where the leader changes once or twice, the
+//! crossover is the zero of the lead on straight lines between the points, on logarithmic axes (`zeros.rs`).
+//! Three changes or more are not reported as crossovers.
 //!
-//! Where nobody leads, the mean of the leads over all points says how alike the two are: that is the
-//! answer to *which of them?*, and it is surer than any single point.
+//! Where neither leads, the mean of the leads over all points measures how similar the two are. It is more
+//! precise than any single point.
 
 mod evidence;
+mod point_pair;
 mod zeros;
 
-use crate::pairs::thresholds::{
-    CLOSE_LEAD_MAX, ERRORS_PER_E_FOLD, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUND_DRIFT,
-    ROUNDS_APART_FACTOR, ROUNDS_APART_MIN,
-};
-use crate::stats::bootstrap::FEWEST_SAMPLES;
+pub use crate::pairs::series::{Figure, Series, errors_asked};
+use crate::pairs::thresholds::CLOSE_LEAD_MAX;
 use crate::stats::moments::{deviation, mean};
-use crate::stats::quantiles::{quantile, sort};
-use crate::stats::{NORMAL_95, student};
+use crate::stats::student;
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 use evidence::{Change, Stretch, without_blips};
-
-/// One figure of a series, as a contest sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Figure<'a> {
-    /// The value on the axis.
-    pub point: u64,
-    /// The median with its interval.
-    pub median: Estimate,
-    /// Rounds that it comes from.
-    pub rounds: u32,
-    /// Samples in all rounds.
-    pub samples: u64,
-    /// The bootstrap's replicates of the median; empty when nothing was resampled.
-    pub replicates: &'a [f64],
-}
-
-/// One series, ready to be compared with others.
-#[derive(Clone, Debug)]
-pub struct Series {
-    subject: String,
-    lower_is_better: bool,
-    places: Vec<Place>,
-    /// Beyond this point rounds may scatter otherwise than up to it.
-    split: Option<u64>,
-}
-
-#[derive(Clone, Debug)]
-struct Place {
-    point: u64,
-    /// The logarithm of how good the median is: more is better, whatever the metric.
-    worth: f64,
-    /// Its standard error; 0 for a single figure.
-    error: f64,
-    /// The part of it that is assumed.
-    drift: f64,
-    /// See [`errors_asked`].
-    errors_asked: f64,
-    single: bool,
-    rounds: u32,
-    /// The replicates' `worth`.
-    draws: Vec<f64>,
-    /// The least and the most of them: those of single rounds.
-    range: [f64; 2],
-}
-
-impl Series {
-    /// The series of `subject` with these `figures`, in ascending order of their points. A median
-    /// that has no logarithm can't be compared and is left out.
-    pub fn new<'a>(
-        subject: &str,
-        lower_is_better: bool,
-        figures: impl IntoIterator<Item = Figure<'a>>,
-    ) -> Self {
-        let places = figures.into_iter().filter_map(|figure| Place::of(&figure, lower_is_better));
-        let places = places.collect();
-        Self { subject: subject.to_owned(), lower_is_better, places, split: None }
-    }
-
-    /// The same where rounds may scatter otherwise beyond `point`: more threads than CPUs. Points on one
-    /// side are then not held to the usual error of the other.
-    #[must_use]
-    pub fn split_at(mut self, point: Option<u64>) -> Self {
-        self.split = point;
-        self
-    }
-
-    /// Its subject.
-    pub fn subject(&self) -> &str {
-        &self.subject
-    }
-
-    /// Its median at `point`.
-    pub fn median_at(&self, point: u64) -> Option<f64> {
-        let worth = self.worth_at(point)?;
-        Some(if self.lower_is_better { -worth } else { worth }.exp())
-    }
-
-    /// How good it is at `point`, for comparison with others there: more is better.
-    pub fn worth_at(&self, point: u64) -> Option<f64> {
-        let index = self.places.binary_search_by_key(&point, |place| place.point).ok()?;
-        Some(self.places[index].worth)
-    }
-}
-
-impl Place {
-    fn of(figure: &Figure<'_>, lower_is_better: bool) -> Option<Self> {
-        let sign = if lower_is_better { -1.0 } else { 1.0 };
-        let worth = sign * figure.median.value.ln();
-        if !worth.is_finite() {
-            return None;
-        }
-        let mut draws: Vec<f64> = figure.replicates.iter().map(|r| sign * r.ln()).collect();
-        if draws.iter().any(|draw| !draw.is_finite()) {
-            draws.clear();
-        }
-        Some(Self {
-            point: figure.point,
-            worth,
-            error: error(figure, &draws),
-            drift: drift(figure),
-            errors_asked: errors_asked(figure.rounds, figure.samples),
-            single: figure.samples < 2,
-            rounds: figure.rounds,
-            range: [
-                draws.iter().copied().fold(f64::INFINITY, f64::min),
-                draws.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            ],
-            draws,
-        })
-    }
-}
-
-/// Standard error of the logarithm of a median, from its `draws` if there are any: their standard
-/// deviation says more than their percentiles, which with few rounds are one of the rounds themselves.
-fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
-    let Estimate { low, high, .. } = figure.median;
-    if figure.samples < 2 {
-        return 0.0;
-    }
-    if low.is_nan() || low <= 0.0 {
-        return f64::INFINITY;
-    }
-    if draws.len() > 1 {
-        return deviation(draws).hypot(drift(figure));
-    }
-    // An interval of few samples goes from the smallest to the largest.
-    let few = figure.rounds < 2 && figure.samples < FEWEST_SAMPLES as u64;
-    ((high / low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 }).hypot(drift(figure))
-}
-
-/// What a single round does not show.
-fn drift(figure: &Figure<'_>) -> f64 {
-    if figure.rounds < 2 && figure.samples > 1 { ROUND_DRIFT } else { 0.0 }
-}
-
-/// How many standard errors a lead has to be: 3.5 with five rounds and more, several times that with
-/// two, whose spread says little about the next two.
-///
-/// The figures are those at which identical curves of 5 to 40 points are told apart, by a point or by
-/// several together, in at most 1.3 % of the repetitions: rounds differing by 3 % evenly, with a heavy
-/// tail, or by three of ten being slower by 30 %. Two rounds that were both undisturbed by luck can't be
-/// told from quiet ones: there it is 6 % at worst.
-pub fn errors_asked(rounds: u32, samples: u64) -> f64 {
-    match rounds {
-        2 => 9.0,
-        3 => 4.2,
-        4 => 3.8,
-        0 | 1 if samples < FEWEST_SAMPLES as u64 => 5.5,
-        _ => 3.5,
-    }
-}
-
-/// What many points add to [`errors_asked`], which is made for twelve: chance has more to try.
-fn errors_added(points: usize) -> f64 {
-    ERRORS_PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()
-}
+use point_pair::{PointPair, drawn_leads, errors_added, interval, shift, usual_error};
 
 /// How `first` and `second` compare along the axis.
 pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
@@ -195,49 +36,36 @@ pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
 pub struct Comparison<'a> {
     first: &'a Series,
     second: &'a Series,
-    steps: Vec<Step<'a>>,
-    /// What is added to every point before its logarithm is taken: nothing, but where zero is one of
-    /// them, which would have none.
+    pairs: Vec<PointPair<'a>>,
+    /// See [`shift`].
     shift: f64,
-    /// Who leads where.
+    /// The leader of each part of the axis.
     stretches: Vec<Stretch>,
-}
-
-/// Two series at one point.
-struct Step<'a> {
-    point: u64,
-    /// Its logarithm, shifted.
-    x: f64,
-    places: [&'a Place; 2],
-    /// The logarithm of how many times better the one is than the other.
-    lead: f64,
-    error: f64,
-    clear: bool,
 }
 
 impl<'a> Comparison<'a> {
     /// Compares `first` with `second`.
     pub fn new(first: &'a Series, second: &'a Series) -> Self {
-        let mut steps: Vec<Step<'_>> = Vec::new();
-        for place in &first.places {
-            let same = second.places.binary_search_by_key(&place.point, |second| second.point);
-            steps.extend(same.ok().map(|index| Step::of(place, &second.places[index])));
+        let mut pairs: Vec<PointPair<'_>> = Vec::new();
+        for figure in &first.figures {
+            let same = second.figures.binary_search_by_key(&figure.point, |second| second.point);
+            pairs.extend(same.ok().map(|index| PointPair::new(figure, &second.figures[index])));
         }
-        let beyond = |step: &Step<'_>| first.split.is_some_and(|split| step.point > split);
-        let usual = [false, true].map(|side| usual_error(&steps, |step| beyond(step) == side));
-        let added = errors_added(steps.len());
-        let shift = shift(&steps);
-        for step in &mut steps {
-            step.x = (step.point as f64 + shift).ln();
-            step.error = step.error.max(usual[usize::from(beyond(step))]);
-            step.clear = step.is_clear(added);
+        let beyond = |pair: &PointPair<'_>| first.split.is_some_and(|split| pair.point > split);
+        let usual = [false, true].map(|side| usual_error(&pairs, |pair| beyond(pair) == side));
+        let added = errors_added(pairs.len());
+        let shift = shift(&pairs);
+        for pair in &mut pairs {
+            pair.x = (pair.point as f64 + shift).ln();
+            pair.error = pair.error.max(usual[usize::from(beyond(pair))]);
+            pair.clear = pair.is_clear(added);
         }
-        let (stretches, blips) = without_blips(&steps, evidence::stretches(&steps));
-        // Nobody is told to lead there, so nobody is marked.
+        let (stretches, blips) = without_blips(&pairs, evidence::stretches(&pairs));
+        // Neither series leads there by the evidence of all points, so neither is marked.
         for blip in blips {
-            steps[blip].clear = false;
+            pairs[blip].clear = false;
         }
-        Self { first, second, steps, shift, stretches }
+        Self { first, second, pairs, shift, stretches }
     }
 
     /// The first series.
@@ -253,89 +81,86 @@ impl<'a> Comparison<'a> {
     /// Whether the first series is clearly better at `point`, or the second one is; `None` if it is too
     /// close to call, or one of them has no figure.
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
-        let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
-        self.steps[index].clear.then_some(self.steps[index].lead > 0.0)
+        let index = self.pairs.binary_search_by_key(&point, |pair| pair.point).ok()?;
+        self.pairs[index].clear.then_some(self.pairs[index].lead > 0.0)
     }
 
-    /// How many times better the one is than the other at `point`, with its interval.
+    /// How many times better the first is than the second at `point`, with its CI.
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
-        let index = self.steps.binary_search_by_key(&point, |step| step.point).ok()?;
-        let step = &self.steps[index];
-        let [first, second] = step.places;
-        let mut leads: Vec<f64> =
-            first.draws.iter().zip(&second.draws).map(|(first, second)| first - second).collect();
-        Some(interval(step.lead, &mut leads.clone(), &mut leads))
+        let index = self.pairs.binary_search_by_key(&point, |pair| pair.point).ok()?;
+        let pair = &self.pairs[index];
+        let [first, second] = pair.figures;
+        let mut leads = drawn_leads(first, second);
+        Some(interval(pair.lead, &mut leads.clone(), &mut leads))
     }
 
-    /// How it ends.
+    /// The outcome.
     pub fn outcome(&self) -> ComparisonOutcome {
-        let steps = self.steps.as_slice();
-        if steps.len() < 2 {
-            let reason = ComparisonReason::TooFewCommonPoints { points: steps.len() };
+        let pairs = self.pairs.as_slice();
+        if pairs.len() < 2 {
+            let reason = ComparisonReason::TooFewCommonPoints { points: pairs.len() };
             return ComparisonOutcome::Unknown { reason };
         }
-        let max_lead = steps.iter().map(|step| step.lead.abs()).fold(0.0, f64::max).exp();
+        let max_lead = pairs.iter().map(|pair| pair.lead.abs()).fold(0.0, f64::max).exp();
         match self.stretches.as_slice() {
-            [] if max_lead < CLOSE_LEAD_MAX => {
+            [] | [_, _, _, _, ..] if max_lead < CLOSE_LEAD_MAX => {
                 ComparisonOutcome::TooClose { max_lead, ratio: self.ratio() }
             }
             [] => ComparisonOutcome::Unknown {
                 reason: ComparisonReason::WithinScatter { max_lead, ratio: self.ratio() },
             },
-            [only] => self.throughout(steps, only),
+            [only] => self.throughout(only),
             [_, _] | [_, _, _] => {
-                let changes = evidence::changes(steps, &self.stretches);
-                let crossovers = changes.iter().map(|change| self.crossover(steps, change));
+                let changes = evidence::changes(pairs, &self.stretches);
+                let crossovers = changes.iter().map(|change| self.crossover(change));
                 ComparisonOutcome::Crosses { crossovers: crossovers.collect() }
-            }
-            _ if max_lead < CLOSE_LEAD_MAX => {
-                ComparisonOutcome::TooClose { max_lead, ratio: self.ratio() }
             }
             many => ComparisonOutcome::Unsettled { changes: many.len() - 1, max_lead },
         }
     }
 
-    /// The figures of the one over those of the other, over all points: the mean of the logarithms,
-    /// its error that of the figures or what the points differ by, whichever is more. `None` where
-    /// nothing is known of chance.
+    /// The figures of the first over those of the second, over all points: the mean of the logarithms. Its
+    /// error is that of the figures or that of the scatter over points, whichever is larger. `None` where the
+    /// error is unknown.
     fn ratio(&self) -> Option<Estimate> {
-        let count = self.steps.len() as f64;
-        if self.steps.len() < 2 || self.steps.iter().any(Step::is_single) {
+        let count = self.pairs.len() as f64;
+        if self.pairs.len() < 2 || self.pairs.iter().any(PointPair::is_single) {
             return None;
         }
         let sign = if self.first.lower_is_better { -1.0 } else { 1.0 };
-        let leads: Vec<f64> = self.steps.iter().map(|step| sign * step.lead).collect();
+        let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.lead).collect();
         let mean = mean(&leads);
-        let own = self.steps.iter().map(|step| step.error.powi(2)).sum::<f64>().sqrt() / count;
+        let own = self.pairs.iter().map(|pair| pair.error.powi(2)).sum::<f64>().sqrt() / count;
         let scatter = deviation(&leads) / (count - 1.0).sqrt();
-        let half = student::quantile_95(self.steps.len() - 1) * own.max(scatter);
+        let half = student::quantile_95(self.pairs.len() - 1) * own.max(scatter);
         let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
         half.is_finite().then_some(Estimate { value, low, high })
     }
 
-    fn throughout(&self, steps: &[Step<'_>], only: &Stretch) -> ComparisonOutcome {
-        let [from, to] = evidence::range(steps, only);
-        let its_own = |step: &&Step<'_>| (step.lead > 0.0) == only.first_leads;
-        let leads = || steps[from..=to].iter().filter(its_own).map(|step| step.lead.abs());
+    fn throughout(&self, only: &Stretch) -> ComparisonOutcome {
+        let pairs = self.pairs.as_slice();
+        let [from, to] = evidence::range(pairs, only);
+        let its_own = |pair: &&PointPair<'_>| (pair.lead > 0.0) == only.first_leads;
+        let leads = || pairs[from..=to].iter().filter(its_own).map(|pair| pair.lead.abs());
         ComparisonOutcome::Throughout {
-            better: if only.first_leads { self.first } else { self.second }.subject.clone(),
+            better: if only.first_leads { self.first } else { self.second }.subject().to_owned(),
             min_lead: leads().fold(f64::INFINITY, f64::min).exp(),
             max_lead: leads().fold(0.0, f64::max).exp(),
-            from: steps[from].point,
-            to: steps[to].point,
-            clear: steps.iter().filter(its_own).filter(|step| step.clear).count(),
-            points: steps.len(),
+            from: pairs[from].point,
+            to: pairs[to].point,
+            clear: pairs.iter().filter(its_own).filter(|pair| pair.clear).count(),
+            points: pairs.len(),
         }
     }
 
-    fn crossover(&self, steps: &[Step<'_>], change: &Change) -> Crossover {
+    fn crossover(&self, change: &Change) -> Crossover {
         let (overtaken, overtakes) =
             if change.first_leads { (self.first, self.second) } else { (self.second, self.first) };
-        let [after, before] = change.between.map(|index| steps[index].point);
+        let [after, before] = change.between.map(|index| self.pairs[index].point);
         Crossover {
-            overtakes: overtakes.subject.clone(),
-            overtaken: overtaken.subject.clone(),
-            at: zeros::place(steps, change, self.shift),
+            overtakes: overtakes.subject().to_owned(),
+            overtaken: overtaken.subject().to_owned(),
+            at: zeros::position(&self.pairs, change, self.shift),
             share: None,
             after,
             before,
@@ -343,99 +168,10 @@ impl<'a> Comparison<'a> {
     }
 }
 
-impl<'a> Step<'a> {
-    fn of(first: &'a Place, second: &'a Place) -> Self {
-        // What is known of one only is taken for both.
-        let error = match (first.single, second.single) {
-            (true, false) => second.error * std::f64::consts::SQRT_2,
-            (false, true) => first.error * std::f64::consts::SQRT_2,
-            _ => first.error.hypot(second.error),
-        };
-        let error =
-            if error.is_finite() { together(first, second).unwrap_or(error) } else { error };
-        let (point, lead) = (first.point, first.worth - second.worth);
-        Self { point, x: 0.0, places: [first, second], lead, error, clear: false }
-    }
-
-    fn is_single(&self) -> bool {
-        self.places.iter().all(|place| place.single)
-    }
-
-    fn is_clear(&self, errors_added: f64) -> bool {
-        if self.is_single() {
-            return self.lead.abs() >= LEAD_MIN_OF_SINGLES.ln();
-        }
-        let asked = self.errors_asked() + errors_added;
-        self.is_apart() || self.lead.abs() >= LEAD_MIN.ln() && self.lead.abs() > asked * self.error
-    }
-
-    /// Whether all rounds of the one are far from all of the other.
-    fn is_apart(&self) -> bool {
-        let [first, second] = self.places;
-        let gap = (first.range[0] - second.range[1]).max(second.range[0] - first.range[1]);
-        first.rounds.min(second.rounds) >= ROUNDS_APART_MIN
-            && gap.is_finite()
-            && gap >= ROUNDS_APART_FACTOR.ln()
-    }
-
-    fn errors_asked(&self) -> f64 {
-        let [first, second] = self.places;
-        first.errors_asked.max(second.errors_asked)
-    }
-
-    /// How far `lead` is above zero, as a share of what is asked of a lead.
-    fn strength(&self, lead: f64) -> f64 {
-        if self.is_single() {
-            return lead / LEAD_MIN_OF_SINGLES.ln();
-        }
-        // Without scatter any lead is beyond chance.
-        lead / (self.errors_asked() * self.error).max(f64::MIN_POSITIVE)
-    }
-
-    /// What both are worth in one replicate; what was not resampled stays.
-    fn draw(&self, replicate: usize) -> [f64; 2] {
-        self.places.map(|place| place.draws.get(replicate).copied().unwrap_or(place.worth))
-    }
-}
-
-/// Standard error of the lead of `first` over `second` where both were resampled. Their replicates are
-/// drawn independently, so a round that was slower for both counts against both.
-fn together(first: &Place, second: &Place) -> Option<f64> {
-    let same = first.draws.len() > 1 && first.draws.len() == second.draws.len();
-    let leads = || first.draws.iter().zip(&second.draws).map(|(first, second)| first - second);
-    same.then(|| deviation(&leads().collect::<Vec<f64>>()).hypot(first.drift.hypot(second.drift)))
-}
-
-/// Half of the first point above zero, where zero is a point: it then stands as far before that one as
-/// the next ones are apart.
-fn shift(steps: &[Step<'_>]) -> f64 {
-    let above = steps.iter().map(|step| step.point).find(|point| *point > 0);
-    let has_zero = steps.first().is_some_and(|step| step.point == 0);
-    if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 }
-}
-
-/// The middle one of the errors of those points that count: what a point that looks quieter is held to.
-fn usual_error(steps: &[Step<'_>], counts: impl Fn(&Step<'_>) -> bool) -> f64 {
-    let known = steps.iter().filter(|step| counts(step));
-    let known = known.filter(|step| !step.is_single() && step.error.is_finite());
-    let mut errors: Vec<f64> = known.map(|step| step.error).collect();
-    sort(&mut errors);
-    errors.get(errors.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// The figure with the 2.5 percentile of `lows` and the 97.5 percentile of `highs`, widened to hold
-/// it, all from their logarithms.
-fn interval(value: f64, lows: &mut [f64], highs: &mut [f64]) -> Estimate {
-    sort(lows);
-    sort(highs);
-    let low = quantile(lows, 0.025).unwrap_or(value).min(value);
-    let high = quantile(highs, 0.975).unwrap_or(value).max(value);
-    Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::NORMAL_95;
     use crate::stats::random::normal;
 
     const SIZES: [u64; 6] = [10, 30, 100, 300, 1000, 3000];
@@ -478,9 +214,9 @@ mod tests {
 
     #[test]
     fn too_few_points_are_unknown() {
-        let one = singles("one", &[(10, 1.0), (30, 2.0)]);
+        let first = singles("one", &[(10, 1.0), (30, 2.0)]);
         let common_points =
-            |other: &[(u64, f64)]| match compare_series(&one, &singles("other", other)) {
+            |second: &[(u64, f64)]| match compare_series(&first, &singles("other", second)) {
                 ComparisonOutcome::Unknown {
                     reason: ComparisonReason::TooFewCommonPoints { points },
                 } => points,
@@ -493,9 +229,9 @@ mod tests {
 
     #[test]
     fn figures_without_a_logarithm_are_left_out() {
-        let one = singles("one", &[(0, 1.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
+        let first = singles("one", &[(0, 1.0), (10, 1.0), (20, 0.0), (30, -1.0), (100, 1.0)]);
         let gaps = [(0, 2.5), (10, 2.0), (20, 5.0), (30, 5.0), (60, f64::NAN), (100, 3.0)];
-        let outcome = compare_series(&one, &singles("other", &gaps));
+        let outcome = compare_series(&first, &singles("other", &gaps));
         let better = "one".to_owned();
         assert_eq!(
             outcome,
@@ -517,20 +253,23 @@ mod tests {
         let sizes = [0, 50, 100, 1000];
         let steep: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 8.0 + 0.1 * n as f64)).collect();
         let flat = sizes.map(|n| (n, 10.0));
-        let [found] =
+        let [crossover] =
             crossovers(compare_series(&singles("flat", &flat), &singles("steep", &steep)))
                 .try_into()
                 .unwrap();
-        assert_eq!((found.overtakes.as_str(), found.after, found.before), ("flat", 0, 50));
-        assert!((15.0..=30.0).contains(&found.at.value), "{found:?}");
-        // Those who change places further up do so where they would without it.
+        assert_eq!(
+            (crossover.overtakes.as_str(), crossover.after, crossover.before),
+            ("flat", 0, 50)
+        );
+        assert!((15.0..=30.0).contains(&crossover.at.value), "{crossover:?}");
+        // A crossover further up is where it would be without the point 0.
         let later: Vec<(u64, f64)> = sizes.iter().map(|&n| (n, 2.0 + 0.02 * n as f64)).collect();
-        let [found] =
+        let [crossover] =
             crossovers(compare_series(&singles("flat", &flat), &singles("later", &later)))
                 .try_into()
                 .unwrap();
-        assert_eq!((found.after, found.before), (100, 1000));
-        assert!((300.0..=600.0).contains(&found.at.value), "{found:?}");
+        assert_eq!((crossover.after, crossover.before), (100, 1000));
+        assert!((300.0..=600.0).contains(&crossover.at.value), "{crossover:?}");
     }
 
     #[test]
@@ -549,10 +288,10 @@ mod tests {
     fn single_figures_cross_without_an_interval() {
         let flat = singles("flat", &[(10, 10.0), (100, 10.0), (1000, 10.0), (10_000, 10.0)]);
         let steep = singles("steep", &[(10, 1.0), (100, 9.95), (1000, 100.0), (10_000, 1000.0)]);
-        let found = crossovers(compare_series(&flat, &steep));
-        let [Crossover { overtakes, overtaken, at, share, after, before }] = found.as_slice()
+        let crossings = crossovers(compare_series(&flat, &steep));
+        let [Crossover { overtakes, overtaken, at, share, after, before }] = crossings.as_slice()
         else {
-            panic!("{found:?}")
+            panic!("{crossings:?}")
         };
         assert_eq!((overtakes.as_str(), overtaken.as_str()), ("flat", "steep"));
         // 0.5 % is too close to call even for single figures.
@@ -570,9 +309,9 @@ mod tests {
             samples: 1,
             replicates: &[],
         };
-        let one = Series::new("one", false, [figure(1, 100.0), figure(10, 100.0)]);
-        let other = Series::new("other", false, [figure(1, 50.0), figure(10, 80.0)]);
-        let ComparisonOutcome::Throughout { better, .. } = compare_series(&one, &other) else {
+        let first = Series::new("one", false, [figure(1, 100.0), figure(10, 100.0)]);
+        let second = Series::new("other", false, [figure(1, 50.0), figure(10, 80.0)]);
+        let ComparisonOutcome::Throughout { better, .. } = compare_series(&first, &second) else {
             panic!()
         };
         assert_eq!(better, "one");
@@ -603,11 +342,11 @@ mod tests {
 
     #[test]
     fn two_changes_are_two_crossovers() {
-        let found = crossovers(against_ten([5.0, 7.0, 14.0, 14.0, 7.0, 5.0], 0.02));
-        let told: Vec<(&str, u64, u64)> =
-            found.iter().map(|c| (c.overtakes.as_str(), c.after, c.before)).collect();
-        assert_eq!(told, [("ten", 30, 100), ("other", 300, 1000)]);
-        assert!(found.iter().all(|c| c.at.low < c.at.value && c.at.value < c.at.high));
+        let crossings = crossovers(against_ten([5.0, 7.0, 14.0, 14.0, 7.0, 5.0], 0.02));
+        let positions: Vec<(&str, u64, u64)> =
+            crossings.iter().map(|c| (c.overtakes.as_str(), c.after, c.before)).collect();
+        assert_eq!(positions, [("ten", 30, 100), ("other", 300, 1000)]);
+        assert!(crossings.iter().all(|c| c.at.low < c.at.value && c.at.value < c.at.high));
     }
 
     #[test]
@@ -659,9 +398,9 @@ mod tests {
             });
             Series::new(subject, true, figures)
         };
-        let one = series("one", [wide(10.0), wide(10.0), sure(10.0), wide(10.0)]);
-        let other = series("other", [wide(10.0), wide(10.0), sure(10.5), wide(10.0)]);
-        assert!(matches!(compare_series(&one, &other), ComparisonOutcome::TooClose { .. }));
+        let first = series("one", [wide(10.0), wide(10.0), sure(10.0), wide(10.0)]);
+        let second = series("other", [wide(10.0), wide(10.0), sure(10.5), wide(10.0)]);
+        assert!(matches!(compare_series(&first, &second), ComparisonOutcome::TooClose { .. }));
         let quiet = [sure(10.0), sure(10.0), sure(10.5), sure(10.0)];
         let outcome = compare_series(&series("one", [sure(10.0); 4]), &series("other", quiet));
         assert!(matches!(outcome, ComparisonOutcome::Throughout { clear: 1, .. }), "{outcome:?}");

@@ -31,7 +31,7 @@ pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a Sub
     table.comparisons.iter().filter(is_notable).collect()
 }
 
-/// Each clear leader with the next one along the axis, where that is another.
+/// Each clear leader with the next clear leader along the axis, where they differ.
 fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
     let clear = table.leads.iter().flatten().filter(|lead| lead.clear);
     let best: Vec<&str> = clear.map(|lead| lead.best.as_str()).collect();

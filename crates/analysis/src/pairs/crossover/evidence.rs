@@ -1,17 +1,17 @@
-//! Who leads where, by the evidence of neighbouring points together.
+//! The leader of each part of the axis, by the evidence of neighbouring points together.
 //!
-//! A point's lead is measured in what is asked of a point: at a strength of 1 it is clear on its own.
-//! A stretch of neighbouring points is clear when its leads together are as unlikely as that: the sum
-//! of their strengths is as large as the root of their number. No point adds more than [`POINT_SHARE_MAX`]
-//! to that, so that one of them can't decide for others. Wherever a clear stretch of the one stands
-//! beside a clear stretch of the other, the lead has changed; as many changes are told as there must be.
+//! The strength of a point's lead is the lead over the lead that is required of a point: at a strength of 1
+//! the point is clear on its own. A stretch of neighbouring points is clear when its leads together are as
+//! unlikely as that: the sum of their strengths is at least the root of their number. No point adds more
+//! than [`POINT_SHARE_MAX`] to the sum, so that no single point decides for its neighbours. The lead changes
+//! between clear stretches of different leaders; the number of changes is the smallest that explains them.
 //!
-//! Where a change is, is another question. The sign of the lead is constant on either side of it, and
-//! nothing is assumed about its size. So a place costs the squares (halved, in standard errors) of all
-//! leads that are on the wrong side of it, the best place costs least, and places that cost a little
-//! more are as good.
+//! The position of a change is estimated separately. The sign of the lead is constant on either side of the
+//! change, and nothing is assumed about its size. The cost of a position is the sum of the squares (halved,
+//! in standard errors) of all leads with the wrong sign. The best position has the lowest cost, and
+//! positions with a slightly higher cost count as equally good.
 
-use super::{Step, errors_added};
+use super::point_pair::{PointPair, errors_added};
 use crate::pairs::thresholds::{
     CHANGE_COST_MAX, END_COST_MAX, OPPONENT_SHARE, POINT_SHARE_MAX, STRENGTH_ERRORS,
 };
@@ -21,29 +21,29 @@ use crate::pairs::thresholds::{LEAD_MIN, LONE_POINT_LEAD_MIN};
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub(super) first_leads: bool,
-    /// By this point it is sure that it has led.
+    /// The point at which the evidence that it has led is complete.
     pub(super) sure_by: usize,
-    /// From this point on it is sure that it leads somewhere.
+    /// The first point from which on the evidence is complete.
     pub(super) sure_from: usize,
 }
 
 impl Stretch {
     /// Whether it rests on a single point with a small lead.
-    fn is_blip(&self, steps: &[Step<'_>]) -> bool {
-        self.sure_by == self.sure_from && steps[self.sure_by].lead.abs() < LONE_POINT_LEAD_MIN.ln()
+    fn is_blip(&self, pairs: &[PointPair<'_>]) -> bool {
+        self.sure_by == self.sure_from && pairs[self.sure_by].lead.abs() < LONE_POINT_LEAD_MIN.ln()
     }
 }
 
-/// The clear stretches of changing leaders, as many as there are.
-pub(super) fn stretches(steps: &[Step<'_>]) -> Vec<Stretch> {
-    if ends(steps, 1.0, false).is_empty() {
+/// The clear stretches of changing leaders.
+pub(super) fn stretches(pairs: &[PointPair<'_>]) -> Vec<Stretch> {
+    if ends(pairs, 1.0, false).is_empty() {
         return Vec::new();
     }
-    let forward = ends(steps, OPPONENT_SHARE, false);
-    let mut backward = ends(steps, OPPONENT_SHARE, true);
+    let forward = ends(pairs, OPPONENT_SHARE, false);
+    let mut backward = ends(pairs, OPPONENT_SHARE, true);
     backward.reverse();
-    // The longest rows of stretches from either end have the same leaders, but in the odd case of two
-    // stretches that overlap; then it is left open where each of them begins.
+    // The stretches from either end have the same leaders, except in the rare case of two stretches that
+    // overlap: then the start of each is left open.
     let agree = forward.iter().map(|end| end.0).eq(backward.iter().map(|end| end.0));
     let mut stretches = Vec::with_capacity(forward.len());
     for (index, &(first_leads, sure_by)) in forward.iter().enumerate() {
@@ -54,19 +54,19 @@ pub(super) fn stretches(steps: &[Step<'_>]) -> Vec<Stretch> {
     stretches
 }
 
-/// Where the shortest clear stretches end, each of another leader than the one before, by the steps
-/// in their order or from the last to the first.
-fn ends(steps: &[Step<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, usize)> {
-    let count = steps.len();
-    let index = |place: usize| if from_the_end { count - 1 - place } else { place };
+/// The ends of the shortest clear stretches of alternating leaders, in the order of the points or from the
+/// last to the first.
+fn ends(pairs: &[PointPair<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, usize)> {
+    let count = pairs.len();
+    let index = |position: usize| if from_the_end { count - 1 - position } else { position };
     let mut ends: Vec<(bool, usize)> = Vec::new();
     let mut start = 0;
     for end in 0..count {
         let mut sum = Sum::default();
-        for place in (start..=end).rev() {
-            sum.add(&steps[index(place)]);
-            let found = sum.leader(asked, count);
-            if let Some(first_leads) = found
+        for position in (start..=end).rev() {
+            sum.add(&pairs[index(position)]);
+            let leader = sum.leader(asked, count);
+            if let Some(first_leads) = leader
                 && ends.last().is_none_or(|last| last.0 != first_leads)
             {
                 ends.push((first_leads, index(end)));
@@ -91,18 +91,18 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, step: &Step<'_>) {
+    fn add(&mut self, pair: &PointPair<'_>) {
         self.points += 1;
-        self.strengths += step.strength(step.lead).clamp(-POINT_SHARE_MAX, POINT_SHARE_MAX);
+        self.strengths += pair.strength(pair.lead).clamp(-POINT_SHARE_MAX, POINT_SHARE_MAX);
         // An error of zero is as good as the smallest.
-        let weight = step.error.max(1e-9).powi(-2);
-        self.leads += weight * step.lead;
+        let weight = pair.error.max(1e-9).powi(-2);
+        self.leads += weight * pair.lead;
         self.weights += weight;
-        self.alone |= step.is_single();
-        self.clear = step.clear.then_some(step.lead > 0.0);
+        self.alone |= pair.is_single();
+        self.clear = pair.clear.then_some(pair.lead > 0.0);
     }
 
-    /// Who leads over all of it, if that is clear, among `count` points.
+    /// Whether the first series leads over all of it, if that is clear, among `count` points.
     fn leader(&self, asked: f64, count: usize) -> Option<bool> {
         if self.points == 1 {
             return self.clear;
@@ -111,19 +111,22 @@ impl Sum {
             asked * (1.0 + errors_added(count) / STRENGTH_ERRORS) * (self.points as f64).sqrt();
         let first_leads = self.strengths > 0.0;
         let lead = self.leads / self.weights * if first_leads { 1.0 } else { -1.0 };
-        // Nothing is known of the chance in single figures, so they can't be pooled.
+        // The error of single figures is unknown, so they can't be pooled.
         let is_clear = !self.alone && self.strengths.abs() >= asked && lead >= LEAD_MIN.ln();
         is_clear.then_some(first_leads)
     }
 }
 
-/// Without single points of a small lead between two changes: neighbours of the same leader join.
-/// Second, the points that were left out.
-pub(super) fn without_blips(steps: &[Step<'_>], all: Vec<Stretch>) -> (Vec<Stretch>, Vec<usize>) {
+/// The stretches without single points of a small lead between two changes: neighbours of the same leader
+/// join. Second, the points that are left out.
+pub(super) fn without_blips(
+    pairs: &[PointPair<'_>],
+    all: Vec<Stretch>,
+) -> (Vec<Stretch>, Vec<usize>) {
     let count = all.len();
     let (mut kept, mut blips): (Vec<Stretch>, Vec<usize>) = (Vec::new(), Vec::new());
     for (index, stretch) in all.into_iter().enumerate() {
-        if index > 0 && index + 1 < count && stretch.is_blip(steps) {
+        if index > 0 && index + 1 < count && stretch.is_blip(pairs) {
             blips.push(stretch.sure_by);
             continue;
         }
@@ -137,139 +140,139 @@ pub(super) fn without_blips(steps: &[Step<'_>], all: Vec<Stretch>) -> (Vec<Stret
     (kept, blips)
 }
 
-/// Between which points a leader changes, as indices of steps.
+/// A change of the leader. Points are indices.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
-    /// Who leads before it.
+    /// Whether the first series leads before it.
     pub(super) first_leads: bool,
-    /// The last point before it, and how much more than the best that costs: all places that are as
+    /// The last point before it, with the cost above that of the best: all positions that are as
     /// good as the best, ascending.
-    pub(super) places: Vec<(usize, f64)>,
-    /// The first and the last such point that any replicate may find: beyond these other changes begin,
-    /// or the range ends.
+    pub(super) candidates: Vec<(usize, f64)>,
+    /// The first and the last candidate of any replicate: the neighbouring changes or the range end there.
     pub(super) outer: [usize; 2],
-    /// The last point at which the one leads by the evidence, and the first at which the other does.
+    /// The last point at which the old leader leads by the evidence, and the first at which the new one does.
     pub(super) between: [usize; 2],
 }
 
 /// The changes between `stretches`.
-pub(super) fn changes(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<Change> {
-    let best = best_places(steps, stretches);
+pub(super) fn changes(pairs: &[PointPair<'_>], stretches: &[Stretch]) -> Vec<Change> {
+    let best = best_changes(pairs, stretches);
     let change = |index: usize| {
         let first = index.checked_sub(1).map_or(0, |before| best[before] + 1);
-        let next = best.get(index + 1).map_or(steps.len() - 1, |next| *next);
+        let next = best.get(index + 1).map_or(pairs.len() - 1, |next| *next);
         let outer = [first, next.saturating_sub(1).max(first)];
-        Change::of(steps, &stretches[index..index + 2], best[index], outer)
+        Change::new(pairs, &stretches[index..index + 2], best[index], outer)
     };
     (0..best.len()).map(change).collect()
 }
 
 impl Change {
-    /// That between these two stretches, of which `best` is the best place.
-    fn of(steps: &[Step<'_>], pair: &[Stretch], best: usize, outer: [usize; 2]) -> Self {
-        let first_leads = pair[0].first_leads;
-        let [first, last] = window(pair);
-        let costs = Costs::of(steps.iter().map(|step| step.strength(step.lead)), first_leads);
+    /// The change between two `stretches`, whose best position is `best`.
+    fn new(pairs: &[PointPair<'_>], stretches: &[Stretch], best: usize, outer: [usize; 2]) -> Self {
+        let first_leads = stretches[0].first_leads;
+        let [first, last] = window(stretches);
+        let costs = Costs::new(pairs.iter().map(|pair| pair.strength(pair.lead)), first_leads);
         let cost = |at: usize| costs.at(at + 1) - costs.at(best + 1);
-        // Single figures: all that lies between two clear ones is as good.
-        let single = steps.iter().any(Step::is_single);
+        // Single figures: every position between two clear ones is as good.
+        let single = pairs.iter().any(PointPair::is_single);
         let inside = first.max(outer[0])..=last.min(outer[1]);
         let as_good = inside.filter(|at| *at == best || single || cost(*at) <= CHANGE_COST_MAX);
-        let places: Vec<(usize, f64)> = as_good.map(|at| (at, cost(at))).collect();
+        let candidates: Vec<(usize, f64)> = as_good.map(|at| (at, cost(at))).collect();
         let [mut after, mut before] =
-            [places.first(), places.last()].map(|end| end.map_or(best, |end| end.0));
+            [candidates.first(), candidates.last()].map(|end| end.map_or(best, |end| end.0));
         before += 1;
-        // A lead that is of use to nobody is none that a reader would look for there.
-        let small = |at: usize| steps[at].lead.abs() < LEAD_MIN.ln() && !steps[at].clear;
+        // A reader finds no lead at a point where it is this small.
+        let small = |at: usize| pairs[at].lead.abs() < LEAD_MIN.ln() && !pairs[at].clear;
         while after > first && small(after) {
             after -= 1;
         }
         while before <= last && small(before) {
             before += 1;
         }
-        Self { first_leads, places, outer, between: [after, before] }
+        Self { first_leads, candidates, outer, between: [after, before] }
     }
 }
 
 /// The first and the last point after which the leader of the first of two stretches may give way to
 /// that of the second.
-fn window(pair: &[Stretch]) -> [usize; 2] {
-    let first = pair[0].sure_from;
-    [first, pair[1].sure_by.saturating_sub(1).max(first)]
+fn window(stretches: &[Stretch]) -> [usize; 2] {
+    let first = stretches[0].sure_from;
+    [first, stretches[1].sure_by.saturating_sub(1).max(first)]
 }
 
-/// The last points before each change that together cost least. Stretches begin in their order, so
-/// there are always such places.
-fn best_places(steps: &[Step<'_>], stretches: &[Stretch]) -> Vec<usize> {
+/// The last points before each change, with the lowest cost together. Stretches begin in ascending order,
+/// so that there is always a solution.
+fn best_changes(pairs: &[PointPair<'_>], stretches: &[Stretch]) -> Vec<usize> {
     let mut reached: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new())];
-    for pair in stretches.windows(2) {
-        let leads = steps.iter().map(|step| step.strength(step.lead));
-        let costs = Costs::of(leads, pair[0].first_leads);
-        let [first, last] = window(pair);
+    for neighbours in stretches.windows(2) {
+        let leads = pairs.iter().map(|pair| pair.strength(pair.lead));
+        let costs = Costs::new(leads, neighbours[0].first_leads);
+        let [first, last] = window(neighbours);
         let reach = |at: usize| {
-            let before = reached.iter().filter(|(_, places)| places.last().is_none_or(|p| *p < at));
-            let (cost, places) = before.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let before =
+                reached.iter().filter(|(_, positions)| positions.last().is_none_or(|p| *p < at));
+            let (cost, positions) = before.min_by(|a, b| a.0.total_cmp(&b.0))?;
             // Each change turns all points after it; the next one turns its own back.
             let cost = cost + costs.turned(at + 1);
-            Some((cost, places.iter().copied().chain([at]).collect()))
+            Some((cost, positions.iter().copied().chain([at]).collect()))
         };
         reached = (first..=last).filter_map(reach).collect();
     }
     let best = reached.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, places)| places).unwrap_or_default()
+    best.map(|(_, positions)| positions).unwrap_or_default()
 }
 
-/// What it costs to say that one leads up to a point, and the other from there on.
+/// The cost of a change at each position.
 pub(super) struct Costs {
     /// By the number of points before the change.
-    of: Vec<f64>,
+    by_count: Vec<f64>,
 }
 
 impl Costs {
     /// By the strengths of the leads; `first_leads` below.
-    pub(super) fn of(leads: impl Iterator<Item = f64> + Clone, first_leads: bool) -> Self {
+    pub(super) fn new(leads: impl Iterator<Item = f64> + Clone, first_leads: bool) -> Self {
         let sign = if first_leads { 1.0 } else { -1.0 };
         let cost = |lead: f64| (STRENGTH_ERRORS * lead.clamp(0.0, POINT_SHARE_MAX)).powi(2) / 2.0;
         let mut sum: f64 = leads.clone().map(|lead| cost(sign * lead)).sum();
-        let mut of = vec![sum];
+        let mut by_count = vec![sum];
         for lead in leads {
             sum += cost(-sign * lead) - cost(sign * lead);
-            of.push(sum);
+            by_count.push(sum);
         }
-        Self { of }
+        Self { by_count }
     }
 
-    /// With so many points before the change.
+    /// The cost of a change after `count` points.
     pub(super) fn at(&self, count: usize) -> f64 {
-        self.of[count]
+        self.by_count[count]
     }
 
-    /// What is gained or lost by turning all points from there on.
+    /// The change of the cost by turning all points from there on.
     fn turned(&self, count: usize) -> f64 {
-        self.of[count] - self.of[self.of.len() - 1]
+        self.by_count[count] - self.by_count[self.by_count.len() - 1]
     }
 
     /// The number of points before the cheapest change, between these two.
     pub(super) fn cheapest(&self, [first, last]: [usize; 2]) -> usize {
-        let cheaper = |a: &usize, b: &usize| self.of[*a].total_cmp(&self.of[*b]);
+        let cheaper = |a: &usize, b: &usize| self.by_count[*a].total_cmp(&self.by_count[*b]);
         (first..=last).min_by(cheaper).unwrap_or(first)
     }
 }
 
-/// The first and the last point of the range in which the one leader leads by enough to be of use:
-/// at the ends, points that contribute nothing to that are left out.
-pub(super) fn range(steps: &[Step<'_>], only: &Stretch) -> [usize; 2] {
+/// The first and the last point of the range in which the only leader has a lead of at least [`LEAD_MIN`]:
+/// points at the ends that contribute nothing are left out.
+pub(super) fn range(pairs: &[PointPair<'_>], only: &Stretch) -> [usize; 2] {
     let sign = if only.first_leads { 1.0 } else { -1.0 };
     let margin = sign * LEAD_MIN.ln();
-    let beyond = steps.iter().map(|step| sign * step.strength(step.lead - margin));
-    let spared = |costs: &Costs, most: usize| {
-        let least = (0..=most).map(|count| costs.at(count)).fold(f64::INFINITY, f64::min);
-        (0..=most).rfind(|count| costs.at(*count) <= least + END_COST_MAX).unwrap_or(0)
+    let beyond = pairs.iter().map(|pair| sign * pair.strength(pair.lead - margin));
+    let spared = |costs: &Costs, max: usize| {
+        let min = (0..=max).map(|count| costs.at(count)).fold(f64::INFINITY, f64::min);
+        (0..=max).rfind(|count| costs.at(*count) <= min + END_COST_MAX).unwrap_or(0)
     };
-    let first = spared(&Costs::of(beyond.clone(), false), only.sure_by);
+    let first = spared(&Costs::new(beyond.clone(), false), only.sure_by);
     let backward: Vec<f64> = beyond.rev().collect();
-    let most = steps.len() - 1 - only.sure_from;
-    let last = steps.len() - 1 - spared(&Costs::of(backward.into_iter(), false), most);
+    let max = pairs.len() - 1 - only.sure_from;
+    let last = pairs.len() - 1 - spared(&Costs::new(backward.into_iter(), false), max);
     let sure = [only.sure_from.min(only.sure_by), only.sure_from.max(only.sure_by)];
     if first <= last { [first, last] } else { sure }
 }
@@ -289,15 +292,15 @@ mod tests {
         (better, from, to, clear)
     }
 
-    /// Six leads of 1.7 standard errors are together one of 4.
+    /// Six leads of 1.7 standard errors together make a lead of 4.
     #[test]
     fn a_lead_that_is_clear_nowhere_is_clear_altogether() {
         let (better, from, to, clear) = throughout(against_ten([11.5; 6], 0.06));
         assert_eq!((better.as_str(), from, to, clear), ("ten", 10, 3000, 0));
-        // Three of them are not, whatever the others.
+        // Three of them do not, whatever the remaining three are.
         let half = against_ten([11.5, 11.5, 11.5, 10.0, 10.0, 10.0], 0.06);
         assert!(matches!(half, ComparisonOutcome::Unknown { .. }), "{half:?}");
-        // Sure as it may be, 1.5 % is of no use to anybody.
+        // However certain, 1.5 % is too small to matter.
         let small = against_ten([10.15; 6], 0.004);
         assert!(matches!(small, ComparisonOutcome::TooClose { .. }), "{small:?}");
     }
@@ -337,18 +340,18 @@ mod tests {
         assert!(matches!(outcome, ComparisonOutcome::TooClose { .. }), "{outcome:?}");
     }
 
-    /// The nearest place on either side of which all leads have their sign costs nothing.
+    /// A position with all leads of the right sign on both sides costs nothing.
     #[test]
     fn costs_are_those_of_leads_on_the_wrong_side() {
-        let costs = Costs::of([0.5, 0.2, -0.3, 0.1, -2.0].into_iter(), true);
-        let one = |lead: f64| (STRENGTH_ERRORS * lead).powi(2) / 2.0;
+        let costs = Costs::new([0.5, 0.2, -0.3, 0.1, -2.0].into_iter(), true);
+        let squared = |lead: f64| (STRENGTH_ERRORS * lead).powi(2) / 2.0;
         let expected = [
-            one(0.5) + one(0.2) + one(0.1),
-            one(0.2) + one(0.1),
-            one(0.1),
-            one(0.3) + one(0.1),
-            one(0.3),
-            one(0.3) + one(POINT_SHARE_MAX),
+            squared(0.5) + squared(0.2) + squared(0.1),
+            squared(0.2) + squared(0.1),
+            squared(0.1),
+            squared(0.3) + squared(0.1),
+            squared(0.3),
+            squared(0.3) + squared(POINT_SHARE_MAX),
         ];
         for (count, expected) in expected.into_iter().enumerate() {
             assert!((costs.at(count) - expected).abs() < 1e-12, "{count}");
@@ -359,13 +362,14 @@ mod tests {
     /// Leads of 5 and 4 in turn, so that a change is where the sign is.
     #[test]
     fn two_changes_are_placed_together() {
-        let one = singles("one", &[(1, 5.0), (2, 4.0), (3, 1.0), (4, 1.0), (5, 5.0), (6, 4.0)]);
-        let other = singles("other", &[(1, 1.0), (2, 1.0), (3, 5.0), (4, 4.0), (5, 1.0), (6, 1.0)]);
-        let comparison = Comparison::new(&one, &other);
-        let found = stretches(&comparison.steps);
-        assert_eq!(found.len(), 3);
-        assert_eq!(best_places(&comparison.steps, &found), [1, 3]);
-        let changes = changes(&comparison.steps, &found);
+        let first = singles("one", &[(1, 5.0), (2, 4.0), (3, 1.0), (4, 1.0), (5, 5.0), (6, 4.0)]);
+        let second =
+            singles("other", &[(1, 1.0), (2, 1.0), (3, 5.0), (4, 4.0), (5, 1.0), (6, 1.0)]);
+        let comparison = Comparison::new(&first, &second);
+        let stretches = super::stretches(&comparison.pairs);
+        assert_eq!(stretches.len(), 3);
+        assert_eq!(best_changes(&comparison.pairs, &stretches), [1, 3]);
+        let changes = super::changes(&comparison.pairs, &stretches);
         assert_eq!((changes[0].between, changes[0].outer), ([1, 2], [0, 2]));
         assert_eq!((changes[1].between, changes[1].outer), ([3, 4], [2, 4]));
     }

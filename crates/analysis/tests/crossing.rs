@@ -119,17 +119,17 @@ struct Tally {
     width: f64,
 }
 
-/// Contests of two curves whose true crossovers are at `truths`, ascending.
-fn tally(one: Curve, other: Curve, truths: &[f64], design: (Noise, usize)) -> Tally {
-    tally_at(&SIZES, REPETITIONS, one, other, truths, design)
+/// Comparisons of two curves whose true crossovers are at `truths`, ascending.
+fn tally(first: Curve, second: Curve, truths: &[f64], design: (Noise, usize)) -> Tally {
+    tally_at(&SIZES, REPETITIONS, first, second, truths, design)
 }
 
-/// The same at other `sizes`, so many times.
+/// The same at other `sizes`, `repetitions` times.
 fn tally_at(
     sizes: &[u64],
     repetitions: u64,
-    one: Curve,
-    other: Curve,
+    first_curve: Curve,
+    second_curve: Curve,
     truths: &[f64],
     design: (Noise, usize),
 ) -> Tally {
@@ -137,9 +137,9 @@ fn tally_at(
     let mut widths = 0.0;
     for seed in 0..repetitions {
         let mut random = generator(seed, &[&format!("{sizes:?} {design:?}")]);
-        let one = series("one", one, sizes, design, &mut random);
-        let other = series("other", other, sizes, design, &mut random);
-        match compare_series(&one, &other) {
+        let first = series("one", first_curve, sizes, design, &mut random);
+        let second = series("other", second_curve, sizes, design, &mut random);
+        match compare_series(&first, &second) {
             ComparisonOutcome::Throughout { .. } => tally.crossings[0] += 1,
             ComparisonOutcome::TooClose { .. } => tally.close += 1,
             ComparisonOutcome::Unknown { .. } | ComparisonOutcome::Unsettled { .. } => {
@@ -157,8 +157,8 @@ fn tally_at(
             }
         }
     }
-    let found = tally.crossings[truths.len()] as f64 * truths.len() as f64;
-    tally.width = (widths / found).exp();
+    let crossings = tally.crossings[truths.len()] as f64 * truths.len() as f64;
+    tally.width = (widths / crossings).exp();
     tally
 }
 
@@ -202,16 +202,15 @@ fn sizes(count: i32) -> Vec<u64> {
     (0..count).map(|index| (10.0 * 1.2_f64.powi(index)) as u64).collect()
 }
 
-/// A claim about curves that are the same is a claim by luck: of a leader in 2 % at most, of a
-/// crossover in 1 %.
+/// Any claim about identical curves is a false alarm: a leader in at most 2 %, a crossover in at most 1 %.
 #[test]
-fn identical_curves_are_hardly_ever_told_apart() {
+fn identical_curves_are_rarely_called_different() {
     let flat = |_: f64| 10.0;
     let few_rounds = [(Noise::Even(0.05), 2), (Noise::SlowRounds, 3), (Noise::Even(0.05), 4)];
     let hardest = (Noise::SlowRounds, 5);
     let twelve = DESIGNS.into_iter().chain(few_rounds).chain([hardest]);
-    let others = [5, 8, 20, 40].map(|count| (count, hardest));
-    for (count, design) in twelve.map(|design| (12, design)).chain(others) {
+    let hardest_by_count = [5, 8, 20, 40].map(|count| (count, hardest));
+    for (count, design) in twelve.map(|design| (12, design)).chain(hardest_by_count) {
         let tally = tally_at(&sizes(count), MANY, &flat, &flat, &[], design);
         println!("the same twice at {count} points, {design:?}: {tally:?}");
         let [throughout, once, twice] = tally.crossings;
@@ -220,7 +219,7 @@ fn identical_curves_are_hardly_ever_told_apart() {
     }
 }
 
-/// Once somebody leads, less is asked of an opponent; not so little that chance would do.
+/// Once one series leads, the requirement for the opponent is lower, but not within reach of chance.
 #[test]
 fn a_leader_by_far_is_not_overtaken_by_luck() {
     let flat = |_: f64| 10.0;
@@ -230,8 +229,8 @@ fn a_leader_by_far_is_not_overtaken_by_luck() {
         let tally = tally_at(&sizes(count), REPETITIONS, &flat, &early, &[], design);
         println!("equal from the fifth of {count} points on, {design:?}: {tally:?}");
         let [throughout, once, twice] = tally.crossings;
-        let told = once + twice <= WRONG_MAX && throughout >= REPETITIONS - WRONG_MAX;
-        assert!(told, "{count} points, {design:?}: {tally:?}");
+        let is_right = once + twice <= WRONG_MAX && throughout >= REPETITIONS - WRONG_MAX;
+        assert!(is_right, "{count} points, {design:?}: {tally:?}");
     }
 }
 
@@ -239,11 +238,11 @@ fn a_leader_by_far_is_not_overtaken_by_luck() {
 fn parallel_curves_do_not_cross() {
     let lower = |n: f64| 10.0 * (1.0 + n / 100.0);
     let upper = |n: f64| 11.5 * (1.0 + n / 100.0);
-    for (design, told_min) in DESIGNS.into_iter().zip([195, 195, 195, 150, 195]) {
+    for (design, throughout_min) in DESIGNS.into_iter().zip([195, 195, 195, 150, 195]) {
         let tally = tally(&lower, &upper, &[], design);
         println!("15 % apart, {design:?}: {tally:?}");
         let [throughout, once, twice] = tally.crossings;
-        assert!(once + twice <= WRONG_MAX && throughout >= told_min, "{design:?}: {tally:?}");
+        assert!(once + twice <= WRONG_MAX && throughout >= throughout_min, "{design:?}: {tally:?}");
     }
 }
 
@@ -267,10 +266,10 @@ fn a_bump_is_crossed_twice() {
     let width = (1.7 * (0.7_f64 / 0.3).ln().sqrt()).exp();
     for (design, found_min) in DESIGNS.into_iter().zip([195, 190, 190, 100, 195]) {
         let tally = tally(&flat, &bump, &[30.0 / width, 30.0 * width], design);
-        let found = tally.crossings[2];
-        println!("a bump, {design:?}: covered {} of {}, {tally:?}", tally.covered, 2 * found);
-        assert!(found >= found_min, "{design:?}: {tally:?}");
-        assert!(tally.covered * 100 >= found * 2 * 92, "{design:?}: {tally:?}");
+        let twice = tally.crossings[2];
+        println!("a bump, {design:?}: covered {} of {}, {tally:?}", tally.covered, 2 * twice);
+        assert!(twice >= found_min, "{design:?}: {tally:?}");
+        assert!(tally.covered * 100 >= twice * 2 * 92, "{design:?}: {tally:?}");
     }
 }
 

@@ -42,13 +42,13 @@ fn summary(number: i64) -> RunSummary {
 /// A run whose figures have these medians, each with an interval of 1 % to either side.
 fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     let figure = |&(metric, subject, point, value): &(&str, &str, u64, f64)| {
-        let place = FigurePath {
+        let path = FigurePath {
             metric: metric.into(),
             parameters: Parameters::new(),
             subject: subject.into(),
             point,
         };
-        (place, Estimate { value, low: value * 0.99, high: value * 1.01 })
+        (path, Estimate { value, low: value * 0.99, high: value * 1.01 })
     };
     Measured {
         summary: summary(number),
@@ -182,9 +182,9 @@ fn shared(since: &[i64]) -> History {
     let runs = (1..=20).map(|number| {
         let subjects = (0u8..).zip(["a", "b", "c", "d"]);
         let figures: Vec<_> = subjects
-            .map(|(place, subject)| {
-                let slower = since.get(usize::from(place)).is_some_and(|&since| number >= since);
-                let noise = 1.0 + wobble(number + i64::from(place));
+            .map(|(path, subject)| {
+                let slower = since.get(usize::from(path)).is_some_and(|&since| number >= since);
+                let noise = 1.0 + wobble(number + i64::from(path));
                 ("call", subject, 10, if slower { 1_300.0 } else { 1_000.0 } * noise)
             })
             .collect();
@@ -273,10 +273,9 @@ fn a_drift_is_fresh_once() {
     assert_eq!(fresh, [(7, true)]);
 }
 
-/// Three runs at each of two levels whose own intervals are wide: nothing can be told, and nobody says that
-/// it would have been.
+/// Three runs at each of two levels with wide CIs: no change is reported, and none counts as detectable.
 #[test]
-fn what_would_have_been_seen_knows_the_errors_of_the_runs() {
+fn detectable_changes_depend_on_the_errors_of_the_runs() {
     let with = |wide: f64, by: f64| {
         let mut runs: Vec<Measured> = (1..=6)
             .map(|number| {
@@ -408,10 +407,10 @@ fn few_runs_and_figures_without_a_ratio_are_not_judged() {
     assert_eq!(analysis::history::history(Vec::new(), &TERMS), None);
 }
 
-/// In how many of 200 histories of 60 lines that nothing happens to anything is told, by how many runs they
-/// have. Such a `share` of the figures is disturbed, and runs differ as a whole, too.
+/// The number of 200 histories of 60 unchanged lines that report a change, by their number of runs. This
+/// `share` of the figures is disturbed, and runs differ as a whole, too.
 fn alarms(share: f64) -> [(i64, usize); 4] {
-    let told = |count: i64| {
+    let alarms_in = |count: i64| {
         let with_alarms = (0..200).filter(|&repetition| {
             let mut random = generator(repetition, &["nothing happens"]);
             let runs = (1..=count).map(|number| {
@@ -429,24 +428,24 @@ fn alarms(share: f64) -> [(i64, usize); 4] {
         });
         with_alarms.count()
     };
-    [5, 10, 20, 28].map(|count| (count, told(count)))
+    [5, 10, 20, 28].map(|count| (count, alarms_in(count)))
 }
 
 /// At most 5 % are allowed; 18 of 200 come with a chance of 1 % at that rate.
 #[test]
-fn a_history_in_which_nothing_happens_tells_nothing() {
+fn a_history_without_changes_reports_none() {
     let counts = alarms(0.0);
-    println!("histories of so many runs, in so many of 200 of which anything is told: {counts:?}");
-    assert!(counts.iter().all(|(_, told)| *told <= 18), "{counts:?}");
+    println!("number of runs, false alarms in 200 histories: {counts:?}");
+    assert!(counts.iter().all(|(_, alarms)| *alarms <= 18), "{counts:?}");
 }
 
 /// Two disturbances one after the other look like a level. Where one figure in fifty is disturbed by six
 /// times what is usual, a t-test promises too much: how much, docs/history.md says.
 #[test]
-fn disturbed_figures_tell_little_that_is_not_there() {
+fn disturbed_figures_cause_few_alarms() {
     let counts = alarms(0.02);
     println!("the same, where one figure in fifty is disturbed: {counts:?}");
-    assert!(counts.iter().all(|(_, told)| *told <= 30), "{counts:?}");
+    assert!(counts.iter().all(|(_, alarms)| *alarms <= 30), "{counts:?}");
 }
 
 /// A run of real cells: three rounds, of which one is disturbed.
@@ -468,10 +467,10 @@ fn whole_run() -> Run {
 #[test]
 fn of_a_run_the_medians_that_are_wanted_are_taken() {
     let run = whole_run();
-    let places = |wanted: &Wanted| -> Vec<(String, String, u64, f64)> {
+    let figures = |wanted: &Wanted| -> Vec<(String, String, u64, f64)> {
         let part = measured(&run, "made", wanted).expect("it has that workload");
-        let figure = |(place, figure): (FigurePath, Estimate)| {
-            (place.metric, place.subject, place.point, figure.value)
+        let figure = |(path, figure): (FigurePath, Estimate)| {
+            (path.metric, path.subject, path.point, figure.value)
         };
         part.figures.into_iter().map(figure).collect()
     };
@@ -484,9 +483,9 @@ fn of_a_run_the_medians_that_are_wanted_are_taken() {
         row("call", "a", 10, 102.0),
         row("call", "a", 100, 102.0),
     ];
-    assert_eq!(places(&Wanted::default()), headline);
+    assert_eq!(figures(&Wanted::default()), headline);
     let narrow = Wanted { subjects: vec!["a".into()], points: vec![100], all: true };
-    assert_eq!(places(&narrow), [row("call", "a", 100, 102.0), row("rate", "a", 100, 102.0)]);
+    assert_eq!(figures(&narrow), [row("call", "a", 100, 102.0), row("rate", "a", 100, 102.0)]);
     assert_eq!(measured(&run, "other", &Wanted::default()), None);
     // The same run gives the same, intervals included.
     assert_eq!(measured(&run, "made", &narrow), measured(&run, "made", &narrow));

@@ -94,14 +94,14 @@ struct Tally {
     width: f64,
 }
 
-fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Tally {
+fn simulate(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Tally {
     let mut tally = Tally::default();
     let true_factor = curve(points[points.len() - 1] as f64) / curve(points[0] as f64);
     let half = true_half(curve, points);
     for repetition in 0..REPETITIONS {
         let mut random = generator(repetition, &["rates", name]);
-        let found = drawn(curve, points, design, &mut random);
-        *match found.trend {
+        let rate = drawn(curve, points, design, &mut random);
+        *match rate.trend {
             RateTrend::Holds => &mut tally.holds,
             RateTrend::Rises => &mut tally.rises,
             RateTrend::Peaks => &mut tally.peaks,
@@ -111,8 +111,8 @@ fn tally(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) -> Ta
             several if is_left(several, true_factor) => &mut tally.among,
             _ => &mut tally.excluded,
         } += 1;
-        tally.factors += u64::from(holds(found.factor, true_factor));
-        if let (Some(Halved { at, vague, .. }), Some(half)) = (found.halved, half) {
+        tally.factors += u64::from(holds(rate.factor, true_factor));
+        if let (Some(Halved { at, vague, .. }), Some(half)) = (rate.halved, half) {
             tally.named += 1;
             tally.covered += u64::from(holds(at, half));
             tally.vague += u64::from(vague);
@@ -158,13 +158,13 @@ fn true_half(curve: Curve, points: &[u64]) -> Option<f64> {
 const NEARLY_ALL: u64 = REPETITIONS * 98 / 100;
 
 #[test]
-fn what_holds_is_said_to_hold_and_never_to_collapse() {
+fn constant_rates_hold_and_never_collapse() {
     for points in [DEAD, QUICK] {
         for rounds in [3, 7] {
             for noise in [QUIET, USUAL, LOUD, SLOW] {
-                let found = tally("flat", &|_| 98_100.0, points, (noise, rounds));
-                assert_eq!((found.collapses, found.peaks), (0, 0));
-                assert!(found.falls + found.rises <= REPETITIONS - NEARLY_ALL, "{found:?}");
+                let tally = simulate("flat", &|_| 98_100.0, points, (noise, rounds));
+                assert_eq!((tally.collapses, tally.peaks), (0, 0));
+                assert!(tally.falls + tally.rises <= REPETITIONS - NEARLY_ALL, "{tally:?}");
                 // A fifth of the cells slower by 30 %, or samples that scatter as much, leave three
                 // rounds undecided about a tenth.
                 let asked = match (noise.slow > 0.0, noise.sample > 0.1, rounds) {
@@ -173,7 +173,7 @@ fn what_holds_is_said_to_hold_and_never_to_collapse() {
                     (true, _, 7) => 30,
                     _ => 10,
                 };
-                assert!(found.holds * 100 >= REPETITIONS * asked, "{found:?}");
+                assert!(tally.holds * 100 >= REPETITIONS * asked, "{tally:?}");
             }
         }
     }
@@ -181,16 +181,16 @@ fn what_holds_is_said_to_hold_and_never_to_collapse() {
 
 /// On a shared machine the medians of few rounds are uncertain; the best of their samples are not.
 #[test]
-fn what_holds_is_said_to_hold_on_a_shared_machine_too() {
+fn constant_rates_hold_on_a_shared_machine() {
     for points in [DEAD, QUICK] {
         for rounds in [5, 7] {
-            let found = tally("shared", &|_| 98_100.0, points, (SHARED, rounds));
-            assert_eq!((found.collapses, found.peaks), (0, 0), "{found:?}");
-            assert!(found.holds * 100 >= REPETITIONS * 90, "{found:?}");
+            let tally = simulate("shared", &|_| 98_100.0, points, (SHARED, rounds));
+            assert_eq!((tally.collapses, tally.peaks), (0, 0), "{tally:?}");
+            assert!(tally.holds * 100 >= REPETITIONS * 90, "{tally:?}");
             // A third less at the end.
             let curve = |n: f64| 1e9 / (10_000.0 + n / 3.0);
-            let found = tally("shared fall", &curve, points, (SHARED, rounds));
-            assert!(found.holds <= REPETITIONS / 50, "{found:?}");
+            let tally = simulate("shared fall", &curve, points, (SHARED, rounds));
+            assert!(tally.holds <= REPETITIONS / 50, "{tally:?}");
         }
     }
 }
@@ -203,15 +203,15 @@ fn what_collapses_has_halved_within_its_interval() {
             for noise in [QUIET, USUAL, SLOW] {
                 for each_ns in [2.0, 4.5, 30.0] {
                     let curve = |n: f64| 1e9 / (10_000.0 + each_ns * n);
-                    let found = tally("poll", &curve, points, (noise, rounds));
-                    assert_eq!((found.holds, found.rises, found.peaks), (0, 0, 0), "{found:?}");
-                    assert!(found.covered * 100 >= found.named * 92, "{found:?}");
-                    assert!(found.factors * 100 >= REPETITIONS * 92, "{found:?}");
-                    let sure = noise.slow > 0.0 || found.collapses >= NEARLY_ALL;
-                    assert!(sure && found.collapses * 100 >= REPETITIONS * 90, "{found:?}");
+                    let tally = simulate("poll", &curve, points, (noise, rounds));
+                    assert_eq!((tally.holds, tally.rises, tally.peaks), (0, 0, 0), "{tally:?}");
+                    assert!(tally.covered * 100 >= tally.named * 92, "{tally:?}");
+                    assert!(tally.factors * 100 >= REPETITIONS * 92, "{tally:?}");
+                    let sure = noise.slow > 0.0 || tally.collapses >= NEARLY_ALL;
+                    assert!(sure && tally.collapses * 100 >= REPETITIONS * 90, "{tally:?}");
                     if noise.slow <= 0.0 {
-                        let width = (found.width / found.named as f64).exp();
-                        assert!(width < 1.7 && found.vague == 0, "×{width:.2}: {found:?}");
+                        let width = (tally.width / tally.named as f64).exp();
+                        assert!(width < 1.7 && tally.vague == 0, "×{width:.2}: {tally:?}");
                     }
                 }
             }
@@ -225,9 +225,9 @@ fn a_rate_that_is_held_up_has_halved_within_its_interval() {
     for rounds in [3, 7] {
         for each_ns in [2.0, 4.5, 30.0] {
             let curve = |n: f64| (1e9 / (10_000.0 + each_ns * n)).min(60_000.0);
-            let found = tally("offered", &curve, DEAD, (USUAL, rounds));
-            assert!(found.collapses >= NEARLY_ALL, "{found:?}");
-            assert!(found.covered * 100 >= found.named * 92, "{found:?}");
+            let tally = simulate("offered", &curve, DEAD, (USUAL, rounds));
+            assert!(tally.collapses >= NEARLY_ALL, "{tally:?}");
+            assert!(tally.covered * 100 >= tally.named * 92, "{tally:?}");
         }
     }
 }
@@ -237,12 +237,12 @@ fn a_rate_that_is_held_up_has_halved_within_its_interval() {
 fn a_gentle_fall_is_a_fall() {
     for rounds in [3, 7] {
         let curve = |n: f64| 1e9 / (10_000.0 + 0.17 * n);
-        let found = tally("gentle", &curve, DEAD, (USUAL, rounds));
-        assert!(found.falls >= NEARLY_ALL && found.collapses == 0, "{found:?}");
+        let tally = simulate("gentle", &curve, DEAD, (USUAL, rounds));
+        assert!(tally.falls >= NEARLY_ALL && tally.collapses == 0, "{tally:?}");
         // Of four points only one has fallen.
-        for (points, most) in [(DEAD, 20), (QUICK, 20), (&[0, 100, 1000, 15_000], 10)] {
-            let found = tally("gentle", &curve, points, (LOUD, rounds));
-            assert!(found.holds <= REPETITIONS / most && found.collapses == 0, "{found:?}");
+        for (points, divisor) in [(DEAD, 20), (QUICK, 20), (&[0, 100, 1000, 15_000], 10)] {
+            let tally = simulate("gentle", &curve, points, (LOUD, rounds));
+            assert!(tally.holds <= REPETITIONS / divisor && tally.collapses == 0, "{tally:?}");
         }
     }
 }
@@ -252,14 +252,14 @@ fn what_rises_rises_and_what_peaks_peaks() {
     let tokens: &[u64] = &[1, 10, 100, 300, 600, 1000];
     for rounds in [3, 7] {
         let rising = |n: f64| 1e9 / (900.0 + 120_000.0 / n);
-        let found = tally("rising", &rising, tokens, (USUAL, rounds));
-        assert!(found.rises >= NEARLY_ALL, "{found:?}");
+        let tally = simulate("rising", &rising, tokens, (USUAL, rounds));
+        assert!(tally.rises >= NEARLY_ALL, "{tally:?}");
         // It rises by half up to 100, and falls by a third again.
         let peaking = |n: f64| 737_000.0 * (1.0 + n.log10() / 4.0) / (1.0 + n / 1000.0);
-        let found = tally("peaking", &peaking, tokens, (QUIET, rounds));
-        assert!(found.peaks >= NEARLY_ALL, "{found:?}");
-        let found = tally("rising to a shelf", &|n| n.min(100.0) * 8e3, tokens, (USUAL, rounds));
-        assert!(found.rises >= NEARLY_ALL, "{found:?}");
+        let tally = simulate("peaking", &peaking, tokens, (QUIET, rounds));
+        assert!(tally.peaks >= NEARLY_ALL, "{tally:?}");
+        let tally = simulate("rising to a shelf", &|n| n.min(100.0) * 8e3, tokens, (USUAL, rounds));
+        assert!(tally.rises >= NEARLY_ALL, "{tally:?}");
     }
 }
 
@@ -279,43 +279,43 @@ fn of_singles(figures: &[(u64, f64)]) -> Rate {
 }
 
 #[test]
-fn single_figures_have_a_course_and_no_interval() {
+fn single_figures_have_a_trend_and_no_interval() {
     let trend = |figures: &[(u64, f64)]| of_singles(figures).trend;
     assert_eq!(trend(&[(0, 100.0), (10, 91.0)]), RateTrend::Holds);
     assert_eq!(trend(&[(0, 100.0), (10, 89.0)]), RateTrend::Falls);
     assert_eq!(trend(&[(0, 100.0), (10, 112.0)]), RateTrend::Rises);
     assert_eq!(trend(&[(0, 100.0), (10, 150.0), (20, 120.0)]), RateTrend::Peaks);
     // Costs of 1 at none and 4 at 300, straight between them: 2 at 100.
-    let found = of_singles(&[(0, 1.0), (300, 0.25)]);
-    let Some(Halved { at, after: 0, before: 300, vague: false }) = found.halved else {
-        panic!("{found:?}")
+    let rate = of_singles(&[(0, 1.0), (300, 0.25)]);
+    let Some(Halved { at, after: 0, before: 300, vague: false }) = rate.halved else {
+        panic!("{rate:?}")
     };
     assert!((at.value - 100.0).abs() < 1e-9 && at.low.total_cmp(&at.high).is_eq(), "{at:?}");
-    assert_eq!((found.trend, found.from, found.to), (RateTrend::Collapses, 0, 300));
+    assert_eq!((rate.trend, rate.from, rate.to), (RateTrend::Collapses, 0, 300));
 }
 
 #[test]
 fn what_falls_from_its_best_is_compared_with_that() {
-    let found = of_singles(&[(1, 50.0), (10, 100.0), (100, 80.0), (1000, 20.0)]);
-    let peak = found.peak.unwrap();
-    assert_eq!((found.trend, found.from, peak.at, peak.over), (RateTrend::Collapses, 10, 10, 1));
+    let rate = of_singles(&[(1, 50.0), (10, 100.0), (100, 80.0), (1000, 20.0)]);
+    let peak = rate.peak.unwrap();
+    assert_eq!((rate.trend, rate.from, peak.at, peak.over), (RateTrend::Collapses, 10, 10, 1));
     // The cost of half the best is 0.02, and 0.0125 at 100, 0.05 at 1,000.
-    assert!((found.halved.unwrap().at.value - 280.0).abs() < 1e-9, "{found:?}");
+    assert!((rate.halved.unwrap().at.value - 280.0).abs() < 1e-9, "{rate:?}");
 }
 
 #[test]
 fn what_dips_is_undecided_with_the_place() {
-    let found = of_singles(&[(0, 100.0), (100, 40.0), (1000, 95.0)]);
-    assert_eq!(found.trend, RateTrend::Undecided);
-    let reason = found.reason.unwrap();
+    let rate = of_singles(&[(0, 100.0), (100, 40.0), (1000, 95.0)]);
+    assert_eq!(rate.trend, RateTrend::Undecided);
+    let reason = rate.reason.unwrap();
     assert!(matches!(reason, TrendReason::FallsAndRises { point: 100, .. }), "{reason:?}");
 }
 
 #[test]
-fn a_server_that_answers_nobody_has_collapsed() {
-    let found = of_singles(&[(0, 100.0), (100, 90.0), (1000, 0.0), (5000, 0.0)]);
-    assert_eq!((found.trend, found.factor.value.to_bits()), (RateTrend::Collapses, 0));
-    let halved = found.halved.unwrap();
+fn a_server_without_answers_has_collapsed() {
+    let rate = of_singles(&[(0, 100.0), (100, 90.0), (1000, 0.0), (5000, 0.0)]);
+    assert_eq!((rate.trend, rate.factor.value.to_bits()), (RateTrend::Collapses, 0));
+    let halved = rate.halved.unwrap();
     assert_eq!((halved.after, halved.before, halved.vague), (100, 1000, true));
     // One that answers again has not, and says so.
     let again = of_singles(&[(0, 100.0), (100, 0.0), (1000, 90.0)]);

@@ -34,17 +34,17 @@ const SPECSDM91: [(f64, f64); 7] = [
     (216.0, 1702.2),
 ];
 
-fn near(found: f64, expected: f64, share: f64) {
-    assert!((found / expected - 1.0).abs() < share, "{found} is not {expected}");
+fn assert_close(value: f64, expected: f64, share: f64) {
+    assert!((value / expected - 1.0).abs() < share, "{value} is not {expected}");
 }
 
 /// The package's documentation has σ 0.0277, κ 0.000104 and the peak at 96.5.
 #[test]
 fn the_published_fit_comes_out_by_differences() {
     let law = Law::fit(&SPECSDM91, By::Difference).unwrap();
-    near(law.contention, 0.0277, 0.002);
-    near(law.crosstalk, 0.000_104, 0.005);
-    near(law.peak(), 96.5, 0.001);
+    assert_close(law.contention, 0.0277, 0.002);
+    assert_close(law.crosstalk, 0.000_104, 0.005);
+    assert_close(law.peak(), 96.5, 0.001);
 }
 
 /// Minimised by a simplex (Nelder and Mead), written for this in another language. Of the ray tracer the
@@ -52,21 +52,21 @@ fn the_published_fit_comes_out_by_differences() {
 #[test]
 fn both_ways_to_count_errors_agree_with_another_minimiser() {
     let law = Law::fit(&SPECSDM91, By::Difference).unwrap();
-    near(law.single, 89.9952, 1e-4);
-    near(law.contention, 0.027_728_5, 1e-4);
-    near(law.crosstalk, 0.000_104_365, 1e-4);
+    assert_close(law.single, 89.9952, 1e-4);
+    assert_close(law.contention, 0.027_728_5, 1e-4);
+    assert_close(law.crosstalk, 0.000_104_365, 1e-4);
     let law = Law::fit(&SPECSDM91, By::Ratio).unwrap();
-    near(law.single, 67.9423, 1e-4);
-    near(law.contention, 0.013_452_5, 1e-4);
-    near(law.crosstalk, 0.000_115_11, 1e-4);
+    assert_close(law.single, 67.9423, 1e-4);
+    assert_close(law.contention, 0.013_452_5, 1e-4);
+    assert_close(law.crosstalk, 0.000_115_11, 1e-4);
     let law = Law::fit(&RAYTRACER, By::Difference).unwrap();
-    near(law.single, 21.8488, 1e-4);
-    near(law.contention, 0.057_770_8, 1e-4);
+    assert_close(law.single, 21.8488, 1e-4);
+    assert_close(law.contention, 0.057_770_8, 1e-4);
     assert!(law.crosstalk.abs() < 1e-12 && law.peak().is_infinite(), "{law:?}");
     let law = Law::fit(&RAYTRACER, By::Ratio).unwrap();
-    near(law.single, 21.5915, 1e-4);
-    near(law.contention, 0.056_405_4, 1e-4);
-    near(law.crosstalk, 3.358_27e-6, 1e-3);
+    assert_close(law.single, 21.5915, 1e-4);
+    assert_close(law.contention, 0.056_405_4, 1e-4);
+    assert_close(law.crosstalk, 3.358_27e-6, 1e-3);
 }
 
 #[test]
@@ -76,17 +76,17 @@ fn figures_on_a_law_give_it_back() {
         let law = Law { single: 4.0e6, contention, crosstalk };
         let figures = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|many| (many, law.rate(many)));
         for by in [By::Ratio, By::Difference] {
-            let found = Law::fit(&figures, by).unwrap();
-            near(found.single, law.single, 1e-6);
-            assert!((found.contention - contention).abs() < 1e-6, "{found:?}");
-            assert!((found.crosstalk - crosstalk).abs() < 1e-7, "{found:?}");
+            let fit = Law::fit(&figures, by).unwrap();
+            assert_close(fit.single, law.single, 1e-6);
+            assert!((fit.contention - contention).abs() < 1e-6, "{fit:?}");
+            assert!((fit.crosstalk - crosstalk).abs() < 1e-7, "{fit:?}");
         }
     }
     assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 2.0)], By::Ratio), None);
     assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 0.0), (4.0, 1.0)], By::Ratio), None);
     // Where each further one costs more than it brings, the best is one alone.
-    near(Law { single: 1.0, contention: 1.5, crosstalk: 0.1 }.peak(), 1.0, 1e-12);
-    near(Law { single: 1.0, contention: 0.19, crosstalk: 0.0001 }.peak(), 90.0, 1e-9);
+    assert_close(Law { single: 1.0, contention: 1.5, crosstalk: 0.1 }.peak(), 1.0, 1e-12);
+    assert_close(Law { single: 1.0, contention: 0.19, crosstalk: 0.0001 }.peak(), 90.0, 1e-9);
 }
 
 const REPETITIONS: u64 = 200;
@@ -128,31 +128,31 @@ fn intervals_hold_the_true_parameters() {
     for (contention, crosstalk) in [(0.05, 0.001), (0.02, 0.0), (0.3, 0.01), (0.9, 0.001)] {
         for round in [0.01, 0.05] {
             let law = Law { single: 4.2e6, contention, crosstalk };
-            let (mut fits, mut held, mut peaks, mut peaks_held) = (0, [0, 0, 0], 0, 0);
+            let (mut fits, mut covered, mut peaks, mut peaks_covered) = (0, [0, 0, 0], 0, 0);
             for repetition in 0..REPETITIONS {
                 let mut random = generator(repetition, &["usl"]);
-                let found = drawn(|n| law.rate(n), &POINTS, round, &mut random);
-                fits += u64::from(found.reason.is_none());
+                let scaling = drawn(|n| law.rate(n), &POINTS, round, &mut random);
+                fits += u64::from(scaling.reason.is_none());
                 let truths = [
-                    (found.single, law.single),
-                    (found.contention, contention),
-                    (found.crosstalk, crosstalk),
+                    (scaling.single, law.single),
+                    (scaling.contention, contention),
+                    (scaling.crosstalk, crosstalk),
                 ];
-                for (held, (found, truth)) in held.iter_mut().zip(truths) {
-                    *held += u64::from(holds(found, truth));
+                for (count, (estimate, truth)) in covered.iter_mut().zip(truths) {
+                    *count += u64::from(holds(estimate, truth));
                 }
-                if let Some(peak) = found.peak {
+                if let Some(peak) = scaling.peak {
                     peaks += 1;
-                    peaks_held += u64::from(holds(peak, law.peak()));
+                    peaks_covered += u64::from(holds(peak, law.peak()));
                 }
             }
             println!(
-                "σ {contention}, κ {crosstalk}, {round}: {fits}, {held:?}, {peaks_held} of {peaks}"
+                "σ {contention}, κ {crosstalk}, {round}: {fits}, {covered:?}, {peaks_covered} of {peaks}"
             );
             assert!(fits * 100 >= REPETITIONS * 95, "it applies in {fits}");
-            assert!(held.iter().all(|held| held * 100 >= REPETITIONS * 90), "{held:?}");
+            assert!(covered.iter().all(|count| count * 100 >= REPETITIONS * 90), "{covered:?}");
             let has_peak = crosstalk > 0.0;
-            assert!(!has_peak || peaks_held * 100 >= peaks * 90, "{peaks_held} of {peaks}");
+            assert!(!has_peak || peaks_covered * 100 >= peaks * 90, "{peaks_covered} of {peaks}");
             // Where nine tenths wait their turn the peak is so flat that it is none within what figures may
             // miss the law by.
             let plain = has_peak && contention < 0.5;
@@ -163,7 +163,7 @@ fn intervals_hold_the_true_parameters() {
 }
 
 #[test]
-fn what_is_no_law_is_not_told_as_one() {
+fn the_law_does_not_apply_to_a_cliff() {
     const POINTS: [u64; 6] = [1, 2, 4, 8, 16, 32];
     // A cliff: up to two it rises, beyond them it is a hundredth.
     let cliff = |n: f64| if n <= 2.0 { 4.0e6 * n } else { 4.0e4 };

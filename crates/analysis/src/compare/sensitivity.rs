@@ -1,4 +1,4 @@
-//! What difference a comparison would have seen, and how many rounds in turns would see a wanted one.
+//! The difference that a comparison can detect, and the rounds in turns that detect a wanted difference.
 
 use super::effects::{Effect, Effects};
 use super::judge::{Family, Usual, for_series};
@@ -7,8 +7,8 @@ use crate::compare::thresholds::{DETECTION_ERRORS, ROUNDS_MAX};
 use crate::stats::quantiles::median_of;
 use crate::stats::student::two_sided_quantile;
 
-/// What the judged `tables` show, whose series differ by `effects` with the usual errors of their tables.
-/// `None` without a series.
+/// The sensitivity of the judged `tables`, whose series differ by `effects` with the usual errors of their
+/// tables. `None` without a series.
 pub(super) fn sensitivity<'a>(
     tables: &[ComparedTable],
     effects: impl Iterator<Item = (&'a Effects, Usual)>,
@@ -21,12 +21,12 @@ pub(super) fn sensitivity<'a>(
             Some((effect, effect.middle.error.max(usual.error())))
         })
         .collect();
-    let open = |of: &&Ratio| matches!(of.verdict, Verdict::Same | Verdict::Undecided);
-    let bounds = ratios().filter(open).map(|of| of.ratio.high.max(1.0 / of.ratio.low) - 1.0);
-    let half_width = |of: &Ratio| 0.5 * (of.ratio.high / of.ratio.low).ln();
+    let open = |row: &&Ratio| matches!(row.verdict, Verdict::Same | Verdict::Undecided);
+    let bounds = ratios().filter(open).map(|row| row.ratio.high.max(1.0 / row.ratio.low) - 1.0);
+    let half_width = |row: &Ratio| 0.5 * (row.ratio.high / row.ratio.low).ln();
     let mut detectable: Vec<f64> = ratios()
         .zip(&series)
-        .map(|(of, (_, error))| (half_width(of) + DETECTION_ERRORS * error).exp_m1())
+        .map(|(row, (_, error))| (half_width(row) + DETECTION_ERRORS * error).exp_m1())
         .collect();
     let mut rounds: Vec<f64> = series
         .iter()
@@ -36,12 +36,14 @@ pub(super) fn sensitivity<'a>(
         detectable: median_of(&mut detectable)?,
         excluded_above: bounds.reduce(f64::max),
         wanted: family.margin,
-        rounds: median_of(&mut rounds).filter(|of| of.is_finite()).map(|of| of.ceil() as u32),
+        rounds: median_of(&mut rounds)
+            .filter(|rounds| rounds.is_finite())
+            .map(|rounds| rounds.ceil() as u32),
     })
 }
 
-/// The rounds in turns after which the interval of a series is so narrow that a difference of the margin is
-/// clear of chance: errors fall with the root of the number of rounds.
+/// The rounds in turns after which a difference of the margin is significant: errors fall with the root of
+/// the number of rounds.
 fn rounds_for(effect: Effect, error: f64, family: Family) -> Option<u32> {
     let wanted = family.margin.ln_1p();
     (2..=ROUNDS_MAX).find(|&rounds| {

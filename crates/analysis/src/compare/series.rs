@@ -69,8 +69,7 @@ pub(super) fn comparisons<'a>(
     changed
 }
 
-/// Whether the lead changes elsewhere, no longer, or now does. Where either is not sure of it, nothing is
-/// said.
+/// Whether a crossover moved, vanished or appeared. Where either outcome is uncertain, it is the same.
 fn is_another(before: &ComparisonOutcome, after: &ComparisonOutcome) -> bool {
     match (before, after) {
         (

@@ -8,12 +8,12 @@ use record::{MetricInfo, Parameters, RunSummary, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How a history is to be looked at.
+/// The settings of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// Changes of less than this share are not told: 0.02 is 2 %.
+    /// Smaller changes are not reported, as a share: 0.02 is 2 %.
     pub margin: f64,
-    /// The label that is named where a level changes; all that is known to be different where there is none.
+    /// The label to report where a level changes; without it, all differences are reported.
     pub label: Option<String>,
 }
 
@@ -26,18 +26,18 @@ pub struct History {
     pub machine: BTreeMap<String, String>,
     /// The runs that are joined, the oldest first.
     pub runs: Vec<RunSummary>,
-    /// What is not comparable with the newest run, or can't be judged.
+    /// Runs and lines that are not comparable with the newest run, or can't be judged.
     pub left_out: Vec<LeftOut>,
     /// See [`Terms::margin`].
     pub margin: f64,
-    /// How many lines were judged at once.
+    /// Number of lines that were judged.
     pub judged: usize,
     /// One for each series and point, in the order of tables.
     pub lines: Vec<Line>,
-    /// What changed, the newest first.
+    /// The changes, the newest first.
     #[serde(rename = "told")]
     pub changes: Vec<Change>,
-    /// What changed in most subjects at once, the newest first; `changes` has each of them as well.
+    /// Changes in most subjects at once, the newest first; `changes` has each of them as well.
     #[serde(rename = "together")]
     pub joint_changes: Vec<JointChange>,
 }

@@ -25,7 +25,7 @@ fn a_neighbour_for_minutes_is_no_alarm() {
     hardly_any(tally("shared, 9", &Design { noise: SHARED, rounds: 9, ..USUAL }, &|_| 1.0));
 }
 
-/// Nor is it told at every turn that medians and best tenths disagree.
+/// A disagreement of medians and best tenths is rarely reported, too.
 #[test]
 fn a_neighbour_is_seldom_worth_a_word() {
     let mut random = generator(8, &["words"]);

@@ -85,10 +85,13 @@ fn a_crossover_that_moved_appeared_or_vanished_is_a_change() {
     let outcomes =
         |comparison: &Comparison| match &of_kind(comparison, ChangeKind::Crossover)[0].detail {
             ChangeDetail::Crossover { base, new } => [base.outcome.clone(), new.outcome.clone()],
-            other => panic!("{other:?}"),
+            outcome => panic!("{outcome:?}"),
         };
     let both = outcomes(&moved);
-    assert!(both.iter().all(|of| matches!(of, ComparisonOutcome::Crosses { .. })), "{both:?}");
+    assert!(
+        both.iter().all(|outcome| matches!(outcome, ComparisonOutcome::Crosses { .. })),
+        "{both:?}"
+    );
     let gone = compared(&early, &never);
     let [_, now] = outcomes(&gone);
     assert!(
@@ -129,7 +132,7 @@ fn a_trajectory_is_compared_at_its_points() {
     assert!((row.overall.ratio.value - 1.2).abs() < 0.03, "{row:?}");
     assert_eq!(comparison.tables[0].points.last(), Some(&3000));
     // A trajectory of first calls alone has no ratio.
-    let [short, other] = [&base, &new].map(|run| {
+    let [short, usual] = [&base, &new].map(|run| {
         let mut run = run.clone();
         for cell in &mut run.cells {
             cell.key.point = 9;
@@ -139,7 +142,7 @@ fn a_trajectory_is_compared_at_its_points() {
         run.plan.cells.iter_mut().for_each(|key| key.point = 9);
         run
     });
-    let refusal = compare(&short, &other, &terms(0.05)).expect_err("cold");
+    let refusal = compare(&short, &usual, &terms(0.05)).expect_err("cold");
     let is_cold = |reason: &RefusalReason| match reason {
         RefusalReason::LeftOut(LeftOut::NoRatio { reason, .. }) => *reason == NoRatioReason::Cold,
         _ => false,
@@ -152,15 +155,15 @@ fn a_trajectory_is_compared_at_its_points() {
 
 #[test]
 fn modes_that_appeared_or_vanished_are_a_change() {
-    let (one, two) = (trajectory("one", 0.0, 1.0), trajectory("two", 0.3, 1.0));
-    let came = compared(&one, &two);
+    let (base, new) = (trajectory("one", 0.0, 1.0), trajectory("two", 0.3, 1.0));
+    let came = compared(&base, &new);
     let detail = &of_kind(&came, ChangeKind::Modes)[0].detail;
     let ChangeDetail::ModesAppeared { modes } = detail else { panic!("{detail:?}") };
     assert_eq!((modes.modes.len(), modes.division), (2, Division::WithinRounds));
-    let went = compared(&two, &one);
+    let went = compared(&new, &base);
     let detail = &of_kind(&went, ChangeKind::Modes)[0].detail;
     assert!(matches!(detail, ChangeDetail::ModesVanished { .. }), "{detail:?}");
-    assert_eq!(of_kind(&compared(&two, &trajectory("more", 0.3, 1.0)), ChangeKind::Modes).len(), 0);
+    assert_eq!(of_kind(&compared(&new, &trajectory("more", 0.3, 1.0)), ChangeKind::Modes).len(), 0);
 }
 
 #[test]

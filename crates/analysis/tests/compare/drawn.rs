@@ -138,20 +138,20 @@ pub fn pair(design: &Design, factor: Factor<'_>, random: &mut Rng) -> [Run; 2] {
 /// What came of many comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Series that are no other.
+    /// Identical series.
     pub alike: u64,
-    /// Those of them that are said to be faster or slower, as a whole or at a point.
+    /// Identical series that are called faster or slower, as a whole or at a point.
     pub alarms: u64,
-    /// Those of them that are the same.
+    /// Identical series that are called the same.
     pub same: u64,
     /// Comparisons with an alarm.
     pub disturbed: u64,
-    /// The changed series that were found out, the right way round.
-    pub found: u64,
-    /// The wrong way round.
+    /// Changed series that were detected, with the right direction.
+    pub detected: u64,
+    /// Changed series with the wrong direction.
     pub reversed: u64,
-    /// Intervals of changed series that hold the true ratio.
-    pub held: u64,
+    /// CIs of changed series that cover the true ratio.
+    pub covered: u64,
 }
 
 /// Compares pairs of this design, in which the first subject of new is off by `factor`.
@@ -176,11 +176,11 @@ fn count(tally: &mut Tally, compared: &Comparison, truth: f64, lower_is_better: 
         if row.subject == "s0" && (truth - 1.0).abs() > 1e-9 {
             let worse = (truth > 1.0) == lower_is_better;
             let right = if worse { Verdict::Slower } else { Verdict::Faster };
-            tally.found += u64::from(row.overall.verdict == right);
+            tally.detected += u64::from(row.overall.verdict == right);
             tally.reversed +=
                 u64::from(decided(row.overall.verdict) && row.overall.verdict != right);
             let ratio = row.overall.ratio;
-            tally.held += u64::from((ratio.low..=ratio.high).contains(&truth));
+            tally.covered += u64::from((ratio.low..=ratio.high).contains(&truth));
             continue;
         }
         let points = row.cells.iter().flatten().map(|cell| cell.ratio.verdict);

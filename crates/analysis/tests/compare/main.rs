@@ -1,8 +1,8 @@
-//! Two runs beside each other, with known truth: few false alarms, real changes found at their size, and
-//! what isn't comparable refused.
+//! Comparisons of two runs with known truth: few false alarms, real changes are detected at their size, and
+//! runs that are not comparable are refused.
 
 mod alarms;
 mod changed;
+mod detected;
 mod drawn;
-mod found;
 mod refused;

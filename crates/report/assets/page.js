@@ -261,6 +261,7 @@ function relist(list, items) {
 /** Fills a figure of the page with its plot. */
 function fill(figure) {
   const number = figure.dataset.plot;
+  figure.dataset.filled = '';
   const data = JSON.parse(document.getElementById(`plot-data-${number}`).textContent);
   if (!data.views.length) {
     figure.append(element('p', { class: 'note' }, 'Nothing was measured, so there is nothing to draw.'));
@@ -351,12 +352,17 @@ function themeButton() {
   system.addEventListener('change', showTheme);
   // Paper is white: plots are drawn in the light colours for it, then as before.
   let before;
+  let folded = [];
   addEventListener('beforeprint', () => {
     before = root.dataset.theme;
     root.dataset.theme = 'light';
+    folded = [...document.querySelectorAll('details:not([open])')];
+    folded.forEach((details) => { details.open = true; });
+    fillOpen();
     redraw();
   });
   addEventListener('afterprint', () => {
+    folded.forEach((details) => { details.open = false; });
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
     redraw();
@@ -364,5 +370,24 @@ function themeButton() {
   document.querySelector('.masthead').append(button);
 }
 
+/** Fills the plots of open sections: a plot that is folded away has no width yet. */
+function fillOpen() {
+  document.querySelectorAll('figure.plot:not([data-filled])').forEach((figure) => {
+    if (!figure.closest('details:not([open])')) fill(figure);
+  });
+}
+
+/** Opens the section that the address names: not every browser does. */
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const section = target?.closest('details');
+  if (!section || section.open) return;
+  section.open = true;
+  target.scrollIntoView();
+}
+
 themeButton();
-document.querySelectorAll('figure.plot').forEach(fill);
+document.querySelectorAll('.fold').forEach((section) => section.addEventListener('toggle', fillOpen));
+addEventListener('hashchange', openTarget);
+openTarget();
+fillOpen();

@@ -1,4 +1,4 @@
-//! One self-contained page: findings first, then each workload with its plot and tables.
+//! One self-contained page: the answer first, then each workload with its plot, tables and findings.
 //!
 //! The page loads nothing: style, script, icon and samples are inside it, and its own
 //! content security policy forbids the rest. Without a script the findings and every table are
@@ -9,6 +9,7 @@
 //! still image; none can be used from a keyboard, and none draws 100,000 samples behind medians
 //! without thinning them out.
 
+mod answer;
 mod averages;
 mod data;
 mod findings;
@@ -18,13 +19,14 @@ pub(crate) mod machine;
 mod marked;
 mod marks;
 mod runs;
+mod spark;
 mod table;
 mod view;
 mod waits;
 
 use crate::text;
-use ::findings::Conclusions;
 use ::findings::format::{count, list};
+use ::findings::{Answer, Conclusions};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 use view::Analysed;
@@ -48,12 +50,12 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'";
 
-/// What stands before the findings of a page that is about more than its runs.
+/// What stands before the answer on a page that is about more than its runs.
 pub(crate) struct Front {
     /// Where the reader may skip to, and what it is called there.
     pub(crate) anchor: (&'static str, &'static str),
-    /// What the page is called, after the names of its workloads.
-    pub(crate) title: &'static str,
+    /// What the page is called.
+    pub(crate) title: String,
     /// What its section needs besides the page's own style.
     pub(crate) style: &'static str,
     /// The section.
@@ -80,13 +82,17 @@ pub fn page(runs: &[(Run, Conclusions)]) -> String {
     page_with(runs, None)
 }
 
-/// The same, with a section before the findings.
+/// The same, with a section before the answer.
 pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> String {
     let workloads = workloads(runs);
-    let names: Vec<String> = workloads.iter().map(|info| info.name.clone()).collect();
-    let names = if names.is_empty() { "Nothing measured".to_owned() } else { list(&names) };
-    let title = front.map_or_else(|| names.clone(), |front| format!("{names}{}", front.title));
-    let (anchor, skip) = front.map_or(("findings", "the findings"), |front| front.anchor);
+    let answers: Vec<Answer> =
+        runs.iter().map(|(run, conclusions)| Answer::new(run, conclusions)).collect();
+    let title = match (front, answers.first()) {
+        (Some(front), _) => front.title.clone(),
+        (None, Some(answer)) => answer::headline(answer),
+        (None, None) => "Nothing measured".to_owned(),
+    };
+    let (anchor, skip) = front.map_or(("answer", "the answer"), |front| front.anchor);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -96,9 +102,9 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
                 (header(runs, &workloads, &title))
                 main {
                     @if let Some(front) = front { (front.section) }
-                    (findings::section(runs))
+                    (answer::section(runs, &answers, &workloads))
                     @for (index, info) in workloads.iter().enumerate() {
-                        (workload(runs, info, index, workloads.len() > 1))
+                        (workload(runs, info, index, workloads.len() == 1))
                     }
                     (caveats(runs))
                     (machine::section(runs))
@@ -184,8 +190,8 @@ fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup 
             }
             @if caveats > 0 {
                 div {
-                    dt { "Mind" }
-                    dd { a href="#caveats" { (caveats) (if caveats == 1 { " caveat" } else { " caveats" }) } }
+                    dt { "Caveats" }
+                    dd { a href="#caveats" { (caveats) } }
                 }
             }
         }
@@ -207,23 +213,32 @@ pub(crate) fn moment(rfc3339: &str) -> String {
     }
 }
 
-/// Plot, maps and tables of one workload; its question too, unless that stands at the head of the page.
-fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, several: bool) -> Markup {
+/// Plot, tables and findings of one workload, folded away where there are several.
+fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, is_single: bool) -> Markup {
     let views = view::views(runs, info);
-    let id = format!("workload-{index}");
+    let id = view::anchor(index);
     html! {
-        section.workload #(id) aria-labelledby={ (id) "-head" } {
-            h2 #{ (id) "-head" } { (info.name) }
-            @if several { p.lead { (info.question) } }
-            p { (info.operation) }
-            (not_measured(info))
-            (averages::section(runs, info, &id))
-            @if !info.averages || grows(&views) { (plot(runs, info, index, &views)) }
-            @if !info.averages {
-                @for (number, view) in views.iter().enumerate() {
-                    (table::section(runs, view, &format!("{id}-table-{number}"), number))
+        section.workload aria-labelledby={ (id) "-head" } {
+            details.fold open[is_single] {
+                summary {
+                    h2 #{ (id) "-head" } { (info.name) }
+                    // The question of a single workload stands at the head of the page.
+                    @if !is_single { p.lead { (info.question) } }
                 }
-                (waits::section(runs, info, index, &view::subjects(&views)))
+                // A link to something inside opens the section in every browser.
+                div #(id) {
+                    p { (info.operation) }
+                    (not_measured(info))
+                    (averages::section(runs, info, &id))
+                    @if !info.averages || grows(&views) { (plot(runs, info, index, &views)) }
+                    @if !info.averages {
+                        @for (number, view) in views.iter().enumerate() {
+                            (table::section(runs, view, &format!("{id}-table-{number}"), number))
+                        }
+                        (waits::section(runs, info, index, &view::subjects(&views)))
+                    }
+                    (findings::of_workload(runs, info))
+                }
             }
         }
     }

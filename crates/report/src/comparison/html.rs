@@ -4,8 +4,8 @@
 
 use super::counts::{Counts, Pair};
 use super::text::{
-    advice, changes, confidence, identity, in_unit, interval, legend, medians, ratio_factor, scope,
-    sign, tag, title, unit, word,
+    advice, changes, confidence, headline, identity, in_unit, interval, legend, medians,
+    ratio_factor, scope, sign, tag, title, unit, word,
 };
 use crate::html::{Front, page_with};
 use crate::text::NO_FIGURE;
@@ -32,7 +32,7 @@ pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
     let pair = Pair { base, new, comparison };
     let front = Front {
         anchor: ("comparison", "the comparison"),
-        title: ", compared",
+        title: headline(comparison),
         style: STYLE,
         section: section(&pair),
     };

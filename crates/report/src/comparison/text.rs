@@ -9,6 +9,7 @@ use analysis::compare::{
 };
 use analysis::is_predicted;
 use findings::format::{Unit, count, counted, factor, percent, significant};
+use findings::run_changes::sentence;
 use record::{Run, Warning};
 
 /// The sign of a verdict, readable without colour.
@@ -120,6 +121,32 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
     let mut changes: Vec<&Change> = comparison.changes.iter().collect();
     changes.sort_by_key(|change| !change.headline);
     changes
+}
+
+/// The comparison in one sentence: its first change, else how many series are the same.
+pub(super) fn headline(comparison: &Comparison) -> String {
+    let changes = changes(comparison);
+    if let Some(change) = changes.first() {
+        let sentence = sentence(comparison, change);
+        let more = match changes.len() - 1 {
+            0 => String::new(),
+            1 => ", and one more change".to_owned(),
+            more => format!(", and {} more changes", count(more as u64)),
+        };
+        return format!("{}{more}", sentence.trim_end_matches('.'));
+    }
+    let series = Counts::of_series(comparison.tables.iter());
+    let [total, same, undecided] =
+        [series.total(), series.same, series.undecided].map(|number| count(number as u64));
+    let margin = percent(comparison.margin);
+    match series.undecided {
+        _ if series.total() == 0 => "The runs have no series in common".to_owned(),
+        0 => format!("No difference: the {total} series are the same within {margin}"),
+        _ => format!(
+            "No difference shown: {same} of {total} series are the same within {margin}, {undecided} \
+             are undecided"
+        ),
+    }
 }
 
 /// Where a change was measured: `poll · active 1`.

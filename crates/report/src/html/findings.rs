@@ -7,25 +7,24 @@ use crate::text;
 use analysis::Analysis;
 use findings::{Finding, Part, Sentence, Tag, Tone};
 use maud::{Markup, html};
-use record::Run;
+use record::{Run, WorkloadInfo};
 
-/// The section with all findings of all runs.
-pub(super) fn section(runs: &[Analysed]) -> Markup {
+/// All findings about a workload, those of every run under its name.
+pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo) -> Markup {
     html! {
-        section #findings aria-labelledby="findings-head" tabindex="-1" {
-            h2 #findings-head { "Findings" }
-            @for (run, conclusions) in runs {
-                @let analysis = &conclusions.analysis;
-                @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
-                    conclusions.findings.iter().partition(|finding| finding.headline);
-                @if headline.is_empty() { p { (text::notes::no_findings(analysis)) } }
-                (grouped(run, analysis, &headline))
-                @if !rest.is_empty() {
-                    details {
-                        summary { "The other metrics: " (rest.len()) " findings" }
-                        (grouped(run, analysis, &rest))
-                    }
+        h3 { "Findings" }
+        @for (run, conclusions) in runs {
+            @let analysis = &conclusions.analysis;
+            @if runs.len() > 1 { p.run-name { (runs::name(runs, run)) } }
+            @let all = conclusions.findings.iter().filter(|finding| finding.workload == info.name);
+            @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
+                all.partition(|finding| finding.headline);
+            @if headline.is_empty() { p { (text::notes::no_findings(analysis)) } }
+            (grouped(run, analysis, &headline))
+            @if !rest.is_empty() {
+                details {
+                    summary { "The other metrics: " (rest.len()) " findings" }
+                    (grouped(run, analysis, &rest))
                 }
             }
         }
@@ -62,7 +61,7 @@ fn heading(run: &Run, finding: &Finding) -> String {
 }
 
 /// A sentence with its subjects set off.
-fn sentence(sentence: &Sentence) -> Markup {
+pub(super) fn sentence(sentence: &Sentence) -> Markup {
     html! {
         @for part in sentence.parts() {
             @match part {

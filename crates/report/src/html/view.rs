@@ -45,3 +45,8 @@ pub(super) fn subjects(views: &[View]) -> Vec<String> {
     }
     labels
 }
+
+/// The id of a workload's section by its index on the page.
+pub(super) fn anchor(index: usize) -> String {
+    format!("workload-{index}")
+}

@@ -1,0 +1,149 @@
+//! The answer at the head of the page: the terminal's sections in the same order, with a small plot at each
+//! statement.
+
+use super::findings::sentence;
+use super::runs;
+use super::spark::{self, Groups};
+use super::view::{Analysed, anchor};
+use analysis::Table;
+use findings::answer::{Answer, Holding, Statement};
+use findings::format::{count, counted};
+use maud::{Markup, html};
+use record::WorkloadInfo;
+
+/// Statements of a section that are not folded away.
+const STATEMENTS_MAX: usize = 5;
+
+/// What the answer of one run is laid out with.
+struct Layout<'a> {
+    tables: &'a [Table],
+    workloads: &'a [&'a WorkloadInfo],
+}
+
+/// The first sentence of an answer without its further clauses: the title of the page.
+pub(super) fn headline(answer: &Answer) -> String {
+    let sentence = answer.headline().to_string();
+    let clause = sentence.split("; ").next().unwrap_or_default();
+    clause.trim_end_matches('.').to_owned()
+}
+
+/// The answers of all runs.
+pub(super) fn section(
+    runs: &[Analysed],
+    answers: &[Answer],
+    workloads: &[&WorkloadInfo],
+) -> Markup {
+    html! {
+        section #answer aria-labelledby="answer-head" tabindex="-1" {
+            h2 #answer-head.unseen { "Answer" }
+            @for ((run, conclusions), answer) in runs.iter().zip(answers) {
+                @let layout = Layout { tables: &conclusions.analysis.tables, workloads };
+                @if runs.len() > 1 { p.run-name { (runs::name(runs, run)) } }
+                (layout.answer(answer))
+            }
+        }
+    }
+}
+
+impl Layout<'_> {
+    fn answer(&self, answer: &Answer) -> Markup {
+        let Answer { undecided, not_measured, trust, .. } = answer;
+        html! {
+            (self.statements("What stops scaling", &answer.stops_scaling))
+            (self.statements("Changes sides", &answer.changes_sides))
+            (self.statements("Worth knowing", &answer.worth_knowing))
+            dl.answer-rest {
+                (self.holdings("Does not grow", answer, true))
+                (self.holdings("Holds or rises", answer, false))
+                (line("Not decided", &undecided.sentence.to_string(), &undecided.remedy))
+                (line("Not measured", &not_measured.sentence(), ""))
+                (line("Trust", &trust.sentence(), &trust.remedy))
+            }
+        }
+    }
+
+    /// A section of statements; of a long one the last statements are folded away.
+    fn statements(&self, heading: &str, statements: &[Statement]) -> Markup {
+        // A single statement takes no more room than the line that unfolds it.
+        let is_long = statements.len() > STATEMENTS_MAX + 1;
+        let shown = if is_long { STATEMENTS_MAX } else { statements.len() };
+        let (shown, folded) = statements.split_at(shown);
+        html! {
+            @if !shown.is_empty() {
+                h3 { (heading) }
+                ul.statements { @for statement in shown { (self.statement(statement)) } }
+            }
+            @if !folded.is_empty() {
+                details.more {
+                    summary { (folded.len()) " more" }
+                    ul.statements { @for statement in folded { (self.statement(statement)) } }
+                }
+            }
+        }
+    }
+
+    fn statement(&self, statement: &Statement) -> Markup {
+        let table = self.tables.iter().find(|table| statement.is_about(table));
+        let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
+        let groups = Groups { subjects: &statement.subjects, advised };
+        html! {
+            li {
+                @if let Some(table) = table { (spark::plot(table, &groups)) }
+                div {
+                    p { (self.workload(&statement.workload)) (sentence(&statement.sentence)) }
+                    @if let Some(advice) = &statement.advice {
+                        p.advice { "→ " (sentence(&advice.sentence)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A link to the section of a workload, where there are several.
+    fn workload(&self, name: &str) -> Markup {
+        let index = self.workloads.iter().position(|workload| workload.name == name);
+        html! {
+            @if let Some(index) = index.filter(|_| self.workloads.len() > 1) {
+                a.workload-name href={ "#" (anchor(index)) } { (name) } " "
+            }
+        }
+    }
+
+    /// What does not grow, or holds: a line with the number of series, behind which they stand.
+    fn holdings(&self, heading: &str, answer: &Answer, is_cost: bool) -> Markup {
+        let holdings: Vec<&Holding> =
+            answer.holds.iter().filter(|holding| holding.is_cost == is_cost).collect();
+        let series: usize = holdings.iter().map(|holding| holding.subjects.len()).sum();
+        html! {
+            @if !holdings.is_empty() {
+                div {
+                    dt { (heading) }
+                    dd { details {
+                        summary { (series) " series" @if holdings.len() > 1 {
+                            " in " (counted(&count(holdings.len() as u64), "tables"))
+                        } }
+                        ul.holdings { @for holding in holdings {
+                            li { (self.workload(&holding.workload)) (sentence(&holding.sentence)) }
+                        } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// A line of the answer with what to do about it; nothing where it is empty.
+fn line(heading: &str, text: &str, remedy: &str) -> Markup {
+    html! {
+        @if !text.is_empty() {
+            div {
+                dt { (heading) }
+                dd {
+                    (text)
+                    @if remedy.starts_with("knee ") { " → " code { (remedy) } }
+                    @else if !remedy.is_empty() { " → " (remedy) }
+                }
+            }
+        }
+    }
+}

@@ -379,7 +379,7 @@ function fillOpen() {
 
 /** Opens the section that the address names: not every browser does. */
 function openTarget() {
-  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details');
   if (!section || section.open) return;
   section.open = true;

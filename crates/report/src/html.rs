@@ -103,8 +103,11 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
                 main {
                     @if let Some(front) = front { (front.section) }
                     (answer::section(runs, &answers, &workloads))
-                    @for (index, info) in workloads.iter().enumerate() {
-                        (workload(runs, info, index, workloads.len() == 1))
+                    div.workloads.cards[workloads.len() > 1] {
+                        @for (index, info) in workloads.iter().enumerate() {
+                            @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
+                            (workload(runs, info, index, card))
+                        }
                     }
                     (caveats(runs))
                     (machine::section(runs))
@@ -213,17 +216,16 @@ pub(crate) fn moment(rfc3339: &str) -> String {
     }
 }
 
-/// Plot, tables and findings of one workload, folded away where there are several.
-fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, is_single: bool) -> Markup {
+/// Plot, tables and findings of one workload; where there are several, folded away behind its card.
+fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, card: Option<Markup>) -> Markup {
     let views = view::views(runs, info);
     let id = view::anchor(index);
     html! {
         section.workload aria-labelledby={ (id) "-head" } {
-            details.fold open[is_single] {
+            details.fold open[card.is_none()] {
                 summary {
                     h2 #{ (id) "-head" } { (info.name) }
-                    // The question of a single workload stands at the head of the page.
-                    @if !is_single { p.lead { (info.question) } }
+                    @if let Some(card) = card { (card) }
                 }
                 // A link to something inside opens the section in every browser.
                 div #(id) {

@@ -132,6 +132,49 @@ impl Layout<'_> {
     }
 }
 
+/// A workload in brief: its question, its answer in a sentence, a small plot.
+pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> Markup {
+    let (table, [subjects, advised], text) = runs
+        .iter()
+        .zip(answers)
+        .find_map(|(analysed, answer)| card_of_run(analysed, answer, info))
+        .unwrap_or((None, [&[][..]; 2], html! { "Not decided." }));
+    html! {
+        p.lead { (info.question) }
+        @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
+        p { (text) }
+    }
+}
+
+/// The table, the subjects that stop scaling and those that hold, and the sentence of a card.
+type Card<'a> = (Option<&'a Table>, [&'a [String]; 2], Markup);
+
+/// The card of one run: what stops scaling, else what changes sides, else what holds, else the first finding.
+fn card_of_run<'a>(
+    (run, conclusions): &'a Analysed,
+    answer: &'a Answer,
+    info: &WorkloadInfo,
+) -> Option<Card<'a>> {
+    let tables = || conclusions.analysis.tables.iter().filter(|table| table.workload == info.name);
+    let stopping = answer.stops_scaling.iter().chain(&answer.changes_sides);
+    if let Some(statement) = stopping.into_iter().find(|statement| statement.workload == info.name)
+    {
+        let table = tables().find(|table| statement.is_about(table));
+        let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
+        return Some((table, [&statement.subjects[..], advised], sentence(&statement.sentence)));
+    }
+    if let Some(holding) = answer.holds.iter().find(|holding| holding.workload == info.name) {
+        let shown = (&holding.parameters, &holding.metric);
+        let table = tables().find(|table| (&table.parameters, &table.metric.name) == shown);
+        return Some((table, [&[], &holding.subjects[..]], sentence(&holding.sentence)));
+    }
+    let mut findings = conclusions.findings.iter().filter(|finding| finding.headline);
+    let finding = findings.find(|finding| finding.workload == info.name)?;
+    let table = tables().find(|table| finding.is_about(table));
+    let text = sentence(&finding.sentence(run, &conclusions.analysis));
+    Some((table, [&[][..]; 2], text))
+}
+
 /// A line of the answer with what to do about it; nothing where it is empty.
 fn line(heading: &str, text: &str, remedy: &str) -> Markup {
     html! {

@@ -5,6 +5,7 @@
 //! leaves its browser to the next one; of its tab nothing remains.
 //! `KNEE_NO_BROWSER=1` skips them all, aloud.
 
+mod answer;
 mod browser;
 mod builds;
 mod choosing;

@@ -17,6 +17,7 @@ use std::collections::HashSet;
 pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Plan, RequestError> {
     let workloads = chosen(request, table)?;
     pinnable(&request.pinned_cpus)?;
+    let request = &request.with_families(&workloads);
     known_subjects(request, &workloads)?;
     known_parameters(request, &workloads)?;
     let request = &request.without_left_out(&workloads)?;
@@ -132,13 +133,16 @@ fn in_suite(workload: &dyn Workload) -> bool {
     matches!(workload.about().kind, Kind::Suite | Kind::Control)
 }
 
+fn subject_names(workloads: &[&'static dyn Workload]) -> Vec<&'static str> {
+    workloads.iter().flat_map(|row| row.subjects()).map(|subject| subject.name).collect()
+}
+
 /// Every subject that was named belongs to one of the workloads at least.
 fn known_subjects(
     request: &RunRequest,
     workloads: &[&'static dyn Workload],
 ) -> Result<(), RequestError> {
-    let names: Vec<&str> =
-        workloads.iter().flat_map(|row| row.subjects()).map(|subject| subject.name).collect();
+    let names = subject_names(workloads);
     for name in &request.subjects {
         if !names.contains(&name.as_str()) {
             return Err(unknown("subject", name, &names, "knee list"));

@@ -129,6 +129,7 @@ fn command_for(shown: &[&str]) -> clap::Command {
             subjects.push(subject.name);
         }
     }
+    subjects.extend(quantities::families(&subjects));
     let axes: Vec<&str> = parameters()
         .into_iter()
         .filter(|(_, workloads)| workloads.iter().any(|(_, parameter)| parameter.sweep.is_some()))

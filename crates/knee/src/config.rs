@@ -120,7 +120,11 @@ fn unless_typed(
     }
     let had = !overrides.subjects.is_empty();
     if typed.subjects.is_empty() {
-        overrides.subjects.retain(|subject| !typed.without.contains(subject));
+        let workload = workloads::TABLE.iter().filter(|row| row.about().name == name);
+        let subjects: Vec<&str> =
+            workload.flat_map(|row| row.subjects()).map(|subject| subject.name).collect();
+        let without = quantities::expanded(&typed.without, &subjects);
+        overrides.subjects.retain(|subject| !without.contains(subject));
     } else {
         overrides.subjects.clear();
     }

@@ -14,7 +14,7 @@
 //! A suffix means one thing: `m` is minutes and belongs to a time, `M` is million (of bytes, 1024²), so a
 //! count of `2m` is refused. A quantity that has a unit names it; only 0 needs none.
 //!
-//! [`nearest`] finds the names that a mistyped one may have meant.
+//! A family of names stands for its members ([`expanded`]). [`nearest`] finds the names that a mistyped one may have meant.
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -28,7 +28,7 @@ mod value;
 pub use bytes::bytes;
 pub use count::{COUNT_MAX, count, count_within, rate};
 pub use decimal::Decimal;
-pub use names::nearest;
+pub use names::{expanded, families, nearest};
 pub use share::percentage;
 pub use time::{TIME_MAX, seconds, time, time_from_ms, time_ns};
 pub use value::{Multiple, Share, Value};

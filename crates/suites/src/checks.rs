@@ -127,9 +127,11 @@ fn subjects(node: &Node<'_>, workload: &dyn Workload) -> Result<Vec<String>, Wro
     let names: Vec<&str> = workload.subjects().iter().map(|subject| subject.name).collect();
     let named = node.several()?;
     let what = format!("subject of {}", workload.about().name);
-    match named.iter().find(|name| !names.contains(&name.typed.as_str())) {
+    let families = quantities::families(&names);
+    let is_known = |name: &str| names.contains(&name) || families.contains(&name);
+    match named.iter().find(|name| !is_known(&name.typed)) {
         Some(stray) => Err(none(stray, &what, &names)),
-        None => Ok(typed(named)),
+        None => Ok(quantities::expanded(&typed(named), &names)),
     }
 }
 

@@ -143,6 +143,14 @@ impl RunRequest {
         request
     }
 
+    /// The same with the members of each family of subjects in its place: `epoll`.
+    pub(super) fn with_families(&self, workloads: &[&'static dyn Workload]) -> RunRequest {
+        let names = super::subject_names(workloads);
+        let [subjects, without] =
+            [&self.subjects, &self.without].map(|typed| quantities::expanded(typed, &names));
+        RunRequest { subjects, without, ..self.clone() }
+    }
+
     /// The same with the subjects that are left out taken off those that are named, or off all.
     pub(super) fn without_left_out(
         &self,
@@ -151,8 +159,7 @@ impl RunRequest {
         if self.without.is_empty() {
             return Ok(self.clone());
         }
-        let all = workloads.iter().flat_map(|row| row.subjects());
-        let subject_names: Vec<&str> = all.map(|subject| subject.name).collect();
+        let subject_names = super::subject_names(workloads);
         if let Some(stray) =
             self.without.iter().find(|name| !subject_names.contains(&name.as_str()))
         {

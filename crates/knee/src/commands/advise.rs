@@ -10,9 +10,12 @@ use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::record::Value;
 use analysis::advise::Spot;
+use quantities::expanded;
 
 /// Advises for a spot that was named, or for the waits of a live process.
 pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
+    let names: Vec<&str> = readiness::TABLE.iter().map(|row| row.name).collect();
+    let ask = &Advise { mechanisms: expanded(&ask.mechanisms, &names), ..ask.clone() };
     check_mechanisms(&ask.mechanisms)?;
     if let Some(pid) = ask.pid {
         return live::advise(ask, pid);

@@ -22,7 +22,7 @@ pub struct History {
     /// The workload: one that was measured, see `knee record list`
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
-    /// Only these subjects, separated by commas
+    /// Only these subjects, separated by commas; a family stands for its members: epoll
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub subjects: Vec<String>,
     /// Only these points, separated by commas: 100,1k
@@ -141,8 +141,6 @@ fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
         .collect();
     // Merged records are in no order of time; offsets differ from one place to another.
     summaries.sort_by_cached_key(|run| (run.started.parse::<Timestamp>().ok(), run.number));
-    let wanted =
-        Wanted { subjects: ask.subjects.clone(), points: ask.points.clone(), all: ask.all };
     let runs_max = ask.last.map_or(usize::MAX, |last| last as usize);
     let mut runs = Vec::new();
     for summary in summaries.iter().rev() {
@@ -150,11 +148,23 @@ fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
             break;
         }
         let Some(run) = loaded(&archive, summary.number) else { continue };
-        let part = measured(&run, &ask.workload, &wanted);
+        let part = measured(&run, &ask.workload, &wanted(ask, &run));
         runs.extend(part.filter(|part| !part.figures.is_empty()));
     }
     runs.reverse();
     Ok(runs)
+}
+
+/// The figures that are wanted of a run, with its own members of each family of subjects.
+fn wanted(ask: &History, run: &Run) -> Wanted {
+    let workload = run.plan.workloads.iter().filter(|info| info.name == ask.workload);
+    let names: Vec<&str> =
+        workload.flat_map(|info| &info.subjects).map(|subject| subject.name.as_str()).collect();
+    Wanted {
+        subjects: quantities::expanded(&ask.subjects, &names),
+        points: ask.points.clone(),
+        all: ask.all,
+    }
 }
 
 /// A run; one that can't be read is named and left out.

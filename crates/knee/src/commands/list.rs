@@ -80,7 +80,7 @@ const SECTIONS: [Section; 5] = [
     Section {
         what: What::Mechanisms,
         name: "Mechanisms",
-        text: |text| readiness::TABLE.iter().for_each(|mechanism| row(text, mechanism)),
+        text: describe_mechanisms,
         json: || readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).collect(),
     },
     Section {
@@ -229,6 +229,17 @@ fn row(text: &mut String, mechanism: &Mechanism) {
     let _ = writeln!(text, "  {:<19} {trigger:<8} {summary}", mechanism.name);
     for limit in mechanism.limits {
         let _ = writeln!(text, "  {:<28} limit: {limit}", "");
+    }
+}
+
+fn describe_mechanisms(text: &mut String) {
+    readiness::TABLE.iter().for_each(|mechanism| row(text, mechanism));
+    let of_servers =
+        http::mechanisms().into_iter().filter(|row| readiness::find(row.name).is_none());
+    for row in of_servers {
+        let summary =
+            format!("only of servers (`knee httpd`, connect, request, dead): {}", row.summary);
+        let _ = writeln!(text, "  {:<19} {:<8} {summary}", row.name, "–");
     }
 }
 

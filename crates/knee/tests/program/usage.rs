@@ -9,7 +9,7 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["run", "pol"], "no workload is called `pol`; did you mean poll?"),
         (&["run", "xyzzy"], "no workload is called `xyzzy`; `knee list workloads` shows them all"),
         (&["run", "poll", "--subjects", "epol-level"], "did you mean epoll-level?"),
-        (&["run", "poll", "--subjects", "epol"], "did you mean epoll-edge or epoll-level or"),
+        (&["run", "poll", "--subjects", "epol"], "did you mean epoll or epoll-edge or epoll-level?"),
         (&["run", "poll", "--subjects", "empty"], "no subject is called `empty`"),
         (&["run", "--pionts", "10"], "there is no --pionts; did you mean --points?"),
         (&["advise", "--xyzzy"], "there is no --xyzzy; `knee advise --help` shows them all"),
@@ -193,4 +193,22 @@ fn json_is_json_on_every_command_that_prints_results() {
         let value: Result<serde_json::Value, _> = serde_json::from_str(&came.out);
         assert!(value.is_ok(), "{words:?}: {}", came.out);
     }
+}
+
+#[test]
+fn a_family_of_subjects_stands_for_its_members() {
+    let knee = Knee::new();
+    let run = ["run", "poll", "--points", "1", "--rounds", "1", "--time", "1ms"];
+    let families = ["--subjects", "epoll,poll", "--without", "epoll-edge"];
+    let came = knee.run(&[&run[..], &families].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let measured: std::collections::BTreeSet<String> =
+        knee.last_run().cells.into_iter().map(|cell| cell.key.subject).collect();
+    assert_eq!(measured.into_iter().collect::<Vec<_>>(), ["epoll-level", "epoll-oneshot", "poll"]);
+    let history = knee.run(&["history", "poll", "--subjects", "epoll", "--all", "--json"]);
+    assert!(history.out.contains("\"epoll-oneshot\""), "{history:?}");
+    assert!(!history.out.contains("\"subject\": \"poll\""), "{history:?}");
+    let listed = knee.run(&["list", "mechanisms"]).out;
+    let line = listed.lines().find(|line| line.trim_start().starts_with("io_uring-completion"));
+    assert!(line.is_some_and(|line| line.contains("only of servers")), "{listed}");
 }

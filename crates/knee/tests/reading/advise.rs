@@ -49,6 +49,9 @@ fn advice_ranks_what_was_measured_and_says_where_from() {
     ] {
         assert!(came.out.contains(wanted), "{wanted}: {}", came.out);
     }
+    let family = ["advise", "--total", "200", "--active", "20", "--mechanisms", "epoll"];
+    let came = knee.run(&family);
+    assert!(came.out.contains("Not measured there: epoll-edge"), "{came:?}");
     let words = ["advise", "--total", "100", "--active", "30", "--mechanisms", "poll,select"];
     let came = knee.run(&[&words[..], &["--json"]].concat());
     let json: Value = serde_json::from_str(&came.out).unwrap();

@@ -16,7 +16,7 @@ pub struct Run {
     /// Workloads to measure [default: the quick suite]
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
-    /// Subjects to compare, with commas [default: all]
+    /// Subjects to compare, with commas; a family too: epoll [default: all]
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     pub subjects: Vec<String>,
     /// Subjects to leave out, with commas

@@ -34,12 +34,12 @@ pub fn growth(reason: &GrowthReason) -> String {
     }
 }
 
-/// `more rounds (--rounds)`.
+/// `more rounds`.
 pub const fn remedy(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::MoreRounds => "more rounds (--rounds)",
-        Remedy::MorePoints => "more points (--points)",
-        Remedy::WiderRange => "points further apart (--points)",
+        Remedy::MoreRounds => "more rounds",
+        Remedy::MorePoints => "more points",
+        Remedy::WiderRange => "points further apart",
     }
 }
 

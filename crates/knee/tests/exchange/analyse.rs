@@ -607,7 +607,7 @@ fn a_file_called_null_is_a_table_as_any_other() {
 fn help_says_it_all() {
     let knee = Knee::new();
     let list = knee.run(&["--help"]).out;
-    assert!(list.contains("Analyse a table from elsewhere as if it were a run"), "{list}");
+    assert!(list.contains("Analyse a table of another program as if it were a run"), "{list}");
     let help = knee.run(&["help", "analyse"]).out;
     let flags =
         "--csv --x --y --by --better --where --per --of --sd --n --unit --output --all --json";

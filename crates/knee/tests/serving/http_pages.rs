@@ -18,6 +18,8 @@ fn flags(help: &str) -> Vec<(String, Option<String>)> {
         });
         flags.push((name, default));
     }
+    // Every command has these.
+    flags.retain(|(name, _)| !["quiet", "color"].contains(&name.as_str()));
     flags
 }
 

@@ -75,7 +75,7 @@ enum Left {
 }
 
 impl Left {
-    fn one(class: Class) -> Self {
+    fn single(class: Class) -> Self {
         let index = index_of(class);
         Self::Classes(index..=index)
     }
@@ -163,19 +163,19 @@ pub fn classify_by(
     Growth { class: fast.class, classes: fast.classes, basis: Basis::FastestTenth, ..growth }
 }
 
-/// The fastest tenth of the samples at `point`, rounds having equal say, as a figure to judge by:
-/// its upper edge, known as well as it is near the fastest of all. It is not known at all from fewer
-/// samples than [`FASTEST_TENTH_SAMPLES_MIN`], or where one round alone among several comes near it. `None`
-/// without samples.
+/// The fastest tenth of the samples at `point`, rounds having equal weight, as a figure to judge by:
+/// its upper edge, whose error is its distance from the fastest of all. The error is infinite with fewer
+/// samples than [`FASTEST_TENTH_SAMPLES_MIN`], or where one round alone among several comes near the edge.
+/// `None` without samples.
 pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
     let pooled = Pooled::new(rounds);
     let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
     let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample <= 1.5 * tenth);
-    let near = rounds.iter().filter(comes_near).count();
-    let known =
-        fastest > 0.0 && pooled.len() >= FASTEST_TENTH_SAMPLES_MIN && near >= rounds.len().min(2);
+    let near_rounds = rounds.iter().filter(comes_near).count();
+    let enough = pooled.len() >= FASTEST_TENTH_SAMPLES_MIN && near_rounds >= rounds.len().min(2);
     // Where the two are equal a sample's own resolution is the limit.
-    let error = if known { (tenth / fastest).ln().max(0.02) } else { f64::INFINITY };
+    let error =
+        if enough && fastest > 0.0 { (tenth / fastest).ln().max(0.02) } else { f64::INFINITY };
     Some(GrowthPoint { point, median: tenth, error })
 }
 
@@ -218,8 +218,8 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Left, G
         return Err(GrowthReason::IntervalTooWide { point: wide.point });
     }
     match (few, from_zero) {
-        (true, true) => verdict_from_zero(points).map(Left::one),
-        (true, false) => verdict_of_few(points, exponent).map(Left::one),
+        (true, true) => verdict_from_zero(points).map(Left::single),
+        (true, false) => verdict_of_few(points, exponent).map(Left::single),
         (false, _) => verdict_of_many(points, exponent).map(Left::Classes),
     }
 }
@@ -334,10 +334,10 @@ fn verdict_of_many(
         return Ok(low..=high);
     }
     for without in model_weights_without_each(points) {
-        let other = heaviest(&without);
-        if other.share >= DECISIVE_WEIGHT {
-            let other = index_of(other.class);
-            (low, high) = (low.min(other), high.max(other));
+        let heaviest = heaviest(&without);
+        if heaviest.share >= DECISIVE_WEIGHT {
+            let class = index_of(heaviest.class);
+            (low, high) = (low.min(class), high.max(class));
         }
     }
     if low > linear && !is_smooth(points, &best) {
@@ -372,8 +372,8 @@ fn is_smooth(points: &[GrowthPoint], best: &Weight) -> bool {
 }
 
 fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) -> bool {
-    let of = |class| weights.iter().find(|w| w.class == class).copied();
-    let (Some(line), Some(rival)) = (of(Class::Linear), of(Class::Linearithmic)) else {
+    let weight = |class| weights.iter().find(|w| w.class == class).copied();
+    let (Some(line), Some(rival)) = (weight(Class::Linear), weight(Class::Linearithmic)) else {
         return false;
     };
     let freedom = points.len() as f64 - 2.0;

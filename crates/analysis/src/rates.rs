@@ -51,8 +51,9 @@ pub fn best_tenth(rounds: &[&[f64]]) -> Option<Best> {
     let value = pooled.at(0.9)?;
     let comes_near =
         |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR_BEST_TENTH * value);
-    let near = rounds.iter().filter(comes_near).count();
-    if pooled.len() < BEST_TENTH_SAMPLES_MIN || near < rounds.len().min(2) || value <= 0.0 {
+    let near_rounds = rounds.iter().filter(comes_near).count();
+    let enough = pooled.len() >= BEST_TENTH_SAMPLES_MIN && near_rounds >= rounds.len().min(2);
+    if !enough || value <= 0.0 {
         return None;
     }
     let mut scatters: Vec<f64> = rounds.iter().filter_map(|round| scatter(round)).collect();
@@ -77,8 +78,8 @@ pub fn rate_by(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
 }
 
 /// The same of figures whose first one is that at one of the part for each of the whole: see the head of
-/// this module. Where the rate has halved by the very next point, the place is somewhere between the two:
-/// nothing is known of the way from sharing nothing to sharing.
+/// this module. Where the rate has halved by the very next point, the position is somewhere between the two:
+/// nothing was measured between sharing nothing and sharing.
 pub fn rate_past(figures: &[Figure<'_>], best: &[Option<Best>]) -> Option<Rate> {
     let mut rate = by_interval(by_best(trend_beyond(figures, Some(figures.first()?.point))?, best));
     if let Some(halved) = &mut rate.halved
@@ -149,10 +150,11 @@ fn trend_beyond(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
     if figures.len() < 2 {
         return None;
     }
-    let known = |figure: &Figure<'_>| figure.median.value > 0.0 && figure.median.value.is_finite();
-    // A server that answers nobody any more has a rate of zero, which has no logarithm.
-    let Some(dead) = figures.iter().position(|figure| !known(figure)) else {
-        return Some(Levels::of(figures, split).rate());
+    let is_positive =
+        |figure: &Figure<'_>| figure.median.value > 0.0 && figure.median.value.is_finite();
+    // A server that no longer answers has a rate of zero, and log 0 is undefined.
+    let Some(dead) = figures.iter().position(|figure| !is_positive(figure)) else {
+        return Some(Levels::new(figures, split).rate());
     };
     let stays_dead = dead > 0 && figures[dead..].iter().all(|figure| figure.median.high <= 0.0);
     let level = last.median.value;
@@ -161,7 +163,7 @@ fn trend_beyond(figures: &[Figure<'_>], split: Option<u64>) -> Option<Rate> {
         (
             RateTrend::Collapses,
             None,
-            Some(Levels::of(&figures[..dead], split).halved_before(&figures[dead])),
+            Some(Levels::new(&figures[..dead], split).halved_before(&figures[dead])),
         )
     } else {
         let reason = TrendReason::NotPositive { point: figures[dead].point };
@@ -186,7 +188,7 @@ pub(crate) struct Levels<'a> {
 
 impl<'a> Levels<'a> {
     /// Those of `figures`; beyond the point `split` rounds may scatter otherwise.
-    pub(crate) fn of(figures: &'a [Figure<'a>], split: Option<u64>) -> Self {
+    pub(crate) fn new(figures: &'a [Figure<'a>], split: Option<u64>) -> Self {
         let logs: Vec<f64> = figures.iter().map(|figure| figure.median.value.ln()).collect();
         let drawn: Vec<Vec<f64>> = figures.iter().zip(&logs).map(deviations).collect();
         let own: Vec<f64> = drawn.iter().map(|drawn| root_mean_square(drawn)).collect();
@@ -265,9 +267,9 @@ impl<'a> Levels<'a> {
             false if changes && is_sure => RateTrend::Rises,
             _ if !changes && narrow => RateTrend::Holds,
             _ => {
-                let near =
+                let is_near =
                     (HOLDS_BY_NEIGHBOURS_MIN..=1.0 / HOLDS_BY_NEIGHBOURS_MIN).contains(&value);
-                let holds = if near { self.by_thirds() } else { None };
+                let holds = if is_near { self.by_thirds() } else { None };
                 return holds.map_or(
                     (RateTrend::Undecided, Some(TrendReason::IntervalTooWide)),
                     |reason| (RateTrend::Holds, Some(reason)),
@@ -288,7 +290,7 @@ impl<'a> Levels<'a> {
         let fall = |log: &dyn Fn(usize) -> f64| {
             (log(from) - f64::midpoint(log(two[0]), log(two[1]))).exp()
         };
-        let each = (0..self.count).map(|one| fall(&|index| self.draws[index][one]));
+        let each = (0..self.count).map(|replicate| fall(&|index| self.draws[index][replicate]));
         let value = fall(&|index| self.logs[index]);
         let fall = percentile_interval(value, &each.collect::<Vec<f64>>());
         (fall.low > 1.0 / COLLAPSE_MAX).then_some(TrendReason::LastTwo { fall })
@@ -309,7 +311,7 @@ impl<'a> Levels<'a> {
         let each =
             (0..self.count).map(|replicate| rise(&|index| self.draws[index][replicate]).exp());
         let ratio = percentile_interval(value, &each.collect::<Vec<f64>>());
-        // Of two points together the last has half the say: of its fall, only the root shows.
+        // Of two points together the last has half the weight: only the root of its fall shows.
         let asked = if self.logs.len() < 6 { HOLDS_MIN.sqrt() } else { HOLDS_MIN };
         let small = value > asked && value < 1.0 / asked;
         let holds = small && surely_small(value, ratio.low, ratio.high);
@@ -324,19 +326,20 @@ impl<'a> Levels<'a> {
             |a: &usize, b: &usize| (sign * self.logs[*a]).total_cmp(&(sign * self.logs[*b]));
         let top = (1..last).max_by(better)?;
         let clear = |end: usize| {
-            let (one, other) = (&self.figures[top], &self.figures[end]);
-            let asked = errors_asked(one.rounds.min(other.rounds), one.samples.min(other.samples));
+            let (summit, base) = (&self.figures[top], &self.figures[end]);
+            let asked =
+                errors_asked(summit.rounds.min(base.rounds), summit.samples.min(base.samples));
             let error = self.errors[top].hypot(self.errors[end]);
             sign * (self.logs[top] - self.logs[end]) >= (asked * error).max(-HOLDS_MIN.ln())
         };
         (clear(0) && clear(last)).then_some(top)
     }
 
-    /// What the rate at one point is of that at another.
-    fn ratio(&self, at: usize, of: usize) -> Estimate {
-        let value = self.logs[at] - self.logs[of];
-        let each = self.draws[at].iter().zip(&self.draws[of]).take(self.count);
-        let leads: Vec<f64> = each.map(|(at, of)| at - of).collect();
+    /// The rate at one point over that at another.
+    fn ratio(&self, at: usize, base: usize) -> Estimate {
+        let value = self.logs[at] - self.logs[base];
+        let each = self.draws[at].iter().zip(&self.draws[base]).take(self.count);
+        let leads: Vec<f64> = each.map(|(at, base)| at - base).collect();
         percentile_interval(value, &leads).map(f64::exp)
     }
 
@@ -345,30 +348,30 @@ impl<'a> Levels<'a> {
         let (index, value) = self.half(&self.logs, from)?;
         let end = self.figures[self.figures.len() - 1].point as f64;
         let mut drawn = self.logs.clone();
-        let mut places = Vec::with_capacity(self.count);
+        let mut positions = Vec::with_capacity(self.count);
         for replicate in 0..self.count {
             for (slot, draws) in drawn.iter_mut().zip(&self.draws) {
                 *slot = draws[replicate];
             }
-            places.push(self.half(&drawn, from).map_or(end, |(_, place)| place));
+            positions.push(self.half(&drawn, from).map_or(end, |(_, position)| position));
         }
-        sort(&mut places);
+        sort(&mut positions);
         let bend = self.bend(index, from, value);
-        let edge = |p| quantile(&places, p).unwrap_or(value);
+        let edge = |p| quantile(&positions, p).unwrap_or(value);
         let (first, next) = (self.figures[0].point as f64, self.figures[index + 1].point);
         let low = (edge(0.025).min(value) + bend.min(0.0)).max(first);
         let high = (edge(0.975).max(value) + bend.max(0.0)).min(end);
         // A figure that was measured once has no interval, however its curve may bend.
         let (low, high) = if self.count == 0 { (value, value) } else { (low, high) };
         // Near zero the first step of the axis is the finest position.
-        let least = self.figures.iter().map(|figure| figure.point).find(|point| *point > 0);
-        let vague = high > (POSITION_RATIO_MAX * low).max(least.unwrap_or(1) as f64);
+        let step = self.figures.iter().map(|figure| figure.point).find(|point| *point > 0);
+        let vague = high > (POSITION_RATIO_MAX * low).max(step.unwrap_or(1) as f64);
         let after = self.figures[index].point;
         Some(Halved { at: Estimate { value, low, high }, after, before: next, vague })
     }
 
-    /// The last point above half, and the place between it and the next, by a straight line between the
-    /// costs at both.
+    /// The last point above half, and the position between it and the next, by a straight line between
+    /// the costs at both.
     fn half(&self, logs: &[f64], from: usize) -> Option<(usize, f64)> {
         let half = logs[from] + COLLAPSE_MAX.ln();
         let next = (from + 1..logs.len()).find(|&index| logs[index] < half)?;
@@ -378,9 +381,9 @@ impl<'a> Levels<'a> {
         Some((next - 1, start + share.clamp(0.0, 1.0) * (end - start)))
     }
 
-    /// How far the place behind the point `index` would be from `place`, were the costs before the next
+    /// How far the position behind the point `index` would be from `position`, were the costs before the next
     /// point on the line that they are on behind it.
-    fn bend(&self, index: usize, from: usize, place: f64) -> f64 {
+    fn bend(&self, index: usize, from: usize, position: f64) -> f64 {
         let (next, second) = (index + 1, index + 2);
         if second >= self.logs.len() || self.logs[second] >= self.logs[next] {
             return 0.0;
@@ -389,7 +392,7 @@ impl<'a> Levels<'a> {
         let slope = (cost(second) - cost(next)) / (self.x(second) - self.x(next));
         let target = cost(from) / COLLAPSE_MAX;
         let back = self.x(next) - (cost(next) - target) / slope;
-        back.clamp(self.x(index), self.x(next)) - place
+        back.clamp(self.x(index), self.x(next)) - position
     }
 
     fn x(&self, index: usize) -> f64 {

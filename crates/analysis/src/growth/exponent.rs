@@ -4,8 +4,8 @@ use crate::Estimate;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::regression::{least_squares, theil_sen};
 
-/// The exponent of a series of `points`, with its 95 % interval: of those above zero, since nothing has
-/// no logarithm.
+/// The exponent of a series of `points`, with its 95 % interval: of those above zero, since log 0 is
+/// undefined.
 ///
 /// `replicates` holds the bootstrap's replicates of the median at each point, or nothing for a point
 /// that could not be resampled. Where every point has some, the exponent is [`theil_sen`]'s slope and
@@ -13,10 +13,10 @@ use crate::stats::regression::{least_squares, theil_sen};
 /// judges by the scatter about the line; with three points that interval is very wide, as it should
 /// be. `None` with fewer than three points, or a figure or replicate that has no logarithm.
 pub fn exponent(points: &[(u64, f64)], replicates: &[&[f64]]) -> Option<Estimate> {
-    let all_known = replicates.len() == points.len();
+    let all_resampled = replicates.len() == points.len();
     let above = points.iter().position(|&(n, _)| n > 0).unwrap_or(points.len());
     let points = &points[above..];
-    let replicates = if all_known { &replicates[above..] } else { &[] };
+    let replicates = if all_resampled { &replicates[above..] } else { &[] };
     if points.len() < 3 || points.iter().any(|&(_, y)| !(y > 0.0 && y.is_finite())) {
         return None;
     }
@@ -54,7 +54,7 @@ mod tests {
         (10_000, 1150.0),
     ];
 
-    fn near(got: f64, expected: f64) -> bool {
+    fn is_close(got: f64, expected: f64) -> bool {
         (got - expected).abs() < 1e-9
     }
 
@@ -62,11 +62,11 @@ mod tests {
     #[test]
     fn least_squares_equals_scipy() {
         let seven = exponent(&POLL, &[]).unwrap();
-        assert!(near(seven.value, 0.967_399_167_366_862_8), "{seven:?}");
+        assert!(is_close(seven.value, 0.967_399_167_366_862_8), "{seven:?}");
         assert!((seven.low - 0.806_506_144).abs() < 1e-6, "{seven:?}");
         assert!((seven.high - 1.128_292_191).abs() < 1e-6, "{seven:?}");
         let three = exponent(&[(100, 23.0), (1000, 890.0), (10_000, 11_333.0)], &[]).unwrap();
-        assert!(near(three.value, 1.346_308_526_375_018_7), "{three:?}");
+        assert!(is_close(three.value, 1.346_308_526_375_018_7), "{three:?}");
         assert!((three.low + 0.424_245_1).abs() < 1e-5 && (three.high - 3.116_862_1).abs() < 1e-5);
     }
 
@@ -80,7 +80,7 @@ mod tests {
             .collect();
         let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
         let Estimate { value, low, high } = exponent(&points, &slices).unwrap();
-        assert!(near(value, 1.5) && low <= value && value <= high && high - low < 0.01);
+        assert!(is_close(value, 1.5) && low <= value && value <= high && high - low < 0.01);
     }
 
     #[test]

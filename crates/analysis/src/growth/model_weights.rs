@@ -23,10 +23,10 @@ use crate::growth::thresholds::{
 };
 use std::f64::consts::TAU;
 
-/// What growth is judged by: a place on the axis, the median there, and how well it is known.
+/// What growth is judged by: a point of the axis, the median there, and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowthPoint {
-    /// The place on the axis.
+    /// The point on the axis.
     pub point: u64,
     /// The median, above 0.
     pub median: f64,
@@ -78,9 +78,9 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
     }
 }
 
-/// Weighs all candidates on `points` (ascending, figures above 0); empty with fewer than two.
+/// The weights of all candidates on `points` (ascending, figures above 0); empty with fewer than two.
 pub fn model_weights(points: &[GrowthPoint]) -> Vec<Weight> {
-    weigh_by(points, &all_curves(points))
+    weights_by(points, &all_curves(points))
 }
 
 /// The same without each of `points` in turn.
@@ -98,11 +98,11 @@ pub(crate) fn model_weights_without_each(
         } else {
             all_curves(&rest)
         };
-        weigh_by(&rest, &curves)
+        weights_by(&rest, &curves)
     })
 }
 
-fn weigh_by(points: &[GrowthPoint], curves: &[Curves]) -> Vec<Weight> {
+fn weights_by(points: &[GrowthPoint], curves: &[Curves]) -> Vec<Weight> {
     if points.len() < 2 {
         return Vec::new();
     }
@@ -114,13 +114,13 @@ fn weigh_by(points: &[GrowthPoint], curves: &[Curves]) -> Vec<Weight> {
     for log in &mut logs {
         *log -= level;
     }
-    let found: Vec<Evidence> =
+    let evidence: Vec<Evidence> =
         curves.iter().map(|curves| evidence(&curves.residuals(&logs), &scales)).collect();
-    let top = found.iter().map(|e| e.log_total).fold(f64::NEG_INFINITY, f64::max);
-    let all: f64 = found.iter().map(|e| (e.log_total - top).exp()).sum();
+    let top = evidence.iter().map(|e| e.log_total).fold(f64::NEG_INFINITY, f64::max);
+    let all: f64 = evidence.iter().map(|e| (e.log_total - top).exp()).sum();
     CANDIDATES
         .iter()
-        .zip(found)
+        .zip(evidence)
         .map(|(&class, evidence)| {
             let share = (evidence.log_total - top).exp() / all;
             Weight {
@@ -146,7 +146,7 @@ struct Scale {
     gaps: Vec<Gap>,
 }
 
-/// A place for a step.
+/// A gap between points, in which a step can be.
 struct Gap {
     /// Logarithm of the factors before the exponential, with a step here.
     log_factor: f64,
@@ -177,7 +177,7 @@ impl Scale {
 
     /// The greatest logarithm that the likelihood of `sums` has, averaged over the scale of the curve.
     fn best_plain(&self, sums: &Sums) -> f64 {
-        self.log_plain - 0.5 * sums.least
+        self.log_plain - 0.5 * sums.about_mean_min
     }
 
     /// The likelihoods of all curves, each averaged over its scale, added to `sum`. What is below `floor`
@@ -201,7 +201,7 @@ impl Scale {
             for (below, z) in below.iter_mut().zip(z) {
                 *below += weight * z;
             }
-            let whole = sums.of.iter().zip(&sums.of_squares);
+            let whole = sums.plain.iter().zip(&sums.squares);
             for ((log, &below), (&all, &squares)) in logs.iter_mut().zip(&below).zip(whole) {
                 let above = all - below;
                 let squares = squares - below * below * gap.below - above * above * gap.above;
@@ -209,7 +209,7 @@ impl Scale {
             }
             for (curve, &log) in logs.iter().enumerate() {
                 if log >= floor {
-                    gap.add(log, below[curve], sums.of[curve] - below[curve], floor, sum);
+                    gap.add(log, below[curve], sums.plain[curve] - below[curve], floor, sum);
                 }
             }
             floor = floor.max(sum.top - NEGLIGIBLE_LOG);
@@ -277,29 +277,29 @@ impl Residuals {
 
 /// Weighted sums of residuals over all points, for each curve.
 struct Sums {
-    of: Vec<f64>,
-    of_squares: Vec<f64>,
+    plain: Vec<f64>,
+    squares: Vec<f64>,
     /// Of the squares about the mean.
     about_mean: Vec<f64>,
-    /// The least of these.
-    least: f64,
+    /// The smallest of these.
+    about_mean_min: f64,
 }
 
 impl Sums {
-    fn of(weights: &[f64], z: &Residuals) -> Self {
-        let (mut of, mut of_squares) = (vec![0.0; z.curves], vec![0.0; z.curves]);
+    fn new(weights: &[f64], z: &Residuals) -> Self {
+        let (mut plain, mut squares) = (vec![0.0; z.curves], vec![0.0; z.curves]);
         for (weight, z) in weights.iter().zip(z.by_point()) {
-            for ((sum, squares), z) in of.iter_mut().zip(&mut of_squares).zip(z) {
+            for ((sum, square), z) in plain.iter_mut().zip(&mut squares).zip(z) {
                 *sum += weight * z;
-                *squares += weight * z * z;
+                *square += weight * z * z;
             }
         }
         let all: f64 = weights.iter().sum();
-        let squares = of.iter().zip(&of_squares);
+        let sums = plain.iter().zip(&squares);
         let about_mean: Vec<f64> =
-            squares.map(|(sum, squares)| (squares - sum * sum / all).max(0.0)).collect();
-        let least = about_mean.iter().copied().fold(f64::INFINITY, f64::min);
-        Self { of, of_squares, about_mean, least }
+            sums.map(|(sum, squares)| (squares - sum * sum / all).max(0.0)).collect();
+        let about_mean_min = about_mean.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { plain, squares, about_mean, about_mean_min }
     }
 }
 
@@ -312,11 +312,11 @@ struct Evidence {
 }
 
 fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
-    let sums: Vec<Sums> = scales.iter().map(|scale| Sums::of(&scale.weights, z)).collect();
+    let sums: Vec<Sums> = scales.iter().map(|scale| Sums::new(&scale.weights, z)).collect();
     let each = || scales.iter().zip(&sums);
     let best = each().map(|(scale, sums)| scale.best_plain(sums)).fold(f64::NEG_INFINITY, f64::max);
     let mut top = best;
-    let found: Vec<(LogSum, LogSum)> = each()
+    let totals: Vec<(LogSum, LogSum)> = each()
         .map(|(scale, sums)| {
             let (mut plain, mut stepped) = (LogSum::default(), LogSum::default());
             scale.add_plain(sums, top - NEGLIGIBLE_LOG, &mut plain);
@@ -326,7 +326,7 @@ fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
         })
         .collect();
     let (mut all, mut step, mut misfit) = (0.0, 0.0, 0.0);
-    for (scale, (plain, stepped)) in scales.iter().zip(found) {
+    for (scale, (plain, stepped)) in scales.iter().zip(totals) {
         let stepped = STEP_PRIOR * (stepped.log() - top).exp();
         let both = (1.0 - STEP_PRIOR) * (plain.log() - top).exp() + stepped;
         all += both;
@@ -335,11 +335,11 @@ fn evidence(z: &Residuals, scales: &[Scale]) -> Evidence {
     }
     let count = (z.curves * scales.len()) as f64;
     let log_total = top + (all / count).ln();
-    let deviance = sums[DEVIANCE_EXCESS].least;
+    let deviance = sums[DEVIANCE_EXCESS].about_mean_min;
     Evidence { log_total, step: step / all, misfit: misfit / all, deviance }
 }
 
-/// The first place above zero, and the last one: what the curves of a candidate reach over.
+/// The first point above zero, and the last one: the curves of a candidate reach over these.
 fn reach(points: &[GrowthPoint]) -> Option<[u64; 2]> {
     let above = points.iter().find(|p| p.point > 0).or(points.first())?;
     Some([above.point, points.last()?.point])
@@ -347,7 +347,7 @@ fn reach(points: &[GrowthPoint]) -> Option<[u64; 2]> {
 
 /// The curves of each of the [`CANDIDATES`].
 fn all_curves(points: &[GrowthPoint]) -> Vec<Curves> {
-    CANDIDATES.iter().map(|&class| Curves::of(class, points)).collect()
+    CANDIDATES.iter().map(|&class| Curves::new(class, points)).collect()
 }
 
 /// The curves of a candidate, one per ratio of intercept to growth, as logarithms with a mean of about 0.
@@ -358,7 +358,7 @@ struct Curves {
 }
 
 impl Curves {
-    fn of(class: Class, points: &[GrowthPoint]) -> Self {
+    fn new(class: Class, points: &[GrowthPoint]) -> Self {
         let Some([first, last]) = reach(points).filter(|_| class != Class::Constant) else {
             return Self { count: 1, logs: vec![0.0; points.len()] };
         };
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_from_a_bend() {
+    fn a_step_is_distinguished_from_a_bend() {
         let sizes = [10, 30, 100, 300, 1000, 3000, 10_000];
         let points = sizes.map(|n| {
             let step = if n >= 3000 { 2.5 } else { 1.0 };
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn one_watched_descriptor_is_a_place_too() {
+    fn one_watched_descriptor_is_a_point_too() {
         let points =
             [1, 10, 100, 1000].map(|n| GrowthPoint { point: n, median: n as f64, error: 0.01 });
         assert!(model_weights(&points).iter().all(|w| w.share.is_finite()));

@@ -96,8 +96,8 @@ impl Terms {
     }
 
     fn law(&self) -> Law {
-        let [one, further, pair] = self.0;
-        Law { single: 1.0 / one, contention: further / one, crosstalk: pair / one }
+        let [single, further, pair] = self.0;
+        Law { single: 1.0 / single, contention: further / single, crosstalk: pair / single }
     }
 
     fn towards(&self, target: &Self, share: f64) -> Self {
@@ -119,10 +119,10 @@ impl Terms {
         figures.iter().map(square).sum()
     }
 
-    /// The problem as it is near these terms, where it is linear in them: how many, the time that would
+    /// The problem as it is around these terms, where it is linear in them: how many, the time that would
     /// leave no error, and the weight of an error of time.
     fn linear(&self, figures: &[(f64, f64)], by: By) -> Vec<(f64, f64, f64)> {
-        let near = |&(many, rate): &(f64, f64)| {
+        let tangent = |&(many, rate): &(f64, f64)| {
             let time = self.time(many);
             match by {
                 By::Ratio => (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time),
@@ -132,7 +132,7 @@ impl Terms {
                 }
             }
         };
-        figures.iter().map(near).collect()
+        figures.iter().map(tangent).collect()
     }
 
     /// The terms with the least squares, none below zero and the first above it.
@@ -191,8 +191,8 @@ fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
         }
         for row in (0..3).filter(|&row| row != pivot) {
             let share = rows[row][pivot] / rows[pivot][pivot];
-            let of = rows[pivot];
-            for (figure, pivot) in rows[row].iter_mut().zip(of) {
+            let pivot_row = rows[pivot];
+            for (figure, pivot) in rows[row].iter_mut().zip(pivot_row) {
                 *figure -= share * pivot;
             }
         }
@@ -210,7 +210,7 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
         let figures = figures.iter().enumerate();
         figures.map(|(index, figure)| (figure.point as f64, logs(index).exp())).collect()
     };
-    let levels = Levels::of(figures, split);
+    let levels = Levels::new(figures, split);
     let law = Law::fit(&at(&|index| levels.logs[index]), By::Ratio);
     let Some(law) = law else {
         let few = figures.len() < LAW_POINTS_MIN;
@@ -221,7 +221,7 @@ pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
         });
     };
     let drawn: Vec<Law> = (0..levels.count)
-        .filter_map(|one| Law::fit(&at(&|index| levels.draws[index][one]), By::Ratio))
+        .filter_map(|replicate| Law::fit(&at(&|index| levels.draws[index][replicate]), By::Ratio))
         .collect();
     let end = figures[figures.len() - 1].point as f64;
     let mut scaling = of_law(law);

@@ -88,7 +88,7 @@ class Frame {
     context.putImageData(plot.cloud.image, left, top);
   }
 
-  /** The samples of one series; where rounds are told apart, one round after the other. */
+  /** The samples of one series; one round after the other where they have colours of their own. */
   dots(series, count, alpha) {
     const { plot } = this;
     const { cloud, view } = plot;

@@ -281,7 +281,7 @@ function fill(figure) {
   figure.append(stage);
   const marks = element('ul', { class: 'marks', 'aria-label': 'Marks in the plot' });
   const ofRounds = element('ul', { class: 'rounds', 'aria-label': 'Colours of the rounds' });
-  const told = {
+  const listeners = {
     drawn: (plot) => {
       count.textContent = tally(plot);
       relist(marks, listed(plot));
@@ -295,7 +295,7 @@ function fill(figure) {
     },
     reading: (plot, series, at) => readOut(plot, series, at, readout, card),
   };
-  const plot = new Plot(figure, stage, data, told);
+  const plot = new Plot(figure, stage, data, listeners);
   figure.plot = plot;
   const tables = new Tables(figure.parentElement, plot);
   const choose = (index) => {

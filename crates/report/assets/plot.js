@@ -14,11 +14,11 @@ const REACH = 48;
 const REACH_MARK = 12;
 
 class Plot {
-  constructor(figure, stage, data, told) {
+  constructor(figure, stage, data, listeners) {
     this.figure = figure;
     this.stage = stage;
     this.data = data;
-    this.told = told;
+    this.listeners = listeners;
     this.canvas = stage.querySelector('canvas');
     this.context = this.canvas.getContext('2d', { alpha: false });
     // Where every place has its sample, a logarithmic axis would crowd nine tenths of them into the
@@ -292,7 +292,7 @@ class Plot {
     const frame = new Frame(this);
     this.drawn = frame.draw();
     this.marked = frame.marked;
-    this.told.drawn(this);
+    this.listeners.drawn(this);
   }
 
   /** Zooms by `factor` (below 1: closer) about a spot of the canvas. */
@@ -350,7 +350,7 @@ class Plot {
     const at = series?.points[cursor.point];
     this.reading = at ? { subject: series.label, run: series.run, ...at } : cursor?.mark ?? null;
     this.lit = series ?? null;
-    this.told.reading(this, series, at);
+    this.listeners.reading(this, series, at);
     this.later();
   }
 

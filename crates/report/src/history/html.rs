@@ -31,7 +31,7 @@ const SPAN_LEAST: f64 = 1.15;
 
 /// The page.
 pub fn page(history: &History) -> String {
-    let title = format!("{} over time", history.workload.name);
+    let title = headline(history);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,6 +60,17 @@ pub fn page(history: &History) -> String {
     printable::clean(&markup.into_string(), false)
 }
 
+/// The history in one sentence: its first change, else that there is none.
+fn headline(history: &History) -> String {
+    let joint = history.joint_changes.first().map(|change| sentences::joint(history, change));
+    let change = || history.changes.first().map(|change| sentences::change(history, change));
+    let same =
+        || unchanged(history).map(|same| same.split(": ").next().unwrap_or_default().to_owned());
+    let sentence = joint.or_else(change).or_else(same);
+    let sentence = sentence.unwrap_or_else(|| format!("{} over time", history.workload.name));
+    sentence.trim_end_matches('.').to_owned()
+}
+
 fn header(history: &History, title: &str) -> Markup {
     html! {
         header.masthead {
@@ -71,7 +82,7 @@ fn header(history: &History, title: &str) -> Markup {
                 div { dt { "Machine" } dd { (machine(history)) } }
                 div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }
                 @if !history.left_out.is_empty() {
-                    div { dt { "Mind" } dd { a href="#left-out" { "what is left out" } } }
+                    div { dt { "Left out" } dd { a href="#left-out" { (history.left_out.len()) } } }
                 }
             }
         }

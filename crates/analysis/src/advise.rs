@@ -4,15 +4,11 @@
 //! The figure is the cost of one active descriptor. Between measured points it is interpolated on
 //! logarithmic scales, first along the ratio, then between totals. Outside of them there is no advice.
 
-use crate::pairs::crossover::errors_asked;
-use crate::pairs::thresholds::LEAD_MIN;
+use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use record::Parameters;
 use serde::Serialize;
-
-/// Two values are the same when their ratio is at most this: rounding.
-const SAME: f64 = 1.02;
 
 /// A number of watched descriptors, and the number of active ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -197,7 +193,7 @@ impl Ground<'_> {
         }
         let total_distance = |candidate: &Nearest| (candidate.total as f64 / spot.total).ln().abs();
         let min = candidates.iter().map(total_distance).fold(f64::INFINITY, f64::min);
-        candidates.retain(|candidate| total_distance(candidate) <= min + SAME.ln());
+        candidates.retain(|candidate| total_distance(candidate) <= min + SAME_POSITION_RATIO.ln());
         let share = spot.active / spot.total;
         let distance = |candidate: &Nearest| (candidate.share.value / share).ln().abs();
         candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -279,7 +275,7 @@ fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<Cost
 /// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours; `None`
 /// outside of it.
 fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
-    let same = |a: f64| (a / x).ln().abs() <= SAME.ln();
+    let same = |a: f64| (a / x).ln().abs() <= SAME_POSITION_RATIO.ln();
     if let Some((_, cost)) = curve.iter().find(|(at, _)| same(*at)) {
         return Some(*cost);
     }

@@ -8,8 +8,14 @@ use crate::growth::model_weights::{
     CANDIDATES, GrowthPoint, Weight, model_weights, model_weights_without_each,
 };
 use crate::growth::thresholds::{
-    CLIMBING_GAPS, CLIMBING_SLOPE, DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES,
-    FASTEST_TENTH_SAMPLES_MIN, POINTS_MIN, RANGE_MIN, SINGLE_FIGURE_ERROR, STEP_LOG_RANGE,
+    BENT_DEVIANCE_MIN, BENT_EXPONENTS, BENT_LINE_WEIGHT_MIN, BENT_WEIGHT_MIN, CLIMBING_GAPS,
+    CLIMBING_SLOPE, DECISIVE_WEIGHT, ERROR_MAX, ERROR_OF_MODES, FALL_ERRORS, FASTEST_ERROR_MIN,
+    FASTEST_FACTOR_RATIOS, FASTEST_TENTH_SAMPLES_MIN, FLAT_EXPONENT_CI_MAX, FLAT_EXPONENT_MAX,
+    FROM_ZERO_MISFIT_MAX, INTERCEPT_MISFIT_MAX, INTERCEPT_SLOPE_LAST_MIN, INTERCEPT_SLOPE_MAX,
+    LEVEL_FACTOR_MAX, LEVEL_SPREAD_MAX, LINEAR_EXPONENTS, LINEAR_SLOPE_MAX,
+    LINEAR_SLOPE_MAX_OF_SINGLES, LINEAR_SLOPE_MIN, MISFIT_MAX, NEAR_FASTEST_TENTH, NOISE_ERRORS,
+    POINTS_MIN, QUADRATIC_EXPONENTS, QUADRATIC_SLOPES, RANGE_MIN, RANGE_MIN_OF_FEW,
+    SINGLE_FIGURE_ERROR, STEP_LOG_RANGE,
 };
 use crate::stats::quantiles::{Pooled, median_of};
 use crate::{Basis, Class, Estimate, Growth, GrowthReason};
@@ -121,7 +127,7 @@ fn at_least_linear(points: &[GrowthPoint]) -> Option<(Class, Vec<Class>)> {
     let excess = |from: &GrowthPoint, to: &GrowthPoint| {
         (to.median / from.median).ln() - CLIMBING_SLOPE * (to.point as f64 / from.point as f64).ln()
     };
-    let noise = 2.0 * known_error(first).hypot(known_error(last));
+    let noise = NOISE_ERRORS * known_error(first).hypot(known_error(last));
     let climbs = excess(first, last) >= noise + STEP_LOG_RANGE.1
         && upper.windows(2).all(|pair| excess(&pair[0], &pair[1]) >= 0.0);
     climbs.then(|| (Class::AtLeastLinear, CANDIDATES[index_of(Class::Linear)..].to_vec()))
@@ -153,7 +159,7 @@ pub fn classify_by(
     let pairs: Vec<(u64, f64)> = fastest.iter().map(|p| (p.point, p.median)).collect();
     let slope = crate::growth::exponent::exponent(&pairs, &[]);
     let fast = classify(fastest, slope);
-    let alike = (0.5..=8.0).contains(&(growth.factor / fast.factor));
+    let alike = FASTEST_FACTOR_RATIOS.contains(&(growth.factor / fast.factor));
     let narrower = fast.classes.len() == 1
         && fast.class != Class::Constant
         && (growth.classes.is_empty() || growth.classes.contains(&fast.class));
@@ -170,12 +176,16 @@ pub fn classify_by(
 pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
     let pooled = Pooled::new(rounds);
     let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
-    let comes_near = |round: &&&[f64]| round.iter().any(|&sample| sample <= 1.5 * tenth);
+    let comes_near =
+        |round: &&&[f64]| round.iter().any(|&sample| sample <= NEAR_FASTEST_TENTH * tenth);
     let near_rounds = rounds.iter().filter(comes_near).count();
     let enough = pooled.len() >= FASTEST_TENTH_SAMPLES_MIN && near_rounds >= rounds.len().min(2);
     // Where the two are equal a sample's own resolution is the limit.
-    let error =
-        if enough && fastest > 0.0 { (tenth / fastest).ln().max(0.02) } else { f64::INFINITY };
+    let error = if enough && fastest > 0.0 {
+        (tenth / fastest).ln().max(FASTEST_ERROR_MIN)
+    } else {
+        f64::INFINITY
+    };
     Some(GrowthPoint { point, median: tenth, error })
 }
 
@@ -199,7 +209,7 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Left, G
     }
     let range = above[above.len() - 1].point as f64 / above[0].point as f64;
     let few = points.len() < POINTS_MIN;
-    if range < RANGE_MIN as f64 || (few && !from_zero && range < 30.0) {
+    if range < RANGE_MIN as f64 || (few && !from_zero && range < RANGE_MIN_OF_FEW) {
         return Err(GrowthReason::RangeTooShort { factor: range });
     }
     let Some(exponent) = exponent else {
@@ -229,18 +239,18 @@ fn verdict(points: &[GrowthPoint], exponent: Option<Estimate>) -> Result<Left, G
 fn carry_alone(sure: &[GrowthPoint]) -> bool {
     let above = above_zero(sure);
     let (Some(first), Some(last)) = (above.first(), above.last()) else { return false };
-    sure.len() >= POINTS_MIN && last.point as f64 >= 30.0 * first.point as f64
+    sure.len() >= POINTS_MIN && last.point as f64 >= RANGE_MIN_OF_FEW * first.point as f64
 }
 
 /// Whether it ends lower than it began by a factor of 1.3, both by its exponent, which is surely below
 /// zero, and by its ends, three times as much as noise explains.
 fn falls(points: &[GrowthPoint], exponent: Estimate) -> bool {
     let (first, last) = (&points[0], &points[points.len() - 1]);
-    let noise = 3.0 * known_error(first).hypot(known_error(last));
+    let noise = FALL_ERRORS * known_error(first).hypot(known_error(last));
     let range = (last.point as f64 / above_zero(points)[0].point as f64).ln();
     exponent.high <= 0.0
-        && exponent.value * range <= -1.3_f64.ln()
-        && (last.median / first.median).ln() <= -(1.3_f64.ln().max(noise))
+        && exponent.value * range <= -LEVEL_FACTOR_MAX.ln()
+        && (last.median / first.median).ln() <= -(LEVEL_FACTOR_MAX.ln().max(noise))
 }
 
 /// The standard error of a median's logarithm; of a single figure, the usual one.
@@ -251,7 +261,7 @@ fn known_error(point: &GrowthPoint) -> f64 {
 /// Last over first as a logarithm, and what of it noise explains.
 fn ends(points: &[GrowthPoint]) -> (f64, f64) {
     let (first, last) = (&points[0], &points[points.len() - 1]);
-    ((last.median / first.median).ln(), 2.0 * first.error.hypot(last.error))
+    ((last.median / first.median).ln(), NOISE_ERRORS * first.error.hypot(last.error))
 }
 
 /// Whether the factor from the first median to the last is within ±30 %, or explained by noise, and no
@@ -260,11 +270,15 @@ fn is_level(points: &[GrowthPoint]) -> bool {
     let mut logs: Vec<f64> = points.iter().map(|p| p.median.ln()).collect();
     let (ends, noise) = ends(points);
     let middle = median_of(&mut logs).unwrap_or(0.0);
-    logs.iter().all(|l| (l - middle).abs() <= 1.4_f64.ln()) && ends.abs() <= 1.3_f64.ln().max(noise)
+    logs.iter().all(|l| (l - middle).abs() <= LEVEL_SPREAD_MAX.ln())
+        && ends.abs() <= LEVEL_FACTOR_MAX.ln().max(noise)
 }
 
 fn is_flat(points: &[GrowthPoint], exponent: Estimate) -> bool {
-    is_level(points) && exponent.value.abs() <= 0.06 && exponent.low >= -0.1 && exponent.high <= 0.1
+    is_level(points)
+        && exponent.value.abs() <= FLAT_EXPONENT_MAX
+        && exponent.low >= -FLAT_EXPONENT_CI_MAX
+        && exponent.high <= FLAT_EXPONENT_CI_MAX
 }
 
 /// Three or four points. The curve of a higher order with an intercept rises late and steeply; a
@@ -280,18 +294,21 @@ fn verdict_of_few(points: &[GrowthPoint], exponent: Estimate) -> Result<Class, G
     let (first, last) = (slopes[0], slopes[slopes.len() - 1]);
     let steepest = slopes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let lowest = slopes.iter().copied().fold(f64::INFINITY, f64::min);
-    // Single figures may be off by a fifth; 2 less that is what a quadratic curve could show.
-    let steepest_line = if points.iter().all(|p| p.error > 0.0) { 1.75 } else { 1.62 };
-    let near_line = lowest >= 0.8 && steepest <= steepest_line;
-    if (0.85..=1.45).contains(&exponent.value) && near_line {
+    let has_intervals = points.iter().all(|p| p.error > 0.0);
+    let linear_max = if has_intervals { LINEAR_SLOPE_MAX } else { LINEAR_SLOPE_MAX_OF_SINGLES };
+    let near_line = lowest >= LINEAR_SLOPE_MIN && steepest <= linear_max;
+    if LINEAR_EXPONENTS.contains(&exponent.value) && near_line {
         return Ok(Class::Linear);
     }
-    if (1.8..=2.2).contains(&exponent.value) && lowest >= 1.65 && steepest <= 2.35 {
+    let near_square = QUADRATIC_SLOPES.contains(&lowest) && QUADRATIC_SLOPES.contains(&steepest);
+    if QUADRATIC_EXPONENTS.contains(&exponent.value) && near_square {
         return Ok(Class::Quadratic);
     }
-    let fits_line =
-        model_weights(points).iter().any(|w| w.class == Class::Linear && w.misfit < 0.1);
-    if first <= last && last >= 0.6 && steepest <= 1.1 && fits_line {
+    let fits_line = model_weights(points)
+        .iter()
+        .any(|w| w.class == Class::Linear && w.misfit < INTERCEPT_MISFIT_MAX);
+    let bends_up = first <= last && last >= INTERCEPT_SLOPE_LAST_MIN;
+    if bends_up && steepest <= INTERCEPT_SLOPE_MAX && fits_line {
         return Ok(Class::Linear);
     }
     Err(GrowthReason::SeveralClasses { points: points.len() })
@@ -304,10 +321,11 @@ fn verdict_from_zero(points: &[GrowthPoint]) -> Result<Class, GrowthReason> {
     let share = |class| weights.iter().find(|w| w.class == class).map_or(0.0, |w| w.share);
     let misfit = |class| weights.iter().find(|w| w.class == class).map_or(1.0, |w| w.misfit);
     let line = share(Class::Linear) + share(Class::Linearithmic);
-    if line >= DECISIVE_WEIGHT && misfit(Class::Linear) < 0.15 {
+    if line >= DECISIVE_WEIGHT && misfit(Class::Linear) < FROM_ZERO_MISFIT_MAX {
         return Ok(Class::Linear);
     }
-    if share(Class::Quadratic) >= DECISIVE_WEIGHT && misfit(Class::Quadratic) < 0.15 {
+    if share(Class::Quadratic) >= DECISIVE_WEIGHT && misfit(Class::Quadratic) < FROM_ZERO_MISFIT_MAX
+    {
         return Ok(Class::Quadratic);
     }
     Err(GrowthReason::SeveralClasses { points: points.len() })
@@ -323,7 +341,7 @@ fn verdict_of_many(
     if is_bent_line(points, &weights, exponent) {
         return Ok(linear..=linear);
     }
-    if best.misfit > 0.25 {
+    if best.misfit > MISFIT_MAX {
         return Err(GrowthReason::NoClassFits);
     }
     let (mut low, mut high) = decisive_neighbours(&weights).into_inner();
@@ -368,7 +386,7 @@ fn decisive_neighbours(weights: &[Weight]) -> RangeInclusive<usize> {
 fn is_smooth(points: &[GrowthPoint], best: &Weight) -> bool {
     let freedom = points.len() as f64 - 2.0;
     let sure = best.class == Class::Quadratic || points.iter().all(|p| p.error <= ERROR_OF_MODES);
-    sure && (best.deviance <= 6.0 * freedom || points.iter().any(|p| p.error <= 0.0))
+    sure && (best.deviance <= BENT_DEVIANCE_MIN * freedom || points.iter().any(|p| p.error <= 0.0))
 }
 
 fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) -> bool {
@@ -377,10 +395,10 @@ fn is_bent_line(points: &[GrowthPoint], weights: &[Weight], exponent: Estimate) 
         return false;
     };
     let freedom = points.len() as f64 - 2.0;
-    (0.05..DECISIVE_WEIGHT).contains(&line.share)
-        && line.share + rival.share >= 0.9
-        && rival.deviance > 6.0 * freedom
-        && (0.6..=1.5).contains(&exponent.value)
+    (BENT_LINE_WEIGHT_MIN..DECISIVE_WEIGHT).contains(&line.share)
+        && line.share + rival.share >= BENT_WEIGHT_MIN
+        && rival.deviance > BENT_DEVIANCE_MIN * freedom
+        && BENT_EXPONENTS.contains(&exponent.value)
         && points.iter().all(|p| p.error > 0.0)
 }
 

@@ -24,11 +24,11 @@ pub mod thresholds;
 pub(crate) mod unfinished;
 pub mod usl;
 
-use crate::pairs::crossover::{Figure, errors_asked};
-use crate::pairs::thresholds::ROUND_DRIFT;
+use crate::pairs::crossover::Figure;
+use crate::pairs::thresholds::{ROUND_DRIFT, errors_asked};
 use crate::rates::thresholds::{
     BEST_TENTH_SAMPLES_MIN, COLLAPSE_MAX, CRUSHED_MAX, HOLDS_BY_NEIGHBOURS_MIN, HOLDS_INTERVAL_MIN,
-    HOLDS_MIN, NEAR_BEST_TENTH, POSITION_RATIO_MAX,
+    HOLDS_MIN, NEAR_BEST_TENTH, POSITION_RATIO_MAX, widened,
 };
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::root_mean_square;
@@ -430,13 +430,4 @@ fn deviations((figure, log): (&Figure<'_>, &f64)) -> Vec<f64> {
 /// What a single round does not show.
 fn unseen(figure: &Figure<'_>) -> f64 {
     if figure.rounds < 2 && figure.samples > 1 { ROUND_DRIFT } else { 0.0 }
-}
-
-/// Replicates of few rounds lie too close together, since the spread of two or three is known badly.
-fn widened(rounds: u32) -> f64 {
-    match rounds {
-        2 => 1.6,
-        3 => 1.15,
-        _ => 1.0,
-    }
 }

@@ -10,7 +10,7 @@
 //! first calls pay for first pages, first tables and code that no one has run before, and do not belong
 //! to any curve.
 
-use crate::gather::thresholds::POINT_REACH;
+use crate::gather::thresholds::{FAR_END_RATIO, POINT_REACH};
 use std::ops::RangeInclusive;
 
 /// The positions of a trajectory that comes to `far`, ascending.
@@ -21,7 +21,7 @@ pub fn positions(far: u64) -> Vec<u64> {
         for head in [1, 2, 5] {
             let Some(position) = decade.checked_mul(head) else { break 'decades };
             // A position that shares samples with the far end is none of its own.
-            if position as f64 > far as f64 / 1.4 {
+            if position as f64 > far as f64 / FAR_END_RATIO {
                 break 'decades;
             }
             positions.push(position);

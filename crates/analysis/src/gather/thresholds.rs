@@ -10,3 +10,5 @@ pub const OFFSET_QUANTILES: [f64; 7] = [0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
 pub const POINT_SAMPLES_MIN: u64 = 10;
 /// How far from a point its samples may lie, as a share.
 pub const POINT_REACH: f64 = 0.1;
+/// Positions nearer to the far end of a trajectory than this, as a ratio, would share its samples.
+pub const FAR_END_RATIO: f64 = 1.4;

@@ -5,7 +5,7 @@
 //! significant. The bootstrap's replicates alone don't decide that: with five rounds they sometimes lie too
 //! close together, which is likely at one of a dozen points. So the error of a point is at least the usual
 //! error of the two series, and a clear lead is several errors: the number at which identical curves are
-//! called different in one of a hundred cases ([`errors_asked`]).
+//! called different in one of a hundred cases ([`errors_asked`](crate::pairs::thresholds::errors_asked)).
 //!
 //! A point that is clear on its own is marked. Neighbouring points can be clear together (`evidence.rs`):
 //! that decides which series leads on which part of the axis. Where the leader changes once or twice, the
@@ -19,7 +19,7 @@ mod evidence;
 mod point_pair;
 mod zeros;
 
-pub use crate::pairs::series::{Figure, Series, errors_asked};
+pub use crate::pairs::series::{Figure, Series};
 use crate::pairs::thresholds::CLOSE_LEAD_MAX;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
@@ -171,6 +171,7 @@ impl<'a> Comparison<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pairs::thresholds::errors_asked;
     use crate::stats::NORMAL_95;
     use crate::stats::random::normal;
 

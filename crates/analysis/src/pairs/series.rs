@@ -1,7 +1,7 @@
 //! A series, ready to be compared: its medians as logarithms, with their standard errors.
 
 use crate::Estimate;
-use crate::pairs::thresholds::ROUND_DRIFT;
+use crate::pairs::thresholds::{ROUND_DRIFT, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::moments::deviation;
@@ -143,21 +143,4 @@ fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
 /// The assumed change between rounds, where a single round can't show it.
 fn drift(figure: &Figure<'_>) -> f64 {
     if figure.rounds < 2 && figure.samples > 1 { ROUND_DRIFT } else { 0.0 }
-}
-
-/// The lead that is required, in standard errors: 3.5 with five rounds or more, several times that with two
-/// rounds, whose spread does not predict the next two.
-///
-/// Source: simulated. Identical curves of 5 to 40 points are called different, at a point or over several
-/// together, in at most 1.3 % of the repetitions: rounds that differ by 3 % evenly, with a heavy tail, or
-/// with three of ten slower by 30 %. With two rounds, both may happen to be undisturbed: there it is at most
-/// 6 %.
-pub fn errors_asked(rounds: u32, samples: u64) -> f64 {
-    match rounds {
-        2 => 9.0,
-        3 => 4.2,
-        4 => 3.8,
-        0 | 1 if samples < FEWEST_SAMPLES as u64 => 5.5,
-        _ => 3.5,
-    }
 }

@@ -2,10 +2,10 @@
 
 use super::material::Material;
 use super::thresholds::{FAILED_SHARES, OTHERS_SHARES, STEAL_SHARES, WIDE_SHARES};
-use crate::caveats::few_rounds::ROUNDS_MIN;
 use crate::caveats::{Caveat, figures};
 use crate::format::{count, counted, list, percent};
 use crate::kinds::Data;
+use crate::thresholds::ROUNDS_MIN;
 use analysis::stats::quantiles::median_of;
 use record::{Outcome, RunState};
 use serde::Serialize;

@@ -4,10 +4,8 @@ use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures, headline_tables};
 use crate::context::Context;
 use crate::format::number_word;
+use crate::thresholds::ROUNDS_MIN;
 use serde::Serialize;
-
-/// With fewer rounds than this an interval between rounds is narrower than it says.
-pub const ROUNDS_MIN: u32 = 5;
 
 /// The fewest rounds of any figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]

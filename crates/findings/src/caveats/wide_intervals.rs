@@ -1,15 +1,12 @@
 //! Intervals that are too wide to say much.
 
-use super::few_rounds::ROUNDS_MIN;
 use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures, headline_tables, is_foreign};
 use crate::context::Context;
 use crate::format::count;
+use crate::thresholds::{ROUNDS_MIN, WIDE_CI_SHARE_MIN};
 use analysis::PointSummary;
 use serde::Serialize;
-
-/// A 95 % CI that is wider than this share of its median, end to end, is wide.
-const WIDE_SHARE_MIN: f64 = 0.5;
 
 /// How many medians have wide intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +26,7 @@ impl CaveatKind for WideIntervals {
         let run = context.run;
         let is_wide = |figure: &&PointSummary| {
             let width = figure.median.high - figure.median.low;
-            width > WIDE_SHARE_MIN * figure.median.value.abs()
+            width > WIDE_CI_SHARE_MIN * figure.median.value.abs()
         };
         let all = || headline_tables(context).flat_map(|table| figures(table, &table.rows));
         let (wide, medians) = (all().filter(is_wide).count(), all().count());

@@ -10,18 +10,10 @@ use crate::format::{Unit, ratio};
 use crate::names::Names;
 use crate::roles::{is_fairness, is_max_wait};
 use crate::sentence::{Sentence, text};
+use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
 use serde::Serialize;
-
-/// Below this index a rate is unfairly shared: of ten that want it, two have none.
-const INDEX_FAIR_MIN: f64 = 0.8;
-/// A rate within this factor of the best one is fast.
-const FAST_FACTOR_MAX: f64 = 2.0;
-/// What is left of less than this share of its own best is not fast, whatever the others do.
-const OWN_SHARE_MIN: f64 = 0.1;
-/// A wait that is not longer than this is no evidence of anything.
-const WAIT_NS_MIN: f64 = 1e6;
 
 /// A fast and unfair series, at the point where it is most unfair.
 #[derive(Clone, Debug, PartialEq, Serialize)]

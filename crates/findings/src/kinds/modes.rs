@@ -6,14 +6,12 @@ use crate::finding::Finding;
 use crate::format::{Unit, class, count, list, mode_rank, number_word, percent};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
+use crate::thresholds::MODE_FLAT_LOG_MAX;
 use crate::verdict::{Tag, Tone};
 use analysis::stats::quantiles::median_of;
 use analysis::{Class, Division, Mode};
 
 pub use analysis::Modes;
-
-/// A curve that changes by less than this, as a logarithm, has one level.
-const FLAT_LOG_MAX: f64 = 0.1;
 
 impl FindingKind for Modes {
     const NAME: &'static str = "modes";
@@ -85,7 +83,8 @@ fn curve(mode: &Mode, unit: &Unit) -> String {
     let (first, last) = (levels.first().copied(), levels.last().copied());
     let middle = median_of(&mut levels).unwrap_or(f64::NAN);
     let (first, last) = (first.unwrap_or(middle), last.unwrap_or(middle));
-    let is_flat = mode_class == Some(Class::Constant) || (last / first).ln().abs() < FLAT_LOG_MAX;
+    let is_flat =
+        mode_class == Some(Class::Constant) || (last / first).ln().abs() < MODE_FLAT_LOG_MAX;
     let level = if is_flat {
         unit.with_symbol(middle)
     } else {

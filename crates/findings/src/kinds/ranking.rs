@@ -6,16 +6,11 @@ use crate::finding::Finding;
 use crate::format::factor;
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, text};
+use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
 use crate::verdict::{Tag, Tone};
 use analysis::{RankedSubject, Table};
 
 pub use analysis::Ranking;
-
-/// Subjects that are behind by less than one of these factors, and not less than the one before, stand
-/// together.
-const BANDS: [f64; 3] = [2.0, 10.0, 100.0];
-/// Factors of a group that are as near as this are one.
-const SAME_FACTOR_MAX: f64 = 1.15;
 
 impl FindingKind for Ranking {
     const NAME: &'static str = "ranking";
@@ -80,7 +75,8 @@ fn selected(table: &Table) -> Vec<&Ranking> {
 
 /// `byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind; byte ×7.00`.
 fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) -> Vec<Part> {
-    let is_first = |ranked: &&RankedSubject| ranked.rank == 1 && ranked.behind.value < BANDS[0];
+    let is_first =
+        |ranked: &&RankedSubject| ranked.rank == 1 && ranked.behind.value < RANKING_BANDS[0];
     let (first, behind): (Vec<&RankedSubject>, Vec<&RankedSubject>) =
         subjects.iter().partition(is_first);
     // Those far behind would make it thousands where it is millions.
@@ -104,7 +100,7 @@ fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) ->
 /// Those that are behind by about as much, and as surely.
 fn groups(behind: Vec<&RankedSubject>) -> Vec<Vec<&RankedSubject>> {
     let band = |ranked: &RankedSubject| {
-        let bounds = BANDS.iter().filter(|bound| ranked.behind.value >= **bound);
+        let bounds = RANKING_BANDS.iter().filter(|bound| ranked.behind.value >= **bound);
         (bounds.count(), ranked.rank == 1)
     };
     let mut groups: Vec<Vec<&RankedSubject>> = Vec::new();
@@ -121,7 +117,7 @@ fn groups(behind: Vec<&RankedSubject>) -> Vec<Vec<&RankedSubject>> {
 fn factors(group: &[&RankedSubject]) -> String {
     let factors = || group.iter().map(|ranked| ranked.behind.value);
     let (min, max) = (factors().fold(f64::INFINITY, f64::min), factors().fold(0.0, f64::max));
-    if max < SAME_FACTOR_MAX * min {
+    if max < RANKING_SAME_FACTOR_MAX * min {
         return factor((min * max).sqrt());
     }
     format!("{} to {}", factor(min), factor(max))

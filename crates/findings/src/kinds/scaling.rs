@@ -6,12 +6,10 @@ use crate::finding::Finding;
 use crate::format::{counted, interval, position, significant};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
+use crate::thresholds::PEAK_CI_RATIO_MAX;
 use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
 use serde::Serialize;
-
-/// Where the ends of the interval of a peak are further apart than this factor, it names no position.
-const PEAK_CI_RATIO_MAX: f64 = 3.0;
 
 /// A fit of the law.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -57,7 +57,7 @@ fn the_plan_measures_and_records_nothing() {
         "compares select, poll",
         "active 1, 2",
         "Time: about",
-        "the record has no cells",
+        "the record has no such cells",
     ] {
         assert!(came.out.contains(part), "{part}\n{}", came.out);
     }

@@ -8,7 +8,7 @@ use crate::pairs::thresholds::{
 use crate::stats::moments::deviation;
 use crate::stats::quantiles::{quantile, sort};
 
-/// Errors to add to [`errors_asked`](crate::pairs::series::errors_asked), which is made for twelve points:
+/// Errors to add to [`errors_asked`](crate::pairs::thresholds::errors_asked), which is made for twelve points:
 /// among more points a chance result is more likely.
 pub(super) fn errors_added(points: usize) -> f64 {
     ERRORS_PER_E_FOLD * (points.max(12) as f64 / 12.0).ln()

@@ -1,0 +1,25 @@
+//! The numbers that decide which figures are a finding or a caveat. An answer's are in `answer/thresholds.rs`.
+//!
+//! Source, where none is given: judgement, about what a reader would act on.
+
+/// Below this index a rate is unfairly shared: of ten that want it, two have none.
+pub const INDEX_FAIR_MIN: f64 = 0.8;
+/// A rate within this factor of the best one is fast.
+pub const FAST_FACTOR_MAX: f64 = 2.0;
+/// What is left of less than this share of its own best is not fast, whatever the others do.
+pub const OWN_SHARE_MIN: f64 = 0.1;
+/// A wait that is not longer than this is no evidence of anything.
+pub const WAIT_NS_MIN: f64 = 1e6;
+/// Subjects that are behind by less than one of these factors, and not less than the one before, stand
+/// together.
+pub const RANKING_BANDS: [f64; 3] = [2.0, 10.0, 100.0];
+/// Factors of a group that are as near as this are one.
+pub const RANKING_SAME_FACTOR_MAX: f64 = 1.15;
+/// Where the ends of the interval of a peak are further apart than this factor, it names no position.
+pub const PEAK_CI_RATIO_MAX: f64 = 3.0;
+/// A curve that changes by less than this, as a logarithm, has one level.
+pub const MODE_FLAT_LOG_MAX: f64 = 0.1;
+/// A 95 % CI that is wider than this share of its median, end to end, is wide.
+pub const WIDE_CI_SHARE_MIN: f64 = 0.5;
+/// With fewer rounds than this an interval between rounds is narrower than it says.
+pub const ROUNDS_MIN: u32 = 5;

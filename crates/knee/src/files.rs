@@ -12,8 +12,8 @@ use std::path::Path;
 pub struct Kind {
     /// What it is, after `no`: `HTML page`.
     pub name: &'static str,
-    /// How every file of it begins; capitals make no difference.
-    pub head: &'static str,
+    /// How its files begin: each like one of these; capitals make no difference.
+    pub heads: &'static [&'static str],
 }
 
 /// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of
@@ -39,16 +39,23 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
     if existing.is_dir() {
         return refused("that is a directory");
     }
-    if existing.is_file() && existing.len() > 0 && !begins_so(file, kind.head).unwrap_or(false) {
+    if existing.is_file() && existing.len() > 0 && !begins_like(file, kind.heads) {
         return refused(&format!("it exists and is no {}", kind.name));
     }
     Ok(())
 }
 
-fn begins_so(file: &Path, head: &str) -> io::Result<bool> {
+/// Whether `file` can be read and begins like one of `heads`.
+fn begins_like(file: &Path, heads: &[&str]) -> bool {
+    let bytes_max = heads.iter().map(|head| head.len()).max().unwrap_or(0);
     let mut beginning = Vec::new();
-    File::open(file)?.take(head.len() as u64).read_to_end(&mut beginning)?;
-    Ok(beginning.eq_ignore_ascii_case(head.as_bytes()))
+    let read =
+        File::open(file).and_then(|file| file.take(bytes_max as u64).read_to_end(&mut beginning));
+    let begins = |head: &&str| {
+        let start = beginning.get(..head.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(head.as_bytes()))
+    };
+    read.is_ok() && heads.iter().any(begins)
 }
 
 /// Writes to `file` what `content` writes, whole or not at all.

@@ -19,12 +19,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For the cells of this plan, or for the time of its budget.
-    pub fn for_plan(plan: &Plan) -> Progress {
+    /// For the cells of `runs` runs of this plan, or for the time of its budget.
+    pub fn for_plan(plan: &Plan, runs: usize) -> Progress {
         let owned = |(workload, subject): (&str, &str)| (workload.to_owned(), subject.to_owned());
         let controls = plan.controls().map(owned).collect();
         let Some(budget) = plan.budget else {
-            return Progress { controls, ..Progress::new(plan.cells.len() as u64) };
+            return Progress { controls, ..Progress::new((runs * plan.cells.len()) as u64) };
         };
         let time = Some(Duration::from_millis(budget.time_ms)).filter(|time| !time.is_zero());
         let progress = Progress { budget: time, controls, ..Progress::new(budget.time_ms.max(1)) };

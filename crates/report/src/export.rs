@@ -45,7 +45,7 @@ mod tests {
                 "{}",
                 format.name
             );
-            assert!(!format.about.is_empty() && !format.head.is_empty(), "{}", format.name);
+            assert!(!format.about.is_empty() && !format.heads.is_empty(), "{}", format.name);
             let first = TABLE.iter().position(|entry| entry.name == format.name);
             assert_eq!(first, Some(index), "{}", format.name);
         }

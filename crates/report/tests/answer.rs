@@ -17,6 +17,21 @@ fn shown((run, conclusions): &(Run, Conclusions), width: usize) -> String {
 }
 
 #[test]
+fn an_answer_says_what_stops_scaling_and_what_to_use_instead() {
+    insta::assert_snapshot!("answer_workload", shown(&realistic(12), 100));
+    insta::assert_snapshot!("answer_rates", shown(&pipetest::pipetest(12), 100));
+    insta::assert_snapshot!("answer_lock", shown(&locks::locks(5), 100));
+    insta::assert_snapshot!("answer_dead", shown(&dead::dead(12), 80));
+}
+
+#[test]
+fn an_answer_without_verdicts_says_so() {
+    insta::assert_snapshot!("answer_foreign", shown(&pipetest::foreign(), 100));
+    insta::assert_snapshot!("answer_prediction", shown(&locks::predicted(3), 100));
+    insta::assert_snapshot!("answer_builds", shown(&build::build(&[1, 2]), 100));
+}
+
+#[test]
 fn an_answer_fits_a_screen_whatever_was_measured() {
     let runs = [
         realistic(4),

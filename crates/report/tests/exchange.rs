@@ -92,7 +92,7 @@ fn written(run: &Run, format: &str, what: Option<What>) -> String {
     let mut bytes = Vec::new();
     (format.write)(&material, &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(text.starts_with(format.head), "{}: {:?}", format.name, text.lines().next());
+    assert!(text.starts_with(format.heads[0]), "{}: {:?}", format.name, text.lines().next());
     text
 }
 

@@ -97,7 +97,7 @@ fn measure(
     workers: [Workers; 2],
     settings: &Settings,
 ) {
-    let mut progress = Progress::new(2 * base.plan.cells.len() as u64);
+    let mut progress = Progress::for_plan(&base.plan, 2);
     let [mut first, mut second] = archives.map_or([None, None], |archives| archives.map(Some));
     let [base_starter, new_starter] = workers.map(|workers| workers.starter());
     let sides = [

@@ -99,7 +99,7 @@ fn day(typed: &str) -> Result<Date, String> {
 }
 
 /// What may be replaced by a page.
-const PAGE: Kind = Kind { name: "HTML page", head: "<!DOCTYPE html>" };
+const PAGE: Kind = Kind { name: "HTML page", heads: &["<!DOCTYPE html>"] };
 
 /// Shows the history of a workload.
 pub fn history(ask: &History) -> Result<Exit, Trouble> {

@@ -24,7 +24,7 @@ pub struct Report {
 }
 
 /// What may be replaced by a page.
-const PAGE: Kind = Kind { name: "HTML page", head: "<!DOCTYPE html>" };
+const PAGE: Kind = Kind { name: "HTML page", heads: &["<!DOCTYPE html>"] };
 
 /// Writes the page.
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {

@@ -61,7 +61,7 @@ pub fn measured(
         None => begun(asked, command, &file, &mut settings)?,
     };
 
-    let mut progress = Progress::for_plan(&claimed.run.plan);
+    let mut progress = Progress::for_plan(&claimed.run.plan, 1);
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn Archive);
     let judge = |run: &Run| analysis::trust::widths::by_cell(run);
     let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));

@@ -111,6 +111,11 @@ fn an_export_replaces_nothing_but_an_export_of_its_format() {
     let first = inode();
     done(knee.run(&["export", "--format", "csv", "-o", &csv]), "again");
     assert_ne!(inode(), first, "it is replaced as a whole, not written over");
+    for first_key in ["answer", "caveats"] {
+        let older = at(&knee, "older.json");
+        std::fs::write(&older, format!("{{\n  \"{first_key}\": []\n}}\n")).unwrap();
+        done(knee.run(&["export", "--format", "json", "-o", &older]), first_key);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "bencher",
     about: "Bencher Metric Format: medians with intervals, for `bencher run --adapter json`",
-    head: "{\n  \"",
+    heads: &["{\n  \""],
     choices: &[],
     check: has_figures,
     write,

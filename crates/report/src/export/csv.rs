@@ -15,7 +15,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     about: "a table for spreadsheets and statistics, every sample or the medians",
-    head: "run,workload,subject,",
+    heads: &["run,workload,subject,"],
     choices: &[What::Samples, What::Medians],
     check: |_| Ok(()),
     write,

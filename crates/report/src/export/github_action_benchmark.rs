@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "github-action-benchmark",
     about: "medians for the action of that name: customSmallerIsBetter or customBiggerIsBetter",
-    head: "[\n  {\n    \"name\":",
+    heads: &["[\n  {\n    \"name\":"],
     choices: &[What::Smaller, What::Bigger],
     check,
     write,

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "gnuplot",
     about: "one script with its data that draws every call as a dot, or medians with intervals",
-    head: "# A gnuplot script of knee's.\n",
+    heads: &["# A gnuplot script of knee's.\n"],
     choices: &[],
     check: |_| Ok(()),
     write,
@@ -36,7 +36,7 @@ const LOGARITHMIC_FROM: f64 = 8.0;
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, analysis) = (material.run, material.analysis());
-    out.write_all(FORMAT.head.as_bytes())?;
+    out.write_all(FORMAT.heads[0].as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
     let lines = [format!("Of {}.", identity(run)), format!("{how} {}.", machine_and_clock(run))];
     let caveats = caveats(material.conclusions()).map(|line| format!("Warning: {line}"));

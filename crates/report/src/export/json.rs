@@ -7,7 +7,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
-    head: "{\n  \"answer\":",
+    heads: &["{\n  \"answer\":", "{\n  \"caveats\":"],
     choices: &[],
     check: |_| Ok(()),
     write,

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "markdown",
     about: "tables, findings, caveats and the machine, to paste into an issue",
-    head: "**knee** ",
+    heads: &["**knee** "],
     choices: &[],
     check: |_| Ok(()),
     write,

@@ -16,8 +16,9 @@ pub struct Format {
     pub name: &'static str,
     /// What it is for, in one line.
     pub about: &'static str,
-    /// How its files begin: an existing file that begins like this may be replaced.
-    pub head: &'static str,
+    /// How its files begin, first as they are written now, then as older builds wrote them: an existing file
+    /// that begins like this may be replaced.
+    pub heads: &'static [&'static str],
     /// Its variants, where there is a choice.
     pub choices: &'static [What],
     /// Why it can't hold this run or variant, and what would do; called before writing.

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
     about: "medians and quantiles for Prometheus and what reads its text format",
-    head: "# TYPE knee_",
+    heads: &["# TYPE knee_"],
     choices: &[],
     check: |_| Ok(()),
     write,

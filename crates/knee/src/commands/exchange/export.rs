@@ -76,7 +76,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
     let what = ask.what.map(export::What::from);
     check_choice(format, what)?;
-    let kind = Kind { name: "such export", head: format.head };
+    let kind = Kind { name: "such export", heads: format.heads };
     let records = records(ask);
     let records: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
     if let Some(file) = &ask.output {

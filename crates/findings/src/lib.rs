@@ -21,7 +21,7 @@ pub mod reasons;
 mod roles;
 pub mod run_changes;
 mod sentence;
-mod thresholds;
+pub mod thresholds;
 mod verdict;
 
 pub use answer::Answer;

@@ -130,7 +130,7 @@ fn absent(advice: &Advice) -> Option<String> {
 /// Few rounds say little, and less than their intervals.
 fn few(advice: &Advice) -> Option<String> {
     let rounds = findings::format::number_word(advice.rounds as usize);
-    let is_few = advice.rounds < findings::caveats::few_rounds::ROUNDS_MIN;
+    let is_few = advice.rounds < findings::thresholds::ROUNDS_MIN;
     is_few.then(|| {
         let word = if advice.rounds == 1 { "round" } else { "rounds" };
         format!("Its figures stand on {rounds} {word}: too few to be sure of small leads.")

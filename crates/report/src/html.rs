@@ -31,7 +31,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 use view::Analysed;
 
-const STYLE: &str = concat!(include_str!("../assets/page.css"), include_str!("../assets/map.css"));
+const STYLE: &str = concat!(
+    include_str!("../assets/page.css"),
+    include_str!("../assets/answer.css"),
+    include_str!("../assets/map.css")
+);
 /// In order of use; they share one scope.
 const SCRIPTS: [&str; 7] = [
     include_str!("../assets/figures.js"),

@@ -9,7 +9,10 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         (&["run", "pol"], "no workload is called `pol`; did you mean poll?"),
         (&["run", "xyzzy"], "no workload is called `xyzzy`; `knee list workloads` shows them all"),
         (&["run", "poll", "--subjects", "epol-level"], "did you mean epoll-level?"),
-        (&["run", "poll", "--subjects", "epol"], "did you mean epoll or epoll-edge or epoll-level?"),
+        (
+            &["run", "poll", "--subjects", "epol"],
+            "did you mean epoll or epoll-edge or epoll-level?",
+        ),
         (&["run", "poll", "--subjects", "empty"], "no subject is called `empty`"),
         (&["run", "--pionts", "10"], "there is no --pionts; did you mean --points?"),
         (&["advise", "--xyzzy"], "there is no --xyzzy; `knee advise --help` shows them all"),

@@ -48,12 +48,6 @@ enum Task {
     Lint,
     /// The house rules: crate arrows, opening lines, retired words, unsafe, links, size
     Tidy,
-    /// Counts the identifiers that hold a retired word, or lists those of a crate
-    Words {
-        /// The crate whose identifiers are listed
-        #[arg(value_name = "CRATE")]
-        owner: Option<String>,
-    },
     /// Type-checks `readiness` for FreeBSD, NetBSD and illumos
     Cross,
     /// Runs the unit tests of `locks` under Miri, where it is installed
@@ -90,7 +84,6 @@ fn run(task: Task) -> Result<Tally> {
         Task::Fmt { check } => style::fmt(check, &mut tally)?,
         Task::Lint => style::lint(&mut tally)?,
         Task::Tidy => tidy::run(&mut tally)?,
-        Task::Words { owner } => tidy::count_words(owner.as_deref())?,
         Task::Cross => cross::targets(&mut tally)?,
         Task::Miri => miri::run(&mut tally)?,
         Task::Msrv => cross::oldest_rust(&mut tally)?,

@@ -87,16 +87,6 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// Prints how many identifiers of each crate hold a retired word, or those of one crate.
-pub fn count_words(owner: Option<&str>) -> Result<()> {
-    let tree = Tree::read(&shell::root())?;
-    match owner {
-        None => print!("{}", words::counts(&tree)),
-        Some(owner) => print!("{}", words::details(&tree, owner)),
-    }
-    Ok(())
-}
-
 impl Tree {
     /// Reads the workspace in `root`.
     fn read(root: &Path) -> Result<Self> {

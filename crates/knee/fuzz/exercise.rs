@@ -53,8 +53,9 @@ pub fn suites(input: &[u8]) {
     match suites::read(&text, workloads::TABLE) {
         Ok(suites) => {
             let chosen = suites.values().flat_map(|suite| &suite.request.workloads);
-            let known = |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
-            chosen.for_each(|name| assert!(known(name), "{name}"));
+            let is_workload =
+                |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
+            chosen.for_each(|name| assert!(is_workload(name), "{name}"));
         }
         Err(wrong) => {
             assert_one_line(&wrong.to_string());
@@ -73,8 +74,8 @@ fn assert_one_line(output: &str) {
 
 /// Each cell once, and as planned.
 fn assert_planned(run: &Run) {
-    let places: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
-    assert_eq!(places.len(), run.cells.len(), "a cell is there twice");
+    let sequences: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
+    assert_eq!(sequences.len(), run.cells.len(), "a cell is there twice");
     for cell in &run.cells {
         assert_eq!(run.plan.cells.get(cell.sequence as usize), Some(&cell.key));
     }
@@ -82,13 +83,13 @@ fn assert_planned(run: &Run) {
 
 thread_local! {
     /// In memory, where there is such a folder.
-    static FOLDER: TempDir =
+    static DIRECTORY: TempDir =
         tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
 }
 
 /// Keeps it and looks whether it is the same.
 fn keep(run: &Run) {
-    FOLDER.with(|directory| {
+    DIRECTORY.with(|directory| {
         let path = directory.path().join("knee.db");
         let mut archive = SqliteArchive::open(&path).expect("a record of our own");
         merge(&mut archive, run).unwrap_or_else(|error| panic!("taken and not kept: {error}"));

@@ -117,7 +117,7 @@ fn command_for(shown: &[&str]) -> clap::Command {
     let flags: Vec<Arg> = parameters()
         .into_iter()
         .map(|(name, workloads)| {
-            let is_shown = |of: &&Declared| shown.contains(&of.0);
+            let is_shown = |declared: &&Declared| shown.contains(&declared.0);
             let own: Vec<Declared> = workloads.iter().filter(is_shown).copied().collect();
             if own.is_empty() { flag(name, &workloads).hide(true) } else { flag(name, &own) }
         })
@@ -345,7 +345,7 @@ mod tests {
             GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         for command in line.get_subcommands() {
             let name = command.get_name();
-            assert_eq!(grouped.iter().filter(|other| **other == name).count(), 1, "{name}");
+            assert_eq!(grouped.iter().filter(|command| **command == name).count(), 1, "{name}");
             assert!(command.get_about().unwrap().to_string().chars().count() <= 65, "{name}");
         }
         assert_eq!(grouped.len(), line.get_subcommands().count() + 1, "and help");

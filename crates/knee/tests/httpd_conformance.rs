@@ -153,10 +153,10 @@ fn differences(row: &Row, nginx: &[Parts], ours: &[Parts]) -> Vec<(String, Strin
         for name in names {
             let values = |parts: &Parts| parts.get(name).cloned().unwrap_or_default();
             let several = row.heads.len() > 1 && number < row.heads.len();
-            let name_said =
+            let name_with_value =
                 if several { format!("{}. {name}", number + 1) } else { (*name).clone() };
             if values(theirs) != values(ours) {
-                differing.push((name_said, values(theirs), values(ours)));
+                differing.push((name_with_value, values(theirs), values(ours)));
             }
         }
     }

@@ -112,7 +112,7 @@ pub struct CpuShares {
     /// What a hypervisor took away.
     pub steal: f64,
     /// What processes used that are no part of the run.
-    pub others: f64,
+    pub other_processes: f64,
 }
 
 /// Nanoseconds of a tick, wherever Linux shows one to user space.
@@ -126,9 +126,12 @@ impl CpuShares {
         let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
         let (steal, total) = (spent("cpu.ticks.steal")?, spent("cpu.ticks.total")?);
         let total = total.max(1) as f64;
-        let others = spent("cpu.ticks.idle")
+        let other_processes = spent("cpu.ticks.idle")
             .map_or(0.0, |idle| total - (idle + steal) as f64 - own_ns as f64 / TICK_NS);
-        Some(Self { steal: steal as f64 / total, others: others.max(0.0) / total })
+        Some(Self {
+            steal: steal as f64 / total,
+            other_processes: other_processes.max(0.0) / total,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The retired words: what no identifier may hold, and the word to use instead.
 //!
 //! A name says what a value is, in the words of the field: a reader who knows perf, fio and a statistics
-//! textbook needs no glossary. `cargo xtask words` counts what is left, `cargo xtask tidy` refuses it.
+//! textbook needs no glossary. `cargo xtask tidy` refuses them.
 
 /// A word and what stands for it.
 pub struct Retired {
@@ -103,9 +103,3 @@ pub const ALLOWED: &[Allowed] = &[
 
 /// Paths of other crates, whose names are theirs.
 pub const ALLOWED_PATHS: &[&str] = &["Error::other", "option::of"];
-
-/// Words that are counted and not yet refused.
-pub const COUNTED: &[&str] = &[
-    "folder", "found", "known", "least", "longest", "near", "of", "one", "other", "others",
-    "place", "places", "said", "told", "weigh",
-];

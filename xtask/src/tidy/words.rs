@@ -1,97 +1,36 @@
-//! Retired words in identifiers: refused by tidy, counted by `cargo xtask words`.
+//! Retired words in identifiers: refused by tidy.
 
 use super::Tree;
 use super::code::{code_only, words};
-use super::retired::{ALLOWED, ALLOWED_PATHS, COUNTED, INSIDE, Retired, WHOLE};
+use super::retired::{ALLOWED, ALLOWED_PATHS, INSIDE, Retired, WHOLE};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-/// One identifier of a file that holds a retired word.
-struct Hit {
-    owner: String,
-    path: String,
-    line: usize,
-    identifier: String,
-    retired: &'static Retired,
-    occurrences: usize,
-}
 
 /// Identifiers that hold a retired word, one line for each in a file.
 pub fn check(tree: &Tree) -> Vec<String> {
-    let refused = hits(tree).into_iter().filter(|hit| !COUNTED.contains(&hit.retired.word));
-    refused
-        .map(|hit| {
-            format!(
-                "{}:{}: {} holds the retired word {:?}: write {}",
-                hit.path, hit.line, hit.identifier, hit.retired.word, hit.retired.instead
-            )
+    tree.rust()
+        .flat_map(|file| {
+            let owner = tree.crate_of(&file.path).map_or("", |member| member.name.as_str());
+            let code = ALLOWED_PATHS
+                .iter()
+                .fold(code_only(&file.text), |code, path| code.replace(path, ""));
+            let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+            for (number, line) in code.lines().enumerate() {
+                for identifier in words(line) {
+                    first.entry(identifier).or_insert(number + 1);
+                }
+            }
+            let hits = first.into_iter().filter_map(|(identifier, line)| {
+                let retired = retired_in(identifier, owner)?;
+                Some(format!(
+                    "{}:{line}: {identifier} holds the retired word {:?}: write {}",
+                    file.path.display(),
+                    retired.word,
+                    retired.instead
+                ))
+            });
+            hits.collect::<Vec<String>>()
         })
         .collect()
-}
-
-/// How often each crate uses retired words: occurrences, and the words by frequency.
-pub fn counts(tree: &Tree) -> String {
-    let mut crates: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
-    for hit in hits(tree) {
-        *crates.entry(hit.owner).or_default().entry(hit.retired.word).or_default() +=
-            hit.occurrences;
-    }
-    let mut text = String::new();
-    for (owner, words) in crates {
-        let mut ranked: Vec<(&str, usize)> = words.into_iter().collect();
-        ranked.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
-        let total: usize = ranked.iter().map(|(_, count)| count).sum();
-        let list: Vec<String> =
-            ranked.iter().map(|(word, count)| format!("{word} {count}")).collect();
-        let _ = writeln!(text, "{owner:<14} {total:>5}  {}", list.join(", "));
-    }
-    text
-}
-
-/// Every identifier of one crate that holds a retired word, where it first stands.
-pub fn details(tree: &Tree, owner: &str) -> String {
-    let own = hits(tree).into_iter().filter(|hit| hit.owner == owner);
-    own.fold(String::new(), |mut text, hit| {
-        let _ = writeln!(
-            text,
-            "{}:{}: {} ×{} ({} → {})",
-            hit.path,
-            hit.line,
-            hit.identifier,
-            hit.occurrences,
-            hit.retired.word,
-            hit.retired.instead
-        );
-        text
-    })
-}
-
-fn hits(tree: &Tree) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    for file in tree.rust() {
-        let owner = tree.crate_of(&file.path).map_or("", |member| member.name.as_str());
-        let code =
-            ALLOWED_PATHS.iter().fold(code_only(&file.text), |code, path| code.replace(path, ""));
-        let mut first: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for (number, line) in code.lines().enumerate() {
-            for identifier in words(line) {
-                first.entry(identifier).or_insert((number + 1, 0)).1 += 1;
-            }
-        }
-        for (identifier, (line, occurrences)) in first {
-            if let Some(retired) = retired_in(identifier, owner) {
-                hits.push(Hit {
-                    owner: owner.to_owned(),
-                    path: file.path.display().to_string(),
-                    line,
-                    identifier: identifier.to_owned(),
-                    retired,
-                    occurrences,
-                });
-            }
-        }
-    }
-    hits
 }
 
 /// The retired word that an identifier of a crate holds.
@@ -134,7 +73,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> usize {
-        hits(&tree(&[("crates/a/src/lib.rs", text)])).len()
+        check(&tree(&[("crates/a/src/lib.rs", text)])).len()
     }
 
     #[test]

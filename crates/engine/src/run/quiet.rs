@@ -52,10 +52,10 @@ pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
         let what = format!("The hypervisor took {percent:.1} % of the CPU time away (steal).");
         warnings.push(warning(what, "measure on a host that is not shared, or when it is quiet"));
     }
-    if let Some(CpuShares { others, .. }) = shares
-        && others > OTHERS_SHARE_MAX
+    if let Some(CpuShares { other_processes, .. }) = shares
+        && other_processes > OTHERS_SHARE_MAX
     {
-        let percent = 100.0 * others;
+        let percent = 100.0 * other_processes;
         let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
         let remedy = "end what else runs (knee doctor names it), then measure again";
         warnings.push(warning(what, remedy));

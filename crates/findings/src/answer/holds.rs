@@ -25,10 +25,10 @@ pub struct Holding {
     /// The subjects.
     pub subjects: Vec<String>,
     /// How many subjects of the table have a verdict.
-    pub of: usize,
+    pub total: usize,
     /// The least and the greatest of their medians, in the metric's unit.
     pub level: Range,
-    /// The entry among those of other workloads: `accept`, or `poll (10 of 13)`.
+    /// The entry among those of other workloads: `accept`, or `poll (10 total 13)`.
     pub label: Sentence,
     /// The entry on its own: `epoll-level and mio stay between 0.89 and 1.03 µs`.
     pub sentence: Sentence,
@@ -47,7 +47,7 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
     if holding.is_empty() {
         return None;
     }
-    let of = of_table().count();
+    let total = of_table().count();
     let subjects: Vec<String> = holding.iter().map(|series| series.row.subject.clone()).collect();
     let names = material.names(table, &subjects);
     let medians = holding.iter().flat_map(|series| {
@@ -56,10 +56,10 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         in_range.map(|cell| cell.median.value)
     });
     let level = Range::new(medians);
-    let part = if subjects.len() == of {
+    let part = if subjects.len() == total {
         String::new()
     } else {
-        format!(" ({} of {})", count(subjects.len() as u64), count(of as u64))
+        format!(" ({} of {})", count(subjects.len() as u64), count(total as u64))
     };
     let label = Sentence::new([
         Part::Subject(table.workload.clone()),
@@ -79,7 +79,7 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         metric: table.metric.name.clone(),
         is_cost: table.metric.lower_is_better,
         subjects,
-        of,
+        total,
         level,
         label,
         sentence,

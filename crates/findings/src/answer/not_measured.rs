@@ -55,10 +55,10 @@ impl NotMeasured {
 
     /// `/dev/poll and event-ports are unavailable; 2 cells failed`; empty where all was measured.
     pub fn sentence(&self) -> String {
-        let several = |number: u64, one: &str, many: &str| match number {
+        let several = |number: u64, singular: &str, plural: &str| match number {
             0 => None,
-            1 => Some(format!("1 {one}")),
-            _ => Some(format!("{} {many}", count(number))),
+            1 => Some(format!("1 {singular}")),
+            _ => Some(format!("{} {plural}", count(number))),
         };
         let be = if self.unavailable.len() == 1 { "is" } else { "are" };
         let unavailable = (!self.unavailable.is_empty())

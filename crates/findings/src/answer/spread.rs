@@ -78,7 +78,7 @@ fn statement(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> O
 /// Whether the comparison of the two says that `best` leads at the far end.
 fn is_behind(table: &Table, best: &Row, row: &Row) -> bool {
     let pair = [best.subject.as_str(), row.subject.as_str()];
-    let is_pair = |of: [&str; 2]| of == pair || of == [pair[1], pair[0]];
+    let is_pair = |subjects: [&str; 2]| subjects == pair || subjects == [pair[1], pair[0]];
     let comparison = table
         .comparisons
         .iter()

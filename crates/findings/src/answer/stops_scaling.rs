@@ -92,7 +92,8 @@ fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
     for (index, cluster) in sorted.chunk_by(is_alike).enumerate() {
         let evidence = Evidence { verdict: Series::common_word(group), ..Evidence::new(cluster) };
         // In the order of the table.
-        let is_in = |series: &&&Series<'_>| cluster.iter().any(|of| std::ptr::eq(**series, *of));
+        let is_in =
+            |series: &&&Series<'_>| cluster.iter().any(|member| std::ptr::eq(**series, *member));
         let labels = group.iter().filter(is_in).map(|series| series.row.subject.as_str());
         if index > 0 {
             parts.push(text("; "));

@@ -190,8 +190,8 @@ fn against(material: &Material<'_>, medians: usize) -> Vec<(TrustLevel, TrustRea
     if let Some(shares) = run.cpu_shares() {
         add(level(shares.steal, STEAL_SHARES), TrustReason::Steal { share: shares.steal });
         add(
-            level(shares.others, OTHERS_SHARES),
-            TrustReason::OtherProcesses { share: shares.others },
+            level(shares.other_processes, OTHERS_SHARES),
+            TrustReason::OtherProcesses { share: shares.other_processes },
         );
     }
     let cells = run.cells.iter().filter(|cell| !run.is_control(&cell.key));

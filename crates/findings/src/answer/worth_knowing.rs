@@ -49,10 +49,12 @@ fn is_listed(kind: Kind) -> bool {
 
 /// Whether two findings of a table say the same of two subjects.
 fn is_joined(first: &Finding, second: &Finding) -> bool {
-    let (Some(one), Some(two)) = (first.subjects.first(), second.subjects.first()) else {
+    let (Some(first_subject), Some(second_subject)) =
+        (first.subjects.first(), second.subjects.first())
+    else {
         return false;
     };
-    one != two
+    first_subject != second_subject
         && match (&first.data, &second.data) {
             (Data::Modes(a), Data::Modes(b)) => a.modes.len() == b.modes.len(),
             (Data::Step(a), Data::Step(b)) => (a.factor.value >= 1.0) == (b.factor.value >= 1.0),

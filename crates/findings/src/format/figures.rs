@@ -40,8 +40,8 @@ pub fn trend(trend: RateTrend) -> &'static str {
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -137,8 +137,8 @@ pub fn multiple(times: f64) -> String {
 
 /// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`.
 pub fn counted(number: &str, what: &str) -> String {
-    let one = if number == "1" { what.strip_suffix('s') } else { None };
-    format!("{number} {}", one.unwrap_or(what))
+    let singular = if number == "1" { what.strip_suffix('s') } else { None };
+    format!("{number} {}", singular.unwrap_or(what))
 }
 
 /// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
@@ -209,9 +209,9 @@ impl Unit {
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
         let middle = analysis::stats::quantiles::median_of(&mut finite).unwrap_or(1.0);
-        let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
+        let min = finite.iter().copied().fold(f64::INFINITY, f64::min);
         let fits = |(_, per): &(&str, f64)| middle.abs() >= *per;
-        let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || least >= per / 10.0);
+        let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || min >= per / 10.0);
         let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let rates = [("M", 1e6), ("k", 1e3)];
         let bytes = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
@@ -262,7 +262,7 @@ pub fn mode_rank(index: usize, count: usize) -> &'static str {
         (0, _) => "lowest",
         (last, count) if last + 1 == count => "uppermost",
         (1, 3) => "middle",
-        (other, _) => BETWEEN.get(other - 1).copied().unwrap_or("next"),
+        (rank, _) => BETWEEN.get(rank - 1).copied().unwrap_or("next"),
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn modes_are_named_from_below() {
-        let names = |of| (0..of).map(|at| mode_rank(at, of)).collect::<Vec<_>>();
+        let names = |total| (0..total).map(|at| mode_rank(at, total)).collect::<Vec<_>>();
         assert_eq!(names(2), ["lower", "upper"]);
         assert_eq!(names(3), ["lowest", "middle", "uppermost"]);
         assert_eq!(names(4), ["lowest", "second", "third", "uppermost"]);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn places_and_shares_are_as_exact_as_they_are_known() {
-        let places = [
+        let positions = [
             (4723.4, "4,720"),
             (826.4, "826"),
             (12_345.0, "12,300"),
@@ -321,7 +321,7 @@ mod tests {
             (999.6, "1,000"),
             (f64::NAN, "–"),
         ];
-        for (figure, text) in places {
+        for (figure, text) in positions {
             assert_eq!(position(figure), text, "{figure}");
         }
         let shares = [

@@ -261,7 +261,8 @@ fn printed(
 /// `--all`.
 fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -> String {
     let style = style(asked.all);
-    let is_single = run.plan.workloads.iter().filter(|of| !of.is_control()).count() <= 1;
+    let is_single =
+        run.plan.workloads.iter().filter(|workload| !workload.is_control()).count() <= 1;
     let above = match (asked.all, is_single) {
         (true, _) => terminal::tables(run, conclusions, &style) + "\n",
         (false, true) => terminal::figures(run, &conclusions.analysis, &style),

@@ -236,11 +236,13 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     }
     let are = if series.undecided == 1 { "is" } else { "are" };
     let (undecided, total) = (count(series.undecided as u64), count(series.total() as u64));
-    let known = comparison.sensitivity.as_ref();
-    let bound = known.and_then(|of| of.excluded_above);
-    let bound =
-        bound.map_or_else(String::new, |of| format!(" (none by more than {:.0} %)", 100.0 * of));
-    let wanted = known.and_then(|of| of.rounds).filter(|&of| of > rounds(pair.new));
+    let sensitivity = comparison.sensitivity.as_ref();
+    let excluded = sensitivity.and_then(|sensitivity| sensitivity.excluded_above);
+    let bound = excluded
+        .map_or_else(String::new, |share| format!(" (none by more than {:.0} %)", 100.0 * share));
+    let wanted = sensitivity
+        .and_then(|sensitivity| sensitivity.rounds)
+        .filter(|&wanted| wanted > rounds(pair.new));
     let rounds = wanted.unwrap_or(2 * rounds(pair.new));
     let (why, remedy) = if comparison.paired {
         ("more rounds narrow their intervals", format!("the same with --rounds {rounds}"))

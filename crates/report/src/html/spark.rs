@@ -55,8 +55,8 @@ impl Axis {
 
     /// Where a value stands, as a share of the axis.
     fn share(&self, value: f64) -> f64 {
-        let place = if value > 0.0 { value.log10() } else { self.zero };
-        (place - self.start) / self.span
+        let position = if value > 0.0 { value.log10() } else { self.zero };
+        (position - self.start) / self.span
     }
 }
 

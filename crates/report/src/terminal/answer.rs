@@ -44,7 +44,10 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let workloads = workload_width(run, &answer);
     let section = |heading: &str, statements: &[Statement]| Section {
         heading: heading.to_owned(),
-        statements: statements.iter().map(|of| pen.statement(of, workloads)).collect(),
+        statements: statements
+            .iter()
+            .map(|statement| pen.statement(statement, workloads))
+            .collect(),
         left_out: 0,
     };
     let mut sections = vec![
@@ -95,16 +98,19 @@ impl Section {
 /// has most lines for its [`WEIGHTS`].
 fn shorten(sections: &mut [Section], lines: usize) {
     let used = |sections: &[Section]| {
-        let shown = sections.iter().enumerate().filter(|(index, of)| *index == 0 || !of.is_empty());
+        let shown = sections
+            .iter()
+            .enumerate()
+            .filter(|(index, statements)| *index == 0 || !statements.is_empty());
         shown.map(|(_, section)| section.lines()).sum::<usize>()
     };
     while used(sections) > lines {
         let with_statements =
             sections.iter_mut().enumerate().filter(|(_, section)| !section.statements.is_empty());
         let weight = |(index, section): &(usize, &mut Section)| WEIGHTS[*index] * section.lines();
-        let Some((_, longest)) = with_statements.max_by_key(weight) else { return };
-        longest.statements.pop();
-        longest.left_out += 1;
+        let Some((_, largest)) = with_statements.max_by_key(weight) else { return };
+        largest.statements.pop();
+        largest.left_out += 1;
     }
 }
 
@@ -139,11 +145,13 @@ fn sentences(answer: &Answer) -> Vec<(&'static str, String)> {
 
 /// What holds: a sentence where it is one table, else the workloads.
 fn holding(answer: &Answer, is_cost: bool) -> String {
-    let holds: Vec<&Holding> = answer.holds.iter().filter(|of| of.is_cost == is_cost).collect();
+    let holds: Vec<&Holding> =
+        answer.holds.iter().filter(|holding| holding.is_cost == is_cost).collect();
     match holds.as_slice() {
         [only] if answer.holds.len() == 1 => only.sentence.to_string(),
         several => {
-            let labels: Vec<String> = several.iter().map(|of| of.label.to_string()).collect();
+            let labels: Vec<String> =
+                several.iter().map(|holding| holding.label.to_string()).collect();
             labels.join(", ")
         }
     }
@@ -155,14 +163,14 @@ fn workload_width(run: &Run, answer: &Answer) -> usize {
         .plan
         .workloads
         .iter()
-        .filter(|of| !of.is_control())
-        .map(|of| of.name.as_str())
+        .filter(|workload| !workload.is_control())
+        .map(|workload| workload.name.as_str())
         .collect();
     if measured.len() < 2 {
         return 0;
     }
     let sections = [&answer.stops_scaling, &answer.changes_sides, &answer.worth_knowing];
-    let names = sections.into_iter().flatten().map(|of| display_width(&of.workload));
+    let names = sections.into_iter().flatten().map(|statement| display_width(&statement.workload));
     names.max().map_or(0, |width| width + INDENT)
 }
 

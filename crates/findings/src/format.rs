@@ -3,6 +3,7 @@
 mod figures;
 
 pub use figures::*;
+pub use printable::{count, plural, quantity};
 
 use analysis::{Estimate, Shares};
 
@@ -38,22 +39,6 @@ pub fn share(shares: &Shares, ratio: f64) -> String {
     format!("{} {}", proportion(ratio, shares.multiple), shares.word)
 }
 
-/// `thread` → `threads`, `address` → `addresses`; a plural stays.
-pub fn plural(noun: &str) -> String {
-    if noun.ends_with("ss") {
-        format!("{noun}es")
-    } else if noun.ends_with('s') {
-        noun.to_owned()
-    } else {
-        format!("{noun}s")
-    }
-}
-
-/// A number of things: `1 thread`, `10,000 threads`.
-pub fn quantity(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{} {}", count(number), plural(noun)) }
-}
-
 /// A number of bytes with its unit, a power of 1000: `512 MB`.
 pub fn bytes(number: u64) -> String {
     match number as f64 {
@@ -84,15 +69,6 @@ mod tests {
         let texts = [500, 1_500, 34_200, 60_000, 90_000, 7_200_000, 3_723_000].map(duration);
         let expected = ["500 ms", "1.5 s", "34 s", "1 min", "1 min 30 s", "2 h", "1 h 2 min 3 s"];
         assert_eq!(texts, expected);
-    }
-
-    #[test]
-    fn nouns_have_plurals() {
-        let cases = [(1, "thread", "1 thread"), (2, "source address", "2 source addresses")];
-        for (number, noun, text) in cases {
-            assert_eq!(quantity(number, noun), text);
-        }
-        assert_eq!(quantity(10_000, "sockets"), "10,000 sockets");
     }
 
     #[test]

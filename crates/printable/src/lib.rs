@@ -1,9 +1,13 @@
 //! Cleans texts from elsewhere before they are printed or exported: a process, a record or a page may have put
 //! anything into them. This is the only place that decides which characters pass.
+//!
+//! [`quantity()`] writes numbers of things.
 #![forbid(unsafe_code)]
 
+mod quantity;
 mod url;
 
+pub use quantity::{count, plural, quantity};
 pub use url::without_user_info;
 
 /// The text without escape sequences and invisible characters, each of which becomes a space. Lines and tabs

@@ -237,6 +237,8 @@ pub enum MetricRole {
     Plain,
     /// The CPU time of an operation: the cost of a rate.
     Cpu,
+    /// The CPU time over the elapsed time, in percent.
+    CpuShare,
     /// How evenly threads share a rate: Jain's index.
     Fairness,
     /// The longest wait of all.

@@ -54,6 +54,7 @@ fn exhausted(sentence: &str, remedy: String) -> FailureReason {
 pub(crate) fn metric_role(name: &str) -> MetricRole {
     match name {
         "cpu" => MetricRole::Cpu,
+        "percent cpu" => MetricRole::CpuShare,
         "fairness" => MetricRole::Fairness,
         "longest" => MetricRole::MaxWait,
         _ => MetricRole::Plain,

@@ -16,3 +16,5 @@ pub mod json;
 pub mod layout;
 pub mod terminal;
 mod text;
+
+pub use text::averages::name as average_name;

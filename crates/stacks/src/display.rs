@@ -3,6 +3,7 @@
 use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
 use crate::summary::{Activity, FunctionShares, StateCounts, Summary};
+use printable::quantity;
 use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -85,9 +86,9 @@ impl Display for StackSample {
             f,
             "Looked at for {:.1} s: {}, {}, {}.",
             self.duration.as_secs_f64(),
-            plural(processes as u64, "process", "processes"),
-            plural(threads as u64, "thread", "threads"),
-            plural(self.samples, "sample", "samples"),
+            quantity(processes as u64, "process"),
+            quantity(threads as u64, "thread"),
+            quantity(self.samples, "sample"),
         )?;
         let mut bytes = 0;
         for (index, program) in self.programs.iter().enumerate() {
@@ -134,7 +135,7 @@ impl Program {
                     format!("{} in {function:#}", percent(*count, self.samples))
                 })
                 .collect();
-            let samples = plural(self.samples, "sample", "samples");
+            let samples = quantity(self.samples, "sample");
             let _ = write!(text, "\n  of {samples} {}", functions.join(", "));
         }
         text
@@ -215,10 +216,6 @@ fn percent(part: u64, whole: u64) -> String {
 
 fn times(count: usize) -> String {
     if count > 1 { format!(" ×{count}") } else { String::new() }
-}
-
-fn plural(count: u64, singular: &str, plural: &str) -> String {
-    format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
 /// With commas, and at most `max` items.

@@ -1,6 +1,7 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
 use analysis::{Class, Estimate, Growth, RateTrend};
+use printable::count;
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
@@ -34,19 +35,6 @@ pub fn trend(trend: RateTrend) -> &'static str {
         RateTrend::DoesNotCollapse => "does not collapse",
         RateTrend::Undecided => "undecided",
     }
-}
-
-/// A whole number with thousands separated: `10,000`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Small numbers as words, for the head of a sentence: `three`, `12`.
@@ -303,9 +291,6 @@ mod tests {
         assert_eq!(factor(390.8), "×391");
         assert_eq!(factor(1.04), "×1.04");
         assert_eq!(factor(f64::INFINITY), "–");
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1000), "1,000");
     }
 
     #[test]

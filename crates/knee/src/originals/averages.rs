@@ -1,6 +1,6 @@
 //! Means with their deviations as kernbench logged them: a block for each load, six significant digits.
 
-use analysis::{Analysis, AverageColumn, AverageRow, Averages};
+use analysis::{Analysis, AverageColumn, Averages};
 use record::Run;
 use std::fmt::Write;
 
@@ -51,7 +51,12 @@ fn block(out: &mut String, averages: &Averages, index: usize) {
         for row in &averages.rows {
             if let Some(average) = row.figures.get(index).and_then(Option::as_ref) {
                 let per = if row.metric.unit == "ns" { 1e9 } else { 1.0 };
-                let _ = write!(out, "{} {}", name(row), six(average.mean / per));
+                let _ = write!(
+                    out,
+                    "{} {}",
+                    report::average_name(&row.metric),
+                    six(average.mean / per)
+                );
                 let _ = match average.deviation {
                     Some(deviation) => writeln!(out, " ({})", six(deviation / per)),
                     None => writeln!(out),
@@ -68,21 +73,6 @@ fn load(column: &AverageColumn) -> String {
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     let jobs = column.facts.get("jobs").map(|jobs| format!(" {jobs}"));
     format!("{}{} load{}", first.unwrap_or_default(), letters.as_str(), jobs.unwrap_or_default())
-}
-
-/// As kernbench called them: `Elapsed Time`, `Percent CPU`, `Context Switches`.
-fn name(row: &AverageRow) -> String {
-    let name = match row.metric.name.as_str() {
-        "percent cpu" => return "Percent CPU".to_owned(),
-        time if row.metric.unit == "ns" => format!("{time} time"),
-        name => name.to_owned(),
-    };
-    let capital = |word: &str| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|first| first.to_uppercase().to_string());
-        first.unwrap_or_default() + letters.as_str()
-    };
-    name.split(' ').map(capital).collect::<Vec<String>>().join(" ")
 }
 
 /// A figure as awk prints it: six significant digits, without zeros at the end.

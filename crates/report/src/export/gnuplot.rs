@@ -8,7 +8,7 @@
 use super::material::{Format, Material, caveats, identity, machine_and_clock, measured, within};
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
-use findings::format::{Unit, count};
+use findings::format::{Unit, count, quantity};
 use printable::one_line;
 use record::Run;
 use std::collections::BTreeSet;
@@ -216,8 +216,10 @@ impl Plot<'_> {
 
     fn trajectory(&self, out: &mut dyn Write, height: &Height) -> io::Result<()> {
         let rounds = self.points().map(|at| at.rounds).max().unwrap_or_default();
-        let rounds = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
-        let all = format!("every call of {rounds} is a dot; the lines are medians");
+        let all = format!(
+            "every call of {} is a dot; the lines are medians",
+            quantity(rounds as u64, "round")
+        );
         let above = format!(
             "{} of {} calls took longer and lie at the upper edge",
             count(height.above as u64),

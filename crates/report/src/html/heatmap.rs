@@ -9,7 +9,7 @@ use super::{marks, runs};
 use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
-use findings::format::{count, factor, list, proportion};
+use findings::format::{count, factor, list, proportion, quantity};
 use maud::{Markup, html};
 use record::{Ratio, Run, WorkloadInfo};
 
@@ -126,7 +126,7 @@ impl Sheet<'_> {
             Some(tied) => format!(
                 "{sentence} A hatched {CLOSE}{tied} is one that shares its lead with {}: they are too \
                  close to call, and the one shown has the best median.",
-                others_text(tied)
+                quantity(tied as u64, "other")
             ),
             None => sentence,
         }
@@ -220,7 +220,7 @@ impl Sheet<'_> {
                 @if let Some(tied) = self.tied() {
                     li {
                         span.key.shared aria-hidden="true" { (CLOSE) (tied) }
-                        "the one shown and " (others_text(tied)) ", too close to call"
+                        "the one shown and " (quantity(tied as u64, "other")) ", too close to call"
                     }
                 }
                 @if leads.iter().any(|lead| !lead.clear && !lead.is_shared()) {
@@ -320,11 +320,6 @@ impl Sheet<'_> {
         let entry = self.map.subjects.iter().find(|(name, _)| name == subject);
         entry.map_or(subject, |(_, label)| label)
     }
-}
-
-/// `1 other`, `2 others_text`.
-fn others_text(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "other" } else { "others" })
 }
 
 /// What each strength of a colour stands for.

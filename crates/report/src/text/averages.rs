@@ -3,7 +3,7 @@
 
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::{Unit, count, counted, significant};
-use record::FailureReason;
+use record::{FailureReason, MetricInfo, MetricRole};
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
 pub(crate) fn title(averages: &Averages) -> String {
@@ -51,28 +51,28 @@ pub(crate) fn unit(row: &AverageRow) -> Unit {
     Unit::for_table(&row.metric.unit, &means)
 }
 
-/// What a row is called: `Elapsed Time, s`, `Percent CPU`, `Sleeps`. A unit
-/// that the name has is not repeated.
+/// The name of a row and its unit: `Elapsed Time, s`, `Percent CPU`, `Sleeps`. A unit that the name has is not
+/// repeated.
 pub(crate) fn label(row: &AverageRow, unit: &Unit) -> String {
-    let name = row.metric.name.as_str();
-    let mut words: Vec<String> = name.split_whitespace().map(capital).collect();
-    if row.metric.unit == "ns" && !name.contains("time") {
+    let (name, symbol) = (name(&row.metric), unit.symbol.as_str());
+    let has_unit = row.metric.role() == MetricRole::CpuShare || row.metric.name.ends_with(symbol);
+    if has_unit { name } else { format!("{name}, {symbol}") }
+}
+
+/// The name that kernbench gave a metric: `Elapsed Time`, `Percent CPU`, `Context Switches`.
+pub fn name(metric: &MetricInfo) -> String {
+    let mut words: Vec<String> = match metric.role() {
+        MetricRole::Cpu => vec!["CPU".to_owned()],
+        MetricRole::CpuShare => vec!["Percent CPU".to_owned()],
+        _ => metric.name.split_whitespace().map(capital).collect(),
+    };
+    if metric.unit == "ns" && !metric.name.contains("time") {
         words.push("Time".to_owned());
     }
-    let label_text = words.join(" ");
-    let symbol = unit.symbol.as_str();
-    let has_unit = symbol == "%" && name.contains("percent");
-    if symbol.is_empty() || has_unit || name.ends_with(symbol) {
-        label_text
-    } else {
-        format!("{label_text}, {symbol}")
-    }
+    words.join(" ")
 }
 
 fn capital(word: &str) -> String {
-    if word == "cpu" {
-        return "CPU".to_owned();
-    }
     let mut letters = word.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -156,7 +156,6 @@ pub(crate) fn notes(averages: &Averages) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::MetricInfo;
 
     fn row(name: &str, unit: &str) -> AverageRow {
         let (name, unit) = (name.to_owned(), unit.to_owned());

@@ -19,8 +19,8 @@ use crate::shared::cpus::{self, ALL};
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
-    Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
+    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, MetricRole, Original, Parameter,
+    Print, Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -123,7 +123,8 @@ static ABOUT: About = About {
         MetricAbout::time("elapsed", "build"),
         MetricAbout::time("user", "build, on its CPUs in user mode"),
         MetricAbout::time("system", "build, on its CPUs in the kernel"),
-        MetricAbout::new("percent cpu", "CPU time over elapsed time", SampleKind::Degree("%")),
+        MetricAbout::new("percent cpu", "CPU time over elapsed time", SampleKind::Degree("%"))
+            .with_role(MetricRole::CpuShare),
         MetricAbout::new(
             "context switches",
             "times that the kernel took a CPU away (involuntary)",

@@ -47,7 +47,7 @@ fn ports_that_run_out_keep_what_was_measured() {
 fn without_ipv6_its_subjects_are_unavailable_and_the_others_are_measured() {
     let knee = Knee::new();
     let off = "for i in all lo; do echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done";
-    let words = "run socket bind accept close --points 50 --rounds 1";
+    let words = "run socket bind accept close --points 50 --rounds 1 --all";
     let Some(came) = in_a_network(&knee, off, words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
     let message = in_one_line(&came);

@@ -24,7 +24,7 @@ fn signal_rows() -> impl Iterator<Item = &'static Mechanism> {
 fn a_full_queue_of_signals_loses_nothing() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["signals::with_room_for_few_signals", "--exact", "--ignored", "--nocapture"])
+        .args(["signals::with_a_queue_for_few_signals", "--exact", "--ignored", "--nocapture"])
         .env(CHILD, "1")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

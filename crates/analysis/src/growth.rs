@@ -371,13 +371,12 @@ fn decisive_neighbours(weights: &[Weight]) -> RangeInclusive<usize> {
     };
     let last = weights.len() - 1;
     (0..=last)
-        .filter_map(|width| {
+        .find_map(|width| {
             (0..=last - width)
                 .map(|low| low..=low + width)
                 .filter(|range| share(range) >= DECISIVE_WEIGHT)
                 .max_by(|a, b| share(a).total_cmp(&share(b)))
         })
-        .next()
         .unwrap_or(0..=last)
 }
 

@@ -31,6 +31,9 @@ pub trait FindingKind: Sized {
     /// Its name in JSON.
     const NAME: &'static str;
 
+    /// Whether *worth knowing* lists it in an answer; kinds that other sections show say no.
+    const IS_WORTH_KNOWING: bool = true;
+
     /// All findings of this kind.
     fn find(context: &Context<'_>) -> Vec<Finding>;
 
@@ -78,6 +81,13 @@ macro_rules! table {
         impl Kind {
             /// Every kind, in the order in which findings are listed.
             pub const ALL: &[Self] = &[$(Self::$Type,)*];
+
+            /// See [`FindingKind::IS_WORTH_KNOWING`].
+            pub const fn is_worth_knowing(self) -> bool {
+                match self {
+                    $(Self::$Type => $file::$Type::IS_WORTH_KNOWING,)*
+                }
+            }
 
             /// Its name in JSON.
             pub const fn name(self) -> &'static str {

@@ -14,8 +14,8 @@ use std::fmt;
 /// use quantities::Value;
 ///
 /// assert_eq!(Value::from("9000").number(), Some(9_000));
-/// assert_eq!(Value::from("10%").of(9_000), Some(900));
-/// assert_eq!(Value::from("1/2x").of(4), Some(2));
+/// assert_eq!(Value::from("10%").resolve(9_000), Some(900));
+/// assert_eq!(Value::from("1/2x").resolve(4), Some(2));
 /// assert_eq!(Value::from("pipe").word(), Some("pipe"));
 /// assert_eq!(Value::from("1/2x").to_string(), "1/2x");
 /// ```

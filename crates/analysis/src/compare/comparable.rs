@@ -21,7 +21,8 @@ pub(super) fn comparable<'a>(
             Some(Some(left_out)) => differing.push(left_out),
             Some(None) => _ = common.insert(workload.name.as_str()),
             None => {
-                single.push(LeftOut::Workload { side: Side::Base, workload: workload.name.clone() })
+                single
+                    .push(LeftOut::Workload { side: Side::Base, workload: workload.name.clone() });
             }
         }
     }
@@ -118,7 +119,7 @@ pub(super) fn common_tables<'a>(
                 new: newer.metric.unit.clone(),
             }),
             None => {
-                left_out.push(LeftOut::Table { side: Side::Base, table: table_name(base, table) })
+                left_out.push(LeftOut::Table { side: Side::Base, table: table_name(base, table) });
             }
         }
     }

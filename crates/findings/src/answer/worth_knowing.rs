@@ -17,7 +17,7 @@ use analysis::Table;
 pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
     let mut groups: Vec<(&Table, Vec<&Finding>)> = Vec::new();
     for (table, finding) in material.table_findings() {
-        if !is_listed(finding.kind()) {
+        if !finding.kind().is_worth_knowing() {
             continue;
         }
         let same = |group: &&mut (&Table, Vec<&Finding>)| {
@@ -34,17 +34,6 @@ pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
     all.extend(spread::statements(material));
     rank(&mut all);
     all
-}
-
-/// Whether findings of this kind are worth a statement here: the others stand in other sections, and a
-/// ranking's in the spread.
-fn is_listed(kind: Kind) -> bool {
-    match kind {
-        Kind::Modes | Kind::Step | Kind::Drift | Kind::Fairness => true,
-        Kind::Scaling | Kind::TradeOff | Kind::Difference => true,
-        Kind::HarnessCost | Kind::Control | Kind::Growth | Kind::Trend => false,
-        Kind::Unfinished | Kind::Ranking | Kind::Crossover => false,
-    }
 }
 
 /// Whether two findings of a table say the same of two subjects.

@@ -24,6 +24,7 @@ pub struct Control {
 
 impl FindingKind for Control {
     const NAME: &'static str = "control";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(key, control): (&CellKey, Self)| {

@@ -28,6 +28,7 @@ pub struct Crossover {
 
 impl FindingKind for Crossover {
     const NAME: &'static str = "crossover";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {

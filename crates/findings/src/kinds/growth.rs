@@ -14,6 +14,7 @@ pub use analysis::Growth;
 
 impl FindingKind for Growth {
     const NAME: &'static str = "growth";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {

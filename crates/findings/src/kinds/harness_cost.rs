@@ -24,6 +24,7 @@ pub struct HarnessCost {
 
 impl FindingKind for HarnessCost {
     const NAME: &'static str = "harness-cost";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let rows = context

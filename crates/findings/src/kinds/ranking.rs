@@ -14,6 +14,7 @@ pub use analysis::Ranking;
 
 impl FindingKind for Ranking {
     const NAME: &'static str = "ranking";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |table: &Table, ranking: &Ranking| {

@@ -16,6 +16,7 @@ pub use analysis::Rate as Trend;
 
 impl FindingKind for Trend {
     const NAME: &'static str = "trend";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {

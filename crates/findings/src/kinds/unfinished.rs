@@ -22,6 +22,7 @@ pub struct Unfinished {
 
 impl FindingKind for Unfinished {
     const NAME: &'static str = "unfinished";
+    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_row = |(table, row): (&Table, &Row)| {

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_shortage_keeps_what_was_measured_and_other_errors_do_not() {
         let invalid = met("fork", Errno::INVAL.raw_os_error(), "Invalid argument", 5);
-        assert_eq!(invalid, Failure::new("fork: Invalid argument"));
+        assert_eq!(invalid, Failure::call("fork", "Invalid argument"));
         let memory = met("fork", Errno::NOMEM.raw_os_error(), "Cannot allocate memory", 5);
         assert!(memory.to_string().starts_with("fork: Cannot allocate memory; "), "{memory}");
         assert_ne!(memory, Failure::new(memory.to_string()), "it has a remedy");

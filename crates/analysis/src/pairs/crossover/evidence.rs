@@ -132,7 +132,7 @@ pub(super) fn without_blips(
         }
         match kept.last_mut() {
             Some(last) if last.first_leads == stretch.first_leads => {
-                last.sure_from = stretch.sure_from
+                last.sure_from = stretch.sure_from;
             }
             _ => kept.push(stretch),
         }

@@ -143,7 +143,7 @@ fn tally_at(
             ComparisonOutcome::Throughout { .. } => tally.crossings[0] += 1,
             ComparisonOutcome::TooClose { .. } => tally.close += 1,
             ComparisonOutcome::Unknown { .. } | ComparisonOutcome::Unsettled { .. } => {
-                tally.unnamed += 1
+                tally.unnamed += 1;
             }
             ComparisonOutcome::Crosses { crossovers } => {
                 tally.crossings[crossovers.len()] += 1;

@@ -47,15 +47,14 @@ fn unknown(named: &str) -> Option<String> {
     // After `--` come the words of another command.
     let words = words.split(|word| *word == "--").next().unwrap_or_default();
     let mut current = &whole;
-    for word in words {
+    for (depth, word) in words.iter().enumerate() {
         match current.find_subcommand(word) {
             Some(command) => current = command,
+            None if depth == 0 && word.chars().all(|letter| letter.is_ascii_lowercase()) => {
+                return Some((*word).to_owned());
+            }
             None => break,
         }
-    }
-    let is_first = |first: &&&str| first.chars().all(|letter| letter.is_ascii_lowercase());
-    if std::ptr::eq(current, &whole) && words.first().as_ref().is_some_and(is_first) {
-        return words.first().map(ToString::to_string);
     }
     let flags = words.iter().filter_map(|word| word.strip_prefix("--"));
     let mut flags = flags.map(|flag| flag.split(['=', ',', ')']).next().unwrap_or(flag));

@@ -47,7 +47,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::Ab(ab) => commands::ab::ab(&ab, words),
+        Command::Ab(ab) => commands::ab::ab(&ab, &words),
         Command::History(ask) => commands::history::history(&ask),
         Command::Export(ask) => commands::exchange::export::export(&ask),
         Command::Import(ask) => commands::exchange::import::import(&ask, &words),

@@ -41,7 +41,7 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
 /// When output has colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal that has them, unless NO_COLOR is set
+    /// On a terminal that has them, unless the variable `NO_COLOR` is set
     #[default]
     Auto,
     /// Always, also into a file or a pipe

@@ -15,7 +15,7 @@ use analysis::{Crossover, Table};
 struct Overtaking<'a> {
     table: &'a Table,
     overtaken: &'a str,
-    overtaking: Vec<String>,
+    by: Vec<String>,
     at: Vec<f64>,
     shares: Vec<f64>,
     factor: f64,
@@ -65,7 +65,7 @@ fn join<'a>(
     };
     let shares = crossover.share.map(|share| share.value);
     if let Some(group) = groups.iter_mut().find(same) {
-        group.overtaking.push(crossover.overtakes.clone());
+        group.by.push(crossover.overtakes.clone());
         group.at.push(crossover.at.value);
         group.shares.extend(shares);
         group.factor = group.factor.max(factor);
@@ -74,7 +74,7 @@ fn join<'a>(
     groups.push(Overtaking {
         table,
         overtaken: &crossover.overtaken,
-        overtaking: vec![crossover.overtakes.clone()],
+        by: vec![crossover.overtakes.clone()],
         at: vec![crossover.at.value],
         shares: shares.into_iter().collect(),
         factor,
@@ -83,9 +83,9 @@ fn join<'a>(
 
 /// `select and poll overtake epoll-level at 560 to 650 tokens (56 to 65 % of pipes)`.
 fn statement(material: &Material<'_>, group: Overtaking<'_>) -> Statement {
-    let Overtaking { table, overtaken, overtaking, at, shares, factor } = group;
-    let names = material.names(table, &overtaking);
-    let verb = if overtaking.len() == 1 { " overtakes " } else { " overtake " };
+    let Overtaking { table, overtaken, by, at, shares, factor } = group;
+    let names = material.names(table, &by);
+    let verb = if by.len() == 1 { " overtakes " } else { " overtake " };
     let at = Range::new(at);
     let position = if at.0 < at.1 {
         at.format(|position| axis_position(position, &names))
@@ -95,7 +95,7 @@ fn statement(material: &Material<'_>, group: Overtaking<'_>) -> Statement {
     let share = share_text(&shares, &names);
     let mut parts = names.subject_list();
     parts.extend([text(verb), names.label(overtaken), text(format!(" at {position}{share}"))]);
-    let mut subjects = overtaking.clone();
+    let mut subjects = by.clone();
     subjects.push(overtaken.to_owned());
     let consequence = Consequence { avoidable: true, ..Consequence::new(table, &subjects, factor) };
     Statement::new(Topic::Overtakes, table, subjects, consequence, Sentence::new(parts))

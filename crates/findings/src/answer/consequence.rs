@@ -34,9 +34,8 @@ impl Consequence {
             let better = if table.metric.lower_is_better { f64::max } else { f64::min };
             medians(column).fold(f64::NAN, better)
         });
-        let amount = worst.map(|level| match table.metric.lower_is_better {
-            true => level * (1.0 - 1.0 / factor),
-            false => level * (factor - 1.0),
+        let amount = worst.map(|level| {
+            level * if table.metric.lower_is_better { 1.0 - 1.0 / factor } else { factor - 1.0 }
         });
         let lead = column.and_then(|column| table.leads.get(column)?.as_ref());
         Self {

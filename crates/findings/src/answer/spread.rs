@@ -38,10 +38,8 @@ fn statement(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> O
         .collect();
     let is_cost = table.metric.lower_is_better;
     let by_level = |a: &&(&Row, f64), b: &&(&Row, f64)| a.1.total_cmp(&b.1);
-    let &(best, best_level) = match is_cost {
-        true => scaling.iter().min_by(by_level)?,
-        false => scaling.iter().max_by(by_level)?,
-    };
+    let &(best, best_level) =
+        if is_cost { scaling.iter().min_by(by_level)? } else { scaling.iter().max_by(by_level)? };
     let behind = |level: f64| if is_cost { level / best_level } else { best_level / level };
     let mut far: Vec<(&Row, f64)> = scaling
         .iter()

@@ -38,10 +38,11 @@ impl From<&Growth> for VerdictGroup {
 impl From<&Rate> for VerdictGroup {
     fn from(rate: &Rate) -> Self {
         match rate.trend {
-            RateTrend::Undecided | RateTrend::DoesNotCollapse => Self::Undecided,
             RateTrend::Holds | RateTrend::Rises | RateTrend::HoldsOrRises => Self::Holds,
             RateTrend::HoldsOrFalls if rate.factor.low * FALL_FACTOR_MIN > 1.0 => Self::Holds,
-            RateTrend::HoldsOrFalls => Self::Undecided,
+            RateTrend::HoldsOrFalls | RateTrend::Undecided | RateTrend::DoesNotCollapse => {
+                Self::Undecided
+            }
             RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
                 let is_small = rate.factor.value * FALL_FACTOR_MIN > 1.0;
                 if is_small { Self::Slows } else { Self::Falls }

@@ -64,8 +64,8 @@ fn statement(material: &Material<'_>, table: &Table, findings: &[&Finding]) -> S
     let names = material.names(table, &subjects);
     let rest = match &findings[0].data {
         Data::Modes(_) => modes(findings, &names),
-        Data::Step(_) => steps(findings, &names),
-        Data::Drift(_) => drifts(findings),
+        Data::Step(_) => Some(steps(findings, &names)),
+        Data::Drift(_) => Some(drifts(findings)),
         Data::Fairness(_) => fairness(findings, &names),
         Data::TradeOff(trade_off) => return traded(material, table, findings[0], trade_off),
         _ => None,
@@ -132,7 +132,7 @@ fn modes(findings: &[&Finding], names: &Names<'_>) -> Option<String> {
 }
 
 /// ` step up ×1.80 at 12,400 maps`.
-fn steps(findings: &[&Finding], names: &Names<'_>) -> Option<String> {
+fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
     let steps = findings.iter().filter_map(|finding| match &finding.data {
         Data::Step(step) => Some(step),
         _ => None,
@@ -142,17 +142,17 @@ fn steps(findings: &[&Finding], names: &Names<'_>) -> Option<String> {
     let verb = if findings.len() == 1 { "steps" } else { "step" };
     let direction = if factors.1 >= 1.0 { "up" } else { "down" };
     let at = at.format(|position| advice::axis_position(position, names));
-    Some(format!(" {verb} {direction} {} at {at}", factors.format(factor)))
+    format!(" {verb} {direction} {} at {at}", factors.format(factor))
 }
 
 /// ` drifted: the last round is ×1.30 of the first`.
-fn drifts(findings: &[&Finding]) -> Option<String> {
+fn drifts(findings: &[&Finding]) -> String {
     let drifts = findings.iter().filter_map(|finding| match &finding.data {
         Data::Drift(drift) => Some(drift.factor.value),
         _ => None,
     });
     let factors = Range::new(drifts).format(factor);
-    Some(format!(" drifted while measured: the last rounds are {factors} of the first"))
+    format!(" drifted while measured: the last rounds are {factors} of the first")
 }
 
 /// ` are fast and unfair at 8 threads per CPU: Jain's index 0.31 to 0.60`.

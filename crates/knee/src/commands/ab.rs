@@ -17,7 +17,7 @@ use std::path::Path;
 const WORKERS: &str = "workers";
 
 /// Measures both sides in turns, and compares them.
-pub fn ab(ab: &Ab, command: Vec<String>) -> Result<Exit, Trouble> {
+pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     let output = Output::from_run(&ab.measured);
     compare::check(&ab.judgement, &output)?;
     let (base, new) = in_turns(ab, command)?;
@@ -41,7 +41,7 @@ pub fn ab(ab: &Ab, command: Vec<String>) -> Result<Exit, Trouble> {
 
 /// Measures the request twice, cell by cell in turns. Runs that are not wholly in the record come back
 /// with the number 0; a line on standard error says why.
-fn in_turns(ab: &Ab, command: Vec<String>) -> Result<(Run, Run), Trouble> {
+fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     let sides = workers(&ab.sides)?;
     let measured = &ab.measured;
     if measured.budget.is_some() || measured.precision.is_some() {
@@ -64,7 +64,7 @@ fn in_turns(ab: &Ab, command: Vec<String>) -> Result<(Run, Run), Trouble> {
         side.try_out(&plan, &settings)?;
     }
     let [mut base, mut new] = sides.each_ref().map(|side| {
-        let mut run = run::new_run(measured, plan.clone(), command.clone(), &settings.clock);
+        let mut run = run::new_run(measured, plan.clone(), command.to_vec(), &settings.clock);
         run.summary.labels.extend(labels.clone());
         run.summary.labels.insert(WORKERS.to_owned(), side.label());
         run.summary.version = side.version();

@@ -233,7 +233,9 @@ fn row(text: &mut String, mechanism: &Mechanism) {
 }
 
 fn describe_mechanisms(text: &mut String) {
-    readiness::TABLE.iter().for_each(|mechanism| row(text, mechanism));
+    for mechanism in readiness::TABLE {
+        row(text, mechanism);
+    }
     let of_servers =
         http::mechanisms().into_iter().filter(|row| readiness::find(row.name).is_none());
     for row in of_servers {

@@ -3,12 +3,13 @@
 use clap::Args;
 use std::path::{Path, PathBuf};
 
+const HELP: &str = "Record to use [default: $KNEE_RECORD or your own]";
+const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
+    Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share.";
+
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordFile {
-    /// Record to use [default: $KNEE_RECORD or your own]
-    ///
-    /// Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share.
-    #[arg(long = "record", value_name = "FILE")]
+    #[arg(long = "record", value_name = "FILE", help = HELP, long_help = LONG_HELP)]
     file: Option<PathBuf>,
 }
 

@@ -34,9 +34,10 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     }
     let style = style(ask.all);
     let tables = terminal::tables(&run, &conclusions, &style);
-    let all = match ask.all {
-        true => "see above".to_owned(),
-        false => format!("{} --all", command(&ask.run, ask.record_file.flag())),
+    let all = if ask.all {
+        "see above".to_owned()
+    } else {
+        format!("{} --all", command(&ask.run, ask.record_file.flag()))
     };
     let pointers = Pointers { all, lines: Vec::new() };
     let answer = terminal::answer(&run, &conclusions, &style, &pointers);

@@ -218,7 +218,7 @@ impl Plot<'_> {
         let rounds = self.points().map(|at| at.rounds).max().unwrap_or_default();
         let all = format!(
             "every call of {} is a dot; the lines are medians",
-            quantity(rounds as u64, "round")
+            quantity(u64::from(rounds), "round")
         );
         let above = format!(
             "{} of {} calls took longer and lie at the upper edge",

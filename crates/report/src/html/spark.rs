@@ -100,11 +100,8 @@ pub(super) fn plot(table: &Table, groups: &Groups<'_>) -> Markup {
 
 /// A line through positions, as the `d` of a path.
 fn path(line: &[Position]) -> String {
-    let mut path = String::new();
-    for (index, (x, y)) in line.iter().enumerate() {
-        path.push_str(&format!("{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' }));
-    }
-    path
+    let points: Vec<String> = line.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+    format!("M{}", points.join("L"))
 }
 
 #[cfg(test)]
@@ -114,8 +111,9 @@ mod tests {
     #[test]
     fn decades_are_even_and_zero_is_half_a_decade_below_the_smallest() {
         let axis = Axis::new([0.0, 10.0, 1_000.0].into_iter(), 1.0).expect("an axis");
-        let shares = [0.0, 10.0, 100.0, 1_000.0].map(|value| (axis.share(value) * 10.0).round());
-        assert_eq!(shares, [0.0, 2.0, 6.0, 10.0]);
+        let tenths =
+            [0.0, 10.0, 100.0, 1_000.0].map(|value| (axis.share(value) * 10.0).round() as u8);
+        assert_eq!(tenths, [0, 2, 6, 10]);
         assert!(Axis::new([0.0].into_iter(), 1.0).is_none());
     }
 

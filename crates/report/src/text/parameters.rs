@@ -158,6 +158,8 @@ mod tests {
         info
     }
 
+    type Case<'a> = (WorkloadInfo, &'a [(&'a str, &'a str)], &'a str);
+
     #[test]
     fn the_axis_and_its_ratio_come_first() {
         let active = Some(["active", "watched", "active"]);
@@ -165,7 +167,7 @@ mod tests {
         let of_pipes = Some(["tokens", "pipes", "of pipes"]);
         let poll = [("active", "1"), ("object", "socketpair"), ("timeout", "0")];
         let spread = ("spread", "tail");
-        let cases: &[(WorkloadInfo, &[(&str, &str)], &str)] = &[
+        let cases: &[Case<'_>] = &[
             (
                 growing("watched descriptors", "watched", active),
                 &poll,

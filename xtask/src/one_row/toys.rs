@@ -46,7 +46,7 @@ pub const CONTRACTS: &[Contract] = &[
     Contract {
         toy: &LOCK,
         package: "locks",
-        part: "nobody_comes_in",
+        part: "no_thread_enters",
         mistake: ("super::byte::Byte", "super::broken::Broken"),
         complaint: "toy-lock: two were inside at once",
     },
@@ -181,7 +181,7 @@ impl Workload for Toy {
         (&["list", "workloads"], "toy-work"),
         (&["list", "workloads", "--json"], "toy-work"),
         (&["completions", "bash"], "toy-work"),
-        (&["help", "run"], "--toy-size"),
+        (&["run", "toy-work", "--help"], "--toy-size"),
         (&["run", "toy-work", "--quick", "--rounds", "1", "--toy-size", "3"], "toy-work"),
         (&["show", "last"], "toy-work"),
     ],
@@ -251,7 +251,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "toy-format",
     about: "a toy",
-    head: "toy-run",
+    heads: &["toy-run"],
     choices: &[],
     check: |_| Ok(()),
     write,

@@ -22,7 +22,7 @@ fn user_info(text: &str, start: usize) -> Option<(usize, usize)> {
     let mut start = start;
     loop {
         let from = start + text[start..].find("://")? + 3;
-        let ends_authority = |c: char| c.is_whitespace() || "/?#'\"`".contains(c);
+        let ends_authority = |c: char| c.is_whitespace() || "/?#\"`".contains(c);
         let length = text[from..].find(ends_authority).unwrap_or(text.len() - from);
         match text[from..from + length].rfind('@') {
             Some(0) | None => start = from,
@@ -42,6 +42,7 @@ mod tests {
             ("--record=postgres://user@host", "--record=postgres://***@host"),
             ("curl 'http://a:b@c/d' ftp://e:f@g", "curl 'http://***@c/d' ftp://***@g"),
             ("http://u:p@ss@host/", "http://***@host/"),
+            ("http://user:it's@host/", "http://***@host/"),
             ("http://ä:ö@host", "http://***@host"),
         ] {
             assert_eq!(without_user_info(text), clean);

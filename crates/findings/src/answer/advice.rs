@@ -42,7 +42,10 @@ impl Advice {
             .iter()
             .filter_map(|subject| Some(table.row(subject)?.at(to)?.median.value));
         let level = Range::new(medians);
-        let better_from = better_from(table, &alternatives[0], subjects);
+        // What the sentence states of all alternatives holds for each.
+        let positions = alternatives.iter().map(|subject| better_from(table, subject, subjects));
+        let positions: Option<Vec<f64>> = positions.collect();
+        let better_from = positions.and_then(|positions| positions.into_iter().reduce(f64::max));
         let sentence = sentence(table, &alternatives, level, better_from, names);
         Some(Self { subjects: alternatives, level, better_from, sentence })
     }

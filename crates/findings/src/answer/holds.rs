@@ -3,7 +3,6 @@
 use super::material::Material;
 use super::range::Range;
 use super::series::Series;
-use super::stops_scaling::level_text;
 use super::verdict_group::VerdictGroup;
 use crate::format::count;
 use crate::sentence::{Part, Sentence, text};
@@ -66,7 +65,8 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         text(format!("{}{part}", names.qualifier())),
     ]);
     let unit = names.unit(&[level.0, level.1]);
-    let (min, max) = (unit.figure(level.0), level_text(Range(level.1, level.1), &names));
+    let symbol = if unit.symbol.is_empty() { names.metric() } else { &unit.symbol };
+    let (min, max) = (unit.figure(level.0), format!("{} {symbol}", unit.figure(level.1)));
     let verb = if subjects.len() == 1 { "stays" } else { "stay" };
     let stay = match subjects.as_slice() {
         _ if level.0 >= level.1 => format!(" {verb} at {max}"),

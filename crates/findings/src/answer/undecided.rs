@@ -12,9 +12,9 @@ use record::Run;
 use serde::Serialize;
 
 /// Flags of `knee run` with a value that say where results go, or that a decision changes.
-const DROPPED_WITH_VALUE: &[&str] = &["--record", "--output", "-o", "--rounds", "--resume"];
+const DROPPED_WITH_VALUE: &[&str] = &["--record", "--output", "-o", "--rounds", "-r"];
 /// The same without a value.
-const DROPPED: &[&str] = &["--json", "--all"];
+const DROPPED: &[&str] = &["--json", "-j", "--all", "-a", "--resume"];
 /// A command with more words is named by what changes in it.
 const COMMAND_WORDS_MAX: usize = 9;
 
@@ -116,7 +116,7 @@ fn repeatable(command: &[String]) -> Vec<&str> {
             if flag == word {
                 words.next();
             }
-        } else if !DROPPED.contains(&word) {
+        } else if !DROPPED.contains(&flag) {
             kept.push(word);
         }
     }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_command_is_repeated_without_where_its_results_went() {
-        let command = "knee run poll --rounds=3 --record x.db -o y.html --points 1,2 --json";
+        let command = "knee run poll --rounds=3 --record x.db -o y.html --points 1,2 --json -r 3 -a --resume=4";
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         assert_eq!(repeatable(&words), ["run", "poll", "--points", "1,2"]);
     }

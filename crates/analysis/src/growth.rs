@@ -47,11 +47,15 @@ use std::ops::RangeInclusive;
 ///    the weight (see [`model_weights`](model_weights::model_weights)). It is widened by a class that is
 ///    decisive once a single point is left out, and down to linear where all of it grows faster but the
 ///    curve is not smooth. It has a name unless it lies on both sides of linear.
-/// 8. *Climbing*: what would be undecided is at least linear where the last [`CLIMBING_GAPS`] gaps are each
-///    steeper than [`CLIMBING_SLOPE`], and together by more than noise and a cache's edge explain.
+/// 8. *Climbing*: what would be undecided because the evidence contradicts itself is at least linear where the
+///    last [`CLIMBING_GAPS`] gaps are each steeper than [`CLIMBING_SLOPE`], and together by more than noise and
+///    a cache's edge explain. Evidence that is too thin (rules 1 and 4) stays undecided.
 pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
     let verdict = verdict(points, exponent).and_then(|left| left.named(points));
-    let verdict = verdict.or_else(|reason| at_least_linear(points).ok_or(reason));
+    let verdict = verdict.or_else(|reason| match at_least_linear(points) {
+        Some(climbing) if contradicts_itself(&reason) => Ok(climbing),
+        _ => Err(reason),
+    });
     let (class, classes, reason) = match verdict {
         Ok((class, classes)) => (class, classes, None),
         Err(reason) => (Class::Undecided, Vec::new(), Some(reason)),
@@ -131,6 +135,22 @@ fn at_least_linear(points: &[GrowthPoint]) -> Option<(Class, Vec<Class>)> {
     let climbs = excess(first, last) >= noise + STEP_LOG_RANGE.1
         && upper.windows(2).all(|pair| excess(&pair[0], &pair[1]) >= 0.0);
     climbs.then(|| (Class::AtLeastLinear, CANDIDATES[index_of(Class::Linear)..].to_vec()))
+}
+
+/// Whether there is enough evidence for a verdict, and only no class that explains it.
+const fn contradicts_itself(reason: &GrowthReason) -> bool {
+    match reason {
+        GrowthReason::SeveralClasses { .. }
+        | GrowthReason::RivalClasses { .. }
+        | GrowthReason::NoClassFits
+        | GrowthReason::FlatExceptStep => true,
+        GrowthReason::NoFigures
+        | GrowthReason::TooFewPoints { .. }
+        | GrowthReason::NotPositive
+        | GrowthReason::RangeTooShort { .. }
+        | GrowthReason::NoExponent
+        | GrowthReason::IntervalTooWide { .. } => false,
+    }
 }
 
 fn index_of(class: Class) -> usize {

@@ -3,7 +3,7 @@
 
 use analysis::growth::exponent::exponent;
 use analysis::growth::model_weights::{GrowthPoint, growth_of};
-use analysis::growth::{classify_by, fastest_tenth};
+use analysis::growth::{classify, classify_by, fastest_tenth};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
 use analysis::stats::random::normal;
 use analysis::{Class, Growth, GrowthReason};
@@ -362,6 +362,25 @@ fn thin_evidence_is_undecided_with_the_reason() {
     assert_eq!(reason(&[100, 500, 2000], quiet), short(20.0));
     let wide = reason(SIZES, Noise::Even(4.0));
     assert!(matches!(wide, GrowthReason::IntervalTooWide { .. }), "{wide:?}");
+}
+
+#[test]
+fn what_climbs_on_thin_evidence_is_undecided() {
+    let judged = |error: f64, zero: Option<u64>| {
+        let points = SIZES.iter().map(|&point| GrowthPoint {
+            point,
+            median: if zero == Some(point) { 0.0 } else { (point as f64).powi(2) },
+            error,
+        });
+        let points: Vec<GrowthPoint> = points.collect();
+        let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+        let growth = classify(&points, exponent(&pairs, &[]));
+        (growth.class, growth.reason)
+    };
+    let wide = GrowthReason::IntervalTooWide { point: 10 };
+    assert_eq!(judged(0.35, None), (Class::Undecided, Some(wide)));
+    assert_eq!(judged(0.01, Some(300)), (Class::Undecided, Some(GrowthReason::NotPositive)));
+    assert_eq!(judged(0.01, None).0, Class::Quadratic);
 }
 
 /// Quick runs of poll on a virtual machine with two CPUs, with other work on it: a point, the usual deviation

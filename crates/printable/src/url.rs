@@ -2,6 +2,14 @@
 
 use std::borrow::Cow;
 
+/// What stands for user names and passwords.
+const HIDDEN: &str = "***";
+
+/// Whether `text` has a URL of which user name and password were taken: `http://***@host`.
+pub fn is_without_user_info(text: &str) -> bool {
+    text.contains(&["://", HIDDEN, "@"].concat())
+}
+
 /// `text` with `***` in the place of user names and passwords in its URLs: `postgres://***@host/db`.
 pub fn without_user_info(text: &str) -> Cow<'_, str> {
     let Some(first) = user_info(text, 0) else { return Cow::Borrowed(text) };
@@ -9,7 +17,7 @@ pub fn without_user_info(text: &str) -> Cow<'_, str> {
     let (mut end, mut next) = (0, Some(first));
     while let Some((from, to)) = next {
         clean.push_str(&text[end..from]);
-        clean.push_str("***");
+        clean.push_str(HIDDEN);
         end = to;
         next = user_info(text, to);
     }
@@ -47,6 +55,7 @@ mod tests {
         ] {
             assert_eq!(without_user_info(text), clean);
             assert_eq!(without_user_info(clean), clean);
+            assert!(is_without_user_info(clean) && !is_without_user_info(text), "{text}");
         }
         for text in ["http://host/a@b", "http://host?mail=a@b", "a@b", "://", "http://@host", ""] {
             assert_eq!(without_user_info(text), text);

@@ -48,9 +48,9 @@ pub(crate) fn insert_cell(
             ":point": count(cell.key.point, "the point")?,
             ":round": cell.key.round,
             ":outcome": outcome,
-            ":reason": reason.map(ToString::to_string),
+            ":reason": reason.map(|reason| clean(&reason.to_string())),
             ":failure": reason.map(|reason| json(reason, path)).transpose()?,
-            ":detail": detail,
+            ":detail": detail.map(|detail| clean(detail)),
             ":short": cell.short.as_ref().map(|short| json(short, path)).transpose()?,
             ":elapsed_ns": count(cell.elapsed_ns, "the elapsed time")?,
             ":user_ns": count(cell.usage.user_ns, "user time")?,
@@ -208,7 +208,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         Ok("measured") => Outcome::Measured,
         _ => Outcome::Failed {
             reason: failure_reason(row, path)?,
-            detail: row.get("detail").at(path)?,
+            detail: clean(&row.get::<_, String>("detail").at(path)?),
         },
     };
     Ok(Cell {
@@ -234,7 +234,7 @@ fn failure_reason(row: &Row<'_>, path: &Path) -> Result<FailureReason, Error> {
     let typed: Option<String> = row.get("failure").at(path)?;
     match typed {
         Some(_) => from_json(row, "failure", path),
-        None => Ok(old::failure_reason(&row.get::<_, String>("reason").at(path)?)),
+        None => Ok(old::failure_reason(&clean(&row.get::<_, String>("reason").at(path)?))),
     }
 }
 
@@ -320,13 +320,18 @@ pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Erro
     count(value, || name.into(), path)
 }
 
+/// A text without user names and passwords in its URLs: an older knee kept them.
+fn clean(text: &str) -> String {
+    printable::without_user_info(text).into_owned()
+}
+
 /// A value as the JSON of a column.
 pub(crate) fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
     let text = serde_json::to_string(value).map_err(|error| Error::Invalid {
         path: path.into(),
         what: format!("a value that JSON can't hold ({error})"),
     })?;
-    Ok(printable::without_user_info(&text).into_owned())
+    Ok(clean(&text))
 }
 
 /// The value of a column that holds JSON.
@@ -336,7 +341,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     path: &Path,
 ) -> Result<T, Error> {
     let text: String = row.get(column).at(path)?;
-    serde_json::from_str(&printable::without_user_info(&text)).map_err(|error| Error::Damaged {
+    serde_json::from_str(&clean(&text)).map_err(|error| Error::Damaged {
         path: path.into(),
         detail: format!("column {column}: {error}"),
     })

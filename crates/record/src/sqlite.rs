@@ -103,6 +103,9 @@ impl SqliteArchive {
     /// Opens the record at `path` to read it. Where file or directory can't be written, as on a
     /// read-only medium, and no process has it open, it is read without locks.
     ///
+    /// What an older knee wrote stays as it is, because that knee may be writing it still: it is copied to a
+    /// temporary database, which nobody else sees, and brought up to date there.
+    ///
     /// # Errors
     /// [`Error::NoRecord`], [`Error::EmptyRecord`] when there is nothing to read;
     /// [`Error::UnreadableJournal`] when cells are in a journal that SQLite can't read there; else
@@ -122,7 +125,12 @@ impl SqliteArchive {
         }
         // A connection that may write can recover the journal of a killed process, and leaves no
         // journal of its own behind.
-        let archive = match Self::open_to_write(&real, path) {
+        let opened = if location::is_older(&real, path)? {
+            Self::open_copy(&real, path)
+        } else {
+            Self::open_to_write(&real, path)
+        };
+        let archive = match opened {
             // No room even for that: it may do without.
             Err(full @ Error::DiskFull { .. }) => {
                 return Self::open_where_read_only(&real, path).map_err(|_| full);
@@ -131,23 +139,6 @@ impl SqliteArchive {
         };
         archive.connection.pragma_update(None, "query_only", true).at(path)?;
         Ok(archive)
-    }
-
-    /// Opens the record at `path` to read it, and leaves its schema as it is: what an older knee wrote is
-    /// copied to a temporary database, which nobody else sees, and brought up to date there.
-    ///
-    /// # Errors
-    /// As [`SqliteArchive::open_read_only`].
-    pub fn open_untouched(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        if location::survey(path)? == Survey::File {
-            let real = location::real(path, Survey::File)?;
-            location::probe(&real, path)?;
-            if location::is_older(&real, path)? {
-                return Self::open_copy(&real, path);
-            }
-        }
-        Self::open_read_only(path)
     }
 
     /// Numbers of the runs that are not as they were kept, so far as that is seen without their cells.
@@ -198,13 +189,9 @@ impl SqliteArchive {
     }
 
     fn open_copy(real: &Path, shown: &Path) -> Result<Self, Error> {
-        let original = if location::check_writable(real, Survey::File).is_ok() {
-            // One that may write can read the journal of a killed process.
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            Connection::open_with_flags(real, flags).at(shown)?
-        } else {
-            connect_where_read_only(real, shown)?
-        };
+        // One that may write can read the journal of a killed process.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let original = Connection::open_with_flags(real, flags).at(shown)?;
         original.busy_timeout(WAIT_MAX).at(shown)?;
         Self::copied(&original, shown)
     }
@@ -244,6 +231,8 @@ impl SqliteArchive {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .at(&self.path)?;
+        // A newer knee may have brought it up to date since it was opened.
+        schema::is_current(&transaction, &self.path)?;
         let value = work(&transaction, &self.path)?;
         transaction.commit().at(&self.path)?;
         Ok(value)
@@ -418,7 +407,10 @@ impl Archive for SqliteArchive {
         work: &mut dyn FnMut(&mut dyn Archive) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.connection.execute_batch("BEGIN IMMEDIATE").at(&self.path)?;
-        let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT").at(&self.path));
+        let known = schema::is_current(&self.connection, &self.path);
+        let done = known
+            .and_then(|_| work(self))
+            .and_then(|()| self.connection.execute_batch("COMMIT").at(&self.path));
         if done.is_err() {
             // What failed may have ended the transaction itself.
             let _ = self.connection.execute_batch("ROLLBACK");

@@ -12,7 +12,7 @@ pub struct Settings {
     pub clock: Calibrated,
     /// Ends the run early.
     pub stop: Stop,
-    /// Values with a password, by their text in the plan, which has none.
+    /// Values with a password, by where the plan has them without.
     pub secrets: Secrets,
     mark: String,
 }
@@ -33,21 +33,53 @@ impl Settings {
 /// Values of parameters with user names and passwords in URLs. Plans and records have them without; only
 /// workers get them as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Secrets(BTreeMap<Value, Value>);
+pub struct Secrets(BTreeMap<Place, Value>);
+
+/// Where a plan has a value without its user name or password.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    /// The workload that alone has the value; none where all have it.
+    workload: Option<String>,
+    parameter: String,
+    hidden: Value,
+}
+
+/// Why a value can't be planned without its user name or password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HideError {
+    /// Another value of the parameter is the same without it.
+    Ambiguous {
+        /// What both are then.
+        hidden: Value,
+    },
+    /// It was hidden before: what was typed is what a record shows.
+    AlreadyHidden,
+}
 
 impl Secrets {
-    /// The value as a plan may hold it. What is removed from it is kept here.
+    /// A value of `parameter` as a plan may hold it, for `workload` alone where one is named. What is removed
+    /// from it is kept here.
     ///
     /// # Errors
-    /// With the value as a plan may hold it, where another value has the same text there.
-    pub fn hide(&mut self, value: &Value) -> Result<Value, Value> {
+    /// Where a worker could not get the value back.
+    pub fn hide(
+        &mut self,
+        workload: Option<&str>,
+        parameter: &str,
+        value: &Value,
+    ) -> Result<Value, HideError> {
         let text = value.to_string();
+        if printable::is_without_user_info(&text) {
+            return Err(HideError::AlreadyHidden);
+        }
         let hidden = Value::from(printable::without_user_info(&text).as_ref());
         if hidden == text.as_str() {
             return Ok(value.clone());
         }
-        match self.0.insert(hidden.clone(), value.clone()) {
-            Some(previous) if previous != *value => Err(hidden),
+        let (workload, parameter) = (workload.map(str::to_owned), parameter.to_owned());
+        let place = Place { workload, parameter, hidden: hidden.clone() };
+        match self.0.insert(place, value.clone()) {
+            Some(previous) if previous != *value => Err(HideError::Ambiguous { hidden }),
             _ => Ok(hidden),
         }
     }
@@ -55,11 +87,70 @@ impl Secrets {
     /// The key with the values that its worker needs.
     pub(crate) fn reveal(&self, key: &CellKey) -> CellKey {
         let mut key = key.clone();
-        for value in key.parameters.values_mut() {
-            if let Some(secret) = self.0.get(value) {
+        for (parameter, value) in &mut key.parameters {
+            let secret = |workload: Option<&String>| {
+                self.0.get(&Place {
+                    workload: workload.cloned(),
+                    parameter: parameter.clone(),
+                    hidden: value.clone(),
+                })
+            };
+            if let Some(secret) = secret(Some(&key.workload)).or_else(|| secret(None)) {
                 value.clone_from(secret);
             }
         }
         key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hide(
+        secrets: &mut Secrets,
+        workload: Option<&str>,
+        name: &str,
+        value: &str,
+    ) -> Result<String, HideError> {
+        secrets.hide(workload, name, &value.into()).map(|hidden| hidden.to_string())
+    }
+
+    fn revealed(secrets: &Secrets, workload: &str, parameters: &[(&str, &str)]) -> Vec<String> {
+        let parameters = parameters.iter().map(|&(name, value)| (name.into(), value.into()));
+        let key = CellKey {
+            workload: workload.into(),
+            subject: "s".into(),
+            parameters: parameters.collect(),
+            point: 1,
+            round: 0,
+        };
+        secrets.reveal(&key).parameters.values().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn parameters_that_read_the_same_without_passwords_are_two() {
+        let mut secrets = Secrets::default();
+        let url = "http://***@h/";
+        assert_eq!(hide(&mut secrets, None, "from", "http://a:b@h/").as_deref(), Ok(url));
+        assert_eq!(hide(&mut secrets, None, "to", "http://c:d@h/").as_deref(), Ok(url));
+        assert_eq!(hide(&mut secrets, Some("x"), "to", "http://e:f@h/").as_deref(), Ok(url));
+        assert_eq!(hide(&mut secrets, None, "plain", "http://h/").as_deref(), Ok("http://h/"));
+        let both = [("from", url), ("to", url)];
+        assert_eq!(revealed(&secrets, "w", &both), ["http://a:b@h/", "http://c:d@h/"]);
+        assert_eq!(revealed(&secrets, "x", &both), ["http://a:b@h/", "http://e:f@h/"]);
+        assert_eq!(revealed(&secrets, "w", &[("plain", url)]), [url]);
+    }
+
+    #[test]
+    fn what_a_worker_could_not_get_back_is_refused() {
+        let mut secrets = Secrets::default();
+        let hidden = Value::from("http://***@h");
+        hide(&mut secrets, None, "to", "http://a:b@h").unwrap();
+        hide(&mut secrets, None, "to", "http://a:b@h").unwrap();
+        let ambiguous = hide(&mut secrets, None, "to", "http://a:c@h");
+        assert_eq!(ambiguous, Err(HideError::Ambiguous { hidden }));
+        let typed = hide(&mut secrets, None, "to", "http://***@h");
+        assert_eq!(typed, Err(HideError::AlreadyHidden));
     }
 }

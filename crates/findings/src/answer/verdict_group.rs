@@ -23,7 +23,13 @@ impl From<&Growth> for VerdictGroup {
         match growth.class {
             Class::Undecided => Self::Undecided,
             Class::Constant | Class::DoesNotGrow | Class::Falls => Self::Holds,
-            Class::Logarithmic | Class::SlowerThanLinear if growth.factor <= FLAT_FACTOR_MAX => {
+            // Classes that may be flat, and those that are nearly so over a short range.
+            Class::Logarithmic
+            | Class::SquareRoot
+            | Class::SlowerThanLinear
+            | Class::AtMostLinear
+                if growth.factor <= FLAT_FACTOR_MAX =>
+            {
                 Self::Holds
             }
             Class::Logarithmic | Class::SlowerThanLinear => Self::Slows,
@@ -48,5 +54,39 @@ impl From<&Rate> for VerdictGroup {
                 if is_small { Self::Slows } else { Self::Falls }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Basis;
+
+    fn group(class: Class, factor: f64) -> VerdictGroup {
+        let (from, to, basis) = (10, 1_000, Basis::Medians);
+        let growth = Growth {
+            class,
+            classes: vec![],
+            factor,
+            from,
+            to,
+            exponent: None,
+            reason: None,
+            basis,
+        };
+        VerdictGroup::from(&growth)
+    }
+
+    #[test]
+    fn a_class_that_may_be_flat_grows_by_its_factor_only() {
+        for class in
+            [Class::Logarithmic, Class::SquareRoot, Class::SlowerThanLinear, Class::AtMostLinear]
+        {
+            assert_eq!(group(class, 1.3), VerdictGroup::Holds, "{class:?}");
+            assert_ne!(group(class, 1.31), VerdictGroup::Holds, "{class:?}");
+        }
+        assert_eq!(group(Class::AtMostLinear, 40.0), VerdictGroup::Grows);
+        assert_eq!(group(Class::SlowerThanLinear, 40.0), VerdictGroup::Slows);
+        assert_eq!(group(Class::Linear, 1.2), VerdictGroup::Grows);
     }
 }

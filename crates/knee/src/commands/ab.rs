@@ -1,11 +1,13 @@
 //! `knee ab`: two programs or environments, measured in turns, cell by cell, and compared.
 
 pub mod flags;
+mod query;
 mod side;
 
 use super::compare::{self, flags::Output};
 use super::{Claim, record_path, run};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::output::print;
 use crate::progress::Progress;
 use ::record::{Archive, Run, RunState, SqliteArchive};
 use engine::{Settings, Side, Stop};
@@ -20,23 +22,42 @@ const WORKERS: &str = "workers";
 pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     let output = Output::from_run(&ab.measured);
     compare::check(&ab.judgement, &output)?;
-    let (base, new) = in_turns(ab, command)?;
-    let comparison = compare::compared(&base, &new, false, &ab.judgement, &output)?;
-    let exit = match compare::exit(&ab.judgement, &comparison) {
-        _ if [&base, &new].iter().any(|run| run.summary.state != RunState::Complete) => {
-            Exit::Interrupted
-        }
-        // Measured and printed, but not wholly recorded: a line on standard error says why.
-        _ if new.summary.number == 0 => Exit::Failed,
-        exit => exit,
-    };
+    // Before anything is measured: nothing after that may lose it.
     let record = record_path(&output.record_file)?;
+    let (base, new) = in_turns(ab, command)?;
+    let is_complete = [&base, &new].iter().all(|run| run.summary.state == RunState::Complete);
     let numbers = [base.summary.number, new.summary.number];
     let recorded = numbers.iter().all(|number| *number > 0).then(|| {
         let [base, new] = numbers;
         format!("Record: {} (runs {base} and {new})\n", record.display())
     });
+    let comparison = match compare::compared(&base, &new, false, &ab.judgement, &output) {
+        Ok(comparison) => comparison,
+        Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), &output),
+    };
+    let exit = match compare::exit(&ab.judgement, &comparison) {
+        _ if !is_complete => Exit::Interrupted,
+        // Measured and printed, but not wholly recorded: a line on standard error says why.
+        _ if new.summary.number == 0 => Exit::Failed,
+        exit => exit,
+    };
     compare::conclude(&ab.judgement, &output, (base, new), &comparison, exit, &record, recorded)
+}
+
+/// What both measured can't be compared, as where every cell failed: the record has it all the same.
+fn not_compared(
+    why: &Trouble,
+    is_complete: bool,
+    recorded: Option<&str>,
+    output: &Output,
+) -> Result<Exit, Trouble> {
+    why.say();
+    match recorded {
+        Some(recorded) if output.json => complain(recorded.trim_end()),
+        Some(recorded) => print(recorded)?,
+        None => {}
+    }
+    Ok(if is_complete { Exit::Failed } else { Exit::Interrupted })
 }
 
 /// Measures the request twice, cell by cell in turns. Runs that are not wholly in the record come back
@@ -60,16 +81,14 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     let (plan, secrets) = run::planned_in_turns(measured)?;
     let mut settings = Settings::new(engine::calibrate(), stop);
     settings.secrets = secrets;
-    for side in &sides {
-        side.try_out(&plan, &settings)?;
-    }
-    let [mut base, mut new] = sides.each_ref().map(|side| {
+    let begun = |side: &Workers| -> Result<Run, Trouble> {
         let mut run = run::new_run(measured, plan.clone(), command.to_vec(), &settings.clock);
         run.summary.labels.extend(labels.clone());
         run.summary.labels.insert(WORKERS.to_owned(), side.label());
-        run.summary.version = side.version();
-        run
-    });
+        run.summary.version = side.version(&plan, &settings)?;
+        Ok(run)
+    };
+    let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1])?);
     base.plan.paired_with.clone_from(&new.summary.id);
     new.plan.paired_with.clone_from(&base.summary.id);
     let _claims = (Claim::new(&base.summary.id)?, Claim::new(&new.summary.id)?);

@@ -56,8 +56,8 @@ pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
     verdict::exit(judgement.fail_on, comparison)
 }
 
-/// Writes the page and the name of the new run, which the record `holder` has, and then the comparison:
-/// a reader that has gone away changes nothing of the rest.
+/// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:
+/// what can't be written, or a reader that has gone away, costs nothing that was measured.
 pub fn conclude(
     judgement: &Judgement,
     output: &Output,
@@ -68,33 +68,56 @@ pub fn conclude(
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
     let text = text(judgement, output, &Pair { base: &base, new: &new, comparison });
+    let is_for_programs = output.json || judgement.markdown;
+    let printed = if is_for_programs { print_exactly(&text) } else { print(&text) };
     let mut notes = recorded.unwrap_or_default();
-    if let Some(name) = &judgement.save_baseline {
-        let note = match exit {
-            Exit::Done => baseline::save_number(holder, name, &new)?,
-            _ => format!("Baseline {name}: left as it was\n"),
-        };
-        notes.push_str(&note);
-    }
-    if let Some(page) = &output.page {
-        write(page, output, vec![base, new], comparison)?;
-        notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
-    }
-    let printed = if output.json || judgement.markdown {
-        // Standard output has that form alone.
-        notes.lines().for_each(complain);
-        print_exactly(&text)
-    } else {
-        let gap = if notes.is_empty() { "" } else { "\n" };
-        print(&[&text, gap, &notes].concat())
+    let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
+    let noted = match notes.as_str() {
+        "" => Ok(()),
+        notes if is_for_programs => {
+            // Standard output has that form alone.
+            notes.lines().for_each(complain);
+            Ok(())
+        }
+        notes => print(&["\n", notes].concat()),
     };
     if let Some(why) = verdict::why(judgement.fail_on, exit, comparison) {
         complain(&format!("knee: {why}"));
     }
-    match printed {
+    kept?;
+    match printed.and(noted) {
         Err(trouble) if exit == Exit::Done => Err(trouble),
         _ => Ok(exit),
     }
+}
+
+/// Writes the page, and then names the new run where the gate let it through. Each adds a line to `notes`;
+/// where the page can't be written, no run is named.
+fn keep(
+    judgement: &Judgement,
+    output: &Output,
+    (base, new): (Run, Run),
+    comparison: &Comparison,
+    exit: Exit,
+    holder: &Path,
+    notes: &mut String,
+) -> Result<(), Trouble> {
+    let number = new.summary.number;
+    let left = |name: &String| format!("Baseline {name}: left as it was\n");
+    if let Some(page) = &output.page {
+        if let Err(trouble) = write(page, output, vec![base, new], comparison) {
+            notes.extend(judgement.save_baseline.as_ref().map(left));
+            return Err(trouble);
+        }
+        notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
+    }
+    match &judgement.save_baseline {
+        Some(name) if exit == Exit::Done => {
+            notes.push_str(&baseline::save_number(holder, name, number)?);
+        }
+        name => notes.extend(name.as_ref().map(left)),
+    }
+    Ok(())
 }
 
 /// The comparison in the form that was asked for.

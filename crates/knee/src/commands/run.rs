@@ -178,7 +178,7 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
         return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));
     }
     let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
-    if let Some(value) = values.find(|value| value.to_string().contains("://***@")) {
+    if let Some(value) = values.find(|value| printable::is_without_user_info(&value.to_string())) {
         return refused(format!("the user name or password in `{value}` was not recorded"));
     }
     for workload in &run.plan.workloads {

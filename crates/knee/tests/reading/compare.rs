@@ -226,6 +226,24 @@ fn a_baseline_moves_along_only_where_the_gate_is_open() {
 }
 
 #[test]
+fn what_can_t_be_written_costs_no_comparison() {
+    let knee = known_runs();
+    assert_eq!(compared(&knee, &["--save-baseline", "main", "2"]).code, Some(0));
+    let words = ["2", "3", "-o", "/dev/full", "--save-baseline", "main"];
+    for gate in [&[][..], &["--fail-on", "slower"]] {
+        let came = compared(&knee, &[&words[..], gate].concat());
+        assert_eq!(came.code, Some(1), "{came:?}");
+        assert!(came.out.contains("▲ 1 slower, ▼ 0 faster"), "{came:?}");
+        assert!(came.out.contains("Baseline main: left as it was"), "{came:?}");
+        let lines: Vec<&str> = came.err.lines().collect();
+        assert_eq!(lines.len(), 1 + gate.len() / 2, "{came:?}");
+        assert!(lines[lines.len() - 1].starts_with("knee: /dev/full: "), "{came:?}");
+    }
+    let came = compared(&knee, &["--baseline", "main", "3"]);
+    assert!(came.out.contains("base  run 2 (00000000000000a2)"), "{came:?}");
+}
+
+#[test]
 fn what_can_t_be_compared_is_refused_in_one_line() {
     let knee = known_runs();
     let came =

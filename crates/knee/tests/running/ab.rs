@@ -3,6 +3,8 @@
 use crate::common::{Came, Knee, wait_until};
 use record::{Archive, Outcome, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 /// The runs of the record, in the order in which they were begun.
 fn runs(knee: &Knee) -> Vec<Run> {
@@ -93,6 +95,37 @@ fn what_starts_no_knee_is_refused_in_one_line_before_anything_is_measured() {
     }
     assert_eq!(runs(&knee).len(), 0);
     knee.assert_no_process_left();
+}
+
+#[test]
+fn a_knee_that_says_nothing_readable_of_itself_is_refused() {
+    let knee = Knee::new();
+    let other = knee.directory.path().join("knee-other");
+    for (question, wanted) in [
+        ("--version", "`--version` of the knee there prints no version"),
+        ("list", "`list workloads --json` of the knee there prints no list of workloads"),
+    ] {
+        let this = env!("CARGO_BIN_EXE_knee");
+        let script = format!("#!/bin/sh\n[ \"$1\" = {question} ] && exit 0\nexec {this} \"$@\"\n");
+        std::fs::write(&other, script).unwrap();
+        std::fs::set_permissions(&other, Permissions::from_mode(0o755)).unwrap();
+        let came = compared(&knee, other.to_str().unwrap());
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(came.err.contains(wanted) && came.err.lines().count() == 1, "{came:?}");
+    }
+    assert_eq!(runs(&knee).len(), 0);
+}
+
+#[test]
+fn runs_that_can_t_be_compared_are_recorded_and_named() {
+    let knee = Knee::new();
+    let sides = ["ab", "env X=1", "--", "fault", "--subjects", "fails", "--rounds", "1"];
+    let came = knee.run(&sides);
+    assert_eq!(came.code, Some(1), "measured, so no wrong usage: {came:?}");
+    assert!(came.err.contains("these can't be compared: "), "{came:?}");
+    assert!(came.out.ends_with(" (runs 1 and 2)\n"), "{came:?}");
+    let states = runs(&knee).iter().map(|run| run.summary.state).collect::<Vec<_>>();
+    assert_eq!(states, [RunState::Complete; 2]);
 }
 
 #[test]

@@ -202,6 +202,14 @@ fn a_password_in_a_parameter_is_recorded_and_printed_nowhere() {
     let same = "--command 'true http://a@h/' --command 'true http://b@h/'";
     let same = came(&mut knee.shell(&format!("\"$KNEE\" {build} {same}")));
     assert_eq!(same.code, Some(2), "two values with one text in the record: {same:?}");
+    let two = "--command 'true http://a:secret@h/' --clean 'true http://b:secret@h/'";
+    let build = build.replace("--clean true ", "");
+    let two = came(&mut knee.shell(&format!("\"$KNEE\" {build} {two}")));
+    assert_eq!(two.code, Some(0), "two parameters with one text in the record: {two:?}");
+    let copied =
+        came(&mut knee.shell(&format!("\"$KNEE\" {build} --command 'true http://***@h/'")));
+    assert_eq!(copied.code, Some(2), "{copied:?}");
+    assert!(copied.err.contains("*** is where a record has no user name"), "{copied:?}");
 }
 
 #[test]

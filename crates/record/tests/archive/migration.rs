@@ -95,6 +95,8 @@ fn killed_between_any_two_statements_of_a_migration_it_is_the_old_record() {
             assert_eq!(died.status.code(), None, "it dies: {}", text(&died.stderr));
             assert_eq!(schema_of(&path), schema, "after {done} statements");
             assert_all_there(&SqliteArchive::open_read_only(&path).unwrap(), schema);
+            assert_eq!(schema_of(&path), schema, "reading leaves it as it is");
+            assert_all_there(&SqliteArchive::open(&path).unwrap(), schema);
             assert_eq!(schema_of(&path), CURRENT);
             assert_eq!(integrity(&path), "ok");
             fs::remove_file(&path).unwrap();
@@ -249,18 +251,34 @@ fn an_older_record_is_read_without_bringing_it_up_to_date() {
         let path = directory.path().join(format!("{schema}.db"));
         aged::make(&path, schema, &RUNS);
         let before = contents(directory.path());
-        assert_all_there(&SqliteArchive::open_untouched(&path).unwrap(), schema);
+        assert_all_there(&SqliteArchive::open_read_only(&path).unwrap(), schema);
         assert_unchanged(directory.path(), &before);
         // Of another process, which has not ended: only its journal knows.
         let writer = Connection::open(&path).unwrap();
         writer.execute("UPDATE run SET version = 'new' WHERE number = 1", []).unwrap();
-        let archive = SqliteArchive::open_untouched(&path).unwrap();
+        let archive = SqliteArchive::open_read_only(&path).unwrap();
         assert_eq!(archive.runs().unwrap()[0].version, "new");
         drop((archive, writer));
         assert_eq!(schema_of(&path), schema);
     }
     let current = directory.path().join("current.db");
     make_record(&current, 3);
-    assert_eq!(SqliteArchive::open_untouched(&current).unwrap().load(1).unwrap().cells.len(), 3);
-    assert!(SqliteArchive::open_untouched(directory.path().join("none.db")).is_err());
+    assert_eq!(SqliteArchive::open_read_only(&current).unwrap().load(1).unwrap().cells.len(), 3);
+    assert!(SqliteArchive::open_read_only(directory.path().join("none.db")).is_err());
+}
+
+/// What is read meanwhile, and written by a newer knee in the end.
+#[test]
+fn a_knee_goes_on_writing_until_a_newer_one_writes_and_says_why_then() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
+    let mut archive = SqliteArchive::open(&path).unwrap();
+    let number = archive.begin(&run("0123456789abcdef", 3)).unwrap();
+    archive.commit(number, &cell(0)).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", CURRENT + 1).unwrap();
+    let merged = archive.wholly(&mut |archive| archive.commit(number, &cell(1)));
+    for refused in [archive.commit(number, &cell(1)), merged] {
+        let newer = |error: &Error| matches!(error, Error::NewerSchema { schema, .. } if *schema == CURRENT as i64 + 1);
+        assert!(refused.as_ref().is_err_and(newer), "{refused:?}");
+    }
 }

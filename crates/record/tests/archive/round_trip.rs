@@ -339,3 +339,34 @@ fn a_run_that_can_not_be_kept_is_refused() {
     };
     assert!(matches!(archive.finish(number, &open), Err(Error::Invalid { .. })));
 }
+
+#[test]
+fn a_password_in_what_a_failed_cell_printed_is_neither_kept_nor_read() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("knee.db");
+    let url = "http://me:secret@host/x";
+    let failed = |text: &str| Cell {
+        outcome: Outcome::Failed {
+            reason: FailureReason::Other { message: text.into() },
+            detail: text.into(),
+        },
+        metrics: Vec::new(),
+        ..cell(0)
+    };
+    let mut archive = SqliteArchive::open(&path).unwrap();
+    let number = archive.begin(&run("0123456789abcdef", 1)).unwrap();
+    archive.commit(number, &failed(url)).unwrap();
+    let hidden = failed("http://***@host/x");
+    assert_eq!(archive.load(number).unwrap().cells, std::slice::from_ref(&hidden));
+    drop(archive);
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"secret"));
+    // As a knee of before kept it.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let older = "UPDATE cell SET reason = ?1, detail = ?1, failure = NULL, seal = NULL";
+    connection.execute(older, [url]).unwrap();
+    connection.execute("UPDATE run SET seal = NULL", []).unwrap();
+    drop(connection);
+    let archive = SqliteArchive::open_read_only(&path).unwrap();
+    assert_eq!(archive.load(number).unwrap().cells, [hidden]);
+}

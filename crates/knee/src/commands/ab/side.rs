@@ -1,12 +1,12 @@
 //! One side of `knee ab`: the words that its workers are started through.
 
-use super::refused;
+use super::{query, refused};
 use crate::exit::Trouble;
 use ::record::{CellKey, Parameters, Plan};
 use engine::{Settings, Starter};
+use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// How the workers of one side are started.
 pub struct Workers {
@@ -35,14 +35,6 @@ impl Workers {
         typed.map_or_else(|| "of this knee".to_owned(), Into::into)
     }
 
-    /// The version of the knee that they are.
-    pub fn version(&self) -> String {
-        match self.typed {
-            Some(_) => version(&self.words).unwrap_or_else(|| "unknown".to_owned()),
-            None => env!("CARGO_PKG_VERSION").to_owned(),
-        }
-    }
-
     /// What starts them.
     pub fn starter(&self) -> Starter {
         match self.typed {
@@ -51,12 +43,17 @@ impl Workers {
         }
     }
 
-    /// Starts one worker, and refuses what starts none or measures otherwise than `plan` says.
-    pub fn try_out(&self, plan: &Plan, settings: &Settings) -> Result<(), Trouble> {
-        let Some(typed) = &self.typed else { return Ok(()) };
+    /// The version of the knee that they are. One worker is started; what starts none, or measures otherwise
+    /// than `plan` says, is refused.
+    pub fn version(&self, plan: &Plan, settings: &Settings) -> Result<String, Trouble> {
+        let Some(typed) = &self.typed else { return Ok(env!("CARGO_PKG_VERSION").to_owned()) };
         engine::try_out(&self.starter(), &nothing(), "times", settings)
             .map_err(|why| refused(typed, &no_worker(&why, typed)))?;
-        same_workloads(plan, typed, &self.words)
+        let answers = |why: String| refused(typed, &why);
+        let version = query::version(&self.words).map_err(answers)?;
+        let list = query::workloads(&self.words).map_err(answers)?;
+        same_workloads(plan, typed, &list)?;
+        Ok(version)
     }
 }
 
@@ -99,28 +96,8 @@ fn nothing() -> CellKey {
     }
 }
 
-/// What a knee that is started through `words` prints, if it starts.
-fn output(words: &[String], more: &[&str]) -> Option<String> {
-    let (program, rest) = words.split_first()?;
-    let mut command = Command::new(program);
-    command.args(rest).args(more).stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Its version: `0.1.0`.
-fn version(words: &[String]) -> Option<String> {
-    let output = output(words, &["--version"])?;
-    output.split_whitespace().nth(1).map(ToOwned::to_owned)
-}
-
-/// The other knee measures the same by the names of the plan's workloads, as far as its list shows.
-fn same_workloads(plan: &Plan, typed: &str, words: &[String]) -> Result<(), Trouble> {
-    let list = output(words, &["list", "workloads", "--json"]);
-    let list: Option<serde_json::Value> = list.and_then(|text| serde_json::from_str(&text).ok());
-    let Some(rows) = list.as_ref().and_then(|list| list["workloads"].as_array()) else {
-        return Ok(());
-    };
+/// The other knee measures the same by the names of the plan's workloads, as its list has them.
+fn same_workloads(plan: &Plan, typed: &str, rows: &[Value]) -> Result<(), Trouble> {
     for ours in &plan.workloads {
         let row = rows.iter().find(|row| row["name"] == ours.name.as_str());
         let Some(row) = row else {

@@ -3,7 +3,7 @@
 use super::flags::Output;
 use crate::commands::{nothing_yet, record_path};
 use crate::exit::Trouble;
-use ::record::{Archive, Run, RunRef, SqliteArchive};
+use ::record::{Archive, RunRef, SqliteArchive};
 use std::path::Path;
 
 /// Whether this may be a name: something that a line can show.
@@ -28,13 +28,13 @@ pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
 }
 
 /// Names a run that was compared, in the record that has it.
-pub fn save_number(holder: &Path, name: &str, run: &Run) -> Result<String, Trouble> {
-    if run.summary.number == 0 {
+pub fn save_number(holder: &Path, name: &str, run: i64) -> Result<String, Trouble> {
+    if run == 0 {
         return Err(Trouble::failed(format!(
             "baseline {name} is not saved: the run is not recorded"
         )));
     }
-    set(holder, name, run.summary.number)
+    set(holder, name, run)
 }
 
 fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {

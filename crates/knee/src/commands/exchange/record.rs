@@ -111,7 +111,7 @@ fn line(run: &RunSummary) -> String {
 fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     // A record that can't be read is found out before anything is changed.
     let sources: Result<Vec<SqliteArchive>, Error> =
-        files.iter().map(SqliteArchive::open_untouched).collect();
+        files.iter().map(SqliteArchive::open_read_only).collect();
     let (sources, mut into) = (sources?, SqliteArchive::open(record_path(named)?)?);
     let (mut alike, mut refused) = (0, 0);
     for (source, file) in sources.iter().zip(files) {

@@ -92,7 +92,7 @@ fn by_time_ms(plan: &Plan, key: &CellKey, info: Option<&WorkloadInfo>) -> u64 {
 /// there is no readable record: none is made or migrated for this.
 fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
     let mut cells_ms: HashMap<CellKey, u64> = HashMap::new();
-    let Ok(archive) = SqliteArchive::open_untouched(file) else { return cells_ms };
+    let Ok(archive) = SqliteArchive::open_read_only(file) else { return cells_ms };
     let wanted: BTreeSet<&CellKey> = plan.cells.iter().filter(|key| key.round == 0).collect();
     let runs = archive.runs().unwrap_or_default();
     for summary in runs.iter().rev().take(RUNS_MAX) {

@@ -4,7 +4,7 @@ use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, complain};
 use crate::{config, originals};
 use ::record::{Plan, Value};
-use engine::{RunRequest, Secrets};
+use engine::{HideError, RunRequest, Secrets};
 
 /// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
 pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
@@ -35,18 +35,27 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     let request = originals::with_original(flags.like.as_deref(), flags.request());
     let mut request = config::with_suite(flags, request)?;
     let mut secrets = Secrets::default();
-    let overrides = request.overrides.values_mut().map(|overrides| &mut overrides.parameters);
-    for (name, values) in overrides.chain([&mut request.parameters]).flatten() {
-        for value in values {
-            *value = secrets.hide(value).map_err(|hidden| same_without_password(name, &hidden))?;
+    let of_each = request.overrides.iter_mut();
+    let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.parameters));
+    for (workload, parameters) in of_each.chain([(None, &mut request.parameters)]) {
+        for (name, values) in parameters {
+            for value in values {
+                let hidden = secrets.hide(workload, name, value);
+                *value = hidden.map_err(|error| not_hidden(name, value, &error))?;
+            }
         }
     }
     Ok((request, secrets))
 }
 
-fn same_without_password(name: &str, hidden: &Value) -> Trouble {
-    Trouble::usage(format!(
-        "--{name}: two values differ only in user name or password ({hidden}), which are not recorded; \
-         measure one of them"
-    ))
+fn not_hidden(name: &str, value: &Value, error: &HideError) -> Trouble {
+    Trouble::usage(match error {
+        HideError::Ambiguous { hidden } => format!(
+            "--{name}: two values differ only in user name or password ({hidden}), which are not \
+             recorded; measure one of them"
+        ),
+        HideError::AlreadyHidden => format!(
+            "--{name} {value}: *** is where a record has no user name and password; type them"
+        ),
+    })
 }

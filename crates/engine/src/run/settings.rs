@@ -33,11 +33,11 @@ impl Settings {
 /// Values of parameters with user names and passwords in URLs. Plans and records have them without; only
 /// workers get them as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Secrets(BTreeMap<Place, Value>);
+pub struct Secrets(BTreeMap<HiddenValue, Value>);
 
 /// Where a plan has a value without its user name or password.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct HiddenValue {
     /// The workload that alone has the value; none where all have it.
     workload: Option<String>,
     parameter: String,
@@ -77,8 +77,8 @@ impl Secrets {
             return Ok(value.clone());
         }
         let (workload, parameter) = (workload.map(str::to_owned), parameter.to_owned());
-        let place = Place { workload, parameter, hidden: hidden.clone() };
-        match self.0.insert(place, value.clone()) {
+        let key = HiddenValue { workload, parameter, hidden: hidden.clone() };
+        match self.0.insert(key, value.clone()) {
             Some(previous) if previous != *value => Err(HideError::Ambiguous { hidden }),
             _ => Ok(hidden),
         }
@@ -89,7 +89,7 @@ impl Secrets {
         let mut key = key.clone();
         for (parameter, value) in &mut key.parameters {
             let secret = |workload: Option<&String>| {
-                self.0.get(&Place {
+                self.0.get(&HiddenValue {
                     workload: workload.cloned(),
                     parameter: parameter.clone(),
                     hidden: value.clone(),

@@ -100,16 +100,16 @@ fn what_starts_no_knee_is_refused_in_one_line_before_anything_is_measured() {
 #[test]
 fn a_knee_that_says_nothing_readable_of_itself_is_refused() {
     let knee = Knee::new();
-    let other = knee.directory.path().join("knee-other");
+    let program = knee.directory.path().join("knee-other");
     for (question, wanted) in [
         ("--version", "`--version` of the knee there prints no version"),
         ("list", "`list workloads --json` of the knee there prints no list of workloads"),
     ] {
         let this = env!("CARGO_BIN_EXE_knee");
         let script = format!("#!/bin/sh\n[ \"$1\" = {question} ] && exit 0\nexec {this} \"$@\"\n");
-        std::fs::write(&other, script).unwrap();
-        std::fs::set_permissions(&other, Permissions::from_mode(0o755)).unwrap();
-        let came = compared(&knee, other.to_str().unwrap());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let came = compared(&knee, program.to_str().unwrap());
         assert_eq!(came.code, Some(2), "{came:?}");
         assert!(came.err.contains(wanted) && came.err.lines().count() == 1, "{came:?}");
     }

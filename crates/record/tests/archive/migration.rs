@@ -278,7 +278,7 @@ fn a_knee_goes_on_writing_until_a_newer_one_writes_and_says_why_then() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", CURRENT + 1).unwrap();
     let merged = archive.wholly(&mut |archive| archive.commit(number, &cell(1)));
     for refused in [archive.commit(number, &cell(1)), merged] {
-        let newer = |error: &Error| matches!(error, Error::NewerSchema { schema, .. } if *schema == CURRENT as i64 + 1);
+        let newer = |error: &Error| matches!(error, Error::NewerSchema { .. });
         assert!(refused.as_ref().is_err_and(newer), "{refused:?}");
     }
 }

@@ -66,29 +66,27 @@ fn answer(words: &[String], question: &[&str], time_max: Duration) -> Result<Str
         let read = child.stdout.take().map(|out| out.take(BYTES_MAX).read_to_end(&mut text));
         let ended = child.wait();
         // Whoever asked may have given up.
-        let _ = sender.send(whole(read, ended, text));
+        let _ = sender.send(whole(read, ended, &text));
     });
-    match receiver.recv_timeout(time_max) {
-        Ok(answer) => answer.map_err(failed),
-        Err(_) => {
-            let _ = kill_process_group(group, Signal::KILL);
-            Err(failed(format!("did not end within {} s", time_max.as_secs_f64())))
-        }
+    if let Ok(answer) = receiver.recv_timeout(time_max) {
+        return answer.map_err(failed);
     }
+    let _ = kill_process_group(group, Signal::KILL);
+    Err(failed(format!("did not end within {} s", time_max.as_secs_f64())))
 }
 
 /// The text, where all of it was read and the program ended well.
 fn whole(
     read: Option<io::Result<usize>>,
     ended: io::Result<ExitStatus>,
-    text: Vec<u8>,
+    text: &[u8],
 ) -> Result<String, String> {
     read.transpose().map_err(|error| format!("can't be read: {error}"))?;
     if text.len() as u64 >= BYTES_MAX {
         return Err("prints too much".to_owned());
     }
     match ended {
-        Ok(status) if status.success() => Ok(String::from_utf8_lossy(&text).into_owned()),
+        Ok(status) if status.success() => Ok(String::from_utf8_lossy(text).into_owned()),
         Ok(status) => Err(format!("failed ({status})")),
         Err(error) => Err(format!("can't be waited for: {error}")),
     }

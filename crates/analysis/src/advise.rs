@@ -4,6 +4,11 @@
 //! The figure is the cost of one active descriptor. Between measured points it is interpolated on
 //! logarithmic scales, first along the ratio, then between totals. Outside of them there is no advice.
 
+mod gain;
+mod thresholds;
+
+pub use gain::{Gain, GainVerdict};
+
 use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
@@ -66,6 +71,8 @@ pub struct Ranked {
     pub cost_ns: Estimate,
     /// How many times the cheapest's cost.
     pub times: f64,
+    /// Whether it is clearly dearer than the cheapest, by the rule that marks tables.
+    pub clearly_behind: bool,
 }
 
 /// A crossover near the spot.
@@ -134,6 +141,7 @@ impl Ground<'_> {
                     label,
                     cost_ns: cost.estimate(),
                     times: (cost.log_ns - first.log_ns).exp(),
+                    clearly_behind: first.is_clearly_below(&cost),
                 })
                 .collect(),
         })
@@ -432,7 +440,7 @@ mod tests {
         let first = &advice.ranking[0];
         assert_eq!((first.subject.as_str(), first.label.as_str()), ("poll", "POLL"));
         assert!((first.cost_ns.value - 200.0).abs() < 1e-6, "{first:?}");
-        assert!((advice.ranking[1].times - 2.5).abs() < 1e-9);
+        assert!((advice.ranking[1].times - 2.5).abs() < 1e-9 && advice.ranking[1].clearly_behind);
         assert!(advice.clear && advice.margin.unwrap().low > 2.3);
         assert_eq!((advice.rounds, advice.absent.len()), (5, 0));
         assert_eq!(advice.between, (1_000, 1_000));
@@ -472,7 +480,7 @@ mod tests {
         }
         let spot = Spot { total: 1_000.0, active: 100.0 };
         let advice = grounds(&analysis)[0].advise(spot, &[]).unwrap();
-        assert!(!advice.clear);
+        assert!(!advice.clear && !advice.ranking[1].clearly_behind);
     }
 
     #[test]

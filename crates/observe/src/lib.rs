@@ -52,7 +52,7 @@ use std::time::Duration;
 pub use calls::Call;
 pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
-pub use observation::{Observation, Remark, THREADS_MAX, Waiter, Watched};
+pub use observation::{Observation, Remark, THREADS_MAX, Triggers, Waiter, Watched};
 
 /// Watches process `pid` for so long, or until `stop` says so, which it is asked some fifty times a
 /// second. It takes up to 0.2 s longer to detach.

@@ -45,6 +45,9 @@ pub struct Waiter {
     /// How many descriptors it watches; `None` if the set was gone before that could be read, or is
     /// one of more than 4,096.
     pub watched: Option<Watched>,
+    /// How the descriptors of an epoll set are watched, at the last reading; `None` for poll and select,
+    /// and for a set that was gone before it could be read.
+    pub triggers: Option<Triggers>,
     /// Waits that returned.
     pub waits: u64,
     /// Waits that returned nothing because their time was up.
@@ -63,6 +66,17 @@ pub struct Waiter {
     pub ratio: Option<Estimate>,
     /// Waits a second.
     pub waits_per_s: f64,
+}
+
+/// How many descriptors of an epoll set are watched in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Triggers {
+    /// Level-triggered: reported by each wait while they are ready.
+    pub level: u64,
+    /// Edge-triggered (`EPOLLET`): reported when something new comes.
+    pub edge: u64,
+    /// Reported once, then armed again (`EPOLLONESHOT`).
+    pub oneshot: u64,
 }
 
 /// How many descriptors were watched: over the readings for an epoll set and for select, over the
@@ -157,6 +171,13 @@ impl fmt::Display for Remark {
     }
 }
 
+impl Triggers {
+    /// All that are watched.
+    pub fn total(self) -> u64 {
+        self.level + self.edge + self.oneshot
+    }
+}
+
 /// Fewer full waits than this are no matter: they change the ratio by less than its interval, as a
 /// rule.
 const FULL_SHARE: f64 = 0.05;
@@ -183,6 +204,7 @@ mod tests {
             epoll: Some(5),
             threads: vec![1],
             watched: Some(Watched { min: 1, median: watched, max: watched, exact: true }),
+            triggers: None,
             waits: 250,
             empty: 100,
             failed: 50,

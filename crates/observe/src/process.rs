@@ -14,6 +14,7 @@ use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open, test_kill_process};
 
 use crate::calls::{Call, Entered};
 use crate::error::{Child, Error};
+use crate::observation::Triggers;
 
 /// `PF_KTHREAD`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -120,11 +121,11 @@ impl Process {
         }
     }
 
-    /// How many descriptors the epoll set watches that is `epoll` to the thread `tid`; `None` if
-    /// that is no epoll set any more.
+    /// How many descriptors the epoll set watches that is `epoll` to the thread `tid`, by how they are
+    /// watched; `None` if that is no epoll set any more.
     ///
     /// The kernel holds the set's lock meanwhile, for about a microsecond a descriptor.
-    pub fn watched(&self, tid: u32, epoll: i32) -> Option<u64> {
+    pub fn watched(&self, tid: u32, epoll: i32) -> Option<Triggers> {
         let process = self.pid;
         let link = fs::read_link(format!("/proc/{process}/task/{tid}/fd/{epoll}"))
             .or_else(|_| fs::read_link(format!("/proc/{process}/fd/{epoll}")));
@@ -133,7 +134,7 @@ impl Process {
         }
         let info = fs::read(format!("/proc/{process}/task/{tid}/fdinfo/{epoll}"))
             .or_else(|_| fs::read(format!("/proc/{process}/fdinfo/{epoll}")));
-        Some(targets(&info.ok()?))
+        Some(triggers(&info.ok()?))
     }
 
     /// Whether it has an io_uring.
@@ -167,9 +168,32 @@ fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
 
-/// How many descriptors are watched, by an epoll set's `fdinfo`: a line for each.
-fn targets(info: &[u8]) -> u64 {
-    info.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"tfd:")).count() as u64
+/// `EPOLLET` and `EPOLLONESHOT`, among the events of a descriptor.
+const EDGE: u32 = 1 << 31;
+const ONESHOT: u32 = 1 << 30;
+
+/// The descriptors of an epoll set, by its `fdinfo`: a line for each, with its events in hexadecimal.
+fn triggers(info: &[u8]) -> Triggers {
+    let mut triggers = Triggers::default();
+    for line in info.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"tfd:")) {
+        let events = events(line).unwrap_or(0);
+        // What is both is armed again for each event, as oneshot alone is.
+        *if events & ONESHOT != 0 {
+            &mut triggers.oneshot
+        } else if events & EDGE != 0 {
+            &mut triggers.edge
+        } else {
+            &mut triggers.level
+        } += 1;
+    }
+    triggers
+}
+
+/// The events of `tfd:        7 events: 80000019 data: …`.
+fn events(line: &[u8]) -> Option<u32> {
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    words.find(|word| *word == "events:")?;
+    u32::from_str_radix(words.next()?, 16).ok()
 }
 
 /// What a `syscall` file says: a number, six arguments and two addresses, or `running`.
@@ -284,13 +308,23 @@ mod tests {
 
     #[test]
     fn watched_descriptors_are_lines() {
+        let count = |info: &[u8]| triggers(info).total();
         let info = include_bytes!("../tests/recorded/eventpoll.fdinfo");
-        assert_eq!(targets(info), 3);
+        assert_eq!(count(info), 3);
         // Cut within a line: the line has begun, so there is one.
         let third = info.len() - 30;
-        assert_eq!(targets(&info[..third]), 3);
-        assert_eq!(targets(b""), 0);
-        assert_eq!(targets(b"pos:\t0\nflags:\t02\nxtfd: 1\n tfd: 2\n\xff\xfe\n"), 0);
+        assert_eq!(count(&info[..third]), 3);
+        assert_eq!(count(b""), 0);
+        assert_eq!(count(b"pos:\t0\nflags:\t02\nxtfd: 1\n tfd: 2\n\xff\xfe\n"), 0);
+    }
+
+    #[test]
+    fn how_a_descriptor_is_watched_is_in_its_events() {
+        let info = include_bytes!("../tests/recorded/eventpoll.fdinfo");
+        assert_eq!(triggers(info), Triggers { level: 2, edge: 1, oneshot: 0 });
+        let both = b"tfd: 8 events: c0002001 data: 0\ntfd: 9 events: 40000001 data: 0\ntfd: 10 eve";
+        assert_eq!(triggers(both), Triggers { level: 1, edge: 0, oneshot: 2 });
+        assert_eq!(triggers(b"tfd: 8 events: zz\n").level, 1, "as epoll_ctl does without a flag");
     }
 
     #[test]

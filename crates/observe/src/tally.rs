@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calls::{Call, Entered, Key};
 use crate::estimate::{self, Block};
-use crate::observation::{Waiter, Watched};
+use crate::observation::{Triggers, Waiter, Watched};
 use crate::tap::Wait;
 
 /// The time is cut into so many slices, each a block of the bootstrap.
@@ -31,6 +31,8 @@ pub struct Account {
     unreturned: Option<Entered>,
     /// When how many descriptors were watched, as the system says.
     pub sizes: Vec<Size>,
+    /// How an epoll set's descriptors were watched at the last reading.
+    pub triggers: Option<Triggers>,
     /// Not before this is the size read again.
     pub due_ns: u64,
 }
@@ -170,6 +172,7 @@ impl Account {
             epoll: if let Key::Epoll(epoll) = key { Some(epoll) } else { None },
             threads: self.threads.iter().copied().collect(),
             watched: self.watched(key),
+            triggers: self.triggers,
             waits,
             empty: sum(|sums| sums.empty),
             failed: sum(|sums| sums.failed),

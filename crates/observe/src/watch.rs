@@ -427,10 +427,11 @@ impl<'a> Watch<'a> {
             .collect();
         for (epoll, tid) in due {
             let time_ns = now_ns();
-            let Some(count) = self.process.watched(tid, epoll) else { continue };
+            let Some(triggers) = self.process.watched(tid, epoll) else { continue };
             let due_ns = self.due_after(time_ns);
             let account = self.tally.account(Key::Epoll(epoll));
-            account.sizes.push(Size { time_ns, count, bound: 0 });
+            account.sizes.push(Size { time_ns, count: triggers.total(), bound: 0 });
+            account.triggers = Some(triggers);
             account.due_ns = due_ns;
         }
     }

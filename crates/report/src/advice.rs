@@ -1,9 +1,12 @@
 //! Advice as text and as JSON.
 
+pub mod process;
+
 use crate::layout::{INDENT, Style, WIDTH_MIN, display_width, wrapped_whole};
 use analysis::Estimate;
 use analysis::advise::{Advice, Nearest};
 use findings::format::{Unit, count, factor, list, percent, significant};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Advice, with where it comes from.
@@ -17,6 +20,21 @@ pub struct SourcedAdvice {
     pub date: String,
     /// How it came by it.
     pub source: Source,
+    /// What was measured instead of something that does not fit here.
+    pub substitution: Option<Substitution>,
+}
+
+/// A value that stands for another one, which can't be measured here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Substitution {
+    /// The parameter: `spread`.
+    pub parameter: String,
+    /// The value that advice prefers.
+    pub wanted: String,
+    /// The value that is measured.
+    pub used: String,
+    /// Why, as the end of a sentence.
+    pub because: String,
 }
 
 /// How advice came by its figures.
@@ -45,7 +63,8 @@ pub fn text(sourced: &SourcedAdvice, style: &Style) -> String {
     let mut lines = wrapped_whole(&question(advice), width, 0, INDENT);
     lines.extend(ranking(advice, width));
     let notes = [absent(advice), verdict(advice), nearest(advice), few(advice)];
-    for note in notes.into_iter().flatten().chain([origin(sourced), CAVEAT.to_owned()]) {
+    let last = [Some(origin(sourced)), substituted(sourced), Some(CAVEAT.to_owned())];
+    for note in notes.into_iter().chain(last).flatten() {
         lines.extend(wrapped_whole(&note, width, 0, INDENT));
     }
     lines.iter().fold(String::new(), |mut out, line| {
@@ -66,6 +85,7 @@ pub fn json(sourced: &SourcedAdvice) -> Value {
             Source::Recorded => "recorded",
             Source::Measured => "measured",
         },
+        "substitution": sourced.substitution,
         "caveat": CAVEAT,
     })
 }
@@ -79,7 +99,7 @@ fn question(advice: &Advice) -> String {
 }
 
 /// A mean has decimals, a count has none.
-fn mean_count(number: f64) -> String {
+pub fn mean_count(number: f64) -> String {
     if number.fract() == 0.0 { count(number as u64) } else { significant(number) }
 }
 
@@ -186,4 +206,9 @@ fn origin(sourced: &SourcedAdvice) -> String {
     };
     let workload = &advice.workload;
     format!("{how}: {workload}, {}{between}.", list(&parameters))
+}
+
+fn substituted(sourced: &SourcedAdvice) -> Option<String> {
+    let Substitution { parameter, wanted, used, because } = sourced.substitution.as_ref()?;
+    Some(format!("Measured with {parameter} {used} instead of {wanted}: {because}."))
 }

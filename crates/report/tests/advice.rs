@@ -2,9 +2,11 @@
 
 mod fixture;
 
-use analysis::advise::{Advice, Spot, grounds};
+use analysis::Estimate;
+use analysis::advise::{Advice, GainVerdict, Spot, grounds};
 use fixture::pipetest;
-use report::advice::{Source, SourcedAdvice, json, text};
+use report::advice::process::verdict;
+use report::advice::{Source, SourcedAdvice, Substitution, json, text};
 use report::layout::{Detail, Style};
 use serde_json::json;
 
@@ -14,7 +16,13 @@ fn advised() -> SourcedAdvice {
     let spot = Spot { total: 500.0, active: 60.5 };
     let advice: Advice =
         grounds(&conclusions.analysis)[0].advise(spot, &[]).expect("it was measured");
-    SourcedAdvice { advice, run: 9, date: "2026-11-21".to_owned(), source: Source::Recorded }
+    SourcedAdvice {
+        advice,
+        run: 9,
+        date: "2026-11-21".to_owned(),
+        source: Source::Recorded,
+        substitution: None,
+    }
 }
 
 fn lines_at(advised: &SourcedAdvice, width: usize) -> Vec<String> {
@@ -106,4 +114,61 @@ fn programs_get_the_same_under_a_schema() {
     assert_eq!((&value["run"], &value["source"]), (&json!(9), &json!("recorded")));
     let ranking = value["advice"]["ranking"].as_array().expect("a ranking");
     assert_eq!(ranking.len(), advised.advice.ranking.len());
+}
+
+#[test]
+fn a_substitution_is_in_the_text() {
+    let substitution = Substitution {
+        parameter: "spread".to_owned(),
+        wanted: "random".to_owned(),
+        used: "tail".to_owned(),
+        because: "a process may have 1024 descriptors".to_owned(),
+    };
+    let advised = SourcedAdvice { substitution: Some(substitution), ..advised() };
+    let lines = lines_at(&advised, 120);
+    let wanted =
+        "Measured with spread tail instead of random: a process may have 1024 descriptors.";
+    assert!(lines.iter().any(|line| line == wanted), "{lines:#?}");
+    assert_eq!(json(&advised)["substitution"]["used"], "tail");
+}
+
+#[test]
+fn a_process_gets_a_verdict() {
+    let mut advice = advised().advice;
+    advice.spot = Spot { total: 2_023.0, active: 18.2 };
+    let cheapest = advice.ranking[0].subject.clone();
+    let gain = advice.gain(&cheapest, 1_000.0).expect("it was measured");
+    assert_eq!(
+        verdict("nginx", "epoll (edge-triggered)", &advice, Some(&gain)),
+        "nginx waits by epoll (edge-triggered): right for 0.9 % active of 2,023; nothing to gain."
+    );
+    assert_eq!(
+        verdict("nginx", "epoll (oneshot)", &advice, None),
+        "nginx waits by epoll (oneshot), which was not measured for 0.9 % active of 2,023."
+    );
+    let cost_ns = |value| Estimate { value, low: value - 30.0, high: value + 40.0 };
+    advice.ranking.truncate(2);
+    for (row, value, times) in [(0, 500.0, 1.0), (1, 2_500.0, 5.0)] {
+        let row = &mut advice.ranking[row];
+        (row.cost_ns, row.times, row.clearly_behind) = (cost_ns(value), times, times > 1.0);
+    }
+    (advice.ranking[0].label, advice.ranking[1].label) = ("epoll-level".into(), "poll".into());
+    let in_use = advice.ranking[1].subject.clone();
+    let text = |events_per_s, wanted| {
+        let gain = advice.gain(&in_use, events_per_s).expect("it was measured");
+        assert_eq!(gain.verdict, wanted);
+        verdict("python3", "poll", &advice, Some(&gain))
+    };
+    assert_eq!(
+        text(80_000.0, GainVerdict::Worth),
+        "python3 waits by poll, which costs ×5.00 as much as epoll-level for 0.9 % active of 2,023. At its \
+         80,000 events/s epoll-level would save 16 % of a CPU (95 % 16 % to 16 %)."
+    );
+    assert!(
+        text(400.0, GainVerdict::Negligible).ends_with(
+            "At its 400 events/s that is 0.08 % of a CPU (95 % 0.078 % to 0.082 %): nothing worth a change."
+        ),
+        "{}",
+        text(400.0, GainVerdict::Negligible)
+    );
 }

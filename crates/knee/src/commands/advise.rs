@@ -2,10 +2,12 @@
 
 pub mod flags;
 mod live;
+mod measuring;
 mod spot;
 
 use crate::commands::advise::flags::Advise;
-use crate::commands::advise::spot::{MEASURED_BY, advice};
+use crate::commands::advise::measuring::MEASURED_BY;
+use crate::commands::advise::spot::advice;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::record::Value;

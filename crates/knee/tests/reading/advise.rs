@@ -161,6 +161,12 @@ fn a_live_process_is_looked_at_and_what_is_missing_measured() {
     let events = waiter["events_per_wait"]["value"].as_f64().unwrap();
     assert!((2.3..2.7).contains(&events), "{json}");
     assert_eq!(json["advice"]["advice"]["ranking"].as_array().unwrap().len(), 2, "{json}");
+    // Python's default is level-triggered.
+    let triggers = serde_json::json!({ "level": 60, "edge": 0, "oneshot": 0 });
+    assert_eq!((&waiter["triggers"], &json["in_use"]), (&triggers, &"epoll-level".into()));
+    assert!(json["gain"]["cpu_saved"]["value"].is_number(), "{json}");
+    let verdict = json["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("python") && verdict.contains("waits by epoll (level-triggered)"));
     let ends = json["cheapest_at_interval_ends"].as_array().unwrap();
     assert!(ends.iter().all(Value::is_string), "both ends were measured: {json}");
     // Its page says how to repeat what was measured.
@@ -173,9 +179,11 @@ fn a_live_process_is_looked_at_and_what_is_missing_measured() {
 fn a_process_whose_descriptors_are_all_active_is_advised_too() {
     let knee = Knee::new();
     // Three digits of 105 % of a total would be more than there is.
-    let words = ["--mechanisms", "poll,epoll-level", "--measure"];
+    let words = ["--mechanisms", "poll", "--measure"];
     let Some(came) = watched(&knee, ["1005", "2000", "1005"], &words) else { return };
     assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.contains("  epoll-level "), "the one in use is measured too: {}", came.out);
+    assert!(came.out.contains("waits by epoll (level-triggered)"), "{}", came.out);
     assert!(came.out.contains("1,005 watched descriptors"), "{}", came.out);
 }
 

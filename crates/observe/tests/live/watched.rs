@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::{PATIENCE, only, watch};
-use observe::{Call, Estimate, Observation, Remark, THREADS_MAX, Watched};
+use observe::{Call, Estimate, Observation, Remark, THREADS_MAX, Triggers, Watched};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ fn an_epoll_set() {
     let waiter = only(&seen);
     assert!(matches!(waiter.call, Call::EpollWait | Call::EpollPwait), "{waiter:?}");
     assert_eq!(waiter.watched, Some(exactly(50)));
+    assert_eq!(waiter.triggers.map(Triggers::total), Some(50));
     assert_is(waiter.events_per_wait, 3.0);
     assert_is(waiter.ratio, 0.06);
     assert_half_empty(&seen);

@@ -28,8 +28,8 @@ pub struct Advise {
     #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
     #[arg(value_parser = quantities::seconds)]
     pub seconds: Duration,
-    /// Mechanisms to choose from, separated by commas; a family stands for its members: epoll
-    /// [default: all that were measured]
+    /// Mechanisms to choose from, separated by commas; a family stands for its members: epoll; with --pid
+    /// also the one in use [default: all that were measured]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub mechanisms: Vec<String>,
     /// Measure the spot where nothing recorded covers it

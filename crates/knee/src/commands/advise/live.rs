@@ -4,11 +4,11 @@ use crate::commands::advise::flags::Advise;
 use crate::commands::advise::spot::advice;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
-use analysis::advise::{Ranked, Spot};
+use analysis::advise::{Gain, Ranked, Spot};
 use engine::Stop;
 use findings::format::{count, number_word, significant};
-use observe::{Estimate, Observation, Waiter, Watched};
-use report::advice::SourcedAdvice;
+use observe::{Call, Estimate, Observation, Triggers, Waiter, Watched};
+use report::advice::{SourcedAdvice, process};
 use serde_json::{Value, json};
 
 /// The maximum of waits that are listed.
@@ -36,8 +36,10 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     } else if let Ok(advised) = &advised {
         let several = seen.waiters.len() > 1;
         let heading = if several { format!("For {}:\n", advised.by) } else { String::new() };
-        let text = report::advice::text(&advised.advice, &style(false));
-        print(&format!("\n{heading}{text}{}", ends(advised)))?;
+        let style = style(false);
+        let verdict = report::layout::folded(&verdict(&seen, advised), style.width).join("\n");
+        let text = report::advice::text(&advised.advice, &style);
+        print(&format!("\n{heading}{verdict}\n\n{text}{}", ends(advised)))?;
     }
     advised.map(|_| Exit::Done)
 }
@@ -46,32 +48,106 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
 struct Advised {
     /// What it is for: `epoll_wait of set 3`.
     by: String,
+    in_use: InUse,
     advice: SourcedAdvice,
+    /// What the cheapest would save; absent where the mechanism in use was not measured there.
+    gain: Option<Gain>,
     /// The cheapest at the lower and at the upper end of the ratio's interval; absent where that lies
     /// outside of what was measured.
     ends: [Option<Ranked>; 2],
 }
 
+/// The mechanism that a process waits by.
+struct InUse {
+    /// For people: `epoll (edge-triggered)`.
+    label: String,
+    /// Its row of the table; absent for an epoll set whose descriptors could not be read.
+    subject: Option<&'static str>,
+    /// How most descriptors of an epoll set are watched: `edge`.
+    trigger: Option<&'static str>,
+}
+
+impl InUse {
+    fn new(waiter: &Waiter) -> InUse {
+        let by = |subject: &'static str| InUse {
+            label: subject.to_owned(),
+            subject: Some(subject),
+            trigger: None,
+        };
+        match waiter.call {
+            Call::EpollWait | Call::EpollPwait | Call::EpollPwait2 => InUse::epoll(waiter.triggers),
+            Call::Poll => by("poll"),
+            Call::Ppoll => by("ppoll"),
+            Call::Select | Call::Pselect6 => by("select"),
+        }
+    }
+
+    /// What most descriptors of the set are watched by; a listener is often watched in another way.
+    fn epoll(triggers: Option<Triggers>) -> InUse {
+        let Triggers { level, edge, oneshot } = triggers.unwrap_or_default();
+        let ways = [
+            (oneshot, "epoll-oneshot", "oneshot", "oneshot"),
+            (level, "epoll-level", "level", "level-triggered"),
+            (edge, "epoll-edge", "edge", "edge-triggered"),
+        ];
+        let max = ways.into_iter().max_by_key(|(number, ..)| *number);
+        match max.filter(|(number, ..)| *number > 0) {
+            Some((_, subject, trigger, words)) => InUse {
+                label: format!("epoll ({words})"),
+                subject: Some(subject),
+                trigger: Some(trigger),
+            },
+            None => InUse { label: "epoll".to_owned(), subject: None, trigger: None },
+        }
+    }
+
+    /// What was asked for, with this mechanism among those to choose from.
+    fn included(&self, ask: &Advise) -> Advise {
+        let mut ask = ask.clone();
+        let in_use = self.subject.filter(|_| !ask.mechanisms.is_empty()).map(str::to_owned);
+        ask.mechanisms.extend(in_use.filter(|name| !ask.mechanisms.contains(name)));
+        ask
+    }
+}
+
 /// The advice for what returned most events.
 fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
-    let known_ratio = |waiter: &Waiter| Some((label(waiter), waiter.watched?, waiter.ratio?));
-    let Some((by, watched, ratio)) = seen.waiters.iter().find_map(known_ratio) else {
+    let with_ratio = |waiter: &&Waiter| waiter.watched.is_some() && waiter.ratio.is_some();
+    let busiest = seen.waiters.iter().find(with_ratio);
+    let Some((waiter, watched, ratio)) =
+        busiest.and_then(|waiter| Some((waiter, waiter.watched?, waiter.ratio?)))
+    else {
         return Err(Trouble::not_possible(
             "no wait returned anything meanwhile: nothing can be advised; look for longer, with \
              --seconds, or when it is busy",
         ));
     };
+    let in_use = InUse::new(waiter);
+    let ask = in_use.included(ask);
     let total = watched.median.max(1) as f64;
     // It has at least one active descriptor when a wait returns any, and at most all.
     let active = |ratio: f64| rounded(ratio * total).clamp(1.0, total);
     let spot = |ratio: f64| Spot { total, active: active(ratio) };
-    let best = advice(ask, spot(ratio.value), [active(ratio.low), active(ratio.high)])?;
+    let best = advice(&ask, spot(ratio.value), [active(ratio.low), active(ratio.high)])?;
     let at_end = |ratio: f64| {
         let quiet = Advise { measure: false, ..ask.clone() };
         let at_end = advice(&quiet, spot(ratio), [active(ratio); 2]).ok()?;
         at_end.advice.ranking.into_iter().next()
     };
-    Ok(Advised { by, advice: best, ends: [ratio.low, ratio.high].map(at_end) })
+    let events_per_s = waiter.events as f64 / seen.looked.as_secs_f64().max(f64::MIN_POSITIVE);
+    Ok(Advised {
+        by: label(waiter),
+        gain: in_use.subject.and_then(|subject| best.advice.gain(subject, events_per_s)),
+        in_use,
+        advice: best,
+        ends: [ratio.low, ratio.high].map(at_end),
+    })
+}
+
+/// Whether the mechanism in use is right, or what another would save.
+fn verdict(seen: &Observation, advised: &Advised) -> String {
+    let (name, mechanism) = (&seen.name, &advised.in_use.label);
+    process::verdict(name, mechanism, &advised.advice.advice, advised.gain.as_ref())
 }
 
 /// Three digits of a mean: more would be read as exact.
@@ -98,7 +174,7 @@ fn ends(advised: &Advised) -> String {
 }
 
 /// Below this width waits are printed as lines, not as columns.
-const WIDTH_FOR_COLUMNS: usize = 108;
+const WIDTH_FOR_COLUMNS: usize = 114;
 
 /// The observation as text.
 fn text(seen: &Observation, width: usize) -> String {
@@ -155,7 +231,9 @@ impl Cells {
     fn new(waiter: &Waiter) -> Cells {
         let empty = 100.0 * waiter.empty as f64 / waiter.waits.max(1) as f64;
         Cells {
-            by: label(waiter),
+            by: InUse::new(waiter)
+                .trigger
+                .map_or_else(|| label(waiter), |trigger| format!("{} ({trigger})", label(waiter))),
             watched: watched(waiter.watched),
             waits: significant(waiter.waits_per_s),
             events: waiter.events_per_wait.map_or("–".into(), |e| interval(e, 1.0, "")),
@@ -166,7 +244,7 @@ impl Cells {
 
     fn columns(&self) -> String {
         let Cells { by, watched, waits, events, ratio, empty } = self;
-        format!("  {by:<22} {watched:>12} {waits:>9}   {events:<24} {ratio:<28} {empty:>6}")
+        format!("  {by:<26} {watched:>12} {waits:>9}   {events:<24} {ratio:<28} {empty:>6}")
     }
 
     fn lines(&self) -> Vec<String> {
@@ -221,6 +299,9 @@ fn observation_json(seen: &Observation, advised: &Result<Advised, Trouble>) -> V
         "remarks": remarks,
         "advice": advised.map(|advised| report::advice::json(&advised.advice)),
         "advised_for": advised.map(|advised| &advised.by),
+        "in_use": advised.map(|advised| advised.in_use.subject),
+        "gain": advised.map(|advised| &advised.gain),
+        "verdict": advised.map(|advised| verdict(seen, advised)),
         "no_advice_because": why,
         "cheapest_at_interval_ends": advised.map(|advised| {
             advised.ends.each_ref().map(|end| end.as_ref().map(|row| &row.subject))
@@ -238,6 +319,9 @@ fn waiter_json(waiter: &Waiter) -> Value {
         "threads": waiter.threads,
         "watched": waiter.watched.map(|w| json!({
             "least": w.min, "median": w.median, "most": w.max, "exact": w.exact,
+        })),
+        "triggers": waiter.triggers.map(|Triggers { level, edge, oneshot }| json!({
+            "level": level, "edge": edge, "oneshot": oneshot,
         })),
         "waits": waiter.waits,
         "waits_empty": waiter.empty,
@@ -261,5 +345,28 @@ fn trouble(error: &observe::Error) -> Trouble {
             Trouble::not_possible(line)
         }
         _ => Trouble::failed(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mechanism_in_use_is_what_most_descriptors_are_watched_by() {
+        let subject =
+            |level, edge, oneshot| InUse::epoll(Some(Triggers { level, edge, oneshot })).subject;
+        assert_eq!(
+            subject(2, 2_021, 0),
+            Some("epoll-edge"),
+            "nginx: its listener is level-triggered"
+        );
+        assert_eq!(subject(9, 0, 1), Some("epoll-level"));
+        assert_eq!(subject(1, 0, 3), Some("epoll-oneshot"));
+        assert_eq!(subject(0, 0, 0), None);
+        assert_eq!(InUse::epoll(None).label, "epoll");
+        for name in ["epoll-level", "epoll-edge", "epoll-oneshot", "poll", "ppoll", "select"] {
+            assert!(readiness::find(name).is_some(), "{name}");
+        }
     }
 }

@@ -1,16 +1,14 @@
 //! The advice for one spot: a number of watched descriptors, and the number of active ones.
 
 use crate::commands::advise::flags::Advise;
-use crate::commands::run::flags::Run as RunFlags;
+use crate::commands::advise::measuring::{MEASURED_BY, Measuring, measuring, words};
 use crate::commands::{record_path, run};
-use crate::exit::{Exit, Trouble, complain};
+use crate::exit::{Trouble, complain};
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
-use report::advice::{Source, SourcedAdvice};
+use findings::format::count;
+use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 use std::path::Path;
-
-/// The workload that a spot is measured with.
-pub const MEASURED_BY: &str = "pipetest";
 
 /// The advice for `spot`: from the record, or measured with --measure, and then over the whole range of
 /// active descriptors between `ends`.
@@ -18,8 +16,13 @@ pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice,
     let file = record_path(&ask.record_file)?;
     match recorded(ask, spot, &file)? {
         Some(advice) => Ok(advice),
-        None if ask.measure => measured(ask, spot, ends),
-        None => Err(Trouble::not_possible(nothing(spot, &file))),
+        None => {
+            let measuring = measuring(ask, spot, ends)?;
+            if ask.measure {
+                return measured(ask, spot, measuring);
+            }
+            Err(Trouble::not_possible(nothing(spot, &file, &measuring)))
+        }
     }
 }
 
@@ -63,16 +66,9 @@ fn wanted(ask: &Advise) -> Vec<String> {
 }
 
 /// Measures the spot, and advises from that.
-fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
-    let random = run_flags(ask, spot, ends, "random");
-    // Where all pipes are written to, both ends have to be here; in a tail, the others can be parked.
-    let (claimed, unsaved) = match run::measured(&random, words(&random)) {
-        Err(trouble) if trouble.exit == Exit::NotPossibleHere => {
-            let tail = run_flags(ask, spot, ends, "tail");
-            run::measured(&tail, words(&tail))?
-        }
-        result => result?,
-    };
+fn measured(ask: &Advise, spot: Spot, measuring: Measuring) -> Result<SourcedAdvice, Trouble> {
+    let Measuring { flags, substitution } = measuring;
+    let (claimed, unsaved) = run::measured(&flags, words(&flags))?;
     if let Some(unsaved) = &unsaved {
         complain(&format!("knee: {}", run::lost(unsaved)));
     }
@@ -81,49 +77,8 @@ fn measured(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, T
         return Err(Trouble::interrupted("interrupted; `knee run --resume` goes on from here"));
     }
     best(run, spot, &wanted(ask))
-        .map(|advice| with_source(advice, run, Source::Measured))
+        .map(|advice| SourcedAdvice { substitution, ..with_source(advice, run, Source::Measured) })
         .ok_or_else(|| Trouble::failed("nothing of it could be measured: see `knee show last`"))
-}
-
-/// The run that measures one spot: where a mean lies between two counts, both.
-fn run_flags(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> RunFlags {
-    let parameter = |name: &str, value: Value| (name.to_owned(), vec![value]);
-    let parameters =
-        [parameter("pipes", Value::Number(spot.total as u64)), parameter("spread", spread.into())];
-    RunFlags {
-        workloads: vec![MEASURED_BY.into()],
-        subjects: ask.mechanisms.clone(),
-        points: counts(spot, ends),
-        parameters: parameters.into(),
-        record_file: ask.record_file.clone(),
-        ..RunFlags::default()
-    }
-}
-
-/// The whole numbers of active descriptors about a spot, and about the ends of what may be active.
-fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<Value> {
-    let all = [low.floor(), spot.active.floor(), spot.active.ceil(), high.ceil()];
-    let count = |count: &f64| Value::Number(count.clamp(1.0, spot.total) as u64);
-    let mut counts: Vec<Value> = all.iter().map(count).collect();
-    counts.dedup();
-    counts
-}
-
-/// The command that measures the same, for the record.
-fn words(flags: &RunFlags) -> Vec<String> {
-    let mut words: Vec<String> = ["knee", "run", MEASURED_BY].map(String::from).to_vec();
-    if !flags.subjects.is_empty() {
-        words.extend(["--subjects".to_owned(), flags.subjects.join(",")]);
-    }
-    words.extend(["--points".to_owned(), texts(&flags.points).join(",")]);
-    for (name, values) in &flags.parameters {
-        words.extend([format!("--{name}"), texts(values).join(",")]);
-    }
-    words
-}
-
-fn texts(values: &[Value]) -> Vec<String> {
-    values.iter().map(Value::to_string).collect()
 }
 
 /// The advice of the ground that is most like a server's: pipetest before poll, and activity all
@@ -149,17 +104,22 @@ fn unlike_a_server(ground: &Ground) -> (bool, u8) {
 
 fn with_source(advice: Advice, run: &Run, source: Source) -> SourcedAdvice {
     let started = run.summary.started.get(..10).unwrap_or_default().to_owned();
-    SourcedAdvice { advice, run: run.summary.number, date: started, source }
+    SourcedAdvice { advice, run: run.summary.number, date: started, source, substitution: None }
 }
 
 /// What to run where nothing recorded covers the spot.
-fn nothing(spot: Spot, file: &Path) -> String {
-    let Spot { total, active } = spot;
+fn nothing(spot: Spot, file: &Path, measuring: &Measuring) -> String {
+    let substituted = measuring.substitution.as_ref().map(|substitution| {
+        let Substitution { parameter, wanted, used, because } = substitution;
+        format!(" (--{parameter} {used} instead of {wanted}: {because})")
+    });
     format!(
-        "{}: nothing that was measured on this machine covers {active} active of {total} watched \
-         descriptors; run `knee run {MEASURED_BY} --pipes {total} --points {} --spread random`, or \
-         the same with --measure",
+        "{}: no run of this machine covers {} active of {} watched descriptors; run `{}`{}, or the same \
+         with --measure",
         file.display(),
-        texts(&counts(spot, [spot.active; 2])).join(",")
+        mean_count(spot.active),
+        count(spot.total as u64),
+        measuring.command(),
+        substituted.unwrap_or_default()
     )
 }

@@ -37,7 +37,12 @@ pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
+pub use record::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning};
+pub use workload::custom::{
+    leaked, leaked_slice, name_templates, read_template, read_word, word_axis, word_parameters,
+};
+pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, SampleKind, Subject,
     Usual, Workload, info,

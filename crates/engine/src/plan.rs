@@ -1,6 +1,7 @@
 //! From what was asked for to a plan: every cell, in the order in which it will be measured.
 
 mod request;
+mod with_custom;
 
 pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
@@ -9,13 +10,16 @@ use crate::workload::{Cell, Fit, Kind, Workload, info};
 use quantities::nearest;
 use record::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
+    WorkloadInfo,
 };
 use std::collections::HashSet;
+use with_custom::with_custom;
 
 /// Plans what was asked for out of the `table` of workloads. With a budget the plan holds every round that
 /// there may be.
 pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Plan, RequestError> {
-    let workloads = chosen(request, table)?;
+    let chosen = with_custom(request, chosen(request, table)?)?;
+    let workloads: Vec<&'static dyn Workload> = chosen.iter().map(|(row, _)| *row).collect();
     pinnable(&request.pinned_cpus)?;
     let request = &request.with_families(&workloads);
     known_subjects(request, &workloads)?;
@@ -30,10 +34,10 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     };
     known_axis(request, &workloads)?;
     let mut keys_by_workload = Vec::new();
-    for workload in &workloads {
+    for (workload, custom) in &chosen {
         let request = &request.with_overrides(workload.about().name);
         let sweep = Swept::new(request, *workload)?;
-        plan.workloads.push(info(*workload, sweep.axis));
+        plan.workloads.push(WorkloadInfo { custom: custom.clone(), ..info(*workload, sweep.axis) });
         keys_by_workload.push((workload.about(), sweep.keys(&mut plan)?));
     }
     let cells = keys_by_workload.iter().map(|(_, keys)| keys.len()).sum();
@@ -262,6 +266,12 @@ impl<'a> Swept<'a> {
             }
             None => (request.points.clone(), "points"),
         };
+        if values.is_empty() {
+            let (workload, name) = (self.workload.about().name, axis.name);
+            return Err(RequestError::Usage(format!(
+                "{workload}: --points names the values of {{{name}}}: --points 1k,10k,100k"
+            )));
+        }
         self.checked(axis, &values, flag)
     }
 

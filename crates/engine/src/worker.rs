@@ -35,15 +35,21 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let failed = |reason| Reply { failure: Some(reason), ..Reply::default() };
     let key = &order.key;
-    let Some(workload) = table.iter().find(|row| row.about().name == key.workload) else {
+    let Some(&row) = table.iter().find(|row| row.about().name == key.workload) else {
         return failed(FailureReason::WorkloadUnknown { workload: key.workload.clone() });
+    };
+    let axis = (!order.axis.is_empty()).then_some(order.axis.as_str());
+    let workload = match order.custom.as_ref().map(|custom| row.with_custom(custom, axis)) {
+        Some(Err(message)) => return failed(FailureReason::CheckFailed { message }),
+        Some(Ok(workload)) => workload,
+        None => row,
     };
     if let Err(error) = sys::cpus::pin(&order.pinned_cpus) {
         let (cpus, error) = (order.pinned_cpus.clone(), error.to_string());
         return failed(FailureReason::PinningFailed { cpus, error });
     }
     // Records of knee before 0.1 named no axis: it was the workload's own.
-    let axis = if order.axis.is_empty() { workload.about().axis } else { &order.axis };
+    let axis = axis.unwrap_or(workload.about().axis);
     let mut cell = Cell::new(workload.about(), axis, key, order.seed);
     cell.scratch.clone_from(&order.scratch);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
@@ -68,7 +74,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         Ok(Ok(())) if after > before => {
             Some(FailureReason::DescriptorsLeaked { count: (after - before) as u64 })
         }
-        Ok(Ok(())) => check_metrics(*workload, &metrics),
+        Ok(Ok(())) => check_metrics(workload, &metrics),
     };
     Reply { metrics, facts, short, failure }
 }

@@ -2,11 +2,13 @@
 
 mod about;
 mod cell;
+pub(crate) mod custom;
 mod failure;
 mod info;
 mod original;
 pub(crate) mod parameter;
 mod subject;
+pub mod template;
 
 pub use about::{About, Kind, MetricAbout, RatioAbout, SampleKind, Usual};
 pub use cell::Cell;
@@ -16,6 +18,7 @@ pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 
 use crate::probe::Probe;
+use record::Custom;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
 /// help, `list`, docs and reports derive from that.
@@ -30,6 +33,19 @@ pub trait Workload: Sync {
     /// workload knows better.
     fn fit(&self, _cell: &Cell) -> Fit {
         Fit::Measure
+    }
+
+    /// The workload with what the user adds to it, where it takes that. `axis` is the parameter that was named as the axis, which may be a
+    /// word of the user's own. The worker of each cell asks for it again.
+    ///
+    /// # Errors
+    /// With one line that says what can't be done, and how to fix it.
+    fn with_custom(
+        &self,
+        _custom: &Custom,
+        _axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        Err("it takes no commands or servers of your own".to_owned())
     }
 
     /// Measures one cell. Runs in a worker process of its own.

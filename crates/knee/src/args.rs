@@ -14,6 +14,7 @@ use crate::commands::list::List;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
 use crate::commands::report::Report;
+use crate::commands::run::custom::{COMMAND, FOR_BOTH, FOR_COMMANDS, FOR_SERVERS};
 use crate::commands::run::flags::{FOR_RESUMED, Run};
 use crate::commands::serve::httpd::Httpd;
 use crate::commands::serve::load::Load;
@@ -44,6 +45,9 @@ pub struct Line {
     #[command(flatten)]
     screen: ScreenFlags,
 }
+
+/// The workloads that take servers of the user's own.
+const SERVERS: [&str; 4] = ["connect", "request", "dead", "download"];
 
 /// The commands by what they are for, as `knee --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -150,23 +154,33 @@ fn command_for(shown: &[&str]) -> clap::Command {
             let is_for_resumed = FOR_RESUMED.contains(&arg.get_id().as_str());
             if is_for_resumed { arg } else { arg.conflicts_with("resume") }
         };
+        let shown_custom = |arg: Arg| {
+            let id = arg.get_id().as_str().to_owned();
+            let is_own = |list: &[&str]| list.contains(&id.as_str());
+            let of_commands = shown.contains(&COMMAND);
+            let of_servers = SERVERS.iter().any(|name| shown.contains(name));
+            let is_hidden = (is_own(&FOR_SERVERS) && !of_servers)
+                || (is_own(&FOR_COMMANDS) && !of_commands)
+                || (is_own(&FOR_BOTH) && !of_servers && !of_commands);
+            if is_hidden { arg.hide(true) } else { arg }
+        };
         run.args(flags)
             .mut_args(planned)
+            .mut_args(shown_custom)
             .mut_arg("workloads", |arg| {
                 arg.value_parser(PossibleValuesParser::new(names)).hide_possible_values(true)
             })
             .mut_arg("subjects", |arg| {
-                arg.value_parser(PossibleValuesParser::new(subjects.clone()))
-                    .hide_possible_values(true)
+                arg.value_parser(usage::Suggested::new(&subjects)).hide_possible_values(true)
             })
             .mut_arg("without", |arg| {
-                arg.value_parser(PossibleValuesParser::new(subjects)).hide_possible_values(true)
+                arg.value_parser(usage::Suggested::new(&subjects)).hide_possible_values(true)
             })
             .mut_arg("like", |arg| {
                 arg.value_parser(PossibleValuesParser::new(originals)).hide_possible_values(true)
             })
             .mut_arg("axis", |arg: Arg| {
-                arg.value_parser(PossibleValuesParser::new(axes)).hide_possible_values(true)
+                arg.value_parser(usage::Suggested::new(&axes)).hide_possible_values(true)
             })
     })
 }

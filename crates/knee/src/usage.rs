@@ -1,11 +1,11 @@
 //! What is wrong with a command line, in one line; and the readers of values.
 
 use crate::exit::{Exit, Trouble};
-use clap::Command;
-use clap::builder::{StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{Arg, Command};
 use record::Value;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// The error of the parser. Help and versions are printed; everything else becomes one line.
 /// `command` is the [`typed`] one.
@@ -130,6 +130,34 @@ pub fn cpu(typed: &str) -> Result<usize, String> {
 /// Reads the value of a parameter. Any text is one: the parameter itself says later whether it may be.
 pub fn value() -> impl TypedValueParser<Value = Value> {
     StringValueParser::new().map(|typed| Value::typed(&typed))
+}
+
+/// Reads a name. Completions know some; which others there are, only the plan knows.
+#[derive(Clone, Debug)]
+pub struct Suggested(Vec<String>);
+
+impl Suggested {
+    /// With the names that completions know.
+    pub fn new(names: &[&str]) -> Suggested {
+        Suggested(names.iter().map(|&name| name.to_owned()).collect())
+    }
+}
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
 }
 
 /// Reads a label: `commit=3701d31`.

@@ -4,6 +4,7 @@
 mod archive;
 mod cell_key;
 mod change;
+mod custom;
 mod error;
 mod host;
 mod location;
@@ -22,6 +23,7 @@ mod url;
 pub use archive::*;
 pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
+pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use host::{CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
 pub use location::default_path;

@@ -4,7 +4,7 @@
 //! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
 use crate::old::{self, ShortJson};
-use crate::{CellKey, FailureReason, PlanChange};
+use crate::{CellKey, Custom, FailureReason, PlanChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -188,6 +188,9 @@ pub struct WorkloadInfo {
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.
     pub subjects: Vec<SubjectInfo>,
+    /// What the user added to it; absent where it measured its own subjects only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<Box<Custom>>,
 }
 
 /// One parameter as a share of another: active of watched descriptors. Either may be the axis. A

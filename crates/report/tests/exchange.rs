@@ -7,8 +7,8 @@ use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use jsonschema::Validator;
 use record::{
-    AxisPosition, Budget, CellKey, Change, FailureReason, Limit, LimitCause, Outcome, PlanChange,
-    Run, RunState, SkipCause,
+    AxisPosition, Budget, CellKey, Change, CommandOutput, Custom, FailureReason, Limit, LimitCause,
+    Outcome, PlanChange, PrintedFigure, Run, RunState, Shell, SkipCause, Template,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -39,10 +39,41 @@ fn labelled() -> Run {
     "00000000a3f1b2c4".clone_into(&mut run.plan.paired_with);
     run.plan.seed = u64::MAX;
     run.plan.changes = changes(&run);
+    run.plan.workloads[0].custom = Some(Box::new(custom()));
     // Figures at the ends of what a number can be.
     let samples = [f64::MIN_POSITIVE, f64::MAX, 0.1 + 0.2, -0.0, 5e-324];
     run.cells[0].metrics[0].samples = samples.to_vec();
     run
+}
+
+/// What a user adds, in every field.
+fn custom() -> Custom {
+    let template = |name: &str, text: &str| Template { name: name.into(), text: text.into() };
+    let figure = PrintedFigure {
+        name: "ops".into(),
+        unit: "ops/s".into(),
+        pattern: "([0-9.]+) ops/s".into(),
+        lower_is_better: false,
+    };
+    Custom {
+        commands: vec![template("sort", "sort {n}.txt")],
+        servers: vec![template("mine", "./mine {port}")],
+        urls: vec![template("nginx", "http://***@host/")],
+        words: BTreeMap::from([("size".into(), vec!["4k".into(), 7.into()])]),
+        figures: vec![figure],
+        headline: Some("ops".into()),
+        setup: Some("make".into()),
+        prepare: Some("sync".into()),
+        conclude: Some("ls".into()),
+        cleanup: Some("make clean".into()),
+        warm_up: Some(2),
+        shell: Some(Shell::Program("bash".into())),
+        ignore_failure: true,
+        input: Some("{n}.txt".into()),
+        output: Some(CommandOutput::File("{n}.out".into())),
+        time_limit_ms: Some(1_000),
+        directory: "/srv".into(),
+    }
 }
 
 /// A change of each kind.
@@ -147,7 +178,7 @@ fn objects(value: &Value, at: (&str, &str), shapes: &mut BTreeMap<String, String
     let (shape, pointer) = at;
     match value {
         Value::Object(fields) => {
-            let map = ["facts", "parameters", "labels"];
+            let map = ["facts", "parameters", "labels", "words"];
             if !map.iter().any(|name| shape.ends_with(&format!("/{name}"))) {
                 shapes.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
             }
@@ -204,6 +235,8 @@ fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
     assert!(checked_shapes.len() > 40, "{checked_shapes:?}");
     for shape in [
         "/plan/budget",
+        "/plan/workloads/*/custom",
+        "/plan/workloads/*/custom/shell",
         "/plan/changes/*/change/cause",
         "/cells/*/metrics/*/usage",
         "/means/*/columns/*",

@@ -3,7 +3,7 @@
 
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
-use record::{Budget, Value};
+use record::{Budget, Custom, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub struct RunRequest {
     pub pinned_cpus: Vec<usize>,
     /// Shuffles the order; drawn where it is absent.
     pub seed: Option<u64>,
+    /// What the user adds to the workloads.
+    pub custom: Option<Box<Custom>>,
     /// What is asked otherwise of a workload of that name.
     pub overrides: BTreeMap<String, Overrides>,
 }
@@ -73,6 +75,8 @@ pub struct Overrides {
     pub parameters: BTreeMap<String, Vec<Value>>,
     /// Passes over its cells.
     pub rounds: Option<u32>,
+    /// What the user adds to it. Of the request's, each field that is not empty replaces that of this one.
+    pub custom: Option<Box<Custom>>,
 }
 
 impl RunRequest {
@@ -140,6 +144,10 @@ impl RunRequest {
         }
         request.axis = overrides.axis.clone().or(request.axis);
         request.parameters.extend(overrides.parameters.clone());
+        request.custom = match (request.custom, overrides.custom.clone()) {
+            (Some(typed), Some(base)) => Some(Box::new(typed.or(*base))),
+            (typed, base) => typed.or(base),
+        };
         request
     }
 

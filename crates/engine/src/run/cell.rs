@@ -1,6 +1,5 @@
 //! One cell of a plan: its order to a worker, and the record of how it ended.
 
-use crate::calibrate::Calibrated;
 use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::starter::Starter;
@@ -19,15 +18,20 @@ pub(super) fn measured(
 ) -> Option<Cell> {
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
-    let order = order(plan, settings.secrets.reveal(key), &settings.clock, scratch);
+    let order = order(plan, key, settings, scratch);
     let deadline = Duration::from_millis(plan.deadline_ms);
     ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
 }
 
-fn order(plan: &Plan, key: CellKey, calibrated: &Calibrated, scratch: PathBuf) -> Order {
+fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
+    let (secrets, calibrated) = (&settings.secrets, &settings.clock);
+    let key = secrets.reveal(key);
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
     Order {
         axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
+        custom: info
+            .and_then(|info| info.custom.as_ref())
+            .map(|custom| Box::new(secrets.reveal_custom(&key.workload, custom))),
         seed: cell_seed(plan.seed, &key),
         key,
         measure_ms: plan.measure_ms,

@@ -2,7 +2,7 @@
 
 use crate::calibrate::Calibrated;
 use crate::run::stop::Stop;
-use record::{CellKey, Value};
+use record::{CellKey, Custom, Value};
 use std::collections::BTreeMap;
 
 /// What the execution of a plan needs besides the plan.
@@ -33,7 +33,11 @@ impl Settings {
 /// Values of parameters with user names and passwords in URLs. Plans and records have them without; only
 /// workers get them as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Secrets(BTreeMap<HiddenValue, Value>);
+pub struct Secrets {
+    values: BTreeMap<HiddenValue, Value>,
+    /// Texts of commands and servers, by what a plan has instead.
+    texts: BTreeMap<String, String>,
+}
 
 /// Where a plan has a value without its user name or password.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,9 +82,68 @@ impl Secrets {
         }
         let (workload, parameter) = (workload.map(str::to_owned), parameter.to_owned());
         let key = HiddenValue { workload, parameter, hidden: hidden.clone() };
-        match self.0.insert(key, value.clone()) {
+        match self.values.insert(key, value.clone()) {
             Some(previous) if previous != *value => Err(HideError::Ambiguous { hidden }),
             _ => Ok(hidden),
+        }
+    }
+
+    /// What a user added as a plan may hold it, to `workload` alone where one is named. What is removed from it
+    /// is kept here.
+    ///
+    /// # Errors
+    /// Where a worker could not get it back, with the text or the value.
+    pub fn hide_custom(
+        &mut self,
+        workload: Option<&str>,
+        custom: &Custom,
+    ) -> Result<Custom, (String, HideError)> {
+        for text in custom.texts() {
+            let hidden = printable::without_user_info(text);
+            if printable::is_without_user_info(text) {
+                return Err((text.to_owned(), HideError::AlreadyHidden));
+            }
+            if hidden == text {
+                continue;
+            }
+            let previous = self.texts.insert(hidden.to_string(), text.to_owned());
+            if previous.is_some_and(|previous| previous != text) {
+                let hidden = Value::from(hidden.as_ref());
+                return Err((text.to_owned(), HideError::Ambiguous { hidden }));
+            }
+        }
+        let mut hidden = custom.with_texts(|text| printable::without_user_info(text).into_owned());
+        for (word, values) in &mut hidden.words {
+            for value in values {
+                *value =
+                    self.hide(workload, word, value).map_err(|error| (value.to_string(), error))?;
+            }
+        }
+        Ok(hidden)
+    }
+
+    /// What a user added to `workload` as a worker needs it.
+    pub(crate) fn reveal_custom(&self, workload: &str, custom: &Custom) -> Custom {
+        let typed = |text: &str| self.texts.get(text).cloned().unwrap_or_else(|| text.to_owned());
+        let mut custom = custom.with_texts(typed);
+        for (word, values) in &mut custom.words {
+            for value in values {
+                self.reveal_value(workload, word, value);
+            }
+        }
+        custom
+    }
+
+    fn reveal_value(&self, workload: &str, parameter: &str, value: &mut Value) {
+        let secret = |workload: Option<&str>| {
+            self.values.get(&HiddenValue {
+                workload: workload.map(str::to_owned),
+                parameter: parameter.to_owned(),
+                hidden: value.clone(),
+            })
+        };
+        if let Some(secret) = secret(Some(workload)).or_else(|| secret(None)) {
+            value.clone_from(secret);
         }
     }
 
@@ -88,16 +151,7 @@ impl Secrets {
     pub(crate) fn reveal(&self, key: &CellKey) -> CellKey {
         let mut key = key.clone();
         for (parameter, value) in &mut key.parameters {
-            let secret = |workload: Option<&String>| {
-                self.0.get(&HiddenValue {
-                    workload: workload.cloned(),
-                    parameter: parameter.clone(),
-                    hidden: value.clone(),
-                })
-            };
-            if let Some(secret) = secret(Some(&key.workload)).or_else(|| secret(None)) {
-                value.clone_from(secret);
-            }
+            self.reveal_value(&key.workload, parameter, value);
         }
         key
     }

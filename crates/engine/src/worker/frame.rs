@@ -4,7 +4,7 @@
 //! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;
-use record::{CellKey, FailureReason, Metric, ReplyFault, Short};
+use record::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +21,9 @@ pub(crate) struct Order {
     pub key: CellKey,
     /// The parameter that the key's point is a value of.
     pub axis: String,
+    /// What the user added to the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<Box<Custom>>,
     pub seed: u64,
     pub measure_ms: u64,
     pub pinned_cpus: Vec<usize>,

@@ -5,7 +5,7 @@ use super::parameter::Parameter;
 use record::MetricRole;
 
 /// What a workload is, for people.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct About {
     /// Its name: `poll`.
     pub name: &'static str,
@@ -115,7 +115,7 @@ impl About {
 }
 
 /// One parameter as a share of another: active of watched descriptors.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RatioAbout {
     /// The parameter that is a part: `active`.
     pub part: &'static str,
@@ -141,7 +141,7 @@ pub enum Kind {
 }
 
 /// One figure that a workload measures.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct MetricAbout {
     /// Short name: `loop`.
     pub name: &'static str,

@@ -39,6 +39,7 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
         averages: about.averages,
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
+        custom: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `knee run`: from what was asked for to a plan, to cells in the record, to tables and findings.
 
+pub mod custom;
 pub mod flags;
 pub mod labels;
 mod outline;
@@ -177,8 +178,11 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
     if !run.plan.paired_with.is_empty() {
         return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));
     }
-    let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
-    if let Some(value) = values.find(|value| printable::is_without_user_info(&value.to_string())) {
+    let values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
+    let customs = run.plan.workloads.iter().filter_map(|workload| workload.custom.as_ref());
+    let texts = customs.flat_map(|custom| custom.texts()).map(str::to_owned);
+    let mut texts = values.map(ToString::to_string).chain(texts);
+    if let Some(value) = texts.find(|text| printable::is_without_user_info(text)) {
         return refused(format!("the user name or password in `{value}` was not recorded"));
     }
     for workload in &run.plan.workloads {

@@ -4,10 +4,10 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, Ending, Error, FailureReason,
-    Host, Limit, LimitCause, Metric, MetricInfo, MetricRole, Outcome, Plan, PlanChange, Ratio, Run,
-    RunState, RunSummary, Short, SkipCause, SqliteArchive, SubjectInfo, Unavailable, Usage, Value,
-    Warning, WorkloadInfo, WorkloadRole,
+    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CommandOutput, Custom, Ending,
+    Error, FailureReason, Host, Limit, LimitCause, Metric, MetricInfo, MetricRole, Outcome, Plan,
+    PlanChange, Ratio, Run, RunState, RunSummary, Shell, Short, SkipCause, SqliteArchive,
+    SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -97,6 +97,18 @@ fn any_host() -> impl Strategy<Value = Host> {
         .prop_map(|(taken, facts)| Host { taken, facts })
 }
 
+/// What a user adds, with each kind of text.
+fn custom() -> Option<Box<Custom>> {
+    let template = Template { name: "sort".into(), text: "sort \u{fe0f}{n}'\"\n".into() };
+    Some(Box::new(Custom {
+        commands: vec![template],
+        words: [("size".to_owned(), vec!["4k".into(), 7.into()])].into(),
+        shell: Some(Shell::Program("bash".into())),
+        output: Some(CommandOutput::Keep),
+        ..Custom::default()
+    }))
+}
+
 prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
@@ -119,7 +131,7 @@ prop_compose! {
             .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
             axis_parameter, ratio, trajectory, points_down, role, compared_pairs, also_growth, averages,
-            metrics: metrics.collect(), subjects: subjects.collect() }
+            metrics: metrics.collect(), subjects: subjects.collect(), custom: custom() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The flags of `knee run`, and the request that they come to.
 
+use super::custom::CustomFlags;
 use crate::commands::record_file::RecordFile;
 use crate::usage;
 use clap::Args;
@@ -99,6 +100,8 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,
+    #[command(flatten)]
+    pub custom: CustomFlags,
     /// Values of parameters by name, from the flags that the table of workloads gave.
     #[arg(skip)]
     pub parameters: BTreeMap<String, Vec<Value>>,
@@ -132,6 +135,7 @@ impl Run {
             precision: self.precision,
             pinned_cpus: self.pin.clone(),
             seed: self.seed,
+            custom: None,
             overrides: BTreeMap::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! From flags, with a suite or an original where one is named, to a plan.
 
+use crate::commands::run::custom::with_custom;
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, complain};
 use crate::{config, originals};
@@ -33,8 +34,17 @@ pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
 /// The request without passwords in URLs, and what was removed from it.
 fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     let request = originals::with_original(flags.like.as_deref(), flags.request());
+    let request = with_custom(flags, request)?;
     let mut request = config::with_suite(flags, request)?;
     let mut secrets = Secrets::default();
+    let of_each = request.overrides.iter_mut();
+    let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.custom));
+    for (workload, custom) in of_each.chain([(None, &mut request.custom)]) {
+        if let Some(custom) = custom {
+            let hidden = secrets.hide_custom(workload, custom);
+            **custom = hidden.map_err(|(text, error)| custom_not_hidden(&text, &error))?;
+        }
+    }
     let of_each = request.overrides.iter_mut();
     let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.parameters));
     for (workload, parameters) in of_each.chain([(None, &mut request.parameters)]) {
@@ -57,5 +67,17 @@ fn not_hidden(name: &str, value: &Value, error: &HideError) -> Trouble {
         HideError::AlreadyHidden => format!(
             "--{name} {value}: *** is where a record has no user name and password; type them"
         ),
+    })
+}
+
+fn custom_not_hidden(text: &str, error: &HideError) -> Trouble {
+    Trouble::usage(match error {
+        HideError::Ambiguous { hidden } => format!(
+            "`{hidden}`: two texts differ only in user name or password, which are not recorded; measure one \
+             of them"
+        ),
+        HideError::AlreadyHidden => {
+            format!("`{text}`: *** is where a record has no user name and password; type them")
+        }
     })
 }

@@ -1,0 +1,207 @@
+//! The workloads of a plan with what the user adds to each.
+
+use super::request::{RequestError, RunRequest};
+use crate::workload::Workload;
+use record::Custom;
+
+/// A workload, and what the user added to it.
+pub(super) type Chosen = (&'static dyn Workload, Option<Box<Custom>>);
+
+/// The workloads with what the user adds to each. One without subjects of its own lives on that alone, and
+/// says what it needs.
+pub(super) fn with_custom(
+    request: &RunRequest,
+    workloads: Vec<&'static dyn Workload>,
+) -> Result<Vec<Chosen>, RequestError> {
+    let with_custom = |row: &'static dyn Workload| {
+        let request = request.with_overrides(row.about().name);
+        let custom = request.custom.filter(|custom| !custom.is_empty());
+        let custom = custom.or_else(|| row.subjects().is_empty().then(Box::default));
+        let Some(custom) = custom else { return Ok((row, None)) };
+        let workload = row
+            .with_custom(&custom, request.axis.as_deref())
+            .map_err(|what| RequestError::Usage(format!("{}: {what}", row.about().name)))?;
+        Ok((workload, Some(custom)))
+    };
+    workloads.into_iter().map(with_custom).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan;
+    use super::*;
+    use crate::run::settings::Secrets;
+    use crate::workload::custom::{
+        leaked, leaked_slice, read_template, read_word, word_axis, word_parameters,
+    };
+    use crate::{About, Cell, Failure, MetricAbout, Overrides, Probe, Subject, template};
+
+    /// A workload whose subjects are those that the user adds.
+    struct Toy;
+
+    struct CustomToy {
+        about: &'static About,
+        custom: Custom,
+    }
+
+    static TOY: About = About {
+        name: "toy",
+        axis: "n",
+        metrics: &[MetricAbout::time("elapsed", "nothing")],
+        ..About::PLAIN
+    };
+
+    impl Workload for Toy {
+        fn about(&self) -> &'static About {
+            &TOY
+        }
+
+        fn subjects(&self) -> Vec<Subject> {
+            Vec::new()
+        }
+
+        fn with_custom(
+            &self,
+            custom: &Custom,
+            axis: Option<&str>,
+        ) -> Result<&'static dyn Workload, String> {
+            let axis = axis.unwrap_or("n");
+            let mut parameters = vec![word_axis(custom, axis)];
+            parameters.extend(word_parameters(custom, axis));
+            let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+            if custom.commands.is_empty() {
+                return Err("a toy needs --command".to_owned());
+            }
+            for text in custom.texts() {
+                template::check(text, &names)?;
+            }
+            let parameters = leaked_slice(parameters);
+            let about =
+                Box::leak(Box::new(About { parameters, axis: leaked(axis), ..TOY.clone() }));
+            Ok(Box::leak(Box::new(CustomToy { about, custom: custom.clone() })))
+        }
+
+        fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    impl Workload for CustomToy {
+        fn about(&self) -> &'static About {
+            self.about
+        }
+
+        fn subjects(&self) -> Vec<Subject> {
+            let names = self.custom.commands.iter().map(|command| leaked(&command.name));
+            names.map(|name| Subject::plain(name, "")).collect()
+        }
+
+        fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    fn custom(command: &str) -> Option<Box<Custom>> {
+        let words = [read_word("size=4k,64k").unwrap()].into();
+        let commands = vec![read_template(command)];
+        Some(Box::new(Custom { commands, words, ..Custom::default() }))
+    }
+
+    fn request(custom: Option<Box<Custom>>) -> RunRequest {
+        RunRequest {
+            workloads: vec!["toy".into()],
+            points: vec![10.into(), 100.into()],
+            rounds: Some(1),
+            custom,
+            ..RunRequest::default()
+        }
+    }
+
+    fn line(request: &RunRequest) -> String {
+        plan(request, &[&Toy]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_the_user_adds_is_planned_and_recorded() {
+        let plan = plan(&request(custom("a=sort {n} -S {size}")), &[&Toy]).unwrap();
+        assert_eq!(plan.cells.len(), 4, "two points, two sizes");
+        assert!(plan.cells.iter().all(|key| key.subject == "a"));
+        let sizes = plan.cells.iter().map(|key| key.parameters["size"].text().into_owned());
+        assert_eq!(sizes.filter(|size| size == "64k").count(), 2);
+        assert_eq!(plan.workloads[0].custom, custom("a=sort {n} -S {size}"));
+        assert_eq!(plan.workloads[0].axis_parameter, "n");
+    }
+
+    #[test]
+    fn what_is_wrong_with_it_is_one_line() {
+        assert_eq!(line(&request(None)), "toy: a toy needs --command");
+        assert!(line(&request(custom("a=sort {n} {sise}"))).contains("did you mean {size}?"));
+        let without_points = RunRequest { points: Vec::new(), ..request(custom("a=sort {n}")) };
+        assert!(line(&without_points).contains("--points names the values of {n}"));
+        let subjects = RunRequest { subjects: vec!["b".into()], ..request(custom("a=sort {n}")) };
+        assert!(line(&subjects).contains("no subject is called `b`"));
+    }
+
+    #[test]
+    fn a_word_is_the_axis_with_its_values_as_points() {
+        let words = custom("a=sort {threads} {size}").map(|mut custom| {
+            custom.words.extend([read_word("threads=1,8").unwrap()]);
+            custom
+        });
+        let axis = Some("threads".to_owned());
+        let request = RunRequest { axis, points: Vec::new(), ..request(words) };
+        let plan = plan(&request, &[&Toy]).unwrap();
+        assert_eq!(plan.workloads[0].axis_parameter, "threads");
+        assert!(plan.cells.iter().all(|key| [1, 8].contains(&key.point)));
+    }
+
+    #[test]
+    fn what_is_added_to_one_workload_is_filled_up_with_what_is_added_to_all() {
+        let one = Overrides { custom: custom("a=sort {n}"), ..Overrides::default() };
+        let typed = Custom { warm_up: Some(3), ..Custom::default() };
+        let request = RunRequest {
+            overrides: [("toy".to_owned(), one)].into(),
+            ..request(Some(Box::new(typed)))
+        };
+        let plan = plan(&request, &[&Toy]).unwrap();
+        let planned = plan.workloads[0].custom.as_ref().unwrap();
+        assert_eq!((planned.warm_up, planned.commands[0].name.as_str()), (Some(3), "a"));
+    }
+
+    #[test]
+    fn a_password_reaches_workers_and_no_plan() {
+        let typed = custom("a=curl http://me:secret@host/{n}").unwrap();
+        let mut secrets = Secrets::default();
+        let hidden = Box::new(secrets.hide_custom(None, &typed).unwrap());
+        let plan = plan(&request(Some(hidden.clone())), &[&Toy]).unwrap();
+        assert!(!serde_json::to_string(&plan).unwrap().contains("secret"));
+        assert_eq!(secrets.reveal_custom("toy", &hidden), *typed);
+        let plain = custom("b=x {n}").unwrap();
+        assert_eq!(secrets.reveal_custom("toy", &plain), *plain);
+        let values = Custom {
+            words: [read_word("to=http://me:secret@host/").unwrap()].into(),
+            ..Custom::default()
+        };
+        let hidden = secrets.hide_custom(Some("toy"), &values).unwrap();
+        assert_eq!(hidden.words["to"][0].text(), "http://***@host/");
+        assert_eq!(secrets.reveal_custom("toy", &hidden), values);
+    }
+
+    #[test]
+    fn a_workload_that_takes_nothing_refuses_it() {
+        struct Plain;
+        impl Workload for Plain {
+            fn about(&self) -> &'static About {
+                &TOY
+            }
+            fn subjects(&self) -> Vec<Subject> {
+                vec![Subject::plain("own", "")]
+            }
+            fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
+                Ok(())
+            }
+        }
+        let refused = plan(&request(custom("a=sort {n}")), &[&Plain]).unwrap_err();
+        assert_eq!(refused.to_string(), "toy: it takes no commands or servers of your own");
+    }
+}

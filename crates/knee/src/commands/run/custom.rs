@@ -1,0 +1,153 @@
+//! The flags for commands and servers of the user's own, and what they add to a request.
+
+use super::flags::Run as RunFlags;
+use crate::exit::Trouble;
+use clap::Args;
+use engine::{
+    CommandOutput, Custom, RunRequest, Shell, Template, name_templates, read_template, read_word,
+};
+use record::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The workload whose subjects are commands.
+pub const COMMAND: &str = "command";
+/// Its parameter, which other workloads have too, that names them.
+const COMMANDS: &str = "command";
+
+/// The flags, which only help for the workloads that take them shows.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Of your own")]
+pub struct CustomFlags {
+    /// Server to measure: NAME='./server --port {port}'; may be repeated
+    #[arg(long = "server", value_name = "[NAME=]COMMAND")]
+    pub servers: Vec<String>,
+    /// Server that runs already: [NAME=]http://HOST:PORT/PATH; may be repeated
+    #[arg(long = "url", value_name = "[NAME=]URL")]
+    pub urls: Vec<String>,
+    /// Values of a word in braces: size=4k,64k; several give several tables
+    #[arg(long = "set", value_name = "WORD=VALUES", value_parser = read_word)]
+    pub words: Vec<(String, Vec<Value>)>,
+    /// Run this before the first run of a cell
+    #[arg(long, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Run this before each run
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+    /// Run this after each run
+    #[arg(long, value_name = "COMMAND")]
+    pub conclude: Option<String>,
+    /// Run this after the last run of a cell
+    #[arg(long, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// Runs of each cell that do not count [default: 1 if there is time for ten]
+    #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(0..=1_000))]
+    pub warmup: Option<u32>,
+    /// none, default (sh), or a shell [default: none where the command's syntax needs none]
+    #[arg(long, value_name = "SHELL")]
+    pub shell: Option<String>,
+    /// Count runs that exit with an error
+    #[arg(long)]
+    pub ignore_failure: bool,
+    /// File that commands read [default: /dev/null]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<String>,
+    /// null, inherit (standard error), keep (the end, with the cell), or a file [default: null]
+    #[arg(long, value_name = "WHERE")]
+    pub stdout: Option<String>,
+    /// Kill a run that takes longer; its cell counts as failed
+    #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
+    pub time_limit: Option<Duration>,
+}
+
+/// The flags that only servers have.
+pub const FOR_SERVERS: [&str; 2] = ["servers", "urls"];
+/// The flags of both servers and commands.
+pub const FOR_BOTH: [&str; 1] = ["words"];
+/// The flags that only commands have.
+pub const FOR_COMMANDS: [&str; 10] = [
+    "setup",
+    "prepare",
+    "conclude",
+    "cleanup",
+    "warmup",
+    "shell",
+    "ignore_failure",
+    "input",
+    "stdout",
+    "time_limit",
+];
+
+/// The request with what the flags add to its workloads.
+pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunRequest, Trouble> {
+    let named = |name: &str| request.workloads.iter().any(|workload| workload == name);
+    let mut commands = Vec::new();
+    if named(COMMAND) {
+        if named("build") && request.parameters.contains_key(COMMANDS) {
+            return Err(Trouble::usage(
+                "--command: both command and build have commands; measure them in two runs",
+            ));
+        }
+        let typed = request.parameters.remove(COMMANDS).unwrap_or_default();
+        commands = typed.iter().map(|value| value.text().into_owned()).collect();
+    }
+    let own = &flags.custom;
+    let mut custom = Custom {
+        commands: templates("command", &commands)?,
+        servers: templates("server", &own.servers)?,
+        urls: templates("url", &own.urls)?,
+        setup: own.setup.clone(),
+        prepare: own.prepare.clone(),
+        conclude: own.conclude.clone(),
+        cleanup: own.cleanup.clone(),
+        warm_up: own.warmup,
+        shell: own.shell.as_deref().and_then(shell),
+        ignore_failure: own.ignore_failure,
+        input: own.input.clone().filter(|file| file != "null"),
+        output: own.stdout.as_deref().map(output),
+        time_limit_ms: own.time_limit.map(|time| time.as_millis() as u64),
+        ..Custom::default()
+    };
+    for (word, values) in &own.words {
+        let set = custom.words.entry(word.clone()).or_default();
+        set.extend(values.iter().cloned());
+    }
+    if !custom.is_empty() {
+        custom.directory = directory()?;
+        request.custom = Some(Box::new(custom));
+    }
+    Ok(request)
+}
+
+/// Templates by name, as one flag gave them.
+fn templates(flag: &str, typed: &[String]) -> Result<Vec<Template>, Trouble> {
+    let mut templates: Vec<Template> = typed.iter().map(|text| read_template(text)).collect();
+    name_templates(&mut templates).map_err(|what| Trouble::usage(format!("--{flag}: {what}")))?;
+    Ok(templates)
+}
+
+/// What interprets commands, by its word.
+fn shell(typed: &str) -> Option<Shell> {
+    match typed.trim() {
+        "" => None,
+        "none" => Some(Shell::None),
+        "default" => Some(Shell::Program("sh".to_owned())),
+        program => Some(Shell::Program(program.to_owned())),
+    }
+}
+
+/// Where output goes, by its word.
+fn output(typed: &str) -> CommandOutput {
+    match typed {
+        "null" => CommandOutput::Null,
+        "inherit" => CommandOutput::Inherit,
+        "keep" => CommandOutput::Keep,
+        file => CommandOutput::File(file.to_owned()),
+    }
+}
+
+/// Where commands run: here.
+fn directory() -> Result<PathBuf, Trouble> {
+    std::env::current_dir()
+        .map_err(|error| Trouble::failed(format!("the current directory: {error}")))
+}

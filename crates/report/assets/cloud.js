@@ -24,13 +24,13 @@ class Cloud {
   }
 
   /**
-   * Lays the samples from `first` to before `end` over what is there. `place` says how places become
+   * Lays the samples from `first` to before `end` over what is there. `projection` says how positions become
    * pixels, `tone` is the colour, `alpha` how much of it one sample adds, `size` the side of a square.
    * Returns how many lie within the image.
    */
-  lay({ x, y, jitter }, [first, end], place, { tone, alpha, size }) {
+  lay({ x, y, jitter }, [first, end], projection, { tone, alpha, size }) {
     const { hits, touched, width } = this;
-    const { x0, y0, alongX, alongY, spread } = place;
+    const { x0, y0, alongX, alongY, spread } = projection;
     const [right, bottom, height] = [width - size, this.height - size, this.height];
     let [inside, distinct] = [0, 0];
     for (let index = first; index < end; index++) {

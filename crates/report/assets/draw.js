@@ -8,6 +8,10 @@ const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 const MODE_DASHES = [[2, 4], [9, 4], [9, 3, 2, 3]];
 /** Radius of the ring around a crossover. */
 const RING = 5;
+/** Height of a line of names, and the width that the number of those left out needs. */
+const LABEL_HEIGHT = 14;
+const ROOM_FOR_REST = 32;
+
 /** `#rrggbb` as three numbers. */
 function channels(hex) {
   const number = parseInt(hex.trim().slice(1), 16);
@@ -40,6 +44,7 @@ class Frame {
     this.font = fontOf(plot.figure);
     this.counts = [];
     this.marked = [];
+    this.labels = [];
   }
 
   draw() {
@@ -60,6 +65,7 @@ class Frame {
       this.selection();
     });
     if (plot.margin.right > 60) this.names();
+    plot.labels = this.labels;
     return this.counts;
   }
 
@@ -92,7 +98,7 @@ class Frame {
   dots(series, count, alpha) {
     const { plot } = this;
     const { cloud, view } = plot;
-    const place = {
+    const projection = {
       x0: view.x0,
       y0: view.y0,
       alongX: cloud.width / (view.x1 - view.x0),
@@ -101,12 +107,12 @@ class Frame {
     };
     const size = Math.max(2, Math.round(1.5 * plot.ratio));
     const { jitter, cells, x } = series.samples;
-    const samples = { ...plot.placed(series), jitter };
+    const samples = { ...plot.samplePositions(series), jitter };
     const spans = plot.byRound ? cells : [{ first: 0, end: x.length, round: 0 }];
     const tones = this.tones(series);
     for (const { first, end, round } of spans) {
       const tone = tones[round % tones.length];
-      count.samples += cloud.lay(samples, [first, end], place, { tone, alpha, size });
+      count.samples += cloud.lay(samples, [first, end], projection, { tone, alpha, size });
     }
     count.outside = x.length - count.samples;
   }
@@ -134,8 +140,10 @@ class Frame {
     const dark = Math.max(...channels(this.paper)) < 128;
     this.over = dark ? 'lighten' : 'darken';
     const bottom = box.top + box.height;
-    for (const tick of plot.scales.x.ticks(x0, x1, box.width / 80)) {
-      const across = Math.round(plot.across(tick.place)) + 0.5;
+    const [first, last] = plot.dataEnds;
+    const isWithin = ({ position }) => position >= first - 1e-9 && position <= last + 1e-9;
+    for (const tick of plot.scales.x.ticks(x0, x1, box.width / 80).filter(isWithin)) {
+      const across = Math.round(plot.across(tick.position)) + 0.5;
       this.line(across, box.top, across, bottom, tick);
       context.textAlign = 'center';
       context.textBaseline = 'top';
@@ -145,7 +153,7 @@ class Frame {
       context.fillText(label, Math.min(across, most), bottom + 8);
     }
     for (const tick of plot.scales.y.ticks(y0, y1, box.height / 46)) {
-      const down = Math.round(plot.down(tick.place)) + 0.5;
+      const down = Math.round(plot.down(tick.position)) + 0.5;
       this.line(box.left, down, box.left + box.width, down, tick);
       context.textAlign = 'right';
       context.textBaseline = 'middle';
@@ -238,7 +246,7 @@ class Frame {
   medians(series, count) {
     const { context, plot } = this;
     const colour = this.colours[plot.lookOf(series).colour];
-    const width = plot.lit === series ? 2.6 : 1.6;
+    const width = plot.lit.includes(series) ? 2.6 : 1.6;
     context.globalAlpha = this.dimmed(series) ? 0.25 : 1;
     context.lineJoin = 'round';
     context.beginPath();
@@ -261,8 +269,8 @@ class Frame {
   marker(across, down, radius, series, colour) {
     const { context } = this;
     const shape = new Path2D();
-    const place = new DOMMatrix([radius, 0, 0, radius, across, down]);
-    shape.addPath(new Path2D(SHAPES[this.plot.lookOf(series).shape]), place);
+    const transform = new DOMMatrix([radius, 0, 0, radius, across, down]);
+    shape.addPath(new Path2D(SHAPES[this.plot.lookOf(series).shape]), transform);
     const solid = this.plot.dashOf(series.run) === 0;
     context.fillStyle = solid ? colour : this.paper;
     context.strokeStyle = solid ? this.paper : colour;
@@ -274,14 +282,14 @@ class Frame {
   /** A mark, set back while another series is set off. */
   mark(mark) {
     const { context, plot } = this;
-    const spots = plot.spotsOf(mark);
-    if (!spots.length) return;
-    const aside = plot.lit && !plot.seriesOf(mark).includes(plot.lit);
+    const pixels = plot.pixelsOf(mark);
+    if (!pixels.length) return;
+    const aside = plot.lit.length > 0 && !plot.seriesOf(mark).some((series) => plot.lit.includes(series));
     context.globalAlpha = aside ? 0.3 : 1;
-    if (mark.kind === 'mode') this.mode(mark, spots);
-    else this.place(mark, spots[0]);
+    if (mark.kind === 'mode') this.mode(mark, pixels);
+    else this.symbol(mark, pixels[0]);
     context.globalAlpha = 1;
-    if (spots.some((spot) => plot.within(spot.across, spot.down))) this.marked.push(mark.text);
+    if (pixels.some((pixel) => plot.within(pixel.across, pixel.down))) this.marked.push(mark.text);
   }
 
   stroke(colour, width) {
@@ -290,52 +298,52 @@ class Frame {
     this.context.stroke();
   }
 
-  /** One mode of several: a line of its own, its dashes by its place. */
-  mode(mark, spots) {
+  /** One mode of several: a line of its own, its dashes by its rank. */
+  mode(mark, pixels) {
     const { context, plot } = this;
     context.beginPath();
-    spots.forEach((spot) => context.lineTo(spot.across, spot.down));
+    pixels.forEach((pixel) => context.lineTo(pixel.across, pixel.down));
     this.stroke(this.paper, 4.5);
-    context.setLineDash(MODE_DASHES[mark.place % MODE_DASHES.length]);
+    context.setLineDash(MODE_DASHES[mark.rank % MODE_DASHES.length]);
     this.stroke(`rgb(${this.tint(plot.seriesOf(mark)[0])})`, 2.4);
     context.setLineDash([]);
   }
 
   /**
-   * A place on the axis, with its interval as a bar through it and a tick on the axis below, so that
+   * A position on the axis, with its interval as a bar through it and a tick on the axis below, so that
    * it can be read off: a ring where one line overtakes another, a stair where one steps, a ring that is
    * filled below where a rate has fallen to half, a cross where a series did not finish.
    */
-  place(mark, spot) {
+  symbol(mark, pixel) {
     const { context, plot, box } = this;
     const [left, right] = [plot.acrossValue(mark.low), plot.acrossValue(mark.high)];
     context.beginPath();
     if (right > left) {
-      context.moveTo(left, spot.down);
-      context.lineTo(right, spot.down);
+      context.moveTo(left, pixel.down);
+      context.lineTo(right, pixel.down);
       for (const end of [left, right]) {
-        context.moveTo(end, spot.down - 4);
-        context.lineTo(end, spot.down + 4);
+        context.moveTo(end, pixel.down - 4);
+        context.lineTo(end, pixel.down + 4);
       }
     }
-    context.moveTo(spot.across, box.top + box.height);
-    context.lineTo(spot.across, box.top + box.height - 9);
+    context.moveTo(pixel.across, box.top + box.height);
+    context.lineTo(pixel.across, box.top + box.height - 9);
     this.stroke(this.paper, 4);
     this.stroke(this.ink, 1.5);
     context.beginPath();
     if (mark.kind === 'step') {
       const rise = mark.rises ? 6 : -6;
-      context.moveTo(spot.across - 8, spot.down + rise);
-      context.lineTo(spot.across, spot.down + rise);
-      context.lineTo(spot.across, spot.down - rise);
-      context.lineTo(spot.across + 8, spot.down - rise);
+      context.moveTo(pixel.across - 8, pixel.down + rise);
+      context.lineTo(pixel.across, pixel.down + rise);
+      context.lineTo(pixel.across, pixel.down - rise);
+      context.lineTo(pixel.across + 8, pixel.down - rise);
     } else if (mark.kind === 'unfinished') {
       for (const way of [-4, 4]) {
-        context.moveTo(spot.across - 4, spot.down - way);
-        context.lineTo(spot.across + 4, spot.down + way);
+        context.moveTo(pixel.across - 4, pixel.down - way);
+        context.lineTo(pixel.across + 4, pixel.down + way);
       }
     } else {
-      context.arc(spot.across, spot.down, RING, 0, 2 * Math.PI);
+      context.arc(pixel.across, pixel.down, RING, 0, 2 * Math.PI);
       context.fillStyle = this.paper;
       context.fill();
     }
@@ -343,24 +351,24 @@ class Frame {
     this.stroke(this.ink, mark.kind === 'step' ? 2.4 : 1.8);
     if (mark.kind !== 'half') return;
     context.beginPath();
-    context.arc(spot.across, spot.down, RING, 0, Math.PI);
+    context.arc(pixel.across, pixel.down, RING, 0, Math.PI);
     context.fillStyle = this.ink;
     context.fill();
   }
 
   dimmed(series) {
-    return this.plot.lit && this.plot.lit !== series;
+    return this.plot.lit.length > 0 && !this.plot.lit.includes(series);
   }
 
   /** A ring around the point, or the mark, that the read-out tells of. */
   cursor() {
     const { context, plot } = this;
-    const spot = plot.cursorSpot;
-    if (!spot) return;
+    const pixel = plot.cursorPixel;
+    if (!pixel) return;
     context.strokeStyle = this.ink;
     context.lineWidth = 2;
     context.beginPath();
-    context.arc(...spot, 9, 0, 2 * Math.PI);
+    context.arc(...pixel, 9, 0, 2 * Math.PI);
     context.stroke();
   }
 
@@ -388,54 +396,103 @@ class Frame {
       const last = visible.at(-1);
       if (!last) return [];
       const [fromX, fromY] = [plot.acrossValue(last.x), plot.downValue(last.median)];
-      return [{ series, fromX, fromY, down: fromY }];
+      return [{ series: [series], fromX, fromY, down: fromY }];
     });
   }
 
   /**
-   * The names of the series at the ends of their lines, pushed apart where they would overlap.
-   * Where there is no room for all, one run's stand for those that are laid over it.
+   * The names of the series right of the axes, at the heights of their lines' ends and pushed apart where
+   * they would overlap. Where they have no room one below the other, one run's stand for those that are
+   * laid over it; then those that lie next to each other share a line.
    */
   names() {
     const { context, plot, box } = this;
-    const right = box.left + box.width;
-    let ends = this.ends(plot.shown);
-    if (ends.length * 13 > box.height) {
-      ends = this.ends(plot.shown.filter((series) => series.run === plot.shown[0].run));
+    const byHeight = (ends) => ends.sort((a, b) => a.fromY - b.fromY);
+    const lines = Math.floor((box.height + LABEL_HEIGHT / 2) / LABEL_HEIGHT);
+    let ends = byHeight(this.ends(plot.shown));
+    if (ends.length > lines) {
+      ends = byHeight(this.ends(plot.shown.filter((series) => series.run === plot.shown[0].run)));
     }
-    ends.sort((a, b) => a.fromY - b.fromY);
-    pushApart(ends, 14, box.top + 4, box.top + box.height - 4);
+    mergeNearest(ends, lines);
+    pushApart(ends, LABEL_HEIGHT, box.top + 4, box.top + box.height - 4);
     context.font = this.font;
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    for (const end of ends) {
-      const colour = this.colours[plot.lookOf(end.series).colour];
-      context.globalAlpha = this.dimmed(end.series) ? 0.35 : 1;
-      context.strokeStyle = colour;
-      context.lineWidth = 0.8;
-      context.beginPath();
-      context.moveTo(end.fromX + 7, end.fromY);
-      context.lineTo(right + 6, end.fromY);
-      context.lineTo(right + 20, end.down);
-      context.stroke();
-      this.marker(right + 28, end.down, 3.6, end.series, colour);
+    this.labels = ends.flatMap((end) => this.label(end));
+    context.globalAlpha = 1;
+  }
+
+  /** One line of names with a leader from the end of its series; returns where each name stands. */
+  label({ series: all, fromX, fromY, down }) {
+    const { context, plot, box } = this;
+    const right = box.left + box.width;
+    const colourOf = (series) => this.colours[plot.lookOf(series).colour];
+    const alphaOf = (series) => (this.dimmed(series) ? 0.35 : 1);
+    context.globalAlpha = Math.max(...all.map(alphaOf));
+    context.strokeStyle = colourOf(all[0]);
+    context.lineWidth = 0.8;
+    // The leader of a line that ends early passes over others: it must not be taken for one of them.
+    const isEarly = fromX < right - 0.1 * box.width;
+    context.setLineDash(isEarly ? [1, 4] : []);
+    context.beginPath();
+    context.moveTo(fromX + 7, fromY);
+    context.lineTo(right + 6, fromY);
+    context.lineTo(right + 20, down);
+    context.stroke();
+    context.setLineDash([]);
+    const edge = plot.width - 2;
+    let left = right + 28;
+    const labels = [];
+    for (const [index, series] of all.entries()) {
+      const rest = all.length - index - 1;
+      const [name, room] = [plot.nameOf(series), edge - left - 10 - (rest ? ROOM_FOR_REST : 0)];
       context.fillStyle = this.ink;
-      context.fillText(plot.nameOf(end.series), right + 38, end.down, plot.margin.right - 40);
-      context.globalAlpha = 1;
+      if (index > 0 && context.measureText(name).width > room) {
+        context.fillText(`+ ${rest + 1}`, left - 6, down);
+        break;
+      }
+      context.globalAlpha = alphaOf(series);
+      this.marker(left, down, 3.6, series, colourOf(series));
+      context.fillStyle = this.ink;
+      const width = Math.min(context.measureText(name).width, room);
+      context.fillText(name, left + 10, down, room);
+      const [top, bottom] = [down - LABEL_HEIGHT / 2, down + LABEL_HEIGHT / 2];
+      labels.push({ series, left: left - 6, right: left + 10 + width, top, bottom });
+      left += width + 24;
     }
+    return labels;
   }
 }
 
-/** Moves what is sorted by `down` so that neighbours are `gap` apart, within `top` and `bottom`. */
+/** Puts neighbours of what is sorted by height on one line, the nearest first, until there are `most` lines. */
+function mergeNearest(ends, most) {
+  while (ends.length > most) {
+    const gaps = ends.slice(1).map((end, index) => end.fromY - ends[index].fromY);
+    const at = gaps.indexOf(Math.min(...gaps));
+    const [upper, lower] = [ends[at], ends[at + 1]];
+    const down = (upper.fromY + lower.fromY) / 2;
+    const fromX = Math.max(upper.fromX, lower.fromX);
+    ends.splice(at, 2, { series: [...upper.series, ...lower.series], fromX, fromY: down, down });
+  }
+}
+
+/**
+ * Moves what is sorted by `down` as little as possible so that neighbours are `gap` apart, within `top`
+ * and `bottom`: those that would overlap stand around their common middle.
+ */
 function pushApart(items, gap, top, bottom) {
-  let least = top;
-  for (const item of items) {
-    item.down = Math.max(item.down, least);
-    least = item.down + gap;
-  }
-  let most = bottom;
-  for (const item of items.toReversed()) {
-    item.down = Math.min(item.down, most);
-    most = item.down - gap;
-  }
+  const blocks = [];
+  items.forEach(({ down }, index) => {
+    let block = { sum: down - index * gap, count: 1 };
+    while (blocks.length && blocks.at(-1).sum / blocks.at(-1).count > block.sum / block.count) {
+      const before = blocks.pop();
+      block = { sum: before.sum + block.sum, count: before.count + block.count };
+    }
+    blocks.push(block);
+  });
+  const most = bottom - (items.length - 1) * gap;
+  const firsts = blocks.flatMap(({ sum, count }) => Array(count).fill(sum / count));
+  items.forEach((item, index) => {
+    item.down = Math.max(top, Math.min(most, firsts[index])) + index * gap;
+  });
 }

@@ -91,19 +91,19 @@ function valueOf(steps) {
   return Math.sign(steps) * 2 ** ((Math.abs(steps) - LIFT) / STEPS);
 }
 
-/** The places of a trajectory: by a rule, or each by its distance from the one before. */
-function placesOf(bytes, count) {
-  const places = new Float64Array(count);
-  if (!count) return places;
-  places[0] = bytes.next();
+/** The positions of a trajectory: by a rule, or each by its distance from the one before. */
+function positionsOf(bytes, count) {
+  const positions = new Float64Array(count);
+  if (!count) return positions;
+  positions[0] = bytes.next();
   const even = bytes.next();
-  for (let at = 1; at < count; at++) places[at] = places[at - 1] + (even || bytes.next());
-  return places;
+  for (let at = 1; at < count; at++) positions[at] = positions[at - 1] + (even || bytes.next());
+  return positions;
 }
 
 /**
- * The samples of one series: place on the axis, value, and a jitter from -0.5 to 0.5 that sets the
- * rounds side by side where samples share a place; one entry per sample. `cells` says which of them
+ * The samples of one series: position on the axis, value, and a jitter from -0.5 to 0.5 that sets the
+ * rounds side by side where samples share a position; one entry per sample. `cells` says which of them
  * are of which round, `ends` how far they reach.
  */
 function unpack(base64) {
@@ -117,7 +117,7 @@ function unpack(base64) {
     const head = bytes.next();
     const trajectory = head % 2 === 1;
     const [first, end] = [at, at + (head - (head % 2)) / 2];
-    if (trajectory) x.set(placesOf(bytes, end - first), first);
+    if (trajectory) x.set(positionsOf(bytes, end - first), first);
     else x.fill(point, first, end);
     cells.push({ first, end, round, trajectory });
     for (let steps = 0; at < end; at++) {
@@ -129,7 +129,7 @@ function unpack(base64) {
   return { x, y, cells, rounds, jitter: jittered(cells, rounds, count), ends: endsOf(x, y) };
 }
 
-/** How far aside each sample is set; those of a trajectory have places of their own. */
+/** How far aside each sample is set; those of a trajectory have positions of their own. */
 function jittered(cells, rounds, count) {
   const jitter = new Float32Array(count);
   for (const { first, end, round } of cells.filter((cell) => !cell.trajectory)) {
@@ -141,7 +141,7 @@ function jittered(cells, rounds, count) {
   return jitter;
 }
 
-/** The first and the last place, the least value above zero and the largest. */
+/** The first and the last position, the least value above zero and the largest. */
 function endsOf(x, y) {
   const ends = { from: Infinity, to: -Infinity, least: Infinity, most: -Infinity };
   for (let index = 0; index < x.length; index++) {

@@ -17,7 +17,7 @@ class Gestures {
     stage.addEventListener('keydown', (event) => this.key(event));
   }
 
-  spot(event) {
+  pixel(event) {
     const at = this.plot.canvas.getBoundingClientRect();
     return [event.clientX - at.left, event.clientY - at.top];
   }
@@ -25,7 +25,7 @@ class Gestures {
   press(event) {
     if (event.button !== 0) return;
     const { plot } = this;
-    const [x, y] = this.spot(event);
+    const [x, y] = this.pixel(event);
     plot.canvas.setPointerCapture(event.pointerId);
     plot.pointers.set(event.pointerId, { x, y });
     const mode = event.pointerType === 'touch' || event.shiftKey ? 'pan' : 'select';
@@ -35,12 +35,19 @@ class Gestures {
 
   move(event) {
     const { plot } = this;
-    const [x, y] = this.spot(event);
+    const [x, y] = this.pixel(event);
     const before = plot.pointers.get(event.pointerId);
     if (!before) {
+      const named = plot.labelAt(x, y);
+      plot.canvas.style.cursor = named ? 'pointer' : '';
+      if (named) {
+        plot.point(null);
+        plot.light(named.label);
+        return;
+      }
       const found = plot.nearest(x, y);
-      const same = ['series', 'point', 'mark', 'spot'].every((key) => found?.[key] === plot.cursor?.[key]);
-      if (!same) plot.point(found);
+      const same = ['series', 'point', 'mark', 'corner'].every((key) => found?.[key] === plot.cursor?.[key]);
+      if (!same || (!found && plot.lit.length)) plot.point(found);
       return;
     }
     plot.pointers.set(event.pointerId, { x, y });
@@ -56,7 +63,7 @@ class Gestures {
     const { plot } = this;
     const other = [...plot.pointers].find(([id]) => id !== moved)?.[1];
     if (!other) return;
-    const away = (spot) => Math.max(20, Math.hypot(spot.x - other.x, spot.y - other.y));
+    const away = (pixel) => Math.max(20, Math.hypot(pixel.x - other.x, pixel.y - other.y));
     plot.pan((after.x - before.x) / 2, (after.y - before.y) / 2);
     plot.zoom(away(before) / away(after), (after.x + other.x) / 2, (after.y + other.y) / 2);
   }
@@ -68,7 +75,9 @@ class Gestures {
     plot.drag = null;
     if (!drag || plot.pointers.size) return;
     const [width, height] = [Math.abs(drag.toX - drag.fromX), Math.abs(drag.toY - drag.fromY)];
-    if (Math.max(width, height) < SLACK) plot.point(plot.nearest(drag.toX, drag.toY));
+    const named = plot.labelAt(drag.fromX, drag.fromY);
+    if (Math.max(width, height) < SLACK && named) plot.isolate('subjects', named.label, event.shiftKey);
+    else if (Math.max(width, height) < SLACK) plot.point(plot.nearest(drag.toX, drag.toY));
     else if (drag.mode === 'select') this.select(drag, width, height);
     plot.later();
   }
@@ -77,16 +86,16 @@ class Gestures {
   select(drag, width, height) {
     const { plot } = this;
     const { box, view } = plot;
-    const placeX = (across) => view.x0 + ((across - box.left) / box.width) * (view.x1 - view.x0);
-    const placeY = (down) => view.y1 - ((down - box.top) / box.height) * (view.y1 - view.y0);
+    const positionX = (across) => view.x0 + ((across - box.left) / box.width) * (view.x1 - view.x0);
+    const positionY = (down) => view.y1 - ((down - box.top) / box.height) * (view.y1 - view.y0);
     const next = { ...view };
     if (width >= 2 * SLACK) {
-      next.x0 = placeX(Math.min(drag.fromX, drag.toX));
-      next.x1 = placeX(Math.max(drag.fromX, drag.toX));
+      next.x0 = positionX(Math.min(drag.fromX, drag.toX));
+      next.x1 = positionX(Math.max(drag.fromX, drag.toX));
     }
     if (height >= 2 * SLACK) {
-      next.y0 = placeY(Math.max(drag.fromY, drag.toY));
-      next.y1 = placeY(Math.min(drag.fromY, drag.toY));
+      next.y0 = positionY(Math.max(drag.fromY, drag.toY));
+      next.y1 = positionY(Math.min(drag.fromY, drag.toY));
     }
     plot.look(next);
   }
@@ -106,7 +115,7 @@ class Gestures {
     const { plot } = this;
     if (!event.ctrlKey && document.activeElement !== plot.stage) return;
     event.preventDefault();
-    const [x, y] = this.spot(event);
+    const [x, y] = this.pixel(event);
     plot.zoom(2 ** Math.max(-1, Math.min(1, event.deltaY / 250)), x, y);
   }
 
@@ -114,7 +123,7 @@ class Gestures {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { plot } = this;
     const { left, top, width, height } = plot.box;
-    const spot = plot.cursorSpot ?? [left + width / 2, top + height / 2];
+    const pixel = plot.cursorPixel ?? [left + width / 2, top + height / 2];
     const pan = event.shiftKey;
     const keys = {
       ArrowLeft: () => (pan ? plot.pan(width / 10, 0) : plot.step(-1, 0)),
@@ -125,11 +134,14 @@ class Gestures {
       End: () => plot.step(1e6, 0),
       m: () => plot.stepMark(),
       M: () => plot.stepMark(),
-      '+': () => plot.zoom(0.7, ...spot),
-      '=': () => plot.zoom(0.7, ...spot),
-      '-': () => plot.zoom(1 / 0.7, ...spot),
+      '+': () => plot.zoom(0.7, ...pixel),
+      '=': () => plot.zoom(0.7, ...pixel),
+      '-': () => plot.zoom(1 / 0.7, ...pixel),
       0: () => plot.reset(),
-      Escape: () => plot.reset(),
+      Escape: () => {
+        plot.showAll();
+        plot.reset();
+      },
     };
     const act = keys[event.key];
     if (!act) return;

@@ -24,10 +24,8 @@ function chooser(label, names, chosen, first) {
 /** A button that is on or off, and says so. */
 function switcher(text, on, changed, attributes = {}) {
   const button = element('button', { type: 'button', 'aria-pressed': on, ...attributes }, text);
-  button.addEventListener('click', (event) => {
-    if (event.altKey) return;
-    changed(button.getAttribute('aria-pressed') !== 'true');
-  });
+  button.addEventListener('click', (event) =>
+    changed(button.getAttribute('aria-pressed') !== 'true', event.shiftKey));
   return button;
 }
 
@@ -118,7 +116,7 @@ function signOf(plot, mark) {
   }
   if (mark.kind === 'mode') {
     const { colour } = plot.lookOf(plot.seriesOf(mark)[0]);
-    const dash = MODE_DASHES[mark.place % MODE_DASHES.length].join(' ');
+    const dash = MODE_DASHES[mark.rank % MODE_DASHES.length].join(' ');
     return sign('sign', `color: ${tinted(plot, `--series-${colour}`, mark.run)}`,
       `<path d="M-12 0H12" stroke-width="2.4" stroke-dasharray="${dash}"/>`);
   }
@@ -129,45 +127,60 @@ function signOf(plot, mark) {
   return sign('sign', '', `<circle r="5" stroke-width="1.8"/>${half}`);
 }
 
-/** One button per subject, and per run where there are several. */
+/** One button per subject, and per run where there are several: each isolates its series. */
 function legend(plot) {
   const subject = (label, index) => {
-    const button = switcher(label, true, () => plot.toggle('subjects', label), { 'data-subject': label });
+    const button = switcher(label, false, (_, joins) => plot.isolate('subjects', label, joins), { 'data-subject': label });
     button.prepend(swatch(plot.data.looks[index], Math.min(...plot.data.lines.map((line) => line.dash))));
-    button.addEventListener('click', (event) => event.altKey && plot.only(label));
-    button.addEventListener('dblclick', () => plot.only(label));
-    button.addEventListener('keydown', (event) => event.key.toLowerCase() === 'o' && plot.only(label));
-    button.addEventListener('pointerenter', () => light(plot, label));
-    button.addEventListener('pointerleave', () => light(plot, null));
+    button.addEventListener('pointerenter', () => plot.light(label));
+    button.addEventListener('focus', () => button.matches(':focus-visible') && plot.light(label));
+    for (const name of ['pointerleave', 'blur']) button.addEventListener(name, () => plot.light(null));
     return button;
   };
   const run = (name, index) => {
-    const button = switcher(name, true, () => plot.toggle('runs', index), { 'data-run': index });
+    const button = switcher(name, false, (_, joins) => plot.isolate('runs', index, joins), { 'data-run': index });
     button.prepend(swatchOfRun(plot, index));
     const apart = plot.data.apart[index];
     if (apart) button.append(element('span', { class: 'apart' }, ` · ${apart}`));
     return button;
   };
-  const every = (text, on) => element('button', { type: 'button', class: 'plain', click: () => plot.all(on) }, text);
-  const made = element('div', { class: 'legend', role: 'group', 'aria-label': 'Series' },
-    ...plot.data.subjects.map(subject), every('All', true), every('None', false));
+  const showAll = (event) => {
+    // It goes, and may have the focus.
+    event.target.parentElement.querySelector('button').focus();
+    plot.showAll();
+  };
+  const all = element('button', { type: 'button', class: 'plain', 'data-all': '', click: showAll }, 'Show all');
+  const onEscape = (event) => event.key === 'Escape' && plot.showAll();
+  const made = element('div', { class: 'legend', role: 'group', 'aria-label': 'Isolate a series', keydown: onEscape },
+    ...plot.data.subjects.map(subject), all);
   if (plot.data.runs.length < 2) return [made];
-  const runs = element('div', { class: 'legend', role: 'group', 'aria-label': 'Runs' },
+  const runs = element('div', { class: 'legend', role: 'group', 'aria-label': 'Isolate a run', keydown: onEscape },
     ...plot.data.runs.map(run));
   return [made, runs];
 }
 
-/** Sets one series off against the others while the pointer rests on its name. */
-function light(plot, label) {
-  plot.lit = plot.shown.find((series) => series.label === label) ?? null;
-  plot.later();
+/** Shows in the legend what is isolated. */
+function pressed(figure, plot) {
+  const { subjects, runs } = plot.isolated;
+  const press = (selector, is) => figure.querySelectorAll(selector).forEach((button) =>
+    button.setAttribute('aria-pressed', is(button)));
+  press('[data-subject]', (button) => subjects.has(button.dataset.subject));
+  press('[data-run]', (button) => runs.has(Number(button.dataset.run)));
+  figure.querySelector('[data-all]').hidden = !plot.hasIsolated;
+}
+
+/** What is shown, in a sentence for ears. */
+function isolation(plot) {
+  if (!plot.hasIsolated) return 'All series are shown.';
+  const names = plot.shown.map((series) => plot.nameOf(series));
+  return `Only ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} shown.`;
 }
 
 /** What the read-out says of a percentile. */
-function wordsOfPercentile(at, { count, longest }, unit) {
+function wordsOfPercentile(at, { count, max }, unit) {
   return [
     ['at most', quantity(at.median, unit)],
-    ['longest of all', quantity(longest, unit)],
+    ['max', quantity(max, unit)],
     ['operations', whole(count)],
   ];
 }
@@ -201,10 +214,10 @@ function listed(plot) {
   });
 }
 
-/** What is read out of a mark; on a mode's curve also the figure at that place. */
-function wordsOf(mark, spot, unit) {
+/** What is read out of a mark; on a mode's curve also the figure at that position. */
+function wordsOf(mark, corner, unit) {
   if (!mark.curve) return mark.pairs;
-  const [x, y] = mark.curve[spot];
+  const [x, y] = mark.curve[corner];
   return [[`median near ${whole(x)}`, quantity(y, unit)], ...mark.pairs];
 }
 
@@ -219,16 +232,16 @@ function readOut(plot, series, at, readout, card) {
   const title = at ? plot.titleOf(series, at) : sentenceOf(plot, mark);
   const { unit } = plot.shownView;
   const ofPoint = () => (plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit));
-  const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.spot, unit);
+  const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.corner, unit);
   readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
   const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
     [element('dt', {}, word), element('dd', {}, value)]));
   card.replaceChildren(element('strong', {}, title), list);
-  if (!plot.cursorSpot) {
+  if (!plot.cursorPixel) {
     card.hidden = true;
     return;
   }
-  const [across, down] = plot.cursorSpot;
+  const [across, down] = plot.cursorPixel;
   const left = across > plot.width / 2 ? across - card.offsetWidth - 16 : across + 16;
   const top = Math.min(Math.max(8, down - card.offsetHeight / 2), plot.height - card.offsetHeight - 8);
   card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
@@ -248,7 +261,8 @@ function tally(plot) {
 
 const HINT = 'Drag to zoom, shift-drag to pan, double-click to reset; the wheel zooms once the plot '
   + 'has the focus. Keys: arrows walk from point to point, shift and arrows pan, plus and minus '
-  + 'zoom, Escape resets. Alt-click, double-click or O on a name shows only that one.';
+  + 'zoom, Escape resets. A click on a name isolates its series, a second click or Escape shows all, '
+  + 'shift-click adds another.';
 const HINT_MARKS = ' M walks from mark to mark.';
 
 /** Puts items into a list, if they are new: who selects or hears it is not disturbed by each frame. */
@@ -270,6 +284,7 @@ function fill(figure) {
   const card = element('div', { class: 'card', 'aria-hidden': 'true' });
   card.hidden = true;
   const readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
+  const announced = element('p', { class: 'unseen', role: 'status' });
   const count = element('span', { class: 'count' });
   const marked = data.views.some((view) => view.marks.length) ? HINT_MARKS : '';
   const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${marked}`);
@@ -288,10 +303,10 @@ function fill(figure) {
       relist(ofRounds, rounds(plot));
       figure.querySelectorAll('[data-by-round]').forEach((button) =>
         button.setAttribute('aria-pressed', plot.byRound));
-      figure.querySelectorAll('[data-subject]').forEach((button) =>
-        button.setAttribute('aria-pressed', !plot.hidden.subjects.has(button.dataset.subject)));
-      figure.querySelectorAll('[data-run]').forEach((button) =>
-        button.setAttribute('aria-pressed', !plot.hidden.runs.has(Number(button.dataset.run))));
+      pressed(figure, plot);
+    },
+    isolated: (plot) => {
+      announced.textContent = isolation(plot);
     },
     reading: (plot, series, at) => readOut(plot, series, at, readout, card),
   };
@@ -304,7 +319,7 @@ function fill(figure) {
     tables.show();
   };
   stage.before(controls(plot, choose));
-  figure.append(readout, ofRounds, marks, ...legend(plot), hint);
+  figure.append(readout, ...legend(plot), ofRounds, marks, hint, announced);
 }
 
 /** The tables under a plot: the one of the view that is drawn, or all. */

@@ -3,15 +3,16 @@
 //! For tests and the curious, `figure.plot` is the plot itself: `plot.drawn` says what the last
 //! frame really drew (per series: samples within the view, samples outside it, medians, ends of
 //! intervals, counted in the loops that draw them), `plot.marked` which crossovers, modes, steps and
-//! halves it marked within the view, `plot.view` what part is seen, in places of the scales, `plot.reading` the figures of
-//! the read-out, and `plot.draw()` draws at once.
+//! halves it marked within the view, `plot.labels` where it named series, `plot.view` what part is seen, in
+//! positions of the scales, `plot.reading` the figures of the read-out, and `plot.draw()` draws at once.
 
 const HEIGHT = 470;
 /** Below this width names stand in the legend only. */
 const WIDTH_FOR_NAMES = 720;
-/** How far from a point the pointer still means it, and how far from a mark. */
+/** How far from a point the pointer still means it, how far from a mark, and how far from a line. */
 const REACH = 48;
 const REACH_MARK = 12;
+const REACH_LINE = 10;
 
 class Plot {
   constructor(figure, stage, data, listeners) {
@@ -21,19 +22,21 @@ class Plot {
     this.listeners = listeners;
     this.canvas = stage.querySelector('canvas');
     this.context = this.canvas.getContext('2d', { alpha: false });
-    // Where every place has its sample, a logarithmic axis would crowd nine tenths of them into the
+    // Where every position has its sample, a logarithmic axis would crowd nine tenths of them into the
     // last decade.
     this.log = { x: !data.trajectory, y: true };
     this.byRound = false;
-    this.hidden = { subjects: new Set(), runs: new Set() };
+    // What is isolated; nothing is where all are shown.
+    this.isolated = { subjects: new Set(), runs: new Set() };
+    this.labels = [];
     this.pointers = new Map();
-    this.lit = null;
+    this.lit = [];
     this.show(data.first);
     new ResizeObserver(() => this.draw()).observe(stage);
     new Gestures(this);
   }
 
-  /** Shows another metric or other parameters; what is hidden stays hidden. */
+  /** Shows another metric or other parameters; what is isolated stays so, if it is there. */
   show(index) {
     this.viewIndex = index;
     this.shownView = this.data.views[index];
@@ -43,38 +46,45 @@ class Plot {
       if (Array.isArray(series.points[0])) series.points = series.points.map(named);
     });
     this.series = this.shownView.series;
+    if (!this.shown.length) this.isolated = { subjects: new Set(), runs: new Set() };
     this.cursor = null;
     this.reset();
   }
 
-  /** The series that are switched on. */
+  /** The series that are shown: those isolated, else all. */
   get shown() {
+    const { subjects, runs } = this.isolated;
     return this.series.filter((series) =>
-      !this.hidden.subjects.has(series.label) && !this.hidden.runs.has(series.run));
+      (!subjects.size || subjects.has(series.label)) && (!runs.size || runs.has(series.run)));
   }
 
-  /** The crossovers, modes, steps and halves of this view whose series are switched on. */
+  /** Whether some series are shown without the others. */
+  get hasIsolated() {
+    return this.isolated.subjects.size + this.isolated.runs.size > 0;
+  }
+
+  /** The crossovers, modes, steps and halves of this view whose series are shown. */
   get marks() {
     return this.shownView.marks.filter((mark) => this.seriesOf(mark).every(Boolean));
   }
 
-  /** The series that a mark is about, those that are switched off left undefined. */
+  /** The series that a mark is about, those that are not shown left undefined. */
   seriesOf({ run, subjects }) {
     return subjects.map((label) =>
       this.shown.find((series) => series.run === run && series.label === label));
   }
 
-  /** Where on the canvas a mark stands: the corners of a mode's curve, one spot of anything else. */
-  spotsOf(mark) {
+  /** Where on the canvas a mark stands: the corners of a mode's curve, one pixel of anything else. */
+  pixelsOf(mark) {
     if (mark.curve) {
       return mark.curve.map(([x, y]) => ({ across: this.acrossValue(x), down: this.downValue(y) }));
     }
-    const spot = this.spotOf(mark);
-    return spot ? [spot] : [];
+    const pixel = this.pixelOf(mark);
+    return pixel ? [pixel] : [];
   }
 
-  /** The spot of a place on the axis: between its lines, should they not meet as they are drawn. */
-  spotOf(mark) {
+  /** The pixel of a position on the axis: between its lines, should they not meet as they are drawn. */
+  pixelOf(mark) {
     const across = this.acrossValue(mark.at);
     const downs = this.seriesOf(mark)
       .map((series) => series && this.downOnLine(series, this.alongLine(series, across, mark)))
@@ -83,14 +93,14 @@ class Plot {
     return { across, down: downs.reduce((sum, down) => sum + down, 0) / downs.length };
   }
 
-  /** A step, or an end, may lie beyond the last place with a median: then it stands as high as that. */
+  /** A step, or an end, may lie beyond the last point with a median: then it stands as high as that. */
   alongLine(series, across, { kind }) {
     if (!['step', 'unfinished'].includes(kind) || !series.points.length) return across;
     const [first, last] = [series.points[0], series.points.at(-1)].map((p) => this.acrossValue(p.x));
     return Math.min(Math.max(across, first), last);
   }
 
-  /** How far down the line of a series runs at a place across; undefined beside its ends. */
+  /** How far down the line of a series runs at a position across; undefined past its ends. */
   downOnLine(series, across) {
     const corners = series.points.map((p) => [this.acrossValue(p.x), this.downValue(p.median)]);
     const next = corners.findIndex(([x]) => x >= across);
@@ -144,27 +154,27 @@ class Plot {
    */
   setByRound(on) {
     this.byRound = on;
-    const subjects = new Set(this.shown.map((series) => series.label));
-    if (on && subjects.size > 1) this.only([...subjects][0]);
-    this.later();
-  }
-
-  toggle(kind, name) {
-    const hidden = this.hidden[kind];
-    if (!hidden.delete(name)) hidden.add(name);
+    const [first, ...others] = new Set(this.shown.map((series) => series.label));
+    if (on && others.length) this.isolated.subjects = new Set([first]);
     this.changed();
   }
 
-  /** Only this one, or all again when it was the only one. */
-  only(name) {
-    const others = this.data.subjects.filter((label) => label !== name);
-    const alone = others.every((label) => this.hidden.subjects.has(label));
-    this.hidden.subjects = new Set(alone && !this.hidden.subjects.has(name) ? [] : others);
+  /**
+   * Isolates one subject or run, and shows all again where it was the only one. `joins` adds it to those
+   * that are isolated, or takes it from them.
+   */
+  isolate(kind, name, joins) {
+    const isolated = this.isolated[kind];
+    const wasAlone = isolated.size === 1 && isolated.has(name);
+    if (!joins) this.isolated[kind] = new Set(wasAlone ? [] : [name]);
+    else if (!isolated.delete(name)) isolated.add(name);
     this.changed();
   }
 
-  all(on) {
-    this.hidden.subjects = new Set(on ? [] : this.data.subjects);
+  /** Shows all series again. */
+  showAll() {
+    if (!this.hasIsolated) return;
+    this.isolated = { subjects: new Set(), runs: new Set() };
     this.changed();
   }
 
@@ -173,6 +183,7 @@ class Plot {
     else if (this.cursor && !this.cursor.mark && !this.shown.includes(this.series[this.cursor.series])) this.point(null);
     if (this.zoomed) this.later();
     else this.reset();
+    this.listeners.isolated(this);
   }
 
   /** Back to the view that holds everything shown. */
@@ -182,7 +193,7 @@ class Plot {
       const positive = values.filter((value) => value > 0);
       return { least: Math.min(...positive, Infinity), hasZero: positive.length < values.length };
     };
-    // The samples of a trajectory reach beyond the places where they were brought together.
+    // The samples of a trajectory reach beyond the positions where they were brought together.
     const ends = (this.shown.length ? this.shown : this.series).map((series) => series.samples.ends)
       .filter((end) => Number.isFinite(end.from));
     const xs = [...points.map((point) => point.x), ...ends.flatMap((end) => [end.from, end.to])];
@@ -193,13 +204,16 @@ class Plot {
     const scale = (log, { least, hasZero }, binary) =>
       new Scale(log, Number.isFinite(least) ? least : 1, hasZero, binary);
     this.scales = { x: scale(this.log.x, x, false), y: scale(this.log.y, y, this.shownView.unit === 'B') };
-    this.placing = new WeakMap();
+    this.cachedPositions = new WeakMap();
     // A linear scale would be lost to one far outlier; what is above it is counted in the line below.
     const tops = this.log.y ? points.map((p) => Math.max(p.max, p.high)) : bulk(points);
     if (this.log.y) tops.push(...ends.map((end) => end.most));
     const bottoms = this.log.y ? ys : [0];
-    const [x0, x1] = padded(xs.map((value) => this.scales.x.place(value)), 0.035);
-    const [y0, y1] = padded([...tops, ...bottoms].map((value) => this.scales.y.place(value)), 0.04);
+    const across = xs.map((value) => this.scales.x.position(value));
+    // The axis ends at the data: past the first and the last point there is nothing to read off.
+    this.dataEnds = [Math.min(...across), Math.max(...across)];
+    const [x0, x1] = padded(across, 0.035, 0.5);
+    const [y0, y1] = padded([...tops, ...bottoms].map((value) => this.scales.y.position(value)), 0.04);
     this.view = { x0, x1, y0: this.log.y ? y0 : Math.max(y0, 0), y1 };
     this.full = { ...this.view };
     this.zoomed = false;
@@ -212,39 +226,39 @@ class Plot {
     const bottoms = points.map((point) => Math.min(point.min, point.low)).filter((value) => value > 0);
     const ends = [...bulk(points), ...(this.log.y ? bottoms : [0])];
     if (!points.length) return;
-    const [y0, y1] = padded(ends.map((value) => this.scales.y.place(value)), 0.04);
+    const [y0, y1] = padded(ends.map((value) => this.scales.y.position(value)), 0.04);
     this.look({ ...this.full, y0: this.log.y ? y0 : Math.max(y0, 0), y1 });
   }
 
-  /** Places of a series' samples on the present scales, kept until the scales change. */
-  placed(series) {
-    let places = this.placing.get(series);
-    if (!places) {
+  /** Positions of a series' samples on the present scales, kept until the scales change. */
+  samplePositions(series) {
+    let positions = this.cachedPositions.get(series);
+    if (!positions) {
       const { x, y } = series.samples;
-      places = { x: this.scales.x.places(x), y: this.scales.y.places(y) };
-      this.placing.set(series, places);
+      positions = { x: this.scales.x.positions(x), y: this.scales.y.positions(y) };
+      this.cachedPositions.set(series, positions);
     }
-    return places;
+    return positions;
   }
 
-  across(place) {
-    return this.box.left + ((place - this.view.x0) / (this.view.x1 - this.view.x0)) * this.box.width;
+  across(position) {
+    return this.box.left + ((position - this.view.x0) / (this.view.x1 - this.view.x0)) * this.box.width;
   }
 
-  down(place) {
-    const share = (place - this.view.y0) / (this.view.y1 - this.view.y0);
+  down(position) {
+    const share = (position - this.view.y0) / (this.view.y1 - this.view.y0);
     return this.box.top + (1 - share) * this.box.height;
   }
 
   acrossValue(value) {
-    return this.across(this.scales.x.place(value));
+    return this.across(this.scales.x.position(value));
   }
 
   downValue(value) {
-    return this.down(this.scales.y.place(value));
+    return this.down(this.scales.y.position(value));
   }
 
-  /** Whether a spot of the canvas lies within the axes, the edges included. */
+  /** Whether a pixel of the canvas lies within the axes, the edges included. */
   within(across, down) {
     const { left, top, width, height } = this.box;
     return across >= left - 0.5 && across <= left + width + 0.5
@@ -295,7 +309,7 @@ class Plot {
     this.listeners.drawn(this);
   }
 
-  /** Zooms by `factor` (below 1: closer) about a spot of the canvas. */
+  /** Zooms by `factor` (below 1: closer) about a pixel of the canvas. */
   zoom(factor, across, down, alongX = true, alongY = true) {
     const { x0, x1, y0, y1 } = this.view;
     const atX = x0 + ((across - this.box.left) / this.box.width) * (x1 - x0);
@@ -323,14 +337,14 @@ class Plot {
     this.later();
   }
 
-  /** The mark or the point nearest to a spot of the canvas, or none within reach. */
+  /** The mark or the point nearest to a pixel of the canvas, or none within reach. */
   nearest(across, down) {
     let found = null;
     let least = REACH;
     for (const mark of this.marks) {
-      this.spotsOf(mark).forEach((spot, number) => {
-        const away = Math.hypot(spot.across - across, spot.down - down);
-        if (away < Math.min(least, REACH_MARK)) [least, found] = [away, { mark, spot: number }];
+      this.pixelsOf(mark).forEach((pixel, number) => {
+        const away = Math.hypot(pixel.across - across, pixel.down - down);
+        if (away < Math.min(least, REACH_MARK)) [least, found] = [away, { mark, corner: number }];
       });
     }
     this.series.forEach((series, index) => {
@@ -340,7 +354,24 @@ class Plot {
         if (away < least) [least, found] = [away, { series: index, point: number }];
       });
     });
-    return found;
+    return found ?? this.onLine(across, down);
+  }
+
+  /** The nearest point of the line that runs under a pixel of the canvas, or none. */
+  onLine(across, down) {
+    const distance = (series) => Math.abs(this.downOnLine(series, across) - down);
+    const lines = this.shown.filter((series) => distance(series) <= REACH_LINE);
+    if (!lines.length) return null;
+    const line = lines.reduce((best, series) => (distance(series) < distance(best) ? series : best));
+    const away = line.points.map((point) => Math.abs(this.acrossValue(point.x) - across));
+    return { series: this.series.indexOf(line), point: away.indexOf(Math.min(...away)) };
+  }
+
+  /** The series whose name stands at a pixel of the canvas. */
+  labelAt(across, down) {
+    const label = this.labels.find(({ left, right, top, bottom }) =>
+      across >= left && across <= right && down >= top && down < bottom);
+    return label?.series;
   }
 
   /** Puts the cursor on a point or a mark and reads it out; `null` takes it away. */
@@ -349,16 +380,22 @@ class Plot {
     const series = cursor && this.series[cursor.series];
     const at = series?.points[cursor.point];
     this.reading = at ? { subject: series.label, run: series.run, ...at } : cursor?.mark ?? null;
-    this.lit = series ?? null;
+    this.lit = series ? [series] : [];
     this.listeners.reading(this, series, at);
     this.later();
   }
 
+  /** Sets all series of a label off against the others; without one, none. */
+  light(label) {
+    this.lit = this.shown.filter((series) => series.label === label);
+    this.later();
+  }
+
   /** Where the cursor stands on the canvas, if it stands anywhere. */
-  get cursorSpot() {
+  get cursorPixel() {
     if (this.cursor?.mark) {
-      const spot = this.spotsOf(this.cursor.mark)[this.cursor.spot];
-      return spot && [spot.across, spot.down];
+      const pixel = this.pixelsOf(this.cursor.mark)[this.cursor.corner];
+      return pixel && [pixel.across, pixel.down];
     }
     const at = this.cursor && this.series[this.cursor.series].points[this.cursor.point];
     return at ? [this.acrossValue(at.x), this.downValue(at.median)] : null;
@@ -369,7 +406,7 @@ class Plot {
     const all = this.marks;
     if (!all.length) return;
     const mark = all[(all.indexOf(this.cursor?.mark) + 1) % all.length];
-    this.point({ mark, spot: this.spotsOf(mark).length - 1 });
+    this.point({ mark, corner: this.pixelsOf(mark).length - 1 });
     this.keepInView();
   }
 
@@ -377,7 +414,7 @@ class Plot {
   pointOf(cursor) {
     if (!cursor?.mark) return cursor;
     const [series] = this.seriesOf(cursor.mark);
-    const at = cursor.mark.curve?.[cursor.spot][0] ?? cursor.mark.at;
+    const at = cursor.mark.curve?.[cursor.corner][0] ?? cursor.mark.at;
     const before = series.points.filter((point) => point.x < at).length;
     return { series: this.series.indexOf(series), point: Math.max(0, before - 1) };
   }
@@ -398,7 +435,7 @@ class Plot {
     this.keepInView();
   }
 
-  /** The next series above or below at the same place on the axis. */
+  /** The next series above or below at the same position on the axis. */
   neighbour(series, number, between, shown) {
     const x = series.points[number].x;
     const here = shown
@@ -407,14 +444,14 @@ class Plot {
         return point < 0 ? [] : [{ other, point, median: other.points[point].median }];
       })
       .sort((a, b) => a.median - b.median);
-    const place = here.findIndex((entry) => entry.other === series);
-    const next = here[Math.max(0, Math.min(here.length - 1, place + between))];
+    const position = here.findIndex((entry) => entry.other === series);
+    const next = here[Math.max(0, Math.min(here.length - 1, position + between))];
     return { series: this.series.indexOf(next.other), point: next.point };
   }
 
   keepInView() {
-    if (!this.cursorSpot) return;
-    const [across, down] = this.cursorSpot;
+    if (!this.cursorPixel) return;
+    const [across, down] = this.cursorPixel;
     const { left, top, width, height } = this.box;
     const x = Math.max(left + 20 - across, 0) || Math.min(left + width - 20 - across, 0);
     const y = Math.max(top + 20 - down, 0) || Math.min(top + height - 20 - down, 0);
@@ -443,10 +480,10 @@ function bulk(points) {
   return points.map((p) => Math.max(p.high, 50 * p.samples >= most ? p.p99 : 0));
 }
 
-/** Least and greatest, with some air around them. */
-function padded(places, share) {
-  const least = places.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = places.reduce((a, b) => Math.max(a, b), -Infinity);
-  const air = (most - least) * share || Math.abs(most) * 0.1 || 1;
+/** Least and greatest, with some air around them: a share of the distance, or `lone` around a single one. */
+function padded(positions, share, lone) {
+  const least = positions.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = positions.reduce((a, b) => Math.max(a, b), -Infinity);
+  const air = (most - least) * share || lone || Math.abs(most) * 0.1 || 1;
   return [least - air, most + air];
 }

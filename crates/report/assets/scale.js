@@ -1,7 +1,7 @@
-//! Scales of the plot's axes: values to places and back, and where the ticks stand.
+//! Scales of the plot's axes: values to positions and back, and where the ticks stand.
 
 /**
- * One axis. A place is the value itself on a linear scale, its decimal logarithm on a logarithmic
+ * One axis. A position is the value itself on a linear scale, its decimal logarithm on a logarithmic
  * one. What has no logarithm stands at `floor`, half a decade below the least positive value; where
  * zero is one of the values the axis is even between the two, and broken: `crack` is where.
  * An axis of bytes counts in powers of two.
@@ -15,11 +15,11 @@ class Scale {
     this.binary = binary;
   }
 
-  place(value) {
+  position(value) {
     if (!this.log) return value;
     if (value <= 0) return this.floor;
-    const place = Math.log10(value);
-    return this.hasZero && place < this.least ? this.floor + 0.5 * (value / 10 ** this.least) : place;
+    const position = Math.log10(value);
+    return this.hasZero && position < this.least ? this.floor + 0.5 * (value / 10 ** this.least) : position;
   }
 
   /** Where a broken axis is broken. */
@@ -27,20 +27,20 @@ class Scale {
     return this.log && this.hasZero ? this.floor + 0.25 : undefined;
   }
 
-  /** Places of all `values` at once. */
-  places(values) {
-    const places = new Float32Array(values.length);
-    for (let at = 0; at < values.length; at++) places[at] = this.place(values[at]);
-    return places;
+  /** Positions of all `values` at once. */
+  positions(values) {
+    const positions = new Float32Array(values.length);
+    for (let at = 0; at < values.length; at++) positions[at] = this.position(values[at]);
+    return positions;
   }
 
-  /** Ticks between two places, at most about `room` of them with a label. */
+  /** Ticks between two positions, at most about `room` of them with a label. */
   ticks(from, to, room) {
     const ticks = this.log ? this.#apart(from, to, room) : this.#even(from, to, room);
     if (this.crack === undefined) return ticks;
-    const above = ticks.filter((tick) => tick.place > this.floor + 0.49);
+    const above = ticks.filter((tick) => tick.position > this.floor + 0.49);
     if (this.floor >= from && this.floor <= to) {
-      above.push({ place: this.floor, value: 0, step: 1, labelled: true, major: true });
+      above.push({ position: this.floor, value: 0, step: 1, labelled: true, major: true });
     }
     return above;
   }
@@ -53,7 +53,7 @@ class Scale {
     const ticks = [];
     for (let count = Math.ceil(from / step); count * step <= to; count++) {
       const value = Number((count * step).toPrecision(12));
-      ticks.push({ place: value, value, step, labelled: true });
+      ticks.push({ position: value, value, step, labelled: true });
     }
     return ticks;
   }
@@ -69,7 +69,7 @@ class Scale {
     const ticks = [];
     for (let power = first; power <= last; power++) {
       const [value, labelled] = [2 ** power, power % every === 0];
-      ticks.push({ place: Math.log10(value), value, step: value, labelled, major: power % 10 === 0 });
+      ticks.push({ position: Math.log10(value), value, step: value, labelled, major: power % 10 === 0 });
     }
     return ticks;
   }
@@ -78,7 +78,7 @@ class Scale {
     const span = to - from;
     if (span < 0.8) {
       const even = this.#even(10 ** from, 10 ** to, room);
-      return even.map((tick) => ({ ...tick, place: Math.log10(tick.value) }));
+      return even.map((tick) => ({ ...tick, position: Math.log10(tick.value) }));
     }
     const every = Math.max(1, Math.ceil(span / room));
     const between = span <= room / 3 ? [1, 2, 5] : [1];
@@ -86,10 +86,10 @@ class Scale {
     for (let decade = Math.floor(from); decade <= Math.ceil(to); decade++) {
       for (let digit = 1; digit <= (every > 1 ? 1 : 9); digit++) {
         const value = Number(`${digit}e${decade}`);
-        const place = Math.log10(value);
-        if (place < from || place > to) continue;
+        const position = Math.log10(value);
+        if (position < from || position > to) continue;
         const labelled = between.includes(digit) && decade % every === 0;
-        ticks.push({ place, value, step: value, labelled, major: digit === 1 });
+        ticks.push({ position, value, step: value, labelled, major: digit === 1 });
       }
     }
     return ticks;

@@ -1,6 +1,7 @@
 //! Writes the page of a hand-made run to standard output: `cargo run -p report --example page`.
 //!
-//! Arguments: samples a cell (100), then `two` for a second run laid over the first, `pipetest` or
+//! Arguments: samples a cell (100), then `two` for a second run laid over the first, `alike` for lines that
+//! lie on each other, `pipetest` or
 //! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else, `dead` for an axis from zero on,
 //! `lock` for multiples and waiting times, `lock-model` with a prediction laid over it, `model` for it alone, `build` or `build-cpus` for averages,
 //! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
@@ -18,6 +19,7 @@ fn main() {
     let mut number = |usual| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let size = Size { calls: samples as u64, rounds: number(5), subjects: number(5) as usize };
     let runs = match kind.as_deref() {
+        Some("alike") => vec![fixture::alike(samples)],
         Some("two") => vec![fixture::realistic(samples), fixture::slower(samples)],
         Some("pipetest") => vec![pipetest::pipetest(samples)],
         Some("pipetest-two") => vec![pipetest::pipetest(samples), pipetest::slower(samples)],

@@ -167,12 +167,12 @@ impl Sheet<'_> {
 
     fn cell(&self, lead: Option<&Lead>) -> Markup {
         let Some(lead) = lead else {
-            return html! { td.spot.blank { (NO_FIGURE) span.unseen { " not compared" } } };
+            return html! { td.lead-cell.blank { (NO_FIGURE) span.unseen { " not compared" } } };
         };
         let look = self.look(&lead.best);
         if lead.is_shared() {
             return html! {
-                td.spot.shared style=(hue(look)) data-subject=(lead.best) {
+                td.lead-cell.shared style=(hue(look)) data-subject=(lead.best) {
                     // The words are heard once: as a title of the cell they would be heard again.
                     span.pointed aria-hidden="true" title=(self.sentence(lead)) {
                         (marks::marker(look))
@@ -184,14 +184,14 @@ impl Sheet<'_> {
         }
         if !lead.clear {
             return html! {
-                td.spot.close title=(self.sentence(lead)) {
+                td.lead-cell.close title=(self.sentence(lead)) {
                     span aria-hidden="true" { (CLOSE) }
                     span.unseen { "too close to call" }
                 }
             };
         }
         html! {
-            td class={ "spot lead-" (step(lead.margin.value)) } style=(hue(look))
+            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(hue(look))
                 data-subject=(lead.best) title=(self.sentence(lead)) {
                 (marks::marker(look))
                 span.unseen { (self.label(&lead.best)) " " }
@@ -285,7 +285,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// One spot in a sentence.
+    /// One cell in a sentence.
     fn sentence(&self, lead: &Lead) -> String {
         let (best, second) = (self.label(&lead.best), self.label(&lead.second));
         if lead.clear {

@@ -160,7 +160,7 @@ fn mode_marks(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
         json!({
             "kind": "mode",
             "subjects": [label],
-            "place": at,
+            "rank": at,
             "curve": curve,
             "text": format!("{label}, {name} mode: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
             "brief": brief(&pairs),

@@ -151,7 +151,7 @@ fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
                 "points": curve(distribution),
                 "samples": data::NO_SAMPLES,
                 "count": distribution.count,
-                "longest": short(distribution.max),
+                "max": short(distribution.max),
             })
         })
     });

@@ -1,7 +1,7 @@
-//! What is shown: series on and off, only one, the scales, the metric and its parameters.
+//! What is shown: all series or the isolated ones, the scales, the metric and its parameters.
 
-use crate::input::Held;
-use crate::page::{ONE, Page, with};
+use crate::input::{Held, Spot};
+use crate::page::{ONE, Page, TWO, with};
 
 /// The button of a subject in the legend.
 fn name(subject: &str) -> String {
@@ -12,61 +12,141 @@ fn pressed(page: &mut Page, subject: &str) -> String {
     page.get(&format!("{}.ariaPressed", name(subject)))
 }
 
+/// What a screen reader is told of the series that are shown.
+fn announced(page: &mut Page) -> String {
+    page.get("document.querySelector('.plot > .unseen[role=status]').textContent")
+}
+
+/// Whether the button that shows all series is there.
+fn can_show_all(page: &mut Page) -> bool {
+    page.get("document.querySelector('[data-all]').checkVisibility()")
+}
+
 #[test]
-fn a_name_switches_its_series_off_and_on() {
+fn a_click_on_a_name_isolates_its_series_and_a_second_one_shows_all() {
     with(&ONE, |page| {
-        assert_eq!(page.drawn().len(), 13);
+        assert_eq!((page.drawn().len(), can_show_all(page)), (13, false));
+        assert_eq!(pressed(page, "poll"), "false");
         page.press(&name("poll"), Held::Nothing);
-        assert!(!page.drawn().contains(&"poll".to_owned()));
-        assert_eq!((page.drawn().len(), pressed(page, "poll").as_str()), (12, "false"));
+        assert_eq!(page.drawn(), ["poll"]);
+        assert_eq!(
+            (pressed(page, "poll").as_str(), pressed(page, "mio").as_str()),
+            ("true", "false")
+        );
+        assert_eq!((announced(page).as_str(), can_show_all(page)), ("Only poll is shown.", true));
         page.press(&name("poll"), Held::Nothing);
-        assert_eq!((page.drawn().len(), pressed(page, "poll").as_str()), (13, "true"));
+        assert_eq!((page.drawn().len(), pressed(page, "poll").as_str()), (13, "false"));
+        assert_eq!(
+            (announced(page).as_str(), can_show_all(page)),
+            ("All series are shown.", false)
+        );
     });
 }
 
 #[test]
-fn alt_click_double_click_and_the_letter_show_only_that_one_and_then_all() {
+fn another_name_takes_over_and_shift_adds_to_what_is_isolated() {
     with(&ONE, |page| {
-        let only = ["sigio".to_owned()];
-        page.press(&name("sigio"), Held::Alt);
-        assert_eq!(page.drawn(), only);
-        page.press(&name("sigio"), Held::Alt);
+        page.press(&name("sigio"), Held::Nothing);
+        page.press(&name("poll"), Held::Nothing);
+        assert_eq!(page.drawn(), ["poll"]);
+        page.press(&name("mio"), Held::Shift);
+        assert_eq!(page.drawn(), ["poll", "mio"]);
+        assert_eq!(announced(page), "Only poll, mio are shown.");
+        page.press(&name("poll"), Held::Shift);
+        assert_eq!(page.drawn(), ["mio"]);
+        page.press("probe.button('Show all')", Held::Nothing);
         assert_eq!(page.drawn().len(), 13);
-        let spot = page.middle(&name("sigio"));
-        page.double_click(spot);
-        page.settle();
-        assert_eq!(page.drawn(), only);
-        page.press("probe.button('All')", Held::Nothing);
-        assert_eq!(page.drawn().len(), 13);
-        page.evaluate(&format!("{}.focus()", name("sigio")));
-        page.key("o", Held::Nothing);
-        page.settle();
-        assert_eq!(page.drawn(), only);
+        assert!(page.get::<bool>("document.activeElement.dataset.subject === 'select'"));
     });
 }
 
 #[test]
-fn none_leaves_an_empty_plot_and_all_fills_it() {
+fn keys_isolate_a_series_and_escape_shows_all() {
     with(&ONE, |page| {
-        page.press("probe.button('None')", Held::Nothing);
+        for key in ["Enter", " "] {
+            page.evaluate(&format!("{}.focus()", name("sigio")));
+            page.key(key, Held::Nothing);
+            page.settle();
+            assert_eq!(page.drawn(), ["sigio"], "{key:?}");
+            page.key("Escape", Held::Nothing);
+            page.settle();
+            assert_eq!((page.drawn().len(), pressed(page, "sigio").as_str()), (13, "false"));
+        }
+        page.press(&name("sigio"), Held::Nothing);
+        page.evaluate("document.querySelector('.stage').focus()");
+        page.key("Escape", Held::Nothing);
+        page.settle();
+        assert_eq!(page.drawn().len(), 13);
+    });
+}
+
+#[test]
+fn a_name_in_the_plot_isolates_its_series_too_and_lights_it_before() {
+    with(&ONE, |page| {
+        let at = |page: &mut Page, label: &str| -> Spot {
+            let [x, y]: [f64; 2] = page.get(&format!(
+                "(() => {{ const plot = probe.plot(0);
+                    const at = plot.canvas.getBoundingClientRect();
+                    const found = plot.labels.find((one) => one.series.label === '{label}');
+                    return [at.left + found.left + 12, at.top + found.top + 7]; }})()"
+            ));
+            Spot { x, y }
+        };
+        page.middle("document.querySelector('.stage')");
+        let spot = at(page, "sigio");
+        page.move_to(spot);
+        page.settle();
+        let lit: Vec<String> = page.get("probe.plot(0).lit.map((series) => series.label)");
+        assert_eq!(lit, ["sigio"]);
+        assert_eq!(page.get::<String>("probe.plot(0).canvas.style.cursor"), "pointer");
+        page.click(spot, Held::Nothing);
+        page.settle();
+        assert_eq!(
+            (page.drawn(), pressed(page, "sigio").as_str()),
+            (vec!["sigio".to_owned()], "true")
+        );
+        let spot = at(page, "sigio");
+        page.click(spot, Held::Nothing);
+        page.settle();
+        assert_eq!(page.drawn().len(), 13);
+    });
+}
+
+#[test]
+fn a_run_is_isolated_by_its_name() {
+    with(&TWO, |page| {
+        assert_eq!(page.drawn().len(), 26);
+        page.press("document.querySelector('[data-run=\"1\"]')", Held::Nothing);
+        assert_eq!(page.drawn().len(), 13);
+        let runs: Vec<usize> = page.get("[...new Set(probe.plot(0).drawn.map((one) => one.run))]");
+        assert_eq!(runs, [1]);
+        page.press("document.querySelector('[data-run=\"1\"]')", Held::Nothing);
+        assert_eq!(page.drawn().len(), 26);
+    });
+}
+
+#[test]
+fn a_plot_without_series_is_empty_and_survives_keys() {
+    with(&ONE, |page| {
+        page.evaluate("probe.none()");
         assert!(page.drawn().is_empty());
         // Nothing to walk to, and nothing to fall over.
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
         assert_eq!(page.read_out(), "");
         page.press("probe.button('log up')", Held::Nothing);
-        page.press("probe.button('All')", Held::Nothing);
+        page.press("probe.button('Show all')", Held::Nothing);
         assert_eq!(page.drawn().len(), 13);
     });
 }
 
 #[test]
-fn a_series_that_is_read_out_and_switched_off_is_read_out_no_more() {
+fn a_series_that_is_read_out_and_hidden_is_read_out_no_more() {
     with(&ONE, |page| {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
         assert!(page.read_out().starts_with("select at 10"));
-        page.press(&name("select"), Held::Nothing);
+        page.press(&name("poll"), Held::Nothing);
         assert_eq!(page.read_out(), "");
     });
 }
@@ -129,11 +209,10 @@ fn metric_and_parameters_change_the_plot_and_the_table_under_it() {
 }
 
 #[test]
-fn what_is_switched_off_stays_off_in_another_view() {
+fn what_is_isolated_stays_so_in_another_view() {
     with(&ONE, |page| {
         page.press(&name("poll"), Held::Nothing);
         page.choose("Metric", "wait");
-        assert!(!page.drawn().contains(&"poll".to_owned()));
-        assert_eq!(page.drawn().len(), 12);
+        assert_eq!(page.drawn(), ["poll"]);
     });
 }

@@ -74,10 +74,10 @@ fn a_mark_stands_at_its_place_on_both_lines() {
             let off: Vec<f64> = page.get(
                 "probe.plot(0).marks.map((crossing) => {
                     const plot = probe.plot(0);
-                    const spot = plot.spotOf(crossing);
+                    const pixel = plot.pixelOf(crossing);
                     const away = plot.seriesOf(crossing)
-                        .map((series) => Math.abs(plot.downOnLine(series, spot.across) - spot.down));
-                    return Math.max(Math.abs(plot.acrossValue(crossing.at) - spot.across), ...away);
+                        .map((series) => Math.abs(plot.downOnLine(series, pixel.across) - pixel.down));
+                    return Math.max(Math.abs(plot.acrossValue(crossing.at) - pixel.across), ...away);
                 })",
             );
             assert!(!off.is_empty() && off.iter().all(|pixels| *pixels < 1.0), "{off:?}");
@@ -86,21 +86,22 @@ fn a_mark_stands_at_its_place_on_both_lines() {
 }
 
 #[test]
-fn a_crossover_goes_with_either_of_its_series() {
+fn a_crossover_is_marked_while_both_of_its_series_are_shown() {
     with(&PIPES, |page| {
         let name =
             |subject: &str| format!("document.querySelector('button[data-subject=\"{subject}\"]')");
         let [all, _] = shown(page);
-        page.press(&name("epoll-edge"), Held::Nothing);
-        assert_eq!(shown(page)[0], all);
-        page.press(&name("epoll-level"), Held::Nothing);
-        let left: Vec<String> =
-            all.iter().filter(|text| !text.contains("epoll-level")).cloned().collect();
-        let [marked, listed] = shown(page);
-        assert_eq!((&marked, listed.len()), (&left, left.len()));
         page.press(&name("poll"), Held::Nothing);
         assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
-        page.press("probe.button('All')", Held::Nothing);
+        page.press(&name("epoll-level"), Held::Shift);
+        let left: Vec<String> = all
+            .iter()
+            .filter(|text| text.contains("epoll-level") && text.contains("poll overtakes"))
+            .cloned()
+            .collect();
+        let [marked, listed] = shown(page);
+        assert_eq!((&marked, listed.len()), (&left, left.len()));
+        page.press("probe.button('Show all')", Held::Nothing);
         assert_eq!(shown(page)[0], all);
     });
 }
@@ -117,8 +118,8 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
                 const plot = probe.plot(0);
                 plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
                 const at = plot.canvas.getBoundingClientRect();
-                const spot = plot.spotOf(crossing);
-                return [at.left + spot.across, at.top + spot.down];
+                const pixel = plot.pixelOf(crossing);
+                return [at.left + pixel.across, at.top + pixel.down];
             })",
         );
         for ([x, y], wanted) in positions.into_iter().zip(&wanted) {
@@ -147,7 +148,7 @@ fn with_two_runs_each_crossover_names_its_own() {
         assert_eq!((marked.len(), listed.len()), (2, 2));
         let count_of = |run: &str| listed.iter().filter(|text| text.contains(run)).count();
         assert_eq!((count_of("run 9 on bench-7"), count_of("run 10 on bench-7")), (1, 1));
-        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
+        page.press("document.querySelector('[data-run=\"1\"]')", Held::Nothing);
         let [marked, listed] = shown(page);
         assert_eq!((marked.len(), listed.len()), (1, 1));
         assert!(listed.iter().all(|text| text.contains("run 10 on bench-7")), "{listed:?}");

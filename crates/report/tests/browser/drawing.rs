@@ -1,7 +1,7 @@
 //! Every series and every sample of the record is drawn, where it belongs.
 
 use crate::input::Held;
-use crate::page::{ONE, Page, Place, TWO, figures, table, with};
+use crate::page::{ALIKE, CALLS, DEAD, LOCKS, ONE, Page, Place, TWO, figures, table, with};
 use analysis::Table;
 use record::Run;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ fn each_series_alone_paints_samples_and_markers_in_its_own_colour() {
     with(&ONE, |page| {
         let subjects: Vec<String> = page.get("probe.plot(0).data.subjects");
         assert_eq!(subjects.len(), 13);
-        page.press("probe.button('None')", Held::Nothing);
+        page.evaluate("probe.none()");
         let bare: Vec<Pixels> =
             page.get("probe.plot(0).data.subjects.map((_, index) => probe.pixels(index))");
         for (index, subject) in subjects.iter().enumerate() {
@@ -116,6 +116,115 @@ fn no_letter_of_the_plot_is_cut_off() {
                 let cut: Vec<Written> = cut.collect();
                 assert!(cut.is_empty(), "{width} pixels: {cut:?}");
             }
+        });
+    }
+}
+
+/// A name in the plot: whose it is, and where it stands on the canvas.
+#[derive(Debug, Deserialize)]
+struct Label {
+    name: String,
+    /// Left, right, top, bottom.
+    edges: [f64; 4],
+    /// How far down the line of its series ends.
+    line: f64,
+}
+
+fn labels(page: &mut Page) -> Vec<Label> {
+    page.get(
+        "(() => { const plot = probe.plot(0);
+            return plot.labels.map(({ series, left, right, top, bottom }) => ({
+                name: plot.nameOf(series), edges: [left, right, top, bottom],
+                line: plot.downValue(series.points.at(-1).median) })); })()",
+    )
+}
+
+/// Names that lie over the lines, over each other, or outside the canvas.
+fn misplaced(labels: &[Label], page: &mut Page) -> Vec<String> {
+    let [axes, width, height]: [f64; 3] = page.get(
+        "(() => { const { box, width, height } = probe.plot(0); return [box.left + box.width, width, height]; })()",
+    );
+    let mut misplaced = Vec::new();
+    for (index, Label { name, edges: [left, right, top, bottom], .. }) in labels.iter().enumerate()
+    {
+        if *left < axes || *right > width || *top < 0.0 || *bottom > height {
+            misplaced.push(format!("{name} lies over the lines or outside the canvas"));
+        }
+        for below in &labels[index + 1..] {
+            let [from, to, upper, lower] = below.edges;
+            if from < *right && *left < to && upper < bottom - 0.01 && top + 0.01 < lower {
+                misplaced.push(format!("{name} lies over {}", below.name));
+            }
+        }
+    }
+    misplaced
+}
+
+#[test]
+fn names_of_lines_that_lie_on_each_other_stand_apart_in_the_order_of_the_lines() {
+    for runs in [&*ALIKE, &*ONE, &*TWO] {
+        with(runs, |page| {
+            for width in [1280, 1000, 820] {
+                page.resize(width, 800);
+                page.settle();
+                let names = labels(page);
+                assert_eq!(names.len(), page.drawn().len(), "{width} pixels");
+                let misplaced = misplaced(&names, page);
+                assert!(misplaced.is_empty(), "{width} pixels: {misplaced:#?}");
+                // Leaders that cross would lead astray.
+                let order: Vec<f64> = names.iter().map(|label| label.line).collect();
+                assert!(order.is_sorted(), "{names:#?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn more_names_than_lines_of_text_share_lines_and_count_those_left_out() {
+    with(&ALIKE, |page| {
+        page.evaluate(
+            "(() => { const plot = probe.plot(0);
+                const more = [1, 2, 3].flatMap((turn) => plot.series.map((series) =>
+                    ({ ...series, label: `${series.label} ${turn}` })));
+                plot.series = [...plot.series, ...more];
+                plot.draw(); })()",
+        );
+        let names = labels(page);
+        let misplaced = misplaced(&names, page);
+        assert!(misplaced.is_empty(), "{misplaced:#?}");
+        let rest = written(page)
+            .into_iter()
+            .filter_map(|text| text.text.strip_prefix("+ ")?.parse::<usize>().ok());
+        assert_eq!(names.len() + rest.sum::<usize>(), 52);
+    });
+}
+
+#[test]
+fn the_axis_across_ends_at_the_data() {
+    for runs in [&*ONE, &*DEAD, &*CALLS, &*LOCKS] {
+        with(runs, |page| {
+            let [first, last, from, to, x0, x1]: [f64; 6] = page.get(
+                "(() => { const plot = probe.plot(0);
+                    const { x } = plot.scales;
+                    const ticks = [];
+                    const line = Frame.prototype.line;
+                    Frame.prototype.line = function (fromX, fromY, toX, toY, tick) {
+                        if (fromX === toX) ticks.push(tick.position);
+                        line.call(this, fromX, fromY, toX, toY, tick);
+                    };
+                    plot.draw();
+                    Frame.prototype.line = line;
+                    const points = plot.series.flatMap((series) => [...series.points.map((point) => point.x), ...series.samples.x]);
+                    const ends = [Math.min, Math.max].map((end) => x.position(points.reduce((a, b) => end(a, b))));
+                    return [Math.min(...ticks), Math.max(...ticks), ...ends, plot.view.x0, plot.view.x1]; })()",
+            );
+            assert!(
+                first >= from - 1e-6 && last <= to + 1e-6,
+                "{first} to {last}, not {from} to {to}"
+            );
+            // Markers and samples of the first and the last point need a margin, and no more.
+            let margin = 0.04 * (to - from);
+            assert!(from - x0 < margin && x1 - to < margin, "{x0} to {x1}, not {from} to {to}");
         });
     }
 }

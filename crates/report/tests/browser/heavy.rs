@@ -2,7 +2,7 @@
 
 use crate::fixture::realistic;
 use crate::input::{Held, Spot};
-use crate::page::{Page, Runs, TWO, figures, table, with};
+use crate::page::{Runs, TWO, figures, table, with};
 use std::io::{self, Write};
 
 #[test]
@@ -53,20 +53,6 @@ fn two_runs_lie_over_each_other_and_each_reads_out_its_own_figures() {
             let named = format!("poll, run {} on bench-7 at ", 7 + marker.run);
             assert!(page.read_out().starts_with(&named), "{}", page.read_out());
         }
-    });
-}
-
-#[test]
-fn a_run_can_be_switched_off() {
-    with(&TWO, |page| {
-        let runs = |page: &mut Page| {
-            page.get::<Vec<usize>>("[...new Set(probe.plot(0).drawn.map((one) => one.run))]")
-        };
-        assert_eq!(runs(page), [0, 1]);
-        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
-        assert_eq!((runs(page), page.drawn().len()), (vec![1], 13));
-        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
-        assert_eq!(runs(page), [0, 1]);
     });
 }
 

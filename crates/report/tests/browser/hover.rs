@@ -92,6 +92,23 @@ fn away_from_all_points_nothing_is_read_out() {
     });
 }
 
+#[test]
+fn a_line_names_its_series_between_its_points() {
+    with(&ONE, |page| {
+        page.evaluate("probe.only('poll')");
+        let markers = page.markers();
+        let [from, to] = [&markers[4], &markers[5]];
+        let (x, y) = (from.x + 0.45 * (to.x - from.x), from.y + 0.45 * (to.y - from.y));
+        assert!((to.x - from.x) > 100.0, "{from:?} {to:?}");
+        page.move_to(Spot { x, y });
+        page.settle();
+        assert!(page.read_out().starts_with("poll at 1,000: "), "{}", page.read_out());
+        page.move_to(Spot { x, y: y - 60.0 });
+        page.settle();
+        assert_eq!(page.read_out(), "");
+    });
+}
+
 /// Moves the mouse to each point that is shown, and says where the read-out is not the table's.
 pub fn mismatches(page: &mut Page, run: &Run, table: &Table) -> Vec<String> {
     let markers = page.markers();

@@ -14,7 +14,6 @@ pub struct Spot {
 #[derive(Clone, Copy, PartialEq)]
 pub enum Held {
     Nothing = 0,
-    Alt = 1,
     Shift = 8,
 }
 
@@ -71,6 +70,8 @@ impl Browser {
         let mut event = json!({ "type": "keyDown", "key": name, "modifiers": modifiers as u8 });
         if name.chars().count() == 1 {
             event["text"] = json!(name);
+        } else if name == "Enter" {
+            event["text"] = json!("\r");
         }
         self.call("Input.dispatchKeyEvent", &event);
         let up = json!({ "type": "keyUp", "key": name, "modifiers": modifiers as u8 });

@@ -106,7 +106,7 @@ fn percentiles_stand_on_a_scale_of_nines_and_are_read_out_by_the_keyboard() {
 }
 
 #[test]
-fn a_number_of_threads_is_chosen_with_its_table_and_lines_are_switched_off() {
+fn a_number_of_threads_is_chosen_with_its_table_and_lines_are_isolated() {
     with(&LOCKS, |page| {
         let tables = |page: &mut Page| -> Vec<String> {
             page.get(
@@ -127,10 +127,10 @@ fn a_number_of_threads_is_chosen_with_its_table_and_lines_are_switched_off() {
         let before = drawn(page);
         assert!(before.contains(&"mcs".to_owned()) && !before.contains(&"ticket".to_owned()));
         page.press("document.querySelector('.waits button[data-subject=\"mcs\"]')", Held::Nothing);
-        assert!(!drawn(page).contains(&"mcs".to_owned()));
+        assert_eq!(drawn(page), ["mcs"]);
         // The plot above is another one.
         let above: Vec<String> = page.drawn();
-        assert!(above.contains(&"mcs".to_owned()), "{above:?}");
+        assert!(above.len() > 1, "{above:?}");
         // Another metric at the same number of threads.
         page.evaluate(
             "(() => { const select = document.querySelector('.waits select');

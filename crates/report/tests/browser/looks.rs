@@ -69,15 +69,15 @@ fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
 #[test]
 fn every_colour_of_a_map_can_be_read_on_at_every_strength() {
     with(&PIPES, |page| {
-        // The map at hand has but a few of them: every spot shows one after the other.
+        // The map at hand has but a few of them: every cell shows one after the other.
         for name in ["light", "dark"] {
             scheme(page, name);
             for colour in 0..8 {
                 for step in ["lead-0", "lead-1", "lead-2", "lead-3", "shared"] {
                     page.evaluate(&format!(
-                        "document.querySelectorAll('.spot[data-subject]').forEach((spot) => {{
-                            spot.className = 'spot {step}';
-                            spot.style.setProperty('--hue', 'var(--series-{colour})'); }})"
+                        "document.querySelectorAll('.lead-cell[data-subject]').forEach((cell) => {{
+                            cell.className = 'lead-cell {step}';
+                            cell.style.setProperty('--hue', 'var(--series-{colour})'); }})"
                     ));
                     let Contrasts { looked, faint } =
                         page.get("probe.faint(4.5, document.querySelector('table.heat'))");

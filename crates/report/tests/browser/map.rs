@@ -103,7 +103,7 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
                     let wanted = format!("{} are too close to call", together(map, lead));
                     assert_eq!((&spot.heard, &spot.title), (&wanted, &wanted));
                     assert!(spot.shape.is_some());
-                    assert_eq!(spot.strength, "spot shared");
+                    assert_eq!(spot.strength, "lead-cell shared");
                 }
                 Some(_) => {
                     close += 1;
@@ -111,7 +111,7 @@ fn every_spot_names_who_leads_there_and_by_how_much() {
                     assert_eq!(texts, ("≈", "too close to call", true));
                     assert_eq!(
                         (spot.subject.as_deref(), spot.strength.as_str()),
-                        (None, "spot close")
+                        (None, "lead-cell close")
                     );
                 }
                 None => {
@@ -139,13 +139,13 @@ fn a_shared_spot_is_hatched_over_the_weakest_of_its_hue() {
             page.call("Emulation.setEmulatedMedia", &media);
             page.settle();
             let [shared, weakest, paper, image]: [String; 4] = page.get(
-                "(() => { const spot = document.querySelector('.spot.shared');
+                "(() => { const spot = document.querySelector('.lead-cell.shared');
                     const colour = () => getComputedStyle(spot).backgroundColor;
                     const image = getComputedStyle(spot).backgroundImage;
                     const shared = colour();
-                    spot.className = 'spot lead-0';
+                    spot.className = 'lead-cell lead-0';
                     const weakest = colour();
-                    spot.className = 'spot shared';
+                    spot.className = 'lead-cell shared';
                     return [shared, weakest, probe.background(), image]; })()",
             );
             assert_eq!(shared, weakest);
@@ -344,7 +344,10 @@ fn a_larger_lead_has_a_stronger_colour() {
     with(&runs, |page| {
         let strengths: Vec<String> =
             cells(page, 0)[0][..4].iter().map(|spot| spot.strength.clone()).collect();
-        assert_eq!(strengths, ["spot lead-0", "spot lead-1", "spot lead-2", "spot lead-3"]);
+        assert_eq!(
+            strengths,
+            ["lead-cell lead-0", "lead-cell lead-1", "lead-cell lead-2", "lead-cell lead-3"]
+        );
         // Each is further from the paper than the one before it.
         let lightness: Vec<f64> = page.get(
             "[...document.querySelectorAll('table.heat tbody tr:first-child td')].slice(0, 4)

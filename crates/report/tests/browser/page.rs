@@ -19,6 +19,8 @@ pub type Runs = Vec<(Run, Conclusions)>;
 
 /// One run, small enough to be drawn often.
 pub static ONE: LazyLock<Runs> = LazyLock::new(|| vec![fixture::realistic(20)]);
+/// The same with all lines on each other.
+pub static ALIKE: LazyLock<Runs> = LazyLock::new(|| vec![fixture::alike(20)]);
 /// The same plan on two machines.
 pub static TWO: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::realistic(20), fixture::slower(20)]);
@@ -110,12 +112,12 @@ impl Page {
 
     /// Where all points stand that are shown.
     pub fn markers(&mut self) -> Vec<Place> {
-        self.get("probe.places()")
+        self.get("probe.points()")
     }
 
-    /// A spot inside the axes: from 0 to 1 across, and from the top down.
+    /// A pixel inside the axes: from 0 to 1 across, and from the top down.
     pub fn inside(&mut self, across: f64, down: f64) -> Spot {
-        self.point_of(&format!("probe.spot({across}, {down})"))
+        self.point_of(&format!("probe.pixel({across}, {down})"))
     }
 
     /// Clicks what an expression finds.

@@ -43,7 +43,7 @@ globalThis.probe = {
   },
 
   /** Where every point of the series that are on stands in the window, with what it should be. */
-  places(number = 0) {
+  points(number = 0) {
     const plot = plotOf(number);
     plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
     const at = plot.canvas.getBoundingClientRect();
@@ -53,8 +53,8 @@ globalThis.probe = {
     })));
   },
 
-  /** A spot of the plot, given as shares of the box inside its axes. */
-  spot(across, down) {
+  /** A pixel of the plot, given as shares of the box inside its axes. */
+  pixel(across, down) {
     const plot = plotOf(0);
     plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
     const at = plot.canvas.getBoundingClientRect();
@@ -62,10 +62,17 @@ globalThis.probe = {
     return { x: at.left + left + across * width, y: at.top + top + down * height };
   },
 
-  /** Clicks an element of the legend by its subject and waits for the frame. */
+  /** Isolates a subject as its name in the legend does, whatever was shown before. */
   async only(subject) {
-    const name = document.querySelector(`[data-subject="${subject}"]`);
-    name.dispatchEvent(new MouseEvent('click', { altKey: true, bubbles: true }));
+    plotOf(0).showAll();
+    document.querySelector(`button[data-subject="${subject}"]`).click();
+    await this.settled();
+  },
+
+  /** Shows no series at all, which a reader can't. */
+  async none() {
+    plotOf(0).isolated.subjects = new Set([null]);
+    plotOf(0).changed();
     await this.settled();
   },
 
@@ -102,8 +109,8 @@ globalThis.probe = {
     const plot = plotOf(0);
     const style = getComputedStyle(plot.figure);
     return plot.shown.flatMap((series) => series.points.map((point) => {
-      const spot = [plot.acrossValue(point.x), plot.downValue(point.median)];
-      const [red, green, blue] = bytesOf(plot, ...spot, 1, 1);
+      const pixel = [plot.acrossValue(point.x), plot.downValue(point.median)];
+      const [red, green, blue] = bytesOf(plot, ...pixel, 1, 1);
       const hex = [red, green, blue].map((one) => one.toString(16).padStart(2, '0')).join('');
       const index = plot.data.subjects.indexOf(series.label) % 8;
       const wanted = style.getPropertyValue(`--series-${index}`).trim();
@@ -119,7 +126,7 @@ globalThis.probe = {
     context.fillText = (text, across, down, most = Infinity) => {
       const width = Math.min(context.measureText(text).width, most);
       const before = { left: 0, center: width / 2, right: width }[context.textAlign];
-      written.push({ text, left: across - before, right: across - before + width });
+      written.push({ text, left: across - before, right: across - before + width, down });
     };
     plot.draw();
     delete context.fillText;

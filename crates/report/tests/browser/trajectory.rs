@@ -140,8 +140,10 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         ];
         assert_eq!(listed, wanted);
         page.press("document.querySelector('[data-subject=\"dynamic\"]')", Held::Nothing);
-        assert_eq!(marks(page)[0], [STEP]);
+        assert_eq!(marks(page)[0], [LOWER, UPPER]);
         page.press("document.querySelector('[data-subject=\"static\"]')", Held::Nothing);
+        assert_eq!(marks(page)[0], [STEP]);
+        page.press("document.querySelector('[data-subject=\"vfork\"]')", Held::Nothing);
         assert_eq!(marks(page), [Vec::<String>::new(), Vec::new()]);
     });
 }
@@ -154,9 +156,9 @@ fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
                 const plot = probe.plot(0);
                 plot.canvas.scrollIntoView({ block: 'center', behavior: 'instant' });
                 const at = plot.canvas.getBoundingClientRect();
-                const spots = plot.spotsOf(mark);
-                const spot = spots[Math.max(0, spots.length - 2)];
-                return [at.left + spot.across, at.top + spot.down];
+                const pixels = plot.pixelsOf(mark);
+                const pixel = pixels[Math.max(0, pixels.length - 2)];
+                return [at.left + pixel.across, at.top + pixel.down];
             })",
         );
         let text = [
@@ -221,7 +223,7 @@ fn rounds_have_tones_on_demand_for_one_subject_at_a_time() {
         );
         page.press("probe.button('Colour by round')", Held::Nothing);
         assert_eq!(counts(page), plain);
-        page.press("probe.button('All')", Held::Nothing);
+        page.press("probe.button('Show all')", Held::Nothing);
         page.press("probe.button('Colour by round')", Held::Nothing);
         assert_eq!(page.drawn(), ["dynamic"]);
     });
@@ -252,10 +254,10 @@ fn the_run_before_lies_paler_below_the_run_after_it_in_the_same_hue() {
             listed.iter().all(|text| text.contains("processes, run 11 on bench-7")),
             "{listed:?}"
         );
-        page.press("document.querySelector('[data-run=\"0\"]')", Held::Nothing);
+        page.press("document.querySelector('[data-run=\"1\"]')", Held::Nothing);
         assert_eq!((page.drawn().len(), marks(page)[0].len()), (5, 0));
         page.press("document.querySelector('[data-subject=\"static\"]')", Held::Nothing);
-        assert_eq!(page.drawn(), ["dynamic", "vfork", "posix_spawn", "clone3 pidfd"]);
+        assert_eq!(page.drawn(), ["static"]);
     });
 }
 

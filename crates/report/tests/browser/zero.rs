@@ -45,10 +45,10 @@ fn zero_stands_at_the_left_of_a_broken_axis() {
         assert!(written(page).iter().any(|text| text == "0"));
         // Between the two the axis is even: a quarter of the way to 50 is a quarter of the way.
         let quarter: f64 =
-            page.get("probe.plot(0).scales.x.place(12.5) - probe.plot(0).scales.x.floor");
+            page.get("probe.plot(0).scales.x.position(12.5) - probe.plot(0).scales.x.floor");
         assert!((quarter - 0.125).abs() < 1e-6, "{quarter}");
         page.press("probe.button('log across')", Held::Nothing);
-        let linear: f64 = page.get("probe.plot(0).scales.x.place(0)");
+        let linear: f64 = page.get("probe.plot(0).scales.x.position(0)");
         assert!(linear.abs() < 1e-9);
         let crack: bool = page.get("probe.plot(0).scales.x.crack === undefined");
         assert!(crack);
@@ -108,14 +108,15 @@ fn where_a_rate_has_halved_is_marked_listed_and_read_out() {
         let off: Vec<f64> = page.get(
             "probe.plot(0).marks.map((mark) => {
                 const plot = probe.plot(0);
-                const spot = plot.spotOf(mark);
-                return Math.abs(plot.downOnLine(plot.seriesOf(mark)[0], spot.across) - spot.down);
+                const pixel = plot.pixelOf(mark);
+                return Math.abs(plot.downOnLine(plot.seriesOf(mark)[0], pixel.across) - pixel.down);
             })",
         );
         assert!(off.iter().all(|pixels| *pixels < 1.0), "{off:?}");
         page.press("document.querySelector('button[data-subject=\"poll\"]')", Held::Nothing);
         let marked: Vec<String> = page.get("probe.plot(0).marked");
-        assert_eq!(marked, wanted[..1]);
+        assert_eq!(marked.len(), 1, "{marked:?}");
+        assert!(wanted.contains(&marked[0]) && marked[0].starts_with("poll "), "{marked:?}");
     });
 }
 

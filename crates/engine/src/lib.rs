@@ -30,6 +30,7 @@ pub use process::ORPHANED;
 pub use run::alternate::{Side, alternate, try_out};
 pub use run::host::{CpuTicks, cpu_ticks, host, process_ticks};
 pub use run::progress::{RunProgress, Watch};
+pub use run::quiet::during as disturbances;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{Unsaved, budget, new_run, run, run_by};

@@ -8,7 +8,7 @@ mod keeper;
 mod lifecycle;
 mod pace;
 pub(crate) mod progress;
-mod quiet;
+pub(crate) mod quiet;
 pub(crate) mod settings;
 pub(crate) mod stop;
 

@@ -21,6 +21,7 @@ pub mod reasons;
 mod roles;
 pub mod run_changes;
 mod sentence;
+mod server_behaviour;
 pub mod thresholds;
 mod verdict;
 
@@ -33,4 +34,5 @@ pub use kinds::{Data, FindingKind, Kind};
 pub use named_points::NamedPoints;
 pub use names::{Names, qualifier};
 pub use sentence::{Part, Sentence};
+pub use server_behaviour::{Growth, ServerBehaviour};
 pub use verdict::{Tag, Tone, Verdict};

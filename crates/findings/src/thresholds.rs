@@ -23,3 +23,13 @@ pub const MODE_FLAT_LOG_MAX: f64 = 0.1;
 pub const WIDE_CI_SHARE_MIN: f64 = 0.5;
 /// With fewer rounds than this an interval between rounds is narrower than it says.
 pub const ROUNDS_MIN: u32 = 5;
+/// A server that ends this share of its connections after the same number of replies does so by rule: the
+/// others were still open at the end of the load.
+pub const CLOSING_SHARE_MIN: f64 = 0.5;
+/// A server that has ended this share of its idle connections does so by rule.
+pub const IDLE_CLOSED_SHARE_MIN: f64 = 0.01;
+/// From so many threads or processes that came with each connection on there is one for each. Above 0.9, a
+/// pool would have to be nearly as large as the number of connections.
+pub const PER_CONNECTION_MIN: f64 = 0.9;
+/// Fewer connections say nothing of what grows with them: they may meet as many threads of any pool.
+pub const GROWTH_CONNECTIONS_MIN: u64 = 8;

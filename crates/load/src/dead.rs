@@ -6,10 +6,11 @@
 mod hold;
 mod kernel;
 
+pub(crate) use kernel::socket;
 pub use kernel::{accepted_at, established_at, is_own};
 
 use crate::error::Error;
-use crate::outcome::Errors;
+use crate::outcome::{Closings, Errors, IdleTimes};
 use crate::plan::Target;
 use hold::{Answer, Order, Share};
 use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
@@ -87,6 +88,8 @@ pub struct Dead {
     asked: usize,
     opened: usize,
     errors: Errors,
+    closings: Closings,
+    closed_idle: Option<IdleTimes>,
 }
 
 impl Dead {
@@ -119,8 +122,14 @@ impl Dead {
         stop: &AtomicBool,
     ) -> Result<Dead, Error> {
         let failed = |error: io::Error| Error::Failed(format!("holding dead connections: {error}"));
-        let mut dead =
-            Dead { holders: Vec::new(), asked: count, opened: 0, errors: Errors::default() };
+        let mut dead = Dead {
+            holders: Vec::new(),
+            asked: count,
+            opened: 0,
+            errors: Errors::default(),
+            closings: Closings::default(),
+            closed_idle: None,
+        };
         let capacity = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
         let holders = count.div_ceil(capacity);
         for number in 0..holders {
@@ -145,11 +154,12 @@ impl Dead {
                 ));
             };
             match answer {
-                Answer::Opened { opened, errors } => {
+                Answer::Opened { opened, errors, closings } => {
                     dead.opened += opened;
                     dead.errors.add(&errors);
+                    dead.closings.add(&closings);
                 }
-                Answer::Alive(_) => {
+                Answer::Alive { .. } => {
                     return Err(Error::Failed("a holder answered something else".into()));
                 }
             }
@@ -170,6 +180,17 @@ impl Dead {
     /// Why the others were not.
     pub fn errors(&self) -> &Errors {
         &self.errors
+    }
+
+    /// Those that the server ended with their first reply.
+    pub fn closings(&self) -> &Closings {
+        &self.closings
+    }
+
+    /// How long those had been idle that the server had ended by the last time that they were
+    /// [counted](Dead::alive); none if it had ended none.
+    pub fn closed_idle(&self) -> Option<IdleTimes> {
+        self.closed_idle
     }
 
     /// How many processes or threads hold them.
@@ -205,15 +226,19 @@ impl Dead {
         for holder in &mut self.holders {
             holder.order(order).map_err(failed)?;
         }
-        let mut alive = 0;
+        let (mut alive, mut all_ended_ms) = (0, Vec::new());
         for holder in &mut self.holders {
             match holder.answer().map_err(failed)? {
-                Answer::Alive(count) => alive += count,
+                Answer::Alive { alive: count, ended_ms } => {
+                    alive += count;
+                    all_ended_ms.extend(ended_ms);
+                }
                 Answer::Opened { .. } => {
                     return Err(Error::Failed("a holder answered something else".into()));
                 }
             }
         }
+        self.closed_idle = IdleTimes::new(all_ended_ms);
         Ok(alive)
     }
 }

@@ -5,18 +5,23 @@
 //! intended time. The service time, from the moment it was sent, is reported as well. Requests that are
 //! never sent, given up or cut off are counted with the time that they had waited.
 //!
+//! A server on this machine is looked at as well: its processes, found by the socket it listens at, with
+//! their CPU time, memory and threads ([`LocalServer`]), and whether it waits for delayed acknowledgements.
+//!
 //! Each thread is a worker with its own connections, its share of the schedule and its own counts, which
 //! are added up at the end.
 #![forbid(unsafe_code)]
 
 mod connect;
 mod dead;
+mod delayed;
 mod error;
 mod merge;
 mod outcome;
 mod plan;
 mod reply;
 mod schedule;
+mod server;
 mod stopwatch;
 mod tally;
 mod worker;
@@ -25,9 +30,15 @@ pub use dead::{
     DEAD_COMMAND, Dead, Holding, Housing, accepted_at, dead_main, established_at, is_own,
     loopback_sources,
 };
+pub use delayed::{DelayedReply, delayed_reply};
 pub use error::Error;
-pub use outcome::{DeadOutcome, Errors, Outcome, Quantiles, Rates, Tick};
+pub use outcome::{Closings, DeadOutcome, Errors, IdleTimes, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
+
+pub use server::{
+    LocalServer, NotFound, Processes, cpu_ns_of, descriptors_of, listening_ports, processes_below,
+    resident_bytes_of,
+};
 
 use crate::merge::Series;
 use crate::stopwatch::Stopwatch;

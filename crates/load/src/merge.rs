@@ -140,6 +140,7 @@ fn count(sum: &mut Outcome, worker: &Measured) {
     sum.connections += tally.connections;
     sum.statuses.iter_mut().zip(tally.statuses).for_each(|(sum, count)| *sum += count);
     sum.errors.add(&tally.errors);
+    sum.closings.add(&tally.closings);
     sum.other_error = sum.other_error.take().or_else(|| tally.other_error.clone());
     sum.late += tally.late;
     sum.late_max_ns = sum.late_max_ns.max(tally.late_max_ns as f64);

@@ -49,12 +49,72 @@ pub struct Outcome {
     pub other_error: Option<String>,
     /// The share of its time that the busiest thread of the generator was on a CPU.
     pub busy_share: f64,
+    /// Connections that the server ended although it was not asked to.
+    pub closings: Closings,
     /// The dead connections, if there were any.
     pub dead: Option<DeadOutcome>,
     /// CPU time of the generator, user and system, in nanoseconds.
     pub user_ns: u64,
     /// See `user_ns`.
     pub system_ns: u64,
+}
+
+/// Connections that the server ended after a reply, although the request did not ask for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closings {
+    /// Those whose last reply announced it.
+    pub announced: u64,
+    /// Those of them whose last reply was one of HTTP/1.0.
+    pub http_10: u64,
+    /// Those that ended between two requests, without a word.
+    pub unannounced: u64,
+    /// Replies over each of these connections: the minimum.
+    pub replies_min: u64,
+    /// The maximum.
+    pub replies_max: u64,
+}
+
+impl Closings {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.announced + self.unannounced
+    }
+
+    /// Counts a connection that ended after so many replies.
+    pub(crate) fn count(&mut self, replies: u64, how: Closing) {
+        let is_first = self.total() == 0;
+        match how {
+            Closing::Announced { is_http_10 } => {
+                self.announced += 1;
+                self.http_10 += u64::from(is_http_10);
+            }
+            Closing::Unannounced => self.unannounced += 1,
+        }
+        self.replies_min = if is_first { replies } else { self.replies_min.min(replies) };
+        self.replies_max = self.replies_max.max(replies);
+    }
+
+    pub(crate) fn add(&mut self, more: &Closings) {
+        if more.total() == 0 {
+            return;
+        }
+        let is_first = self.total() == 0;
+        let min = if is_first { more.replies_min } else { self.replies_min.min(more.replies_min) };
+        self.announced += more.announced;
+        self.http_10 += more.http_10;
+        self.unannounced += more.unannounced;
+        self.replies_min = min;
+        self.replies_max = self.replies_max.max(more.replies_max);
+    }
+}
+
+/// How a server ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// Its last reply said so.
+    Announced { is_http_10: bool },
+    /// Between two requests.
+    Unannounced,
 }
 
 /// The outcome of the dead connections.
@@ -66,13 +126,40 @@ pub struct DeadOutcome {
     pub opened: u64,
     /// Why the others were not.
     pub errors: Errors,
+    /// Those that the server ended with the reply to their one request: they can't be held.
+    pub closings: Closings,
     /// How many were open at the end, according to their holders.
     pub alive_at_end: u64,
+    /// How long those had been idle that the server has ended since; absent where it ended none.
+    pub closed_idle: Option<IdleTimes>,
     /// Connections that the server held more than before they were opened, as the kernel lists
     /// them; absent where the server is on another machine.
     pub seen_by_server_before: Option<u64>,
     /// The same when the load had ended.
     pub seen_by_server_at_end: Option<u64>,
+}
+
+/// How long connections had been idle when they were ended, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IdleTimes {
+    /// How many were ended.
+    pub count: u64,
+    /// The minimum.
+    pub min_ms: u64,
+    /// The median.
+    pub median_ms: u64,
+    /// The maximum.
+    pub max_ms: u64,
+}
+
+impl IdleTimes {
+    /// Of the times of each; none where there is none.
+    pub(crate) fn new(mut times_ms: Vec<u64>) -> Option<IdleTimes> {
+        times_ms.sort_unstable();
+        let (&min_ms, &max_ms) = (times_ms.first()?, times_ms.last()?);
+        let median_ms = times_ms[times_ms.len() / 2];
+        Some(IdleTimes { count: times_ms.len() as u64, min_ms, median_ms, max_ms })
+    }
 }
 
 /// Errors by kind.
@@ -117,6 +204,11 @@ impl Errors {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.each().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Whether one of them is the server's doing: no shortage of the generator's own.
+    pub fn is_of_the_server(&self) -> bool {
+        self.total() > self.descriptors + self.ports
     }
 
     /// Each kind by its name, with its count.

@@ -27,6 +27,8 @@ pub(crate) struct Whole {
     pub status: u16,
     /// Whether the connection can be used on.
     pub keep: bool,
+    /// Whether it is of HTTP/1.0, which ends connections unless it says otherwise.
+    pub is_http_10: bool,
     /// All of its bytes.
     pub bytes: u64,
 }
@@ -44,6 +46,7 @@ struct Head {
     bytes: usize,
     status: u16,
     keep: bool,
+    is_http_10: bool,
     framing: Framing,
 }
 
@@ -72,13 +75,21 @@ pub(crate) struct Reply {
     head_start: Vec<u8>,
     status: u16,
     keep: bool,
+    is_http_10: bool,
     /// Bytes of this reply so far.
     bytes: u64,
 }
 
 impl Reply {
     pub(crate) fn new() -> Reply {
-        Reply { body: Body::None, head_start: Vec::new(), status: 0, keep: true, bytes: 0 }
+        Reply {
+            body: Body::None,
+            head_start: Vec::new(),
+            status: 0,
+            keep: true,
+            is_http_10: false,
+            bytes: 0,
+        }
     }
 
     /// Forgets a reply that has begun.
@@ -121,7 +132,8 @@ impl Reply {
     }
 
     fn whole(&mut self, used: usize) -> Whole {
-        let whole = Whole { used, status: self.status, keep: self.keep, bytes: self.bytes };
+        let Reply { status, keep, is_http_10, bytes, .. } = *self;
+        let whole = Whole { used, status, keep, is_http_10, bytes };
         self.body = Body::None;
         self.bytes = 0;
         whole
@@ -165,6 +177,7 @@ impl Reply {
         self.bytes += head.bytes as u64;
         self.status = head.status;
         self.keep = head.keep;
+        self.is_http_10 = head.is_http_10;
         self.body = match head.framing {
             _ if head.status < 200 => Body::None,
             Framing::Length(bytes) => Body::Length(bytes),
@@ -209,7 +222,8 @@ fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
     if !(100..600).contains(&status) || status == 101 {
         return Err(());
     }
-    let mut keep = response.version == Some(1);
+    let is_http_10 = response.version == Some(0);
+    let mut keep = !is_http_10;
     let (mut length, mut chunked) = (None, false);
     for header in response.headers.iter() {
         let value = header.value.trim_ascii();
@@ -229,7 +243,7 @@ fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
             for word in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
                 if word.eq_ignore_ascii_case(b"close") {
                     keep = false;
-                } else if word.eq_ignore_ascii_case(b"keep-alive") && response.version == Some(0) {
+                } else if word.eq_ignore_ascii_case(b"keep-alive") && is_http_10 {
                     keep = true;
                 }
             }
@@ -242,7 +256,7 @@ fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
         None => Framing::UntilClose,
     };
     keep &= framing != Framing::UntilClose;
-    Ok(Some(Head { bytes, status, keep, framing }))
+    Ok(Some(Head { bytes, status, keep, is_http_10, framing }))
 }
 
 /// A number of digits only: no sign, no space, nothing that wraps.

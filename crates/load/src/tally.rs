@@ -1,6 +1,6 @@
 //! The counts of one worker, which no other thread writes.
 
-use crate::outcome::{Errors, Kind};
+use crate::outcome::{Closings, Errors, Kind};
 use crate::reply::Whole;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::Sender;
@@ -45,6 +45,7 @@ pub(crate) struct Tally {
     pub connections: u64,
     pub statuses: [u64; 5],
     pub errors: Errors,
+    pub closings: Closings,
     pub other_error: Option<String>,
     pub late: u64,
     pub late_max_ns: i64,
@@ -79,6 +80,7 @@ impl Tally {
             connections: 0,
             statuses: [0; 5],
             errors: Errors::default(),
+            closings: Closings::default(),
             other_error: None,
             late: 0,
             late_max_ns: 0,

@@ -55,6 +55,33 @@ fn those_that_the_server_drops_are_missed() {
 }
 
 #[test]
+fn how_long_the_server_lets_them_be_idle_is_measured() {
+    let (pause, count) = (Duration::from_millis(300), 20);
+    let server = Server::start(move |_| Answer::LastAfter(OK.to_vec(), pause));
+    let mut dead = Dead::open_as(&server.target(), count, &threads(&server, count)).unwrap();
+    assert_eq!((dead.opened(), dead.closed_idle()), (count, None));
+    wait_for(0, || dead.alive().unwrap());
+    let idle = dead.closed_idle().unwrap();
+    assert_eq!(idle.count, count as u64);
+    // The server begins to wait a little before its reply has come.
+    assert!(idle.min_ms >= 200, "{idle:?}");
+    assert!(idle.median_ms < 20_000 && idle.min_ms <= idle.median_ms, "{idle:?}");
+    assert!(idle.median_ms <= idle.max_ms, "{idle:?}");
+}
+
+#[test]
+fn a_server_that_ends_each_connection_is_not_asked_for_all_of_them() {
+    let reply = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    let server = Server::start(|_| Answer::Last(reply.to_vec()));
+    let dead = Dead::open_as(&server.target(), 5_000, &threads(&server, 5_000)).unwrap();
+    let closings = dead.closings();
+    assert_eq!((dead.opened(), closings.replies_min, closings.replies_max), (0, 1, 1));
+    assert!((200..1_000).contains(&closings.announced), "{closings:?}");
+    assert_eq!(closings.http_10, closings.announced);
+    assert!(server.requests.load(Ordering::SeqCst) < 1_000);
+}
+
+#[test]
 fn what_can_not_be_opened_is_counted_by_its_kind() {
     let refusing =
         Server::start(|_| Answer::Send(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n".to_vec()));

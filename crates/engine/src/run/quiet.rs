@@ -40,9 +40,9 @@ const STEAL_SHARE_MAX: f64 = 0.01;
 /// From this share of the CPUs that other processes used on there is one.
 const OTHERS_SHARE_MAX: f64 = 0.10;
 
-/// What happened between the first look and the last, while this process and its workers used
-/// `own_ns` of CPU time.
-pub(crate) fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
+/// What disturbed the machine between two looks at it, while what was measured there used `own_ns` of CPU
+/// time.
+pub fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let shares = CpuShares::new(before, after, own_ns);
     if let Some(CpuShares { steal, .. }) = shares

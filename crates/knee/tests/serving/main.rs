@@ -7,3 +7,4 @@ mod http_pages;
 mod httpd_clients;
 mod httpd_ending;
 mod load;
+mod load_behaviour;

@@ -1,10 +1,10 @@
 //! The holder's side: opens its share of the connections, and keeps them.
 
 use crate::connect;
-use crate::outcome::{Errors, Kind};
+use crate::outcome::{Closing, Closings, Errors, Kind};
 use crate::reply::{Heads, Reply, Step};
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,16 @@ pub(super) enum Order {
 /// What a holder answers, in the same way.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Opened { opened: usize, errors: Errors },
-    Alive(usize),
+    Opened {
+        opened: usize,
+        errors: Errors,
+        closings: Closings,
+    },
+    /// How many are open, and for how long each of the others was idle, in milliseconds, when it ended.
+    Alive {
+        alive: usize,
+        ended_ms: Vec<u64>,
+    },
 }
 
 /// The connections of one holder.
@@ -45,20 +53,28 @@ pub(super) struct Share {
 
 /// Obeys the orders that come over the line, to its end.
 pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
-    let mut sockets: Vec<OwnedFd> = Vec::new();
-    for order in BufReader::new(line).lines() {
-        let answer = match serde_json::from_str(&order?)? {
+    let mut holding = HeldConnections::new()?;
+    let mut orders = BufReader::new(line);
+    let mut order = String::new();
+    loop {
+        holding.watch_until_readable(line)?;
+        order.clear();
+        if orders.read_line(&mut order)? == 0 {
+            break;
+        }
+        let answer = match serde_json::from_str(&order)? {
             Order::Open(share) => {
                 let mut opening = Opening::new(&share)?;
                 opening.run()?;
-                sockets.append(&mut opening.sockets);
-                Answer::Opened { opened: sockets.len(), errors: opening.errors }
+                holding.add(opening.opened)?;
+                let Opening { errors, closings, .. } = opening;
+                Answer::Opened { opened: holding.connections.len(), errors, closings }
             }
-            Order::Count => Answer::Alive(alive(&sockets)),
+            Order::Count => holding.count()?,
             Order::Close => {
-                let alive = alive(&sockets);
-                reset(&mut sockets);
-                Answer::Alive(alive)
+                let answer = holding.count()?;
+                holding.reset();
+                answer
             }
         };
         let mut words = serde_json::to_vec(&answer)?;
@@ -66,14 +82,99 @@ pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
         let mut line = line;
         line.write_all(&words)?;
     }
-    reset(&mut sockets);
+    holding.reset();
     Ok(())
 }
 
-/// How many are open: each is asked whether its end has come.
-fn alive(sockets: &[OwnedFd]) -> usize {
+/// A connection that is held.
+struct Held {
+    socket: OwnedFd,
+    /// When its reply had come.
+    idle_since: Instant,
+    /// For how long it was idle when the server ended it.
+    ended_after: Option<Duration>,
+}
+
+/// The connections of a holder, watched for their ends only: while none ends, that costs nothing.
+struct HeldConnections {
+    epoll: OwnedFd,
+    connections: Vec<Held>,
+}
+
+impl HeldConnections {
+    fn new() -> io::Result<HeldConnections> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        Ok(HeldConnections { epoll, connections: Vec::new() })
+    }
+
+    fn add(&mut self, opened: Vec<(OwnedFd, Instant)>) -> io::Result<()> {
+        for (socket, idle_since) in opened {
+            let data = EventData::new_u64(self.connections.len() as u64);
+            epoll::add(&self.epoll, &socket, data, EventFlags::RDHUP | EventFlags::ET)?;
+            self.connections.push(Held { socket, idle_since, ended_after: None });
+        }
+        Ok(())
+    }
+
+    /// Notes which connections end until there is something to read from `line`.
+    fn watch_until_readable(&mut self, line: &UnixStream) -> io::Result<()> {
+        loop {
+            let mut fds =
+                [PollFd::new(line, PollFlags::IN), PollFd::new(&self.epoll, PollFlags::IN)];
+            match poll(&mut fds, None) {
+                Err(Errno::INTR) => continue,
+                result => result?,
+            };
+            let is_readable = !fds[0].revents().is_empty();
+            self.note_ends()?;
+            if is_readable {
+                return Ok(());
+            }
+        }
+    }
+
+    fn note_ends(&mut self) -> io::Result<()> {
+        let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
+        let mut events = [nothing; OPENING_MAX];
+        loop {
+            let count = match epoll::wait(&self.epoll, &mut events, Some(&Timespec::default())) {
+                Err(Errno::INTR) => continue,
+                count => count?,
+            };
+            for event in &events[..count] {
+                let Some(connection) = self.connections.get_mut(event.data.u64() as usize) else {
+                    continue;
+                };
+                connection.ended_after.get_or_insert_with(|| connection.idle_since.elapsed());
+            }
+            if count < events.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many are open: each is asked whether its end has come.
+    fn count(&mut self) -> io::Result<Answer> {
+        self.note_ends()?;
+        let alive =
+            self.connections.iter().filter(|connection| is_open(&connection.socket)).count();
+        let ended = self.connections.iter().filter_map(|connection| connection.ended_after);
+        let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
+        Ok(Answer::Alive { alive, ended_ms })
+    }
+
+    /// Closes them without leave-taking, so that none waits for the time that connections wait for.
+    fn reset(&mut self) {
+        for connection in self.connections.drain(..) {
+            // One that is gone already has nothing to linger for.
+            let _ = sockopt::set_socket_linger(&connection.socket, Some(Duration::ZERO));
+        }
+    }
+}
+
+fn is_open(socket: &OwnedFd) -> bool {
     let mut bytes = [0_u8; 4_096];
-    let open = |socket: &&OwnedFd| loop {
+    loop {
         match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
             Err(Errno::AGAIN) => return true,
             // A last word before it hangs up, maybe.
@@ -81,15 +182,6 @@ fn alive(sockets: &[OwnedFd]) -> usize {
             Err(Errno::INTR) => {}
             _ => return false,
         }
-    };
-    sockets.iter().filter(open).count()
-}
-
-/// Closes them without leave-taking, so that none waits for the time that connections wait for.
-fn reset(sockets: &mut Vec<OwnedFd>) {
-    for socket in sockets.drain(..) {
-        // One that is gone already has nothing to linger for.
-        let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
     }
 }
 
@@ -107,8 +199,11 @@ struct Opening<'a> {
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
     begun: usize,
-    sockets: Vec<OwnedFd>,
+    /// Those with their reply, since when each has had it.
+    opened: Vec<(OwnedFd, Instant)>,
     errors: Errors,
+    /// Those that ended with their reply.
+    closings: Closings,
 }
 
 impl<'a> Opening<'a> {
@@ -120,8 +215,9 @@ impl<'a> Opening<'a> {
             heads: Heads::default(),
             candidates: HashMap::new(),
             begun: 0,
-            sockets: Vec::with_capacity(share.count),
+            opened: Vec::with_capacity(share.count),
             errors: Errors::default(),
+            closings: Closings::default(),
         })
     }
 
@@ -130,6 +226,9 @@ impl<'a> Opening<'a> {
         let mut events = [nothing; OPENING_MAX];
         let nap = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
+            if self.is_hopeless() {
+                self.begun = self.share.count;
+            }
             while self.begun < self.share.count && self.candidates.len() < OPENING_MAX {
                 self.begin();
             }
@@ -145,6 +244,11 @@ impl<'a> Opening<'a> {
             }
             self.give_up_late();
         }
+    }
+
+    /// Whether the server ends every connection with its reply: none of the others would last.
+    fn is_hopeless(&self) -> bool {
+        self.opened.is_empty() && self.closings.total() >= OPENING_MAX as u64
     }
 
     fn begin(&mut self) {
@@ -171,13 +275,18 @@ impl<'a> Opening<'a> {
     fn ready(&mut self, number: u64, flags: EventFlags) {
         let Some(candidate) = self.candidates.get_mut(&number) else { return };
         match step(candidate, &self.share.request, &mut self.heads, flags) {
-            Ok(false) => {}
-            Ok(true) => {
+            Ok(Progress::Waiting) => {}
+            Ok(Progress::Replied) => {
                 let Some(candidate) = self.candidates.remove(&number) else { return };
                 match epoll::delete(&self.epoll, &candidate.socket) {
-                    Ok(()) => self.sockets.push(candidate.socket),
+                    Ok(()) => self.opened.push((candidate.socket, Instant::now())),
                     Err(error) => self.errors.count(connect::kind(error)),
                 }
+            }
+            Ok(Progress::Ended { is_http_10 }) => {
+                self.candidates.remove(&number);
+                self.errors.count(Kind::Short);
+                self.closings.count(1, Closing::Announced { is_http_10 });
             }
             Err(kind) => {
                 self.candidates.remove(&number);
@@ -194,13 +303,24 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Goes on with one connection: whether its reply has come to its end.
+/// How far a connection has come.
+enum Progress {
+    Waiting,
+    /// Its reply is whole, and it can be used on.
+    Replied,
+    /// Its reply is whole, and it ends with it.
+    Ended {
+        is_http_10: bool,
+    },
+}
+
+/// Goes on with one connection.
 fn step(
     candidate: &mut Candidate,
     request: &[u8],
     heads: &mut Heads,
     flags: EventFlags,
-) -> Result<bool, Kind> {
+) -> Result<Progress, Kind> {
     let Candidate { socket, is_connected, reply, .. } = candidate;
     if !*is_connected {
         if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
@@ -208,7 +328,7 @@ fn step(
             return Err(connect::kind(error.unwrap_or(Errno::CONNRESET)));
         }
         if !flags.contains(EventFlags::OUT) {
-            return Ok(false);
+            return Ok(Progress::Waiting);
         }
         *is_connected = true;
         // A new connection takes a request as a whole.
@@ -221,9 +341,12 @@ fn step(
     let mut buffer = [0; 16 * 1024];
     loop {
         let received = match recv(&*socket, &mut buffer[..], RecvFlags::empty()) {
-            Ok((_, 0)) => return Err(Kind::Short),
+            Ok((_, 0)) => {
+                let whole = reply.end().ok_or(Kind::Short)?;
+                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
+            }
             Ok((received, _)) => received,
-            Err(Errno::AGAIN) => return Ok(false),
+            Err(Errno::AGAIN) => return Ok(Progress::Waiting),
             Err(Errno::INTR) => continue,
             Err(error) => return Err(connect::kind(error)),
         };
@@ -231,10 +354,11 @@ fn step(
             Step::More => {}
             Step::Malformed => return Err(Kind::Malformed),
             Step::Whole(whole) if whole.status >= 400 => return Err(Kind::Status),
-            Step::Whole(whole) if !whole.keep => return Err(Kind::Short),
-            Step::Whole(whole) => {
-                return if whole.used == received { Ok(true) } else { Err(Kind::Malformed) };
+            Step::Whole(whole) if whole.used < received => return Err(Kind::Malformed),
+            Step::Whole(whole) if !whole.keep => {
+                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
             }
+            Step::Whole(_) => return Ok(Progress::Replied),
         }
     }
 }

@@ -93,7 +93,7 @@ fn line(text: &str, address: SocketAddr) -> Option<Line> {
 }
 
 /// An address and a port as the lists have them: in words of 32 bits as they lie in memory.
-fn socket(text: &str) -> Option<(IpAddr, u16)> {
+pub(crate) fn socket(text: &str) -> Option<(IpAddr, u16)> {
     let (address, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
     let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok();

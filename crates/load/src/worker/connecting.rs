@@ -57,7 +57,7 @@ impl Worker<'_> {
         let took_ns = (self.now_ns - connection.began_ns).max(1) as u64;
         connection.stage = Stage::Open;
         connection.calls_left = self.calls_max;
-        (connection.replied, connection.thinking) = (false, false);
+        (connection.replies, connection.thinking) = (0, false);
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.connections += 1;

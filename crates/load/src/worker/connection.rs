@@ -33,8 +33,8 @@ pub(super) struct Connection {
     pub is_free: bool,
     /// Whether it waits until its think time is over.
     pub thinking: bool,
-    /// Whether this socket has brought a reply.
-    pub replied: bool,
+    /// Replies that this socket has brought.
+    pub replies: u64,
     /// Failures since the last reply.
     pub failures: u32,
 }
@@ -53,9 +53,14 @@ impl Connection {
             reply: Reply::new(),
             is_free: false,
             thinking: false,
-            replied: false,
+            replies: 0,
             failures: 0,
         }
+    }
+
+    /// Whether this socket has brought a reply.
+    pub(super) fn has_replied(&self) -> bool {
+        self.replies > 0
     }
 
     /// Since when it has waited for something that has a time-out.

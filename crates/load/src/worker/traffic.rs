@@ -2,7 +2,7 @@
 
 use super::connection::Stage;
 use super::{LATE_NS, Mode, Phase, Worker};
-use crate::outcome::Kind;
+use crate::outcome::{Closing, Kind};
 use crate::reply::Step;
 use crate::schedule::Schedule;
 use crate::tally::InFlight;
@@ -173,7 +173,11 @@ impl Worker<'_> {
                     let Some(request) = connection.in_flight.pop_front() else { return Err(()) };
                     self.requests_in_flight -= 1;
                     self.progress_ns = self.now_ns;
-                    (connection.replied, connection.failures) = (true, 0);
+                    (connection.replies, connection.failures) = (connection.replies + 1, 0);
+                    if !whole.keep && self.plan.keep_alive {
+                        let how = Closing::Announced { is_http_10: whole.is_http_10 };
+                        self.tally.closings.count(connection.replies, how);
+                    }
                     self.tally.roll(self.now_ns, self.requests_in_flight);
                     self.tally.reply(&request, &whole, self.now_ns);
                     if !whole.keep {
@@ -207,13 +211,20 @@ impl Worker<'_> {
         {
             self.requests_in_flight -= 1;
             self.progress_ns = self.now_ns;
-            (connection.replied, connection.failures) = (true, 0);
+            (connection.replies, connection.failures) = (connection.replies + 1, 0);
+            if self.plan.keep_alive {
+                let how = Closing::Announced { is_http_10: whole.is_http_10 };
+                self.tally.closings.count(connection.replies, how);
+            }
             self.tally.roll(self.now_ns, self.requests_in_flight);
             self.tally.reply(&request, &whole, self.now_ns);
             return self.finish(index);
         }
         // It may close an idle connection. One that never served is not reopened at once.
-        if connection.in_flight.is_empty() && connection.replied {
+        if connection.in_flight.is_empty() && connection.has_replied() {
+            if self.plan.keep_alive && self.phase == Phase::Going {
+                self.tally.closings.count(connection.replies, Closing::Unannounced);
+            }
             return self.finish(index);
         }
         self.fail(index, Kind::Short);
@@ -240,10 +251,10 @@ impl Worker<'_> {
                 }
                 self.mark_free(index);
             }
-            Mode::Sessions if !connection.replied && connection.in_flight.is_empty() => {
+            Mode::Sessions if !connection.has_replied() && connection.in_flight.is_empty() => {
                 self.send_first(index);
             }
-            _ if self.think_ns > 0 && connection.replied => {
+            _ if self.think_ns > 0 && connection.has_replied() => {
                 if connection.in_flight.is_empty() && !connection.thinking {
                     self.timers.push(Reverse((
                         self.now_ns + self.think_ns,

@@ -25,8 +25,12 @@ pub struct Server {
 pub enum Answer {
     /// These bytes, and on.
     Send(Vec<u8>),
+    /// These bytes in two pieces, the second from the given position on.
+    Pieces(Vec<u8>, usize),
     /// These bytes, and the end.
     Last(Vec<u8>),
+    /// These bytes, and the end after a while.
+    LastAfter(Vec<u8>, Duration),
     /// The connection is reset.
     Reset,
     /// Nothing, and the connection stays.
@@ -90,6 +94,17 @@ fn serve(mut stream: TcpStream, script: &dyn Fn(u64) -> Answer, counts: &[Arc<At
                     if stream.write_all(&reply).is_err() {
                         return;
                     }
+                }
+                Answer::Pieces(reply, at) => {
+                    let (head, body) = reply.split_at(at);
+                    if stream.write_all(head).and_then(|()| stream.write_all(body)).is_err() {
+                        return;
+                    }
+                }
+                Answer::LastAfter(reply, pause) => {
+                    let _ = stream.write_all(&reply);
+                    std::thread::sleep(pause);
+                    return;
                 }
                 Answer::Last(reply) => {
                     // The client may be gone by now.

@@ -9,7 +9,7 @@ mod ours;
 
 use crate::servers::client::Client;
 use engine::{Failure, Guarded, descriptors_max};
-use rustix::io::Errno;
+use load::{cpu_ns_of, descriptors_of, resident_bytes_of};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
 };
@@ -111,7 +111,7 @@ pub struct Counted {
     pub replies: u64,
 }
 
-/// How long the end of a server, or of one of its threads, may take to show; and the pause between looks.
+/// How long the end of a server may take to show, and the pause between looks.
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -150,7 +150,7 @@ impl Running {
 
     /// The memory of all its processes that is resident, in bytes; what they share counts in each.
     pub fn resident_bytes(&self) -> io::Result<u64> {
-        self.pids().into_iter().map(resident_bytes).sum()
+        self.pids().into_iter().map(resident_bytes_of).sum()
     }
 
     /// How many connections it holds that it has accepted: its ends of them, as the kernel lists them.
@@ -215,43 +215,6 @@ impl Running {
         let last = text.as_deref().and_then(|text| text.lines().last());
         last.map(|line| format!(": {line}")).unwrap_or_default()
     }
-}
-
-/// The CPU time of these processes so far, user and system, in nanoseconds.
-pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
-    pids.iter().map(|&pid| sys::cputime::cpu_ns(pid)).sum()
-}
-
-fn descriptors_of(pid: i32) -> io::Result<u64> {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?;
-    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).sum()
-}
-
-/// How many descriptors are in a thread's table; none where it has ended since it was listed.
-fn descriptors_in(table: &Path) -> io::Result<u64> {
-    // Linux 6.2 and later say the number at once: of thousands, a list takes long.
-    let count = || match std::fs::metadata(table)?.len() {
-        0 => Ok(std::fs::read_dir(table)?.count() as u64),
-        count => Ok(count),
-    };
-    let begun = Instant::now();
-    loop {
-        let counted: io::Result<u64> = count();
-        match counted.as_ref().err().and_then(Errno::from_io_error) {
-            Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
-            // While it ends, its table is root's.
-            Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
-            _ => return counted,
-        }
-    }
-}
-
-fn resident_bytes(pid: i32) -> io::Result<u64> {
-    // The sum that `status` tells is counted in each thread, and behind by what they have not added yet.
-    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
 }
 
 /// What a server of others is started by, at a port that is kept for it.
@@ -364,21 +327,5 @@ mod tests {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
         drop(kept);
         assert!(connect().is_ok() && listener.accept().is_ok());
-    }
-
-    #[test]
-    fn this_process_has_descriptors() {
-        let own = || descriptors_of(std::process::id().cast_signed()).unwrap();
-        let before = own();
-        let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
-        // Other tests open and close some meanwhile.
-        assert!(own() >= before + 400, "{before}, then {}", own());
-        drop(files);
-    }
-
-    #[test]
-    fn this_process_has_memory() {
-        let bytes = resident_bytes(std::process::id().cast_signed()).unwrap();
-        assert!(bytes > 100_000, "{bytes}");
     }
 }

@@ -1,20 +1,20 @@
 //! `knee load`: load on a server, by plan and not by what the server lets through.
 
 mod live;
+mod point;
 mod report;
+mod server;
 mod text;
-mod url;
+pub mod url;
 
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{
-    Arrivals, Dead, DeadOutcome, Holding, Outcome, Plan, Shape, Target, established_at,
-    loopback_sources,
-};
+use ::load::{Arrivals, Plan, Shape, Target, loopback_sources};
 use clap::Args;
-use engine::Stop;
+use engine::{Stop, Warning};
 use findings::format::count;
+use point::Point;
 use quantities::{COUNT_MAX, count_within};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -89,9 +89,10 @@ pub struct Load {
     /// Connect from N addresses in turn, from 127.0.0.2 on: each has its own ports
     #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub sources: Option<u64>,
-    /// Connections that make one request before all this, and then stay open and do nothing
-    #[arg(long, value_name = "D", value_parser = count_within::<u64>(1..=COUNT_MAX))]
-    pub dead: Option<u64>,
+    /// Connections that make one request before all this, and then stay open and do nothing; of several
+    /// numbers, 0,1k,10k, each has its own load, and its own line
+    #[arg(long, value_name = "D", value_delimiter = ',', value_parser = count_within::<u64>(0..=COUNT_MAX))]
+    pub dead: Vec<u64>,
     /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds,
     /// 1s where only --requests end it]
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
@@ -116,7 +117,7 @@ Examples:
   knee load http://127.0.0.1:8080/                          a closed loop over 10 connections
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
-  knee load http://127.0.0.1:8080/ --dead 10k --connections 100
+  knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
 
@@ -138,30 +139,52 @@ pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     if let Some(wait) = ask.wait {
         await_server(plan.target.address, wait, &stop)?;
     }
-    let mut dead = dead(ask, &plan, &stop).map_err(|error| {
-        if !stop.is_requested() {
-            return failed(&error);
-        }
-        Trouble::interrupted(
-            "interrupted while dead connections were opened: there was no load yet",
-        )
-    })?;
-    let live = live::Live::new(&plan);
-    let mut watch = |tick: &::load::Tick| live.tick(tick);
-    let mut outcome =
-        ::load::run(&plan, stop.flag(), Some(&mut watch)).map_err(|error| failed(&error))?;
-    live.done();
-    outcome.dead = match &mut dead {
-        Some(dead) => Some(dead.outcome(plan.target.address)),
-        None => None,
-    };
-    drop(dead);
+    let measured = measured(&ask.dead, &plan, &stop)?;
     if ask.json {
-        print_json(&report::json(&url, &plan, &outcome))?;
+        print_json(&report::json(&url, &plan, &measured))?;
     } else {
-        print(&text::text(&url, &plan, &outcome, ask.all))?;
+        print(&text::text(&url, &plan, &measured, ask.all))?;
     }
-    Ok(exit(&outcome))
+    Ok(exit(&measured.points))
+}
+
+/// All that was measured.
+#[derive(Debug)]
+struct Measured {
+    points: Vec<Point>,
+    /// What disturbed the machine.
+    disturbances: Vec<Warning>,
+}
+
+/// A load for each number of dead connections, or one without any; those before a signal where one came.
+fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble> {
+    let mut watcher = server::Watcher::new(plan.target.address);
+    let mut points: Vec<Point> = Vec::new();
+    let numbers: Vec<Option<u64>> =
+        if dead.is_empty() { vec![None] } else { dead.iter().copied().map(Some).collect() };
+    for (index, &number) in numbers.iter().enumerate() {
+        let is_last = index + 1 == numbers.len();
+        match Point::measure(number, is_last, plan, &mut watcher, stop) {
+            Ok(point) => points.push(point),
+            Err(_) if stop.is_requested() && !points.is_empty() => break,
+            Err(_) if stop.is_requested() => {
+                return Err(Trouble::interrupted(
+                    "interrupted while dead connections were opened: there was no load yet",
+                ));
+            }
+            Err(error) => return Err(failed(&error)),
+        }
+        if stop.is_requested() {
+            break;
+        }
+    }
+    if stop.is_requested()
+        && let Some(last) = points.last_mut()
+    {
+        last.outcome.stopped = true;
+    }
+    let disturbances = watcher.disturbances();
+    Ok(Measured { points, disturbances })
 }
 
 fn failed(error: &::load::Error) -> Trouble {
@@ -196,11 +219,13 @@ fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), 
 }
 
 /// Interrupted, done, or failed where no reply came at all.
-fn exit(outcome: &Outcome) -> Exit {
-    match outcome {
-        Outcome { stopped: true, .. } => Exit::Interrupted,
-        Outcome { replies: 0, .. } => Exit::Failed,
-        _ => Exit::Done,
+fn exit(points: &[Point]) -> Exit {
+    if points.iter().any(|point| point.outcome.stopped) {
+        Exit::Interrupted
+    } else if points.iter().all(|point| point.outcome.replies == 0) {
+        Exit::Failed
+    } else {
+        Exit::Done
     }
 }
 
@@ -251,7 +276,7 @@ fn sizes(ask: &Load) -> Result<(), String> {
         ("--connections", Some(ask.connections), 1_000_000),
         ("--threads", Some(ask.threads), 1_024),
         ("--pipeline", Some(ask.pipeline), 10_000),
-        ("--dead", ask.dead, 1_000_000),
+        ("--dead", ask.dead.iter().copied().max(), 1_000_000),
         ("--sources", ask.sources, 1_000_000),
     ];
     for (flag, asked, max) in flags {
@@ -286,50 +311,6 @@ fn usual_interval(duration: Option<Duration>) -> Duration {
     let max_ms = duration.as_millis() as u64 / 8;
     let ms = ROUND_MS.iter().rev().find(|ms| **ms <= max_ms).unwrap_or(&ROUND_MS[0]);
     Duration::from_millis(*ms)
-}
-
-/// Dead connections, with the kernel's counts of the server's connections.
-struct CountedDead {
-    dead: Dead,
-    /// Before they were opened.
-    unrelated: Option<u64>,
-    /// After they were opened, before the load.
-    before: Option<u64>,
-}
-
-fn dead(ask: &Load, plan: &Plan, stop: &Stop) -> Result<Option<CountedDead>, ::load::Error> {
-    let Some(number) = ask.dead else { return Ok(None) };
-    let number = number as usize;
-    let mut holding = Holding::new(&plan.target, number);
-    if !plan.sources.is_empty() {
-        holding.sources.clone_from(&plan.sources);
-    }
-    let unrelated = seen(plan.target.address);
-    let dead = Dead::open_until(&plan.target, number, &holding, stop.flag())?;
-    let before = seen(plan.target.address);
-    Ok(Some(CountedDead { dead, unrelated, before }))
-}
-
-/// The server's established connections; none where the kernel's lists can't be read, or the server is on
-/// another machine.
-fn seen(address: std::net::SocketAddr) -> Option<u64> {
-    established_at(address).ok().flatten()
-}
-
-impl CountedDead {
-    fn outcome(&mut self, address: std::net::SocketAddr) -> DeadOutcome {
-        // Connections end with their holder; the figures of the load are kept all the same.
-        let alive = self.dead.alive().unwrap_or(0);
-        let more = |now: Option<u64>| Some(now?.saturating_sub(self.unrelated?));
-        DeadOutcome {
-            asked: self.dead.asked() as u64,
-            opened: self.dead.opened() as u64,
-            errors: *self.dead.errors(),
-            alive_at_end: alive as u64,
-            seen_by_server_before: more(self.before),
-            seen_by_server_at_end: more(seen(address)),
-        }
-    }
 }
 
 /// The highest rate, beyond what any machine sends: what is due and never sent is counted one by one.

@@ -1,10 +1,10 @@
 //! The load on a server, and the connections that do nothing.
 
-use crate::servers::drivers::{Running, cpu_ns_of};
+use crate::servers::drivers::Running;
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
 use engine::{Failure, Probe};
-use load::{Arrivals, Dead, Errors, Outcome, Plan, Shape, Target, Tick};
+use load::{Arrivals, Dead, Errors, Outcome, Plan, Shape, Target, Tick, cpu_ns_of};
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

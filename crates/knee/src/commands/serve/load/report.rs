@@ -1,13 +1,20 @@
 //! The JSON of a load's outcome.
 
+use super::Measured;
+use super::point::Point;
 use super::url::Url;
-use ::load::{Arrivals, Outcome, Plan, Shape};
+use ::load::{Arrivals, Plan, Shape};
 use serde_json::{Value, json};
 
-/// The plan, and all that came of it.
-pub fn json(url: &Url, plan: &Plan, outcome: &Outcome) -> Value {
-    let mut all = json!(outcome);
+/// The plan, and all that came of it: of one load its figures, of several a list of them, `points`.
+pub fn json(url: &Url, plan: &Plan, measured: &Measured) -> Value {
+    let points = &measured.points[..];
+    let mut all = match points {
+        [point] => figures(point),
+        _ => json!({"points": points.iter().map(figures).collect::<Vec<_>>()}),
+    };
     all["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
+    all["disturbances"] = json!(measured.disturbances);
     all["address"] = json!(plan.target.address.to_string());
     all["plan"] = json!({
         "shape": shape(plan),
@@ -25,6 +32,21 @@ pub fn json(url: &Url, plan: &Plan, outcome: &Outcome) -> Value {
         "sources": plan.sources,
         "interval_s": plan.interval.as_secs_f64(),
     });
+    all
+}
+
+/// All that came of one load.
+fn figures(point: &Point) -> Value {
+    let mut all = json!(point.outcome);
+    all["server"] = json!(point.server);
+    all["server_unknown"] = json!(point.server_unknown.map(|why| why.to_string()));
+    all["server_busy_after"] = json!(point.unsettled);
+    let behaviours = point.behaviours().into_iter().map(|behaviour| {
+        let mut data = json!(behaviour);
+        data["text"] = json!(behaviour.sentence());
+        data
+    });
+    all["behaviours"] = behaviours.collect();
     all
 }
 

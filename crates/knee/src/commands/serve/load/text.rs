@@ -2,36 +2,147 @@
 
 mod warnings;
 
+use super::Measured;
+use super::point::Point;
+use super::server::Use;
 use super::url::Url;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick};
+use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, significant, time};
+use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
 const INDENT: &str = "  ";
 /// Columns of a label.
 const LABEL: usize = 12;
 
-/// Everything, the series of intervals where `all` is asked for.
-pub fn text(url: &Url, plan: &Plan, outcome: &Outcome, all: bool) -> String {
-    let mut text = head(url, plan, outcome);
-    text += &totals(plan, outcome);
+/// Everything, the series of intervals where `all` is asked for. Of several numbers of dead connections,
+/// a line each, and all of each where `all` is asked for.
+pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
+    let points = &measured.points[..];
+    let mut text = match points {
+        [point] => head(url, plan, &point.outcome) + &single(plan, point, all),
+        _ => several(url, plan, points, all),
+    };
+    text += &section("The server", behaviours(points));
+    text += &section("Caveats", warnings::warnings(plan, measured));
+    text
+}
+
+fn section(title: &str, lines: Vec<String>) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("{INDENT}{line}\n")).collect();
+    if lines.is_empty() { String::new() } else { format!("{title}\n{}", lines.concat()) }
+}
+
+/// All of one load.
+fn single(plan: &Plan, point: &Point, all: bool) -> String {
+    let outcome = &point.outcome;
+    let mut text = totals(plan, outcome);
     text += &times(plan, outcome);
     text += &trouble(outcome);
-    if let Some(dead) = &outcome.dead {
-        text += &line("dead", &dead_words(dead));
+    if let Some(dead) = outcome.dead.filter(|dead| dead.asked > 0) {
+        text += &line("dead", &dead_words(&dead));
+    }
+    if let Some(server) = &point.server {
+        text += &line("server", &server_use(server));
+    } else if let Some(why) = point.server_unknown {
+        text += &line("server", &format!("its CPU and memory are unknown: {why}"));
     }
     text += &line("generator", &generator(outcome));
     if all {
         text += &series(outcome);
     }
-    let warnings = warnings::warnings(plan, outcome);
-    if !warnings.is_empty() {
-        text += "Caveats\n";
-        for warning in warnings {
-            text += &[INDENT, &warning, "\n"].concat();
+    text
+}
+
+/// A line for each number of dead connections.
+fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
+    let Some(last) = points.last() else { return String::new() };
+    let mut text = head(url, plan, &last.outcome);
+    let names = [
+        "dead",
+        "held",
+        "replies/s",
+        "p50",
+        "p99",
+        "max",
+        "errors",
+        "CPU a reply",
+        "threads",
+        "bytes/dead",
+    ];
+    let with_server = points.iter().any(|point| point.server.is_some());
+    let columns = if with_server { names.len() } else { names.len() - 3 };
+    let row = |cells: &[String]| {
+        cells[..columns].iter().map(|cell| format!("{cell:>12}")).collect::<String>() + "\n"
+    };
+    text += &row(&names.map(str::to_owned));
+    let dash = || "–".to_owned();
+    for point in points {
+        let outcome = &point.outcome;
+        let dead = outcome.dead.filter(|dead| dead.asked > 0);
+        let server = point.server.as_ref();
+        text += &row(&[
+            count(point.dead()),
+            dead.map_or_else(dash, |dead| count(dead.alive_at_end)),
+            significant(answered_per_s(outcome)),
+            time(outcome.latency.p50),
+            time(outcome.latency.p99),
+            time(outcome.latency.max),
+            count(outcome.errors.total()),
+            server.and_then(|server| server.cpu_ns_per_reply).map_or_else(dash, time),
+            server.map_or_else(dash, |server| count(server.threads)),
+            server.and_then(|server| server.bytes_per_dead).map_or_else(dash, significant),
+        ]);
+    }
+    if all {
+        for point in points {
+            text += &format!("\nWith {}\n", quantity(point.dead(), "dead connection"));
+            text += &single(plan, point, true);
         }
     }
     text
+}
+
+/// Replies a second, those left out that came after the end.
+pub fn answered_per_s(outcome: &Outcome) -> f64 {
+    let in_time: u64 = outcome.series.iter().map(|tick| tick.replies).sum();
+    in_time as f64 / outcome.elapsed_s.max(1e-9)
+}
+
+/// What the server was seen to do, each once.
+fn behaviours(points: &[Point]) -> Vec<String> {
+    let lines = points.iter().flat_map(|point| {
+        point.behaviours().into_iter().map(move |behaviour| (behaviour, point.dead()))
+    });
+    // What is seen with the most of them says the most.
+    let mut seen: Vec<(Discriminant<ServerBehaviour>, String)> = Vec::new();
+    for (behaviour, _) in lines {
+        let kind = discriminant(&behaviour);
+        match seen.iter_mut().find(|(kind_seen, _)| *kind_seen == kind) {
+            Some((_, line)) => *line = behaviour.line(),
+            None => seen.push((kind, behaviour.line())),
+        }
+    }
+    seen.into_iter().map(|(_, line)| line).collect()
+}
+
+fn server_use(server: &Use) -> String {
+    let processes = if server.processes == 1 { "process" } else { "processes" };
+    let mut words = format!(
+        "{} {processes}, {}, {} resident; {} CPUs busy",
+        count(server.processes),
+        quantity(server.threads, "thread"),
+        bytes(server.resident_bytes),
+        significant(server.cpus),
+    );
+    if let Some(ns) = server.cpu_ns_per_reply {
+        words += &format!("; {} of CPU a reply", time(ns));
+    }
+    if let Some(each) = server.bytes_per_dead {
+        words += &format!("; {} a dead connection", bytes(each as u64));
+    }
+    words
 }
 
 fn line(label: &str, words: &str) -> String {

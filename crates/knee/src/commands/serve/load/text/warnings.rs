@@ -1,15 +1,54 @@
 //! The caveats of a load's figures, each with its remedy.
 
+use super::super::Measured;
+use super::super::point::Point;
+use super::super::server::Unsettled;
 use ::load::{Outcome, Plan, Shape};
-use findings::format::{count, percent, quantity, time};
+use findings::format::{count, list, percent, quantity, significant, time};
 
 /// From this share of its time on, the generator itself is what is measured.
 const BUSY_SHARE: f64 = 0.9;
 
-pub fn warnings(plan: &Plan, outcome: &Outcome) -> Vec<String> {
-    let rules =
-        [busy, late, missed, unlimited, unfinished, descriptors, ports, dead, unanswered, closed];
-    rules.iter().filter_map(|rule| rule(plan, outcome)).collect()
+/// Those of each load, those that are the same for all without the numbers of dead connections.
+pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
+    let points = &measured.points;
+    let rules = [busy, late, missed, unlimited, unfinished, descriptors, ports, unanswered, closed];
+    let mut all: Vec<(String, Vec<u64>)> = Vec::new();
+    for point in points {
+        let own = rules.iter().filter_map(|rule| rule(plan, &point.outcome));
+        for text in own.chain(missing_dead(point)).chain(point.unsettled.map(unsettled)) {
+            match all.iter_mut().find(|(warning, _)| *warning == text) {
+                Some((_, numbers)) => numbers.push(point.dead()),
+                None => all.push((text, vec![point.dead()])),
+            }
+        }
+    }
+    let prefixed = |(text, numbers): (String, Vec<u64>)| {
+        if numbers.len() == points.len() {
+            return text;
+        }
+        let numbers: Vec<String> = numbers.into_iter().map(count).collect();
+        format!("With {} dead: {text}", list(&numbers))
+    };
+    let disturbances = measured.disturbances.iter();
+    let disturbances = disturbances.map(|warning| format!("{} → {}", warning.what, warning.remedy));
+    all.into_iter().map(prefixed).chain(disturbances).collect()
+}
+
+/// The figures after it are of a server that does something else as well.
+fn unsettled(unsettled: Unsettled) -> String {
+    let Unsettled { waited_s, cpus, threads, connections } = unsettled;
+    let left = match connections {
+        0 => String::new(),
+        left => format!(", with {} not closed", quantity(left, "connection")),
+    };
+    format!(
+        "The server stayed busy for {} s after the load: {} CPUs in {}{left}; the next figures are of a \
+         busy server. → a fresh server for each number, or knee run dead --server",
+        significant(waited_s),
+        significant(cpus),
+        quantity(threads, "thread"),
+    )
 }
 
 /// `1 request was`, `2 requests were`.
@@ -96,8 +135,9 @@ fn ports(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     })
 }
 
-fn dead(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let dead = outcome.dead?;
+fn missing_dead(point: &Point) -> Option<String> {
+    // What the server does says it all.
+    let dead = point.outcome.dead.filter(|_| !point.can_not_hold())?;
     let missing = |count: u64| dead.asked.saturating_sub(count);
     let seen = dead.seen_by_server_at_end.unwrap_or(dead.asked);
     let max_missing = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));

@@ -1,0 +1,228 @@
+//! What a server is seen to do to its connections and replies: data, and its sentence.
+
+use crate::format::{count, multiple, quantity, significant};
+use crate::thresholds::{
+    CLOSING_SHARE_MIN, GROWTH_CONNECTIONS_MIN, IDLE_CLOSED_SHARE_MIN, PER_CONNECTION_MIN,
+};
+use serde::Serialize;
+
+/// What a server is seen to do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "behaviour", rename_all = "kebab-case")]
+pub enum ServerBehaviour {
+    /// It ends each connection with its first reply.
+    ClosesAfterReply {
+        /// The replies are of HTTP/1.0.
+        http_10: bool,
+    },
+    /// It ends each connection after a number of replies.
+    ClosesAfterRequests {
+        /// How many.
+        requests: u64,
+    },
+    /// It ends connections that do nothing.
+    ClosesIdle {
+        /// For how long those had been idle, at the median.
+        after_ms: u64,
+        /// How many it ended.
+        closed: u64,
+        /// Of how many that were opened.
+        opened: u64,
+    },
+    /// It holds fewer connections than were asked for.
+    HoldsFewer {
+        /// How many.
+        opened: u64,
+        /// Of how many.
+        asked: u64,
+    },
+    /// Its replies wait for acknowledgements that the client's kernel delays.
+    DelayedReply {
+        /// What a reply takes, in milliseconds.
+        delayed_ms: f64,
+        /// What it takes with immediate acknowledgements.
+        immediate_ms: f64,
+    },
+    /// It has a thread for each connection.
+    ThreadPerConnection(Growth),
+    /// It has a process for each connection.
+    ProcessPerConnection(Growth),
+}
+
+/// A number of threads or processes that grows with the connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Growth {
+    /// How many there were without these connections.
+    pub before: u64,
+    /// How many with them.
+    pub after: u64,
+    /// How many connections.
+    pub connections: u64,
+}
+
+impl Growth {
+    /// How many came with each connection.
+    pub fn per_connection(&self) -> f64 {
+        self.after.saturating_sub(self.before) as f64 / self.connections.max(1) as f64
+    }
+
+    fn is_one_each(&self) -> bool {
+        self.connections >= GROWTH_CONNECTIONS_MIN && self.per_connection() >= PER_CONNECTION_MIN
+    }
+}
+
+impl ServerBehaviour {
+    /// What it does to connections that make requests: `closed` of `connections` ended after so many replies.
+    pub fn of_closings(
+        (closed, connections): (u64, u64),
+        http_10: bool,
+        (replies_min, replies_max): (u64, u64),
+    ) -> Option<Self> {
+        let is_rule = closed as f64 >= connections as f64 * CLOSING_SHARE_MIN;
+        if closed == 0 || !is_rule || replies_min != replies_max {
+            return None;
+        }
+        Some(match replies_max {
+            1 => Self::ClosesAfterReply { http_10 },
+            requests => Self::ClosesAfterRequests { requests },
+        })
+    }
+
+    /// What it does to connections that do nothing: of `opened` it has `closed` after being idle for
+    /// `after_ms` at the median.
+    pub fn of_idle(after_ms: u64, closed: u64, opened: u64) -> Option<Self> {
+        let is_rule = closed > 0 && closed as f64 >= opened as f64 * IDLE_CLOSED_SHARE_MIN;
+        is_rule.then_some(Self::ClosesIdle { after_ms, closed, opened })
+    }
+
+    /// What grows with its connections: a process for each, or else a thread for each.
+    pub fn of_growth(processes: Growth, threads: Growth) -> Option<Self> {
+        if processes.is_one_each() {
+            return Some(Self::ProcessPerConnection(processes));
+        }
+        threads.is_one_each().then_some(Self::ThreadPerConnection(threads))
+    }
+
+    /// What is seen, without its subject: `closes idle connections after 5 s: dead connections can't be opened`.
+    pub fn sentence(&self) -> String {
+        match *self {
+            Self::ClosesAfterReply { http_10 } => {
+                let how = if http_10 { "HTTP/1.0" } else { "Connection: close" };
+                format!(
+                    "closes each connection after its reply ({how}): connections can't be opened"
+                )
+            }
+            Self::ClosesAfterRequests { requests } => {
+                format!("closes each connection after {}", quantity(requests, "request"))
+            }
+            Self::ClosesIdle { after_ms, closed, opened } => {
+                let after = match after_ms {
+                    0..1_000 => format!("{after_ms} ms"),
+                    _ => format!("{} s", multiple(after_ms as f64 / 1e3)),
+                };
+                let what = format!("closes idle connections after {after}");
+                if closed >= opened {
+                    return format!("{what}: dead connections can't be opened");
+                }
+                format!("{what}: {} of {} were closed", count(closed), count(opened))
+            }
+            Self::HoldsFewer { opened, asked } => {
+                format!(
+                    "holds {} of the {} asked for",
+                    quantity(opened, "connection"),
+                    count(asked)
+                )
+            }
+            Self::DelayedReply { delayed_ms, immediate_ms } => format!(
+                "answers after {} ms since its replies wait for delayed acknowledgements ({} ms with \
+                 immediate ones)",
+                significant(delayed_ms),
+                significant(immediate_ms)
+            ),
+            Self::ThreadPerConnection(growth) => grows("thread", growth),
+            Self::ProcessPerConnection(growth) => grows("process", growth),
+        }
+    }
+
+    /// What changes it; empty where nothing is known to.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::ClosesAfterReply { http_10: true } => "HTTP/1.1 in the server",
+            Self::ClosesAfterReply { http_10: false } => "keep-alive in the server",
+            Self::ClosesAfterRequests { .. } => "the server's limit on requests a connection",
+            Self::ClosesIdle { .. } => "a longer keep-alive time-out in the server",
+            Self::HoldsFewer { .. } => "the server's limits on connections and descriptors",
+            Self::DelayedReply { .. } => {
+                "TCP_NODELAY in the server, or head and body of a reply in one write"
+            }
+            Self::ThreadPerConnection(_) | Self::ProcessPerConnection(_) => "",
+        }
+    }
+
+    /// Sentence and remedy: `… → TCP_NODELAY in the server`.
+    pub fn line(&self) -> String {
+        match self.remedy() {
+            "" => self.sentence(),
+            remedy => format!("{} → {remedy}", self.sentence()),
+        }
+    }
+}
+
+fn grows(what: &str, growth: Growth) -> String {
+    let Growth { before, after, connections } = growth;
+    let plural = if what == "process" { "processes" } else { "threads" };
+    format!(
+        "grows a {what} for each connection: {} {plural}, then {} with {}",
+        count(before),
+        count(after),
+        quantity(connections, "connection")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_holds_for_nearly_every_connection() {
+        let closes = |closed, connections, replies| {
+            ServerBehaviour::of_closings((closed, connections), true, replies)
+        };
+        let each = Some(ServerBehaviour::ClosesAfterReply { http_10: true });
+        assert_eq!(closes(100, 110, (1, 1)), each);
+        assert_eq!(
+            closes(10, 12, (1_000, 1_000)),
+            Some(ServerBehaviour::ClosesAfterRequests { requests: 1_000 })
+        );
+        for none in [(0, 10, (0, 0)), (1, 10, (1, 1)), (10, 10, (1, 7))] {
+            assert_eq!(closes(none.0, none.1, none.2), None, "{none:?}");
+        }
+        let idle = ServerBehaviour::of_idle(5_004, 1_000, 1_000).unwrap();
+        assert_eq!(
+            idle.sentence(),
+            "closes idle connections after 5 s: dead connections can't be opened"
+        );
+        assert_eq!(ServerBehaviour::of_idle(5_004, 3, 1_000), None);
+    }
+
+    #[test]
+    fn a_process_for_each_connection_is_no_thread_for_each() {
+        let growth = |after, connections| Growth { before: 2, after, connections };
+        let (flat, each) = (growth(4, 100), growth(101, 100));
+        assert_eq!(ServerBehaviour::of_growth(flat, flat), None);
+        assert_eq!(
+            ServerBehaviour::of_growth(flat, each),
+            Some(ServerBehaviour::ThreadPerConnection(each))
+        );
+        assert_eq!(
+            ServerBehaviour::of_growth(each, each),
+            Some(ServerBehaviour::ProcessPerConnection(each))
+        );
+        // Two connections may meet two threads of any pool.
+        assert_eq!(ServerBehaviour::of_growth(flat, growth(4, 2)), None);
+        assert_eq!(
+            ServerBehaviour::ThreadPerConnection(each).line(),
+            "grows a thread for each connection: 2 threads, then 101 with 100 connections"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! One load, with a number of dead connections or without: what came of it, and what the server is seen to do.
+
+use super::live::Live;
+use super::server::{Growing, Unsettled, Use, Watcher};
+use ::load::{
+    Dead, DeadOutcome, DelayedReply, Error, Holding, NotFound, Outcome, Plan, Tick, delayed_reply,
+    established_at,
+};
+use engine::Stop;
+use findings::ServerBehaviour;
+use std::net::SocketAddr;
+
+/// One load, and all that was seen meanwhile.
+#[derive(Debug)]
+pub struct Point {
+    pub outcome: Outcome,
+    /// What the server's processes used; none where they can't be looked at.
+    pub server: Option<Use>,
+    /// Why they can't.
+    pub server_unknown: Option<NotFound>,
+    /// What grew with the connections.
+    growing: Option<Growing>,
+    delayed: Option<DelayedReply>,
+    /// The server was still busy when the next load was to begin.
+    pub unsettled: Option<Unsettled>,
+}
+
+impl Point {
+    /// Puts the load of `plan` on its target, with so many dead connections. Unless it `is_last`, waits until
+    /// the server is idle again.
+    pub fn measure(
+        number: Option<u64>,
+        is_last: bool,
+        plan: &Plan,
+        watcher: &mut Watcher,
+        stop: &Stop,
+    ) -> Result<Point, Error> {
+        let address = plan.target.address;
+        watcher.begin();
+        let mut dead = number.map(|number| CountedDead::open(number, plan, stop)).transpose()?;
+        let opened = dead.as_ref().map_or(0, CountedDead::opened);
+        if opened > 0 {
+            // Its work for the last of them is no work of the load.
+            watcher.settle(stop, address, u64::MAX);
+        }
+        watcher.load_begins(opened);
+        let live = Live::new(plan);
+        let mut watch = |tick: &Tick| {
+            live.tick(tick);
+            watcher.look_once(plan.connections as u64);
+        };
+        let outcome = ::load::run(plan, stop.flag(), Some(&mut watch));
+        live.done();
+        let mut outcome = outcome?;
+        let (server, growing) = watcher.load_ended(&outcome);
+        outcome.dead = dead.as_mut().map(|dead| dead.outcome(address));
+        // The figures are there: what can't be asked again is left open.
+        let may_ask = !stop.is_requested() && ::load::is_own(address.ip());
+        let median_ns = outcome.service.p50;
+        let delayed =
+            if may_ask { delayed_reply(&plan.target, median_ns).ok().flatten() } else { None };
+        let unrelated = dead.as_ref().and_then(|dead| dead.unrelated).unwrap_or(u64::MAX);
+        drop(dead);
+        let unsettled = if is_last { None } else { watcher.settle(stop, address, unrelated) };
+        let server_unknown = watcher.not_found();
+        Ok(Point { outcome, server, server_unknown, growing, delayed, unsettled })
+    }
+
+    /// How many dead connections there were to be.
+    pub fn dead(&self) -> u64 {
+        self.outcome.dead.map_or(0, |dead| dead.asked)
+    }
+
+    /// Whether the server ended every dead connection with its reply.
+    pub fn can_not_hold(&self) -> bool {
+        self.outcome.dead.is_some_and(|dead| dead.opened == 0 && dead.closings.total() > 0)
+    }
+
+    /// What the server was seen to do.
+    pub fn behaviours(&self) -> Vec<ServerBehaviour> {
+        let closings = &self.outcome.closings;
+        let closes = ServerBehaviour::of_closings(
+            (closings.total(), self.outcome.connections),
+            closings.http_10 > 0,
+            (closings.replies_min, closings.replies_max),
+        );
+        let mut all: Vec<ServerBehaviour> = closes.into_iter().collect();
+        if let Some(dead) = &self.outcome.dead {
+            let missing = dead.asked - dead.opened.min(dead.asked);
+            if self.can_not_hold() {
+                let http_10 = dead.closings.http_10 > 0;
+                let closes = ServerBehaviour::ClosesAfterReply { http_10 };
+                if !all.contains(&closes) {
+                    all.push(closes);
+                }
+            } else if missing > 0 && dead.opened > 0 && dead.errors.is_of_the_server() {
+                let (opened, asked) = (dead.opened, dead.asked);
+                all.push(ServerBehaviour::HoldsFewer { opened, asked });
+            }
+            let idle = dead.closed_idle;
+            all.extend(idle.and_then(|idle| {
+                ServerBehaviour::of_idle(idle.median_ms, idle.count, dead.opened)
+            }));
+        }
+        all.extend(self.delayed.map(|delayed| ServerBehaviour::DelayedReply {
+            delayed_ms: delayed.delayed_ms,
+            immediate_ms: delayed.immediate_ms,
+        }));
+        all.extend(
+            self.growing
+                .and_then(|growing| ServerBehaviour::of_growth(growing.processes, growing.threads)),
+        );
+        all
+    }
+}
+
+/// Dead connections, with the kernel's counts of the server's connections.
+struct CountedDead {
+    asked: u64,
+    /// None for none.
+    dead: Option<Dead>,
+    /// Before they were opened.
+    unrelated: Option<u64>,
+    /// After they were opened, before the load.
+    before: Option<u64>,
+}
+
+impl CountedDead {
+    fn open(asked: u64, plan: &Plan, stop: &Stop) -> Result<CountedDead, Error> {
+        let (address, count) = (plan.target.address, asked as usize);
+        let mut holding = Holding::new(&plan.target, count);
+        if !plan.sources.is_empty() {
+            holding.sources.clone_from(&plan.sources);
+        }
+        let unrelated = seen(address);
+        let open = || Dead::open_until(&plan.target, count, &holding, stop.flag());
+        let dead = (count > 0).then(open).transpose()?;
+        Ok(CountedDead { asked, dead, unrelated, before: seen(address) })
+    }
+
+    fn opened(&self) -> u64 {
+        self.dead.as_ref().map_or(0, |dead| dead.opened() as u64)
+    }
+
+    fn outcome(&mut self, address: SocketAddr) -> DeadOutcome {
+        let more = |now: Option<u64>| Some(now?.saturating_sub(self.unrelated?));
+        let (before, at_end) = (more(self.before), more(seen(address)));
+        let Some(dead) = &mut self.dead else {
+            return DeadOutcome { asked: self.asked, ..DeadOutcome::default() };
+        };
+        // Connections end with their holder; the figures of the load are kept all the same.
+        let alive = dead.alive().unwrap_or(0);
+        DeadOutcome {
+            asked: self.asked,
+            opened: dead.opened() as u64,
+            errors: *dead.errors(),
+            closings: *dead.closings(),
+            alive_at_end: alive as u64,
+            closed_idle: dead.closed_idle(),
+            seen_by_server_before: before,
+            seen_by_server_at_end: at_end,
+        }
+    }
+}
+
+/// The server's established connections; none where the kernel's lists can't be read, or the server is on
+/// another machine.
+fn seen(address: SocketAddr) -> Option<u64> {
+    established_at(address).ok().flatten()
+}

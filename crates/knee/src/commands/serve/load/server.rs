@@ -1,0 +1,198 @@
+//! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
+
+use ::load::{LocalServer, NotFound, Outcome, Processes, established_at, processes_below};
+use engine::{Stop, Warning};
+use findings::Growth;
+use record::Host;
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// A server that takes less than this share of a CPU over a look is idle.
+const IDLE_SHARE_MAX: f64 = 0.05;
+/// A look at whether it is.
+const LOOK: Duration = Duration::from_millis(100);
+/// So long it may take to come to rest between two loads.
+const REST_MAX: Duration = Duration::from_secs(10);
+/// With fewer dead connections, what the server does besides is as large as what they take.
+const MEMORY_DEAD_MIN: u64 = 1_000;
+
+/// Looks at a server's processes.
+pub struct Watcher {
+    server: Result<LocalServer, NotFound>,
+    /// The machine, and the CPU time of this program and of the server, before all loads.
+    machine: Host,
+    used_ns: u64,
+    /// Without connections of this load.
+    before: Processes,
+    /// With the dead connections, before the load.
+    with_dead: Processes,
+    dead: u64,
+    /// Once while the load is on it, with so many connections.
+    loaded: Option<(Processes, u64)>,
+}
+
+/// What the server's processes had and used.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Use {
+    /// How many processes, and threads of all, at the end of the load.
+    pub processes: u64,
+    pub threads: u64,
+    /// Memory that is resident with the dead connections, in bytes.
+    pub resident_bytes: u64,
+    /// What each dead connection took of it; absent with few of them.
+    pub bytes_per_dead: Option<f64>,
+    /// CPU time for each reply, in nanoseconds; absent where there was no reply.
+    pub cpu_ns_per_reply: Option<f64>,
+    /// CPUs that were busy with it.
+    pub cpus: f64,
+}
+
+/// Processes and threads without and with connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Growing {
+    pub processes: Growth,
+    pub threads: Growth,
+}
+
+/// A server that is busy although nothing is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Unsettled {
+    /// How long it was waited for.
+    pub waited_s: f64,
+    /// CPUs that it kept busy at the end.
+    pub cpus: f64,
+    /// Its threads.
+    pub threads: u64,
+    /// Connections that it had not closed.
+    pub connections: u64,
+}
+
+impl Watcher {
+    /// One that looks at the server at `address`.
+    pub fn new(address: SocketAddr) -> Watcher {
+        let none = Processes::default();
+        let server = LocalServer::at(address);
+        let used_ns = own_ns() + server.as_ref().map_or(0, |server| server.look().cpu_ns);
+        Watcher {
+            server,
+            machine: engine::host(),
+            used_ns,
+            before: none,
+            with_dead: none,
+            dead: 0,
+            loaded: None,
+        }
+    }
+
+    /// Why its processes can't be looked at, if they can't.
+    pub fn not_found(&self) -> Option<NotFound> {
+        self.server.as_ref().err().copied()
+    }
+
+    /// Before anything is asked of it.
+    pub fn begin(&mut self) {
+        self.before = self.look();
+        self.loaded = None;
+    }
+
+    /// With so many dead connections, before the load.
+    pub fn load_begins(&mut self, dead: u64) {
+        self.dead = dead;
+        self.with_dead = if dead > 0 { self.look() } else { self.before };
+    }
+
+    /// While the load is on it, with so many connections; the first time counts.
+    pub fn look_once(&mut self, connections: u64) {
+        if self.loaded.is_none() && self.server.is_ok() {
+            self.loaded = Some((self.look(), connections));
+        }
+    }
+
+    /// What it used, and what grew.
+    pub fn load_ended(&self, outcome: &Outcome) -> (Option<Use>, Option<Growing>) {
+        if self.server.is_err() {
+            return (None, None);
+        }
+        let after = self.look();
+        let used_ns = after.cpu_ns.saturating_sub(self.with_dead.cpu_ns) as f64;
+        let grew = self.with_dead.resident_bytes.saturating_sub(self.before.resident_bytes);
+        let bytes_per_dead =
+            (self.dead >= MEMORY_DEAD_MIN).then_some(grew as f64 / self.dead.max(1) as f64);
+        let all_replies: u64 = outcome.replies;
+        let used = Use {
+            processes: after.processes,
+            threads: after.threads,
+            resident_bytes: self.with_dead.resident_bytes,
+            bytes_per_dead,
+            cpu_ns_per_reply: (all_replies > 0).then_some(used_ns / all_replies as f64),
+            cpus: used_ns / (outcome.elapsed_s * 1e9).max(1.0),
+        };
+        (Some(used), Some(self.growing()))
+    }
+
+    /// With the dead connections where there are enough, or else with those of the load.
+    fn growing(&self) -> Growing {
+        let (with, connections) = match self.loaded {
+            Some((loaded, active)) if self.dead < active => (loaded, active + self.dead),
+            _ => (self.with_dead, self.dead),
+        };
+        let growth = |count: fn(&Processes) -> u64| Growth {
+            before: count(&self.before),
+            after: count(&with),
+            connections,
+        };
+        Growing {
+            processes: growth(|processes| processes.processes),
+            threads: growth(|processes| processes.threads),
+        }
+    }
+
+    /// What disturbed the machine since this watcher was made, as `knee run` says it. Of a server here whose
+    /// processes are not all, the CPU time can't be told from that of others.
+    pub fn disturbances(&self) -> Vec<Warning> {
+        if matches!(self.server, Err(NotFound::NoListener(_) | NotFound::NotPermitted(_))) {
+            return Vec::new();
+        }
+        let used_ns = (own_ns() + self.look().cpu_ns).saturating_sub(self.used_ns);
+        engine::disturbances(&self.machine, &engine::host(), used_ns)
+    }
+
+    /// Waits until the server is idle and has at most so many connections, or not much longer than that
+    /// takes: what it still did then.
+    pub fn settle(
+        &self,
+        stop: &Stop,
+        address: SocketAddr,
+        connections_max: u64,
+    ) -> Option<Unsettled> {
+        let begun = Instant::now();
+        let mut before = self.look();
+        loop {
+            std::thread::sleep(LOOK);
+            let now = self.look();
+            let used_ns = now.cpu_ns.saturating_sub(before.cpu_ns) as f64;
+            let cpus = used_ns / LOOK.as_nanos() as f64;
+            let connections = established_at(address).ok().flatten().unwrap_or(0);
+            let left = connections.saturating_sub(connections_max);
+            if (cpus < IDLE_SHARE_MAX && left == 0) || stop.is_requested() {
+                return None;
+            }
+            let waited = begun.elapsed();
+            if waited > REST_MAX {
+                let waited_s = waited.as_secs_f64();
+                return Some(Unsettled { waited_s, cpus, threads: now.threads, connections: left });
+            }
+            before = now;
+        }
+    }
+
+    fn look(&self) -> Processes {
+        self.server.as_ref().map_or_else(|_| Processes::default(), LocalServer::look)
+    }
+}
+
+/// The CPU time of this process and of those that it has started.
+fn own_ns() -> u64 {
+    Processes::from_pids(&processes_below(&[std::process::id().cast_signed()])).cpu_ns
+}

@@ -1,0 +1,362 @@
+//! The processes of a server on this machine, found by the socket it listens at, and what they use.
+
+use crate::dead::is_own;
+use rustix::io::Errno;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::fs::{read_dir, read_link, read_to_string};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How the kernel's lists write that a socket listens.
+const LISTENS: &str = "0A";
+/// The first process of a system may listen for others, and everything is below it.
+const INIT: i32 = 1;
+/// How long a process that ends may take to be gone, and the pause between two looks.
+const END_SHOWS_MAX: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Why the processes of a server can't be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotFound {
+    /// It is on another machine, or in a network namespace of its own.
+    Elsewhere(SocketAddr),
+    /// This network namespace has no socket that listens there.
+    NoListener(SocketAddr),
+    /// Its socket is there, and belongs to a process of another user.
+    NotPermitted(SocketAddr),
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotFound::Elsewhere(address) => {
+                write!(f, "{} is not an address of this machine", address.ip())
+            }
+            NotFound::NoListener(address) => write!(
+                f,
+                "no process of this network namespace listens at {address} (a container has its own)"
+            ),
+            NotFound::NotPermitted(address) => write!(
+                f,
+                "the process that listens at {address} belongs to another user (root may look at it)"
+            ),
+        }
+    }
+}
+
+/// A server that runs on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalServer {
+    /// The processes that have the listening socket.
+    listening: Vec<i32>,
+}
+
+/// What a server's processes have and have used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processes {
+    /// How many processes.
+    pub processes: u64,
+    /// All their threads.
+    pub threads: u64,
+    /// Their memory that is resident, in bytes; what they share counts in each.
+    pub resident_bytes: u64,
+    /// Their CPU time so far, user and system, with that of children that have ended, in nanoseconds.
+    pub cpu_ns: u64,
+}
+
+impl LocalServer {
+    /// The one that listens at `address`.
+    ///
+    /// # Errors
+    /// Why it can't be found.
+    pub fn at(address: SocketAddr) -> Result<LocalServer, NotFound> {
+        if !is_own(address.ip()) {
+            return Err(NotFound::Elsewhere(address));
+        }
+        let inodes: BTreeSet<u64> = listeners()
+            .filter(|listener| listener.receives(address))
+            .map(|listener| listener.inode)
+            .collect();
+        if inodes.is_empty() {
+            return Err(NotFound::NoListener(address));
+        }
+        let mut listening: Vec<i32> = all_pids().filter(|&pid| has_socket(pid, &inodes)).collect();
+        if listening.len() > 1 {
+            // Whoever started it with the socket open.
+            listening.retain(|&pid| pid != INIT);
+        }
+        if listening.is_empty() {
+            return Err(NotFound::NotPermitted(address));
+        }
+        Ok(LocalServer { listening })
+    }
+
+    /// Its processes at this moment, with all that they started.
+    pub fn pids(&self) -> Vec<i32> {
+        match self.listening[..] {
+            [INIT] => vec![INIT],
+            _ => processes_below(&self.listening),
+        }
+    }
+
+    /// What its processes have and have used.
+    pub fn look(&self) -> Processes {
+        Processes::from_pids(&self.pids())
+    }
+}
+
+impl Processes {
+    /// Those of `pids`, without those that have ended meanwhile.
+    pub fn from_pids(pids: &[i32]) -> Processes {
+        let mut sum = Processes::default();
+        for &pid in pids {
+            let Some(stat) = Stat::read(pid) else { continue };
+            sum.processes += 1;
+            sum.threads += stat.threads;
+            sum.resident_bytes += resident_bytes_of(pid).unwrap_or(0);
+            sum.cpu_ns += sys::cputime::cpu_ns(pid).unwrap_or(0) + stat.ended_children_ns;
+        }
+        sum
+    }
+}
+
+/// `roots` and all processes that they started and that still run.
+pub fn processes_below(roots: &[i32]) -> Vec<i32> {
+    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for pid in all_pids() {
+        if let Some(stat) = Stat::read(pid) {
+            children.entry(stat.parent).or_default().push(pid);
+        }
+    }
+    let mut pids: Vec<i32> = roots.to_vec();
+    let mut all: HashSet<i32> = roots.iter().copied().collect();
+    let mut next = 0;
+    while next < pids.len() {
+        let below = children.get(&pids[next]).into_iter().flatten();
+        pids.extend(below.copied().filter(|&pid| all.insert(pid)));
+        next += 1;
+    }
+    pids
+}
+
+/// The ports at which one of `pids` listens, ascending.
+pub fn listening_ports(pids: &[i32]) -> Vec<u16> {
+    let mut ports: Vec<u16> = listeners()
+        .filter(|listener| {
+            let inode = BTreeSet::from([listener.inode]);
+            pids.iter().any(|&pid| has_socket(pid, &inode))
+        })
+        .map(|listener| listener.port)
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+/// The CPU time of these processes so far, user and system, in nanoseconds.
+///
+/// # Errors
+/// Where one of them is gone.
+pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
+    pids.iter().map(|&pid| sys::cputime::cpu_ns(pid)).sum()
+}
+
+/// How many descriptors a process has, those of threads with tables of their own included; where threads
+/// share one, it counts for each.
+///
+/// # Errors
+/// Where it is gone, or another user's.
+pub fn descriptors_of(pid: i32) -> io::Result<u64> {
+    let threads = read_dir(format!("/proc/{pid}/task"))?;
+    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).sum()
+}
+
+/// How many descriptors are in a thread's table; none where it has ended since it was listed.
+fn descriptors_in(table: &Path) -> io::Result<u64> {
+    // Linux 6.2 and later say the number at once: of thousands, a list takes long.
+    let count = || match std::fs::metadata(table)?.len() {
+        0 => Ok(read_dir(table)?.count() as u64),
+        count => Ok(count),
+    };
+    let begun = Instant::now();
+    loop {
+        let counted: io::Result<u64> = count();
+        match counted.as_ref().err().and_then(Errno::from_io_error) {
+            Some(Errno::NOENT | Errno::SRCH) => return Ok(0),
+            // While it ends, its table is root's.
+            Some(Errno::ACCESS) if begun.elapsed() < END_SHOWS_MAX => std::thread::sleep(LOOK),
+            _ => return counted,
+        }
+    }
+}
+
+/// The memory of a process that is resident, in bytes.
+///
+/// # Errors
+/// Where it is gone, or another user's.
+pub fn resident_bytes_of(pid: i32) -> io::Result<u64> {
+    // The sum that `status` tells is counted in each thread, and behind by what they have not added yet.
+    let text = read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
+}
+
+/// The processes that there are.
+fn all_pids() -> impl Iterator<Item = i32> {
+    let entries = read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process has one of these sockets.
+fn has_socket(pid: i32, inodes: &BTreeSet<u64>) -> bool {
+    let descriptors = read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors.filter_map(|entry| read_link(entry.path()).ok()).any(|link| {
+        let inode = link.to_str().and_then(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
+        inode.and_then(|inode| inode.parse().ok()).is_some_and(|inode| inodes.contains(&inode))
+    })
+}
+
+/// What `/proc/PID/stat` says of a process.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    parent: i32,
+    threads: u64,
+    ended_children_ns: u64,
+}
+
+impl Stat {
+    fn read(pid: i32) -> Option<Stat> {
+        Stat::parse(&read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// `4 (name) S 1 …`: the name may hold anything, so counting begins behind it.
+    fn parse(text: &str) -> Option<Stat> {
+        /// Wherever Linux shows a tick to user space.
+        const TICK_NS: u64 = 10_000_000;
+        let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |index: usize| words.get(index)?.parse::<u64>().ok();
+        let ticks = number(13)? + number(14)?;
+        let parent = words.get(1)?.parse().ok()?;
+        Some(Stat { parent, threads: number(17)?, ended_children_ns: ticks * TICK_NS })
+    }
+}
+
+/// A socket that listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listener {
+    ip: IpAddr,
+    port: u16,
+    inode: u64,
+}
+
+impl Listener {
+    /// What a line of the kernel's lists says, if it is of one.
+    fn parse(line: &str) -> Option<Listener> {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (local, _, state) = (words.next()?, words.next()?, words.next()?);
+        let inode = words.nth(5)?.parse().ok()?;
+        let (ip, port) = crate::dead::socket(local)?;
+        (state == LISTENS).then_some(Listener { ip, port, inode })
+    }
+
+    /// Whether a connection to `address` comes to it.
+    fn receives(&self, address: SocketAddr) -> bool {
+        let (own, to) = (self.ip.to_canonical(), address.ip().to_canonical());
+        // One of IPv6 at no address in particular takes connections of IPv4 as well.
+        self.port == address.port() && (own == to || own.is_unspecified())
+    }
+}
+
+/// Every socket of this network namespace that listens.
+fn listeners() -> impl Iterator<Item = Listener> {
+    let lists =
+        ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| read_to_string(path).unwrap_or_default());
+    let mut inodes = HashSet::new();
+    let all: Vec<Listener> =
+        lists.iter().flat_map(|list| list.lines().filter_map(Listener::parse)).collect();
+    all.into_iter().filter(move |listener| inodes.insert(listener.inode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::process::{Command, Stdio};
+
+    fn own_pid() -> i32 {
+        std::process::id().cast_signed()
+    }
+
+    #[test]
+    fn a_server_is_found_by_the_socket_that_it_listens_at() {
+        for at in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
+            let Ok(listener) = TcpListener::bind(at) else { continue };
+            let port = listener.local_addr().unwrap().port();
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            let server = LocalServer::at(address).unwrap();
+            assert!(server.pids().contains(&own_pid()), "{at}: {server:?}");
+            assert!(listening_ports(&[own_pid()]).contains(&port), "{at}");
+            drop(listener);
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_found_says_why() {
+        let elsewhere = "203.0.113.1:80".parse().unwrap();
+        assert_eq!(LocalServer::at(elsewhere), Err(NotFound::Elsewhere(elsewhere)));
+        // An address of its own, so that no listener of another test gets the port.
+        let gone = TcpListener::bind("127.66.0.1:0").unwrap().local_addr().unwrap();
+        let error = LocalServer::at(gone).unwrap_err();
+        assert_eq!(error, NotFound::NoListener(gone));
+        assert!(error.to_string().contains("no process of this network namespace listens"));
+    }
+
+    #[test]
+    fn processes_are_counted_with_those_that_they_started() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 1000 & wait"])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let root = child.id().cast_signed();
+        let begun = Instant::now();
+        while processes_below(&[root]).len() < 2 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the shell starts nothing");
+            std::thread::yield_now();
+        }
+        let pids = processes_below(&[root]);
+        let seen = Processes::from_pids(&pids);
+        assert_eq!((seen.processes, seen.threads), (2, 2));
+        assert!(seen.resident_bytes > 100_000, "{seen:?}");
+        for pid in pids.into_iter().rev() {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+        child.wait().unwrap();
+        assert_eq!(Processes::from_pids(&[root]), Processes::default());
+    }
+
+    #[test]
+    fn figures_are_taken_from_behind_the_name() {
+        let text = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 20 30 20 0 9 0 1 2 3";
+        let wanted = Stat { parent: 3, threads: 9, ended_children_ns: 500_000_000 };
+        assert_eq!(Stat::parse(text), Some(wanted));
+        assert_eq!(Stat::parse(""), None);
+    }
+
+    #[test]
+    fn this_process_has_descriptors_and_memory() {
+        let own = || descriptors_of(own_pid()).unwrap();
+        let before = own();
+        let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        // Other tests open and close some meanwhile.
+        assert!(own() >= before + 400, "{before}, then {}", own());
+        drop(files);
+        let bytes = resident_bytes_of(own_pid()).unwrap();
+        assert!(bytes > 100_000, "{bytes}");
+    }
+}

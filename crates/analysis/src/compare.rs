@@ -46,11 +46,13 @@ mod levels;
 mod model;
 mod sensitivity;
 mod series;
+mod slowdown;
 mod table_pair;
 pub mod thresholds;
 
 pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName};
 pub use model::*;
+pub use slowdown::{Bound, Slowdown, slowdowns};
 
 use crate::compare::thresholds::RUN_ERROR;
 use crate::tables::tables_where;
@@ -76,7 +78,8 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
     let tables: Vec<ComparedTable> = judged.map(|pair| pair.judged(family)).collect();
     let judged_effects =
         pairs.iter().flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
-    let sensitivity = sensitivity::sensitivity(&tables, judged_effects, family);
+    let wanted = terms.fail_above.unwrap_or(terms.margin);
+    let sensitivity = sensitivity::sensitivity(&tables, judged_effects, family, wanted);
     let rivals = |name: &str| {
         let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
@@ -92,6 +95,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         base: base.summary.clone(),
         new: new.summary.clone(),
         margin: terms.margin,
+        fail_above: terms.fail_above,
         paired: arrangement == Arrangement::Interleaved,
         judged: family.series + family.points,
         sensitivity,

@@ -172,6 +172,9 @@ fn incomparable(reason: &Incomparable) -> String {
         Incomparable::Machine { machine, newest } => {
             format!("another machine ({}, and not {})", named(machine), named(newest))
         }
+        Incomparable::UsableCpus { cpus, newest } => {
+            format!("another CPU mask ({} usable, and not {newest})", counted(cpus, "CPUs"))
+        }
     }
 }
 

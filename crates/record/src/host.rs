@@ -38,6 +38,8 @@ pub struct HostFact {
 pub const HOST_NAME: &str = "host.name";
 /// The key of a hash of the machine's id, which is the same after each boot.
 pub const HOST_ID: &str = "host.id";
+/// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
+pub const NICE: &str = "process.nice";
 
 /// Every fact that has a role, those first that weigh most when two runs differ.
 pub const HOST_FACTS: &[HostFact] = &[
@@ -52,7 +54,10 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("cpu.turbo.", "turbo", &[Cause]),
     fact("cpu.smt", "SMT", &[Constant, Cause]),
     fact("cpu.model", "", &[Hardware, Resume, Constant]),
-    fact("cpu.count", "", &[Hardware, Resume]),
+    fact("cpu.online", "CPUs of the machine", &[Hardware]),
+    fact("cpu.count", "usable CPUs", &[Hardware, Resume, Cause]),
+    fact("cpu.allowed", "CPU mask", &[Cause]),
+    fact(NICE, "nice", &[Cause]),
     fact("cpu.microcode", "microcode", &[Cause]),
     fact("cpu.ticks.", "", &[Fleeting]),
     fact("cpu.", "", &[]),
@@ -164,6 +169,17 @@ impl Host {
         all.into_iter().map(|(_, difference)| difference).collect()
     }
 
+    /// The facts in which the hardware of this host differs from that of `second`. How many CPUs a process may
+    /// use is a matter of its mask: it stands for the machine's number of CPUs only where records lack that
+    /// number, and don't say that it is one machine.
+    pub fn differing_hardware<'a>(&'a self, second: &'a Host) -> Vec<HostDifference<'a>> {
+        let has_online = [self, second].iter().all(|host| host.fact("cpu.online").is_some());
+        let is_mask = has_online || self.is_same_machine(second) == Some(true);
+        let mut differing = self.differing(second, Hardware);
+        differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
+        differing
+    }
+
     /// Whether it is the machine that `second` is; `None` where one of them does not say which it is.
     pub fn is_same_machine(&self, second: &Host) -> Option<bool> {
         Some(self.fact(HOST_ID)? == second.fact(HOST_ID)?)
@@ -187,6 +203,23 @@ mod tests {
             assert_eq!(HostFact::find(&key).unwrap().0, rank, "{key}");
         }
         assert_eq!(HostFact::find("loads"), None);
+    }
+
+    #[test]
+    fn another_cpu_mask_is_not_another_machine() {
+        let keys = |first: &[(&str, &str)], second: &[(&str, &str)]| -> Vec<String> {
+            let (first, second) = (host(first), host(second));
+            let differing = first.differing_hardware(&second);
+            differing.into_iter().map(|difference| difference.key.to_owned()).collect()
+        };
+        let [two, masked] =
+            [[("cpu.online", "2"), ("cpu.count", "2")], [("cpu.online", "2"), ("cpu.count", "1")]];
+        assert_eq!(keys(&two, &masked), [""; 0]);
+        assert_eq!(keys(&two, &[("cpu.online", "4"), ("cpu.count", "2")]), ["cpu.online"]);
+        // Records of older versions have no number of the machine's CPUs.
+        assert_eq!(keys(&two[1..], &masked[1..]), ["cpu.count"]);
+        let with_id = |count| [(HOST_ID, "7"), ("cpu.count", count)];
+        assert_eq!(keys(&with_id("2"), &with_id("1")), [""; 0]);
     }
 
     #[test]

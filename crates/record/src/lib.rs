@@ -25,7 +25,9 @@ pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
-pub use host::{CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole};
+pub use host::{
+    CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole, NICE,
+};
 pub use location::default_path;
 pub use merge::{Merged, merge};
 pub use model::*;

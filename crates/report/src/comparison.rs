@@ -7,6 +7,7 @@ mod counts;
 mod html;
 mod json;
 mod markdown;
+mod sight;
 mod terminal;
 mod text;
 
@@ -14,4 +15,5 @@ pub use counts::{Counts, Pair};
 pub use html::page;
 pub use json::{SCHEMA, value as json};
 pub use markdown::text as markdown;
+pub use sight::of_another_run;
 pub use terminal::text as terminal;

@@ -10,6 +10,8 @@ use serde::Serialize;
 pub struct Terms {
     /// Figures that differ by less than this share are the same for all practical purposes: 0.05 is 5 %.
     pub margin: f64,
+    /// The slowdown, as a share, that a gate refuses: 0.1 is 10 %.
+    pub fail_above: Option<f64>,
     /// Whether runs of two machines may be compared.
     pub across: bool,
     /// Whether all metrics are compared, and not the headline metrics only.
@@ -25,6 +27,8 @@ pub struct Comparison {
     pub new: RunSummary,
     /// See [`Terms::margin`].
     pub margin: f64,
+    /// See [`Terms::fail_above`].
+    pub fail_above: Option<f64>,
     /// Whether their cells took turns, round by round: then what disturbed one disturbed the other.
     pub paired: bool,
     /// How many ratios were judged at once. All verdicts together are right with 95 % confidence.
@@ -51,8 +55,11 @@ pub struct Sensitivity {
     pub detectable: f64,
     /// No series differs by more, of those that are neither slower nor faster; absent where all are.
     pub excluded_above: Option<f64>,
-    /// The difference that is asked for: the margin.
+    /// The difference that is asked for: what a gate refuses, else the margin.
     pub wanted: f64,
+    /// A gate for `wanted` fails in five of six comparisons from this difference on: only then the whole
+    /// interval is above `wanted`.
+    pub fails_from: f64,
     /// How many rounds in turns would show `wanted` in the usual series; absent where it takes more than
     /// [`ROUNDS_MAX`](super::thresholds::ROUNDS_MAX).
     pub rounds: Option<u32>,

@@ -8,11 +8,12 @@ use crate::stats::quantiles::median_of;
 use crate::stats::student::two_sided_quantile;
 
 /// The sensitivity of the judged `tables`, whose series differ by `effects` with the usual errors of their
-/// tables. `None` without a series.
+/// tables, for a difference of `wanted`. `None` without a series.
 pub(super) fn sensitivity<'a>(
     tables: &[ComparedTable],
     effects: impl Iterator<Item = (&'a Effects, Usual)>,
     family: Family,
+    wanted: f64,
 ) -> Option<Sensitivity> {
     let ratios = || tables.iter().flat_map(|table| &table.rows).map(|row| &row.overall);
     let series: Vec<(Effect, f64)> = effects
@@ -30,22 +31,26 @@ pub(super) fn sensitivity<'a>(
         .collect();
     let mut rounds: Vec<f64> = series
         .iter()
-        .map(|&(effect, error)| rounds_for(effect, error, family).map_or(f64::INFINITY, f64::from))
+        .map(|&(effect, error)| {
+            rounds_for(effect, error, family, wanted).map_or(f64::INFINITY, f64::from)
+        })
         .collect();
+    let detectable = median_of(&mut detectable)?;
     Some(Sensitivity {
-        detectable: median_of(&mut detectable)?,
+        detectable,
         excluded_above: bounds.reduce(f64::max),
-        wanted: family.margin,
+        wanted,
+        fails_from: (1.0 + wanted) * (1.0 + detectable) - 1.0,
         rounds: median_of(&mut rounds)
             .filter(|rounds| rounds.is_finite())
             .map(|rounds| rounds.ceil() as u32),
     })
 }
 
-/// The rounds in turns after which a difference of the margin is significant: errors fall with the root of
+/// The rounds in turns after which a difference of `wanted` is significant: errors fall with the root of
 /// the number of rounds.
-fn rounds_for(effect: Effect, error: f64, family: Family) -> Option<u32> {
-    let wanted = family.margin.ln_1p();
+fn rounds_for(effect: Effect, error: f64, family: Family, wanted: f64) -> Option<u32> {
+    let wanted = wanted.ln_1p();
     (2..=ROUNDS_MAX).find(|&rounds| {
         let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
         let errors = two_sided_quantile(for_series(family), rounds as usize - 1);

@@ -53,7 +53,16 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     }
     let [old_id, new_id] = [run, newest].map(|run| run.machine.get(HOST_ID));
     let is_another = old_id.zip(new_id).is_some_and(|(old, new)| old != new);
+    let is_same = old_id.is_some() && old_id == new_id;
     let [machine, newest] = [run, newest].map(machine);
+    if let (true, true, Some(cpus), Some(newest)) = (
+        is_same && machine.cpu_model == newest.cpu_model,
+        machine.cpu_count != newest.cpu_count,
+        &machine.cpu_count,
+        &newest.cpu_count,
+    ) {
+        return Some(Incomparable::UsableCpus { cpus: cpus.clone(), newest: newest.clone() });
+    }
     let differs =
         (&machine.cpu_model, &machine.cpu_count) != (&newest.cpu_model, &newest.cpu_count);
     (differs || is_another).then_some(Incomparable::Machine { machine, newest })

@@ -72,6 +72,13 @@ pub enum Incomparable {
         /// The machine of the newest run.
         newest: Machine,
     },
+    /// The same machine, of which it might use another number of CPUs.
+    UsableCpus {
+        /// The CPUs of the run.
+        cpus: String,
+        /// Those of the newest run.
+        newest: String,
+    },
 }
 
 /// A machine, as far as figures are comparable on it.

@@ -119,7 +119,7 @@ pub fn workload(subjects: usize, lower_is_better: bool) -> WorkloadInfo {
 }
 
 pub fn terms(margin: f64) -> Terms {
-    Terms { margin, across: false, all: false }
+    Terms { margin, fail_above: None, across: false, all: false }
 }
 
 /// Two runs of this design, the new one's first subject being off by `factor`.

@@ -2,8 +2,8 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use record::{HOST_ID, HOST_NAME, Host};
-use rustix::process::{Resource, getrlimit};
+use record::{HOST_ID, HOST_NAME, Host, NICE};
+use rustix::process::{Resource, getpriority_process, getrlimit};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 use std::path::Path;
@@ -103,6 +103,27 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
     if let Ok(count) = thread::available_parallelism() {
         facts.insert("cpu.count".into(), count.to_string());
     }
+    let online = read_to_string("/sys/devices/system/cpu/online").ok();
+    if let Some(online) = online.and_then(|list| cpus_in(&list)) {
+        facts.insert("cpu.online".into(), online.to_string());
+    }
+    let status = read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(list) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")) {
+        facts.insert("cpu.allowed".into(), list.trim().to_owned());
+    }
+    if let Ok(nice) = getpriority_process(None) {
+        facts.insert(NICE.into(), nice.to_string());
+    }
+}
+
+/// The number of CPUs in a list such as `0-3,8`.
+fn cpus_in(list: &str) -> Option<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+        Some((last + 1).saturating_sub(first))
+    };
+    list.trim().split(',').map(range).sum()
 }
 
 fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
@@ -217,10 +238,26 @@ mod tests {
     #[test]
     fn the_facts_that_reports_lean_on_are_there() {
         let host = host();
-        for key in ["kernel.release", "cpu.count", "load.1m", "limit.descriptors", "memory.total"] {
+        for key in [
+            "kernel.release",
+            "cpu.count",
+            "cpu.online",
+            "cpu.allowed",
+            NICE,
+            "load.1m",
+            "limit.descriptors",
+            "memory.total",
+        ] {
             assert!(host.facts.contains_key(key), "no {key} in {:?}", host.facts);
         }
         assert!(host.facts.values().all(|value| value.trim() == value));
+    }
+
+    #[test]
+    fn cpus_of_a_list_are_counted() {
+        assert_eq!(cpus_in("0-1\n"), Some(2));
+        assert_eq!(cpus_in("0,2-4,7"), Some(5));
+        assert_eq!((cpus_in(""), cpus_in("x-1")), (None, None));
     }
 
     #[test]

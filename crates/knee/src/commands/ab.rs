@@ -9,7 +9,7 @@ use super::{Claim, record_path, run};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::output::print;
 use crate::progress::Progress;
-use ::record::{Archive, Run, RunState, SqliteArchive};
+use ::record::{Archive, NICE, Run, RunState, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
 use side::Workers;
@@ -17,6 +17,9 @@ use std::path::Path;
 
 /// The label that says how the workers of a run were started.
 const WORKERS: &str = "workers";
+
+/// No process is nicer than this.
+const NICE_MAX: i32 = 19;
 
 /// Measures both sides in turns, and compares them.
 pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
@@ -86,6 +89,10 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
         run.summary.labels.extend(labels.clone());
         run.summary.labels.insert(WORKERS.to_owned(), side.label());
         run.summary.version = side.version(&plan, &settings)?;
+        if let Some(more) = side.niceness() {
+            let own = run.host_before.fact(NICE).and_then(|nice| nice.parse().ok()).unwrap_or(0);
+            run.host_before.facts.insert(NICE.to_owned(), (own + more).min(NICE_MAX).to_string());
+        }
         Ok(run)
     };
     let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1])?);

@@ -24,7 +24,7 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     }
     let (base, new) = runs(compare)?;
     let comparison = compared(&base, &new, compare.across, &compare.judgement, &compare.output)?;
-    let exit = verdict::exit(compare.judgement.fail_on, &comparison);
+    let exit = verdict::exit(compare.judgement.gate(), &comparison);
     let holder = holder(compare)?;
     conclude(&compare.judgement, &compare.output, (base, new), &comparison, exit, &holder, None)
 }
@@ -45,7 +45,8 @@ pub fn compared(
     judgement: &Judgement,
     output: &Output,
 ) -> Result<Comparison, Trouble> {
-    let terms = Terms { margin: judgement.margin, across, all: output.all };
+    let Judgement { margin, fail_above, .. } = *judgement;
+    let terms = Terms { margin, fail_above, across, all: output.all };
     analysis::compare::compare(base, new, &terms).map_err(|refusal| {
         Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
     })
@@ -53,7 +54,7 @@ pub fn compared(
 
 /// How a comparison ends: what its gate says of it.
 pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
-    verdict::exit(judgement.fail_on, comparison)
+    verdict::exit(judgement.gate(), comparison)
 }
 
 /// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:
@@ -81,7 +82,7 @@ pub fn conclude(
         }
         notes => print(&["\n", notes].concat()),
     };
-    if let Some(why) = verdict::why(judgement.fail_on, exit, comparison) {
+    if let Some(why) = verdict::why(judgement.gate(), exit, comparison) {
         complain(&format!("knee: {why}"));
     }
     kept?;
@@ -145,6 +146,7 @@ fn refuse_comparing_flags(compare: &Compare) -> Result<(), Trouble> {
     let (judgement, output) = (&compare.judgement, &compare.output);
     let flags = [
         (judgement.fail_on.is_some(), "--fail-on"),
+        (judgement.fail_above.is_some(), "--fail-above"),
         (judgement.markdown, "--markdown"),
         (output.json, "--json"),
         (output.page.is_some(), "--output"),

@@ -7,6 +7,7 @@ use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
 use crate::usage;
 use ::record::{Archive, Run, RunSummary, SqliteArchive};
+use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{
     Change, History as Joined, Measured, Terms, Wanted, history as join, measured,
@@ -40,6 +41,10 @@ pub struct History {
     /// Leave out changes of less than this
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
+    /// Exit with 3 where the newest run brought to light that something is surely slower by more than this: its
+    /// whole CI lies above; with 4 where there are too few runs to tell
+    #[arg(long, value_name = "PERCENT", value_parser = quantities::percentage, conflicts_with = "fail_on")]
+    pub fail_above: Option<f64>,
     /// Exit with 3 where the newest run brought to light that something is slower; with 4 where there are
     /// too few runs to tell. Each look may be wrong: see docs/history.md
     #[arg(long, value_name = "WHAT")]
@@ -65,7 +70,7 @@ same axis, on the same machine. What is left out is named. docs/history.md says 
 Examples:
   knee run poll --label commit=$(git rev-parse --short HEAD)
   knee history poll -o poll.html
-  knee history poll --last 30 --label commit --fail-on slower";
+  knee history poll --last 30 --label commit --fail-above 5%";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
@@ -127,7 +132,8 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
         }
         print(&text)?;
     }
-    Ok(exit(ask.fail_on, &history))
+    let gate = ask.fail_on.map(|_| 0.0).or(ask.fail_above);
+    Ok(exit(gate, &history))
 }
 
 /// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.
@@ -206,18 +212,38 @@ fn nothing(ask: &History) -> Trouble {
     ))
 }
 
-fn exit(fail_on: Option<FailOn>, history: &Joined) -> Exit {
+/// The exit code of a gate that refuses slowdowns by more than a share, if there is one.
+fn exit(gate: Option<f64>, history: &Joined) -> Exit {
+    let Some(limit) = gate else { return Exit::Done };
     let worse = |change: &Change| change.fresh && change.direction == Direction::Worse;
-    match fail_on {
-        Some(FailOn::Slower) if history.changes.iter().any(worse) => Exit::Different,
-        Some(FailOn::Slower) if history.judged == 0 => Exit::Inconclusive,
-        _ => Exit::Done,
+    let above = |change: &Change| {
+        change.lines.iter().any(|&(line, factor)| {
+            let lower_is_better =
+                history.lines.get(line).is_none_or(|line| line.metric.lower_is_better);
+            limit <= 0.0 || slowdown_min(factor, lower_is_better) > 1.0 + limit
+        })
+    };
+    if history.changes.iter().any(|change| worse(change) && above(change)) {
+        return Exit::Different;
     }
+    if history.judged == 0 { Exit::Inconclusive } else { Exit::Done }
+}
+
+/// The factor by which something is slower at least: the lower end of its interval.
+fn slowdown_min(factor: Estimate, lower_is_better: bool) -> f64 {
+    if lower_is_better { factor.low } else { 1.0 / factor.high }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slowdown_is_at_least_the_lower_end_of_its_interval() {
+        let factor = |low, high| Estimate { value: (low + high) / 2.0, low, high };
+        assert!((slowdown_min(factor(1.1, 1.3), true) - 1.1).abs() < 1e-12);
+        assert!((slowdown_min(factor(0.5, 0.8), false) - 1.25).abs() < 1e-12);
+    }
 
     #[test]
     fn labels_and_days_are_read_as_people_write_them() {

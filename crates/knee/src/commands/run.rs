@@ -8,6 +8,7 @@ mod planned;
 
 pub use planned::{planned, planned_in_turns};
 
+use crate::commands::compare::flags::MARGIN;
 use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report, show};
@@ -21,6 +22,7 @@ use ::record::{
 };
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
+use analysis::compare::{Terms, compare};
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::Conclusions;
 use std::path::{Path, PathBuf};
@@ -286,8 +288,15 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
         (false, false) => Some(format!("Tables, findings and caveats: {all}")),
     };
     let files = (!files.is_empty()).then(|| files.to_owned());
-    let pointers = Pointers { all, lines: left_out.into_iter().chain(files).collect() };
+    let pointers =
+        Pointers { all, lines: left_out.into_iter().chain(sight(run)).chain(files).collect() };
     above + &terminal::answer(run, conclusions, &style, &pointers)
+}
+
+/// What another run like this one would show, compared with it: as this one would be with itself.
+fn sight(run: &Run) -> Option<String> {
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
+    ::report::comparison::of_another_run(&compare(run, run, &terms).ok()?)
 }
 
 fn exit(run: &Run, recorded: bool) -> Exit {

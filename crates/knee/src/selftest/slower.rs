@@ -57,7 +57,7 @@ fn prove(bench: &mut Bench, injected: Injected) -> Result<Proof, Trouble> {
 
 /// What two runs show, the second with more work.
 fn compared(base: &Run, new: &Run, injected: Injected) -> Proof {
-    let terms = Terms { margin: injected.margin, across: false, all: false };
+    let terms = Terms { margin: injected.margin, fail_above: None, across: false, all: false };
     match compare(base, new, &terms) {
         Ok(comparison) => judged(&comparison, injected),
         Err(refused) => {

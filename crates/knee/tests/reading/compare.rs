@@ -107,6 +107,9 @@ fn a_gate_opens_and_closes_by_what_is_known() {
         (&["2", "4", "--fail-on", "slower"], Some(4), "nothing could be decided"),
         (&["2", "4", "--fail-on", "changed"], Some(4), "nothing could be decided"),
         (&["2", "4"], Some(0), ""),
+        (&["2", "3", "--fail-above", "10%"], Some(3), "slower by more than 10 %: null: "),
+        (&["3", "2", "--fail-above", "10%"], Some(0), ""),
+        (&["2", "4", "--fail-above", "10%"], Some(4), "may be slower by more than 10 %"),
     ];
     for (words, code, why) in cases {
         for form in [&[][..], &["--json"], &["--markdown"]] {
@@ -260,6 +263,8 @@ fn what_can_t_be_compared_is_refused_in_one_line() {
         (&["2", "6"], "no workload in common"),
         (&["2", "3", "--margin", "5"], "`5` is not a percentage"),
         (&["2", "3", "--fail-on", "slow"], "did you mean slower?"),
+        (&["2", "3", "--fail-above", "10"], "is not a percentage"),
+        (&["2", "3", "--fail-on", "slower", "--fail-above", "10%"], "cannot be used with"),
         (&["2", "3", "--json", "--markdown"], "cannot be used with"),
         (&["2", "3", "--points", "1,2"], "there is no --points"),
         (&["2", "3", "--resume=2"], "--resume"),
@@ -327,6 +332,7 @@ fn help_says_what_each_flag_is_for() {
         "[RUN]...",
         "--save-baseline <NAME>",
         "--fail-on <WHAT>",
+        "--fail-above <PERCENT>",
         "[default: 5%]",
         "knee compare --baseline main --fail-on slower",
     ];

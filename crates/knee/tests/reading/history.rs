@@ -112,6 +112,14 @@ fn a_gate_fails_with_the_run_that_shows_it_and_with_no_later_one() {
 }
 
 #[test]
+fn a_gate_with_a_limit_fails_only_for_what_is_surely_above_it() {
+    let above = |limit| knee(9).run(&["history", "made", "--fail-above", limit]).code;
+    assert_eq!((above("5%"), above("90%")), (Some(3), Some(0)));
+    let few = knee(3).run(&["history", "made", "--fail-above", "5%"]).code;
+    assert_eq!(few, Some(4), "two runs of one machine are too few");
+}
+
+#[test]
 fn runs_and_lines_can_be_chosen() {
     let knee = knee(14);
     let runs = |words: &[&str]| -> (usize, usize) {

@@ -3,6 +3,7 @@
 //! Every tint has a sign and a word; the intervals are drawn without a script.
 
 use super::counts::{Counts, Pair};
+use super::sight::{notes, sight};
 use super::text::{
     advice, changes, confidence, headline, identity, in_unit, interval, legend, medians,
     ratio_factor, scope, sign, tag, title, unit, word,
@@ -53,6 +54,7 @@ fn section(pair: &Pair) -> Markup {
             (differences(comparison))
             h3 { "Verdicts" }
             (verdicts(comparison))
+            @if let Some(sight) = sight(pair) { p { (sight) } }
             h3 { "Changed" }
             (changed(comparison))
             @for (number, table) in headline.iter().enumerate() {
@@ -89,6 +91,7 @@ fn differences(comparison: &Comparison) -> Markup {
                     }
                 }
             }
+            @for note in notes(comparison) { p { (note) } }
         }
     }
 }

@@ -10,7 +10,8 @@
 //! | `confidence` | probability that all ratios lie in their intervals: 0.95 |
 //! | `judged` | number of those ratios |
 //! | `paired` | whether the cells of both runs took turns |
-//! | `sensitivity` | shares: `detectable` in the usual series in five of six comparisons; `excluded_above`, by more no series differs that is neither slower nor faster; `wanted`, the margin, and the `rounds` in turns that show it; null without a series |
+//! | `sensitivity` | shares: `detectable` in the usual series in five of six comparisons; `excluded_above`, by more no series differs that is neither slower nor faster; `wanted`, what a gate refuses or else the margin, and the `rounds` in turns that show it; `fails_from`, the difference from which on a gate for `wanted` fails; null without a series |
+//! | `fail_above` | the slowdown that the gate refuses, as a share; null without such a gate |
 //! | `verdicts` | the number of each verdict, of `series` and of `points`, and of the `headline` metrics alone |
 //! | `differences` | facts of machine and plan that differ: `what`, `base`, `new` (null: not recorded) |
 //! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
@@ -42,6 +43,7 @@ pub fn value(pair: &Pair) -> Value {
         "judged": comparison.judged,
         "paired": comparison.paired,
         "sensitivity": comparison.sensitivity,
+        "fail_above": comparison.fail_above,
         "verdicts": {
             "series": Counts::of_series(comparison.tables.iter()),
             "points": Counts::of_points(comparison.tables.iter()),

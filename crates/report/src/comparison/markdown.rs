@@ -4,6 +4,7 @@
 //! metrics, what is left out, and the confidence are folded away.
 
 use super::counts::{Counts, Pair};
+use super::sight::{notes, sight};
 use super::text::{
     advice, changes, confidence, counts_text, identity, in_unit, interval, legend, medians, point,
     ratio, scope, tag, title, unit, with_remedy, word,
@@ -46,6 +47,9 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     list(out, comparison, &headline_changes)?;
     let shown = comparison.differences.len().min(DIFFERENCES_MAX);
     differences(out, "Facts that differ", &comparison.differences[..shown])?;
+    for sentence in notes(comparison).into_iter().map(str::to_owned).chain(sight(pair)) {
+        writeln!(out, "\n{}", escaped(&sentence))?;
+    }
     for table in headline() {
         ratios(out, pair, table)?;
     }

@@ -3,6 +3,7 @@
 //! A table that is too wide is split between its columns, never squeezed.
 
 use super::counts::Pair;
+use super::sight::{notes, sight};
 use super::text::{
     advice, changes, confidence, identity, in_unit, interval, legend, medians, point, ratio, scope,
     tag, title, unit, verdicts, with_remedy, word,
@@ -35,7 +36,7 @@ pub fn text(pair: &Pair, style: &Style) -> String {
         pen.paragraph(&mut out, BOLD, &format!("{name}  {}", identity(run)), (0, 6));
     }
     pen.differences(&mut out, pair.comparison, all);
-    pen.verdicts(&mut out, pair.comparison);
+    pen.verdicts(&mut out, pair);
     pen.changes(&mut out, pair.comparison);
     for table in &pair.comparison.tables {
         out.push('\n');
@@ -79,6 +80,9 @@ impl Pen {
             let (number, names) = (count(names.len() as u64), list(&names));
             self.aside(out, &format!("and {number} more (--all shows them): {names}"));
         }
+        for note in notes(comparison) {
+            self.aside(out, note);
+        }
     }
 
     /// Three columns: the fact, its value in base, its value in new. Long values are folded in their column.
@@ -115,14 +119,15 @@ impl Pen {
         }
     }
 
-    fn verdicts(&self, out: &mut String, comparison: &Comparison) {
+    fn verdicts(&self, out: &mut String, pair: &Pair) {
+        let comparison = pair.comparison;
         out.push('\n');
         self.heading(out, "Verdicts");
         if comparison.tables.is_empty() {
             self.sentence(out, "  None: the runs have no series in common.");
             return;
         }
-        for line in verdicts(comparison) {
+        for line in verdicts(comparison).into_iter().chain(sight(pair)) {
             self.indented(out, &line);
         }
     }

@@ -1,6 +1,7 @@
 //! Texts that all forms of a comparison share.
 
 use super::counts::{Counts, Pair};
+use super::sight::{in_turns, workloads};
 use crate::html::moment;
 use crate::text::{NO_FIGURE, metrics, parameters};
 use analysis::compare::{
@@ -249,7 +250,7 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     } else {
         (
             "taking turns removes what changes from run to run, and more rounds narrow the intervals",
-            format!("knee ab CMD -- WORKLOAD --rounds {rounds}"),
+            in_turns(&workloads(comparison), rounds),
         )
     };
     let what = format!("{undecided} of {total} series {are} undecided{bound}: {why}");

@@ -35,6 +35,13 @@ impl Workers {
         typed.map_or_else(|| "of this knee".to_owned(), Into::into)
     }
 
+    /// How nice they are beyond this knee, where `nice` starts them.
+    pub fn niceness(&self) -> Option<i32> {
+        let (first, rest) = self.words.split_first()?;
+        let is_nice = Path::new(first).file_name().is_some_and(|name| name == "nice");
+        is_nice.then(|| niceness(rest))
+    }
+
     /// What starts them.
     pub fn starter(&self) -> Starter {
         match self.typed {
@@ -68,6 +75,20 @@ fn worker_words(typed: &str) -> Result<Vec<String>, Trouble> {
     }
     let this = this_knee().to_string_lossy().into_owned();
     Ok(words.into_iter().chain([this]).collect())
+}
+
+/// What the first words of `nice` ask for: `-n 5`, `-n5`, `-5`, `--adjustment=5`; 10 without any.
+fn niceness(words: &[String]) -> i32 {
+    const USUAL: i32 = 10;
+    let [first, rest @ ..] = words else { return USUAL };
+    let number = match first.as_str() {
+        "-n" | "--adjustment" => rest.first().map(String::as_str),
+        flag => flag
+            .strip_prefix("--adjustment=")
+            .or_else(|| flag.strip_prefix("-n"))
+            .or_else(|| flag.strip_prefix('-')),
+    };
+    number.and_then(|number| number.parse().ok()).unwrap_or(USUAL)
 }
 
 /// Whether a word is the name of a knee: `knee`, `/old/knee`, `./knee-0.1`; no flag, no assignment.
@@ -145,6 +166,16 @@ mod tests {
         {
             assert!(!names_a_knee(word), "{word}");
         }
+    }
+
+    #[test]
+    fn niceness_is_read_as_nice_reads_it() {
+        let nice = |typed: &str| Workers::through(typed).unwrap().niceness();
+        for typed in ["nice -n 5", "nice -n5", "nice -5", "/usr/bin/nice --adjustment=5 knee"] {
+            assert_eq!(nice(typed), Some(5), "{typed}");
+        }
+        assert_eq!((nice("nice"), nice("nice knee")), (Some(10), Some(10)));
+        assert_eq!((nice("env X=1"), Workers::own().niceness()), (None, None));
     }
 
     #[test]

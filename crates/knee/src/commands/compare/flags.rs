@@ -26,14 +26,18 @@ pub struct Compare {
 /// How two runs are judged, and what follows from it.
 #[derive(Args, Debug)]
 pub struct Judgement {
-    /// Name RUN, or the last; with a comparison, name the new run unless --fail-on fails
+    /// Name RUN, or the last; with a comparison, name the new run unless the gate fails
     #[arg(long, value_name = "NAME")]
     pub save_baseline: Option<String>,
-    /// Ratios within this are the same for all practical purposes; a ratio that is clear of chance and
-    /// reaches beyond it is slower or faster
+    /// What counts as no difference: a ratio whose whole CI lies within this is the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = quantities::percentage)]
     pub margin: f64,
-    /// Exit with 3 where something is slower, or changed; with 4 where no headline series could be decided
+    /// Exit with 3 where something is surely slower by more than this: its whole CI lies above; with 4 where
+    /// no headline series is surely within it
+    #[arg(long, value_name = "PERCENT", value_parser = quantities::percentage, conflicts_with = "fail_on")]
+    pub fail_above: Option<f64>,
+    /// Exit with 3 where something is slower, or changed, by however little; with 4 where no headline series
+    /// could be decided
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// Print Markdown, for a pull request
@@ -75,7 +79,8 @@ Examples:
   knee compare 7                                    # run 7 with the last
   knee compare 7 9 -o compared.html                 # and a page with both overlaid
   knee compare --save-baseline main                 # the last run is the one to compare with
-  knee compare --baseline main --fail-on slower     # exit 3 where something is slower";
+  knee compare --baseline main --fail-above 10%     # exit 3 where something is surely 10 % slower
+  knee compare --baseline main --fail-on slower     # exit 3 where anything is slower";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
@@ -83,6 +88,22 @@ pub enum FailOn {
     Slower,
     /// Anything that is compared changed, for the worse or the better
     Changed,
+}
+
+/// What fails a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gate {
+    /// See [`Judgement::fail_on`].
+    On(FailOn),
+    /// See [`Judgement::fail_above`].
+    Above(f64),
+}
+
+impl Judgement {
+    /// The gate that was asked for.
+    pub fn gate(&self) -> Option<Gate> {
+        self.fail_on.map(Gate::On).or(self.fail_above.map(Gate::Above))
+    }
 }
 
 /// The margin where none is asked for.

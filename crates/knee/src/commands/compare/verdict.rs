@@ -1,19 +1,27 @@
 //! The verdict of a gate on a comparison.
 
-use super::flags::FailOn;
+use super::flags::{FailOn, Gate};
 use crate::exit::Exit;
 use ::report::comparison::Counts;
-use analysis::compare::{ChangeKind, Comparison, Direction};
+use analysis::compare::{Bound, ChangeKind, Comparison, Direction, Slowdown, slowdowns};
+use findings::format::{counted, factor, percent, significant};
 use findings::left_out;
 
-/// The exit code: 3 where the difference of `fail_on` was found, 4 where nothing could be decided.
-pub fn exit(fail_on: Option<FailOn>, comparison: &Comparison) -> Exit {
-    let is_found = match fail_on {
+/// The exit code: 3 where what the gate refuses was found, 4 where nothing could be decided.
+pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
+    let (is_found, is_decided) = match gate {
         None => return Exit::Done,
-        Some(FailOn::Slower) => slower(comparison),
-        Some(FailOn::Changed) => changed(comparison),
+        Some(Gate::On(FailOn::Slower)) => (slower(comparison), decided(comparison)),
+        Some(Gate::On(FailOn::Changed)) => (changed(comparison), decided(comparison)),
+        Some(Gate::Above(limit)) => {
+            let slowdowns = slowdowns(comparison, limit);
+            let is_above = slowdowns.iter().any(|slowdown| slowdown.bound == Bound::Above);
+            let is_below =
+                |slowdown: &Slowdown| slowdown.point.is_none() && slowdown.bound == Bound::Below;
+            (is_above || fails_now(comparison), slowdowns.iter().any(is_below))
+        }
     };
-    match (is_found, decided(comparison)) {
+    match (is_found, is_decided) {
         (true, _) => Exit::Different,
         (false, true) => Exit::Done,
         (false, false) => Exit::Inconclusive,
@@ -21,9 +29,13 @@ pub fn exit(fail_on: Option<FailOn>, comparison: &Comparison) -> Exit {
 }
 
 /// The reason of the exit code, for standard error.
-pub fn why(fail_on: Option<FailOn>, exit: Exit, comparison: &Comparison) -> Option<String> {
-    let reason = match (exit, fail_on) {
-        (Exit::Different, Some(FailOn::Slower)) => {
+pub fn why(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
+    let reason = match (exit, gate) {
+        (Exit::Different, Some(Gate::Above(limit))) => return Some(above(limit, comparison)),
+        (Exit::Inconclusive | Exit::Done, Some(Gate::Above(limit))) => {
+            return maybe(limit, exit, comparison);
+        }
+        (Exit::Different, Some(Gate::On(FailOn::Slower))) => {
             "the new run is slower (--fail-on slower, exit 3)"
         }
         (Exit::Different, _) => "something changed (--fail-on changed, exit 3)",
@@ -39,6 +51,70 @@ pub fn why(fail_on: Option<FailOn>, exit: Exit, comparison: &Comparison) -> Opti
     Some(reason.to_owned())
 }
 
+/// What is surely slower by more than `limit`: the worst, and how many more.
+fn above(limit: f64, comparison: &Comparison) -> String {
+    let flag = format!("(--fail-above {}, exit 3)", percent(limit).replace(' ', ""));
+    match worst(limit, comparison, Bound::Above) {
+        Some((worst, more)) => {
+            format!("slower by more than {}: {worst}{more} {flag}", percent(limit))
+        }
+        None => format!("cells that base measured fail now {flag}"),
+    }
+}
+
+/// What may be slower by more than `limit` in a comparison that does not fail; nothing where all is surely
+/// within it.
+fn maybe(limit: f64, exit: Exit, comparison: &Comparison) -> Option<String> {
+    let state = if exit == Exit::Done { "passed" } else { "nothing could be decided (exit 4)" };
+    let seen = match worst(limit, comparison, Bound::Maybe) {
+        Some((worst, more)) => {
+            format!("may be slower by more than {}: {worst}{more}", percent(limit))
+        }
+        None if exit == Exit::Done => {
+            return left_out_text(comparison).map(|what| format!("{state}; {what}"));
+        }
+        None => "no headline series has a ratio".to_owned(),
+    };
+    let left_out = left_out_text(comparison).map(|what| format!("; {what}"));
+    Some(format!("{state}; {seen}{}", left_out.unwrap_or_default()))
+}
+
+/// The largest slowdown that lies to `limit` like this, as text, and how many more there are. Whole series
+/// come before points.
+fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, String)> {
+    let all = slowdowns(comparison, limit);
+    let such: Vec<&Slowdown> = all.iter().filter(|slowdown| slowdown.bound == bound).collect();
+    let worst = such.iter().max_by(|first, second| {
+        let rank = |slowdown: &Slowdown| (slowdown.point.is_none(), slowdown.factor.low);
+        let ((is_series, low), (is_second_series, second_low)) = (rank(first), rank(second));
+        is_series.cmp(&is_second_series).then(low.total_cmp(&second_low))
+    })?;
+    let Slowdown { workload, label, point, factor: by, .. } = worst;
+    let at = point
+        .map(|(axis, point)| format!(" at {}", counted(&findings::format::count(point), axis)));
+    let text = format!(
+        "{workload}: {label}{} {} (95 % {} to {})",
+        at.unwrap_or_default(),
+        factor(by.value),
+        significant(by.low),
+        significant(by.high)
+    );
+    let more = match such.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some((text, more))
+}
+
+/// Whether cells of a headline metric fail that base measured.
+fn fails_now(comparison: &Comparison) -> bool {
+    comparison.changes.iter().any(|change| {
+        change.headline
+            && change.kind == ChangeKind::Outcome
+            && change.direction == Some(Direction::Worse)
+    })
+}
+
 /// What an open gate could not see: `passed; 2 comparison 3 series are undecided; left out: poll: s1 only in base`.
 fn unseen(comparison: &Comparison) -> Option<String> {
     let series = Counts::of_series(comparison.tables.iter().filter(|table| table.headline));
@@ -48,12 +124,15 @@ fn unseen(comparison: &Comparison) -> Option<String> {
         let (some, all) = (series.undecided, series.total());
         parts.push(format!("{some} of {all} series {are} undecided"));
     }
-    if let [first, rest @ ..] = comparison.left_out.as_slice() {
-        let more =
-            if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
-        parts.push(format!("left out: {}{more}", left_out::of_comparison(first).what));
-    }
+    parts.extend(left_out_text(comparison));
     (parts.len() > 1).then(|| parts.join("; "))
+}
+
+/// What the comparison leaves out: `left out: poll is in base only, and 1 more`.
+fn left_out_text(comparison: &Comparison) -> Option<String> {
+    let (first, rest) = comparison.left_out.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+    Some(format!("left out: {}{more}", left_out::of_comparison(first).what))
 }
 
 /// Whether a headline series or point is slower, or a headline metric changed for the worse otherwise:
@@ -134,6 +213,7 @@ mod tests {
             base: summary(),
             new: summary(),
             margin: 0.05,
+            fail_above: None,
             paired: false,
             sensitivity: None,
             judged: 2,
@@ -147,7 +227,8 @@ mod tests {
 
     #[test]
     fn a_point_alone_opens_no_gate() {
-        let gate = |overall, point| exit(Some(FailOn::Slower), &comparison(overall, point));
+        let gate =
+            |overall, point| exit(Some(Gate::On(FailOn::Slower)), &comparison(overall, point));
         assert_eq!(gate(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
         assert_eq!(gate(Verdict::Same, Verdict::Undecided), Exit::Done);
         assert_eq!(gate(Verdict::Undecided, Verdict::Slower), Exit::Different);
@@ -157,7 +238,7 @@ mod tests {
     fn turns_are_not_advised_to_who_took_turns() {
         let mut comparison = comparison(Verdict::Undecided, Verdict::Undecided);
         let why = |comparison: &Comparison| {
-            why(Some(FailOn::Slower), Exit::Inconclusive, comparison).unwrap()
+            why(Some(Gate::On(FailOn::Slower)), Exit::Inconclusive, comparison).unwrap()
         };
         assert!(why(&comparison).contains("knee ab"));
         comparison.paired = true;
@@ -166,7 +247,8 @@ mod tests {
 
     #[test]
     fn an_open_gate_says_what_it_could_not_see() {
-        let why = |comparison: &Comparison| why(Some(FailOn::Slower), Exit::Done, comparison);
+        let why =
+            |comparison: &Comparison| why(Some(Gate::On(FailOn::Slower)), Exit::Done, comparison);
         let mut comparison = comparison(Verdict::Same, Verdict::Same);
         assert_eq!(why(&comparison), None);
         comparison.left_out = ["poll", "fork"]
@@ -176,5 +258,48 @@ mod tests {
         let reason =
             "passed; 1 of 1 series is undecided; left out: poll is in base only, and 1 more";
         assert_eq!(why(&comparison).as_deref(), Some(reason));
+    }
+
+    #[test]
+    fn a_limit_judges_the_whole_interval() {
+        let judged = |low: f64, high: f64| {
+            let mut comparison = comparison(Verdict::Undecided, Verdict::Undecided);
+            let estimate = Estimate { value: (low * high).sqrt(), low, high };
+            comparison.tables[0].rows[0].overall.ratio = estimate;
+            comparison.tables[0].rows[0].cells.clear();
+            let gate = Some(Gate::Above(0.1));
+            let exit = exit(gate, &comparison);
+            (exit, why(gate, exit, &comparison).unwrap_or_default())
+        };
+        let (code, reason) = judged(1.12, 1.25);
+        assert_eq!(code, Exit::Different);
+        let wanted = "slower by more than 10 %: poll: poll ×1.18 (95 % 1.12 to 1.25) (--fail-above 10%, exit 3)";
+        assert_eq!(reason, wanted);
+        let (code, reason) = judged(1.05, 1.2);
+        assert_eq!(code, Exit::Inconclusive);
+        assert!(reason.contains("may be slower by more than 10 %: poll: poll ×1.12"), "{reason}");
+        // Slower, and surely by less than what is refused.
+        assert_eq!(judged(1.02, 1.07), (Exit::Done, String::new()));
+    }
+
+    #[test]
+    fn a_point_above_the_limit_fails_and_a_series_below_it_passes() {
+        let mut comparison = comparison(Verdict::Same, Verdict::Slower);
+        let gate = Some(Gate::Above(0.1));
+        comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.98, high: 1.02 };
+        assert_eq!(exit(gate, &comparison), Exit::Done);
+        let mut with_point = |ratio| {
+            let point = comparison.tables[0].rows[0].cells[0].as_mut().unwrap();
+            point.ratio.ratio = ratio;
+            comparison.clone()
+        };
+        let above = with_point(Estimate { value: 1.3, low: 1.2, high: 1.4 });
+        assert_eq!(exit(gate, &above), Exit::Different);
+        let comparison = with_point(Estimate { value: 1.1, low: 0.9, high: 1.3 });
+        let reason = why(gate, exit(gate, &comparison), &comparison).unwrap();
+        assert!(
+            reason.starts_with("passed; may be slower by more than 10 %: poll: poll at 1"),
+            "{reason}"
+        );
     }
 }

@@ -1,0 +1,149 @@
+//! What differences a comparison can see, and what some differing facts mean.
+
+use super::counts::Pair;
+use analysis::compare::{Comparison, Sensitivity};
+use analysis::is_predicted;
+use findings::format::percent;
+use record::NICE;
+use std::collections::BTreeSet;
+
+/// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
+/// 40`. Nothing where no series was judged, or a model computed the figures.
+pub(super) fn sight(pair: &Pair) -> Option<String> {
+    let comparison = pair.comparison;
+    let sensitivity = comparison.sensitivity.as_ref().filter(|_| !is_predicted(pair.new))?;
+    let rounds = |rounds: u32| {
+        if comparison.paired {
+            return format!("the same with --rounds {rounds}");
+        }
+        in_turns(&workloads(comparison), rounds)
+    };
+    Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
+}
+
+/// What another run like a run would show, by `comparison` of that with itself.
+pub fn of_another_run(comparison: &Comparison) -> Option<String> {
+    let rounds = |rounds: u32| in_turns(&workloads(comparison), rounds);
+    let sensitivity = comparison.sensitivity.as_ref()?;
+    Some(sentence("Another run like this one shows", sensitivity, None, &rounds))
+}
+
+/// Rounds that `knee ab` measures where none are named.
+const ROUNDS_IN_TURNS: u32 = 20;
+/// More workloads than these make no readable command.
+const WORKLOADS_MAX: usize = 3;
+
+/// The command that measures `workloads` in turns, in so many rounds at least.
+pub(super) fn in_turns(workloads: &[&str], rounds: u32) -> String {
+    let workloads = match workloads.len() {
+        1..=WORKLOADS_MAX => workloads.join(" "),
+        _ => "WORKLOAD".to_owned(),
+    };
+    match rounds {
+        0..=ROUNDS_IN_TURNS => format!("knee ab CMD -- {workloads}"),
+        _ => format!("knee ab CMD -- {workloads} --rounds {rounds}"),
+    }
+}
+
+/// The workloads that are compared.
+pub(super) fn workloads(comparison: &Comparison) -> Vec<&str> {
+    let all: BTreeSet<&str> =
+        comparison.tables.iter().map(|table| table.workload.as_str()).collect();
+    all.into_iter().collect()
+}
+
+fn sentence(
+    subject: &str,
+    sensitivity: &Sensitivity,
+    fail_above: Option<f64>,
+    rounds: &dyn Fn(u32) -> String,
+) -> String {
+    let &Sensitivity { detectable, wanted, fails_from, rounds: wanted_rounds, .. } = sensitivity;
+    let mut text = format!("{subject} changes of {} and more", percent(detectable));
+    if let Some(limit) = fail_above {
+        let limit = percent(limit).replace(' ', "");
+        text.push_str(&format!(
+            ", so --fail-above {limit} fails from about {} on",
+            percent(fails_from)
+        ));
+    }
+    if detectable > wanted {
+        let wanted = percent(wanted);
+        text.push_str(&match wanted_rounds {
+            Some(number) => format!("; to see {wanted}: {}", rounds(number)),
+            None => format!(
+                "; no number of rounds shows {wanted} here: knee doctor names what disturbs"
+            ),
+        });
+    } else {
+        text.push('.');
+    }
+    text
+}
+
+/// What those of the differing facts mean that are easily misread.
+pub(super) fn notes(comparison: &Comparison) -> Vec<&'static str> {
+    let differs = |key: &str| comparison.differences.iter().any(|fact| fact.what == key);
+    // A fact that one of them lacks is no difference of what was measured.
+    let both = |key: &str| {
+        let mut facts = comparison.differences.iter().filter(|fact| fact.what == key);
+        facts.any(|fact| fact.base.is_some() && fact.new.is_some())
+    };
+    let mut notes = Vec::new();
+    if both("cpu.count") && !differs("cpu.online") {
+        notes.push(
+            "The CPU masks differ on machines with the same CPUs: with fewer of them, threads and processes \
+             wait for each other.",
+        );
+    }
+    if both(NICE) {
+        notes.push(
+            "nice decides who waits while others want the CPU; on a CPU that is free it changes nothing.",
+        );
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sensitivity(detectable: f64, rounds: Option<u32>) -> Sensitivity {
+        let (wanted, fails_from) = (0.1, 1.1 * (1.0 + detectable) - 1.0);
+        Sensitivity { detectable, excluded_above: None, wanted, fails_from, rounds }
+    }
+
+    fn text(detectable: f64, rounds: Option<u32>, fail_above: Option<f64>) -> String {
+        let rounds_text = |rounds: u32| in_turns(&["poll", "fork"], rounds);
+        sentence("These runs see", &sensitivity(detectable, rounds), fail_above, &rounds_text)
+    }
+
+    #[test]
+    fn what_is_seen_and_what_shows_more() {
+        assert_eq!(text(0.08, None, None), "These runs see changes of 8 % and more.");
+        assert_eq!(
+            text(0.24, Some(40), None),
+            "These runs see changes of 24 % and more; to see 10 %: knee ab CMD -- poll fork --rounds 40"
+        );
+        assert_eq!(
+            text(0.24, None, None),
+            "These runs see changes of 24 % and more; no number of rounds shows 10 % here: knee doctor names \
+             what disturbs"
+        );
+    }
+
+    #[test]
+    fn as_many_rounds_as_usual_are_not_named() {
+        assert_eq!(in_turns(&["poll"], 20), "knee ab CMD -- poll");
+        assert_eq!(in_turns(&["a", "b", "c", "d"], 21), "knee ab CMD -- WORKLOAD --rounds 21");
+    }
+
+    #[test]
+    fn a_gate_says_from_which_change_on_it_fails() {
+        assert_eq!(
+            text(0.2, Some(40), Some(0.1)),
+            "These runs see changes of 20 % and more, so --fail-above 10% fails from about 32 % on; to see \
+             10 %: knee ab CMD -- poll fork --rounds 40"
+        );
+    }
+}

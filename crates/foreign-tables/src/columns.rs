@@ -123,6 +123,10 @@ fn names(header: &[String], file: &str) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
+/// How the columns of knee's own CSV begin. Older exports of samples call the axis `position`, and all others
+/// `point`: both names are understood for both.
+const EXPORT: [&str; 3] = ["run", "workload", "subject"];
+
 struct Header<'a> {
     names: Vec<String>,
     file: &'a str,
@@ -131,7 +135,13 @@ struct Header<'a> {
 impl Header<'_> {
     fn index(&self, name: &str) -> Option<usize> {
         let name = one_line(name);
-        self.names.iter().position(|existing| *existing == name)
+        let index = |name: &str| self.names.iter().position(|existing| existing == name);
+        let is_export = self.names.iter().map(String::as_str).take(3).eq(EXPORT);
+        index(&name).or_else(|| {
+            let names = [("position", "point"), ("point", "position")];
+            let (_, alias) = names.into_iter().find(|(asked, _)| is_export && name == *asked)?;
+            index(alias)
+        })
     }
 
     fn find(&self, flag: &str, name: &str) -> Result<usize, Error> {

@@ -4,8 +4,10 @@
 //! `docs/export.md` says so.
 
 mod material;
+mod narrowed;
 
 pub use material::{Format, Material, What};
+pub use narrowed::narrowed;
 
 /// Declares each module, and gives its format a row.
 macro_rules! table {

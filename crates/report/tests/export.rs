@@ -6,7 +6,7 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use record::Run;
-use report::export::{Format, Material, TABLE, What, find};
+use report::export::{Format, Material, TABLE, What, find, narrowed};
 use report::json::Samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -93,7 +93,7 @@ fn csv_has_every_sample_to_the_last_bit_and_no_other() {
         let text = written(&run, "csv", What::Samples);
         assert!(text.ends_with("\r\n"), "lines end as RFC 4180 wants");
         let rows = read(&text);
-        let columns = ["subject", "active", "metric", "round", "position", "n"];
+        let columns = ["subject", "active", "metric", "round", "point", "sample"];
         let mut figures = BTreeMap::new();
         for row in rows.iter().filter(|row| !row["value"].is_empty()) {
             assert_eq!((row["run"].as_str(), row["unit"].as_str()), (&*run.summary.id, "ns"));
@@ -114,7 +114,7 @@ fn csv_says_what_is_missing_and_why() {
     assert_eq!(failed.len(), ended);
     let killed = failed.iter().find(|row| row["subject"] == "ppoll").unwrap();
     assert_eq!(killed["missing"], "failed: it was killed by SIGKILL");
-    assert_eq!((&*killed["position"], &*killed["round"], &*killed["n"]), ("1000", "2", ""));
+    assert_eq!((&*killed["point"], &*killed["round"], &*killed["sample"]), ("1000", "2", ""));
     assert_eq!(killed["metric"], "loop");
 
     let (run, _) = trajectory::before(Size::SMALL);
@@ -122,7 +122,7 @@ fn csv_says_what_is_missing_and_why() {
     let short: Vec<_> = rows.iter().filter(|row| !row["missing"].is_empty()).collect();
     assert_eq!(short.len(), Size::SMALL.rounds as usize);
     let missing = format!("ended at {}: {}", Size::SMALL.reached(), trajectory::BECAUSE);
-    assert!(short.iter().all(|row| row["missing"] == missing && row["position"] == "1000"));
+    assert!(short.iter().all(|row| row["missing"] == missing && row["point"] == "1000"));
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
         text.into_iter().collect::<Vec<_>>()
     };
     assert_eq!((units("fairness"), units("acquisitions")), (vec![""], vec!["acquisitions/s"]));
-    let failed = rows.iter().filter(|row| row["subject"] == "ticket" && row["position"] == "32");
+    let failed = rows.iter().filter(|row| row["subject"] == "ticket" && row["point"] == "32");
     let missing: Vec<&str> = failed.map(|row| &*row["missing"]).collect();
     assert!(
         missing.len() == 2 && missing[0].starts_with("failed: did not finish within 10 s"),
@@ -462,4 +462,25 @@ fn a_format_that_can_choose_gives_two_forms_and_others_one() {
     for format in TABLE {
         assert_eq!(differs(format), format.choices.contains(&What::Medians), "{}", format.name);
     }
+}
+
+#[test]
+fn one_table_is_a_workload_or_one_metric_of_it() {
+    let (run, _) = realistic(2);
+    let points = |run: &Run| {
+        let rows = read(&written(run, "csv", None));
+        let names: BTreeSet<(String, String)> =
+            rows.iter().map(|row| (row["workload"].clone(), row["metric"].clone())).collect();
+        names
+    };
+    let all = points(&run);
+    let metrics = all.iter().filter(|(workload, _)| workload == "poll").count();
+    assert!(metrics > 1, "{all:?}");
+    assert_eq!(points(&narrowed(run.clone(), "poll").unwrap()).len(), metrics);
+    let single = points(&narrowed(run.clone(), "poll/loop").unwrap());
+    assert_eq!(single, BTreeSet::from([("poll".to_owned(), "loop".to_owned())]));
+    let samples = written(&narrowed(run.clone(), "poll/loop").unwrap(), "csv", What::Samples);
+    assert!(samples.lines().count() > 100 && !samples.contains(",wait,"));
+    assert!(narrowed(run.clone(), "pol").unwrap_err().contains("it has poll"));
+    assert!(narrowed(run, "poll/lop").unwrap_err().contains("it has loop"));
 }

@@ -41,7 +41,7 @@ fn what_is_analysed_again_has_grown_alike() {
     let knee = knee();
     let own = growths(&done(knee.run(&["show", "--json"]), "show"));
     assert_eq!(own.len(), 4);
-    let forms = [("samples", "--x position --y value"), ("medians", "--x point --y median")];
+    let forms = [("samples", "--x point --y value"), ("medians", "--x point --y median")];
     for (what, columns) in forms {
         let file = at(&knee, &format!("{what}.csv"));
         done(knee.run(&["export", "--format", "csv", "--what", what, "-o", &file]), what);
@@ -132,7 +132,7 @@ fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
     }
     // Room for what SQLite needs to read, and not for the samples.
     let knee = knee_with(100);
-    for format in ["csv", "json"] {
+    for format in ["csv --samples", "json"] {
         let file = at(&knee, "limited");
         let script = format!("ulimit -f 150; \"$KNEE\" export --format {format} -o {file}");
         let limited = came(&mut knee.shell(&script));
@@ -145,7 +145,7 @@ fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
 #[test]
 fn wrong_words_are_one_line_that_says_what_is_right() {
     let knee = knee();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: &[(&[&str], &str)] = &[
         (&["export"], "--format"),
         (
             &["export", "--format", "xml"],
@@ -157,13 +157,19 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         ),
         (
             &["export", "--format", "csv", "--what", "bigger"],
-            "is for --format github-action-benchmark; csv has --what samples and --what medians",
+            "is for --format github-action-benchmark; csv has --what medians and --what samples",
         ),
         (
             &["export", "--format", "github-action-benchmark", "--what", "bigger"],
             "no figure of which more is better; --what smaller has some",
         ),
         (&["export", "--format", "csv", "--what", "means"], "is not `means`"),
+        (
+            &["export", "--format", "csv", "--table", "mad"],
+            "the run has no workload `mad`; it has made",
+        ),
+        (&["export", "--format", "json", "--table", "made"], "json is the whole run"),
+        (&["export", "--format", "csv", "--what", "medians", "--samples"], "cannot be used with"),
         (&["export", "99", "--format", "csv"], "99"),
     ];
     for (words, wanted) in cases {

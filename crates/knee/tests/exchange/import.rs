@@ -127,10 +127,21 @@ fn medians(knee: &Knee) -> BTreeMap<(String, String, u64), u64> {
 fn a_table_of_every_sample_comes_to_the_same_medians() {
     let _alone = alone();
     let (from, into) = (knee(), Knee::new());
-    let file = write(&into, "samples.csv", exported(&from, "csv"));
-    let words = ["import", &file, "--x", "position", "--y", "value", "--unit", "ns", "--by"];
+    let text = done(from.run(&["export", "--format", "csv", "--samples"]), "export");
+    let file = write(&into, "samples.csv", text.clone());
+    let words = ["import", &file, "--x", "point", "--y", "value", "--unit", "ns", "--by"];
     let more = ["subject", "--per", "kind", "--round", "round", "--name", "made"];
     done(into.run(&[&words[..], &more].concat()), "import");
+    // Older exports called the axis `position`, and scripts name it so: either name reads either file.
+    let old = text.replacen(",round,point,sample,", ",round,position,n,", 1);
+    assert_ne!(old, text);
+    let older = write(&into, "older.csv", old);
+    let other = Knee::new();
+    for (file, axis) in [(&file, "position"), (&older, "point"), (&older, "position")] {
+        let words = ["import", file, "--x", axis, "--y", "value", "--unit", "ns", "--by"];
+        done(other.run(&[&words[..], &more].concat()), axis);
+        assert_eq!(medians(&other), medians(&from), "{axis}");
+    }
     let [own, again] = [medians(&from), medians(&into)];
     assert_eq!((own.len(), &again), (24, &own));
     let (run, again) = (&runs(&from)[0], &runs(&into)[0]);

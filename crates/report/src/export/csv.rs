@@ -1,7 +1,6 @@
-//! Comma-separated values after RFC 4180: one row a sample, or one row a point of each series.
+//! Comma-separated values after RFC 4180: one row per point of each series, or one row per sample.
 //!
-//! The columns are those of the record's view `v_sample`, but that each parameter has one of its
-//! own. What is missing has a row without a figure, with the reason in the last column.
+//! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
 use super::material::{Format, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
@@ -14,16 +13,16 @@ use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "csv",
-    about: "a table for spreadsheets and statistics, every sample or the medians",
+    about: "a table for spreadsheets and statistics: the medians, or every sample",
     heads: &["run,workload,subject,"],
-    choices: &[What::Samples, What::Medians],
+    choices: &[What::Medians, What::Samples],
     check: |_| Ok(()),
     write,
 };
 
 const LEFT: [&str; 3] = ["run", "workload", "subject"];
 const OF_METRIC: [&str; 2] = ["metric", "unit"];
-const OF_SAMPLE: [&str; 5] = ["round", "position", "n", "value", "missing"];
+const OF_SAMPLE: [&str; 5] = ["round", "point", "sample", "value", "missing"];
 const OF_POINT: [&str; 16] = [
     "point",
     "median",
@@ -49,8 +48,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let columns = Columns::new(material.run);
     match material.what {
-        Some(What::Medians) => medians(material, &columns, &mut out)?,
-        _ => samples(material.run, &columns, &mut out)?,
+        Some(What::Samples) => samples(material.run, &columns, &mut out)?,
+        _ => medians(material, &columns, &mut out)?,
     }
     out.flush()
 }

@@ -23,7 +23,13 @@ pub struct Export {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What of it, or in which form: of csv samples or medians [default: samples]; of
+    /// One table only: a workload, or one metric of it: poll, poll/loop
+    #[arg(long, value_name = "WORKLOAD[/METRIC]")]
+    pub table: Option<String>,
+    /// Of csv every sample, not the medians (a hundred times as large)
+    #[arg(long, conflicts_with = "what")]
+    pub samples: bool,
+    /// What of it, or in which form: of csv medians or samples [default: medians]; of
     /// github-action-benchmark figures of which smaller or bigger is better [default: where the run has
     /// one sort only, that]
     #[arg(long, value_name = "WHAT")]
@@ -37,7 +43,8 @@ const MORE: &str = "\
 The keys of json are in docs/export.md, and for programs in docs/schema/run-2.schema.json.
 
 Examples:
-  knee export --format csv --what medians -o medians.csv
+  knee export --format csv -o medians.csv
+  knee export --format csv --table poll --samples -o samples.csv
   knee export 7 --format gnuplot | gnuplot
   knee export --format jsonl | jq -c '[.subject, .point, (.samples | length)]'
   knee export --format openmetrics -o /var/lib/node_exporter/textfile/knee.prom";
@@ -70,11 +77,14 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(export::TABLE.iter().map(value))
 }
 
+/// The format that keeps a run.
+const WHOLE: &str = "json";
+
 /// Writes the run, to standard output or whole into a file.
 pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     // The parser takes no other names.
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
-    let what = ask.what.map(export::What::from);
+    let what = ask.samples.then_some(What::Samples).or(ask.what).map(export::What::from);
     check_choice(format, what)?;
     let kind = Kind { name: "such export", heads: format.heads };
     let records = records(ask);
@@ -82,7 +92,16 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     if let Some(file) = &ask.output {
         files::check(file, &kind, &records)?;
     }
+    if ask.table.is_some() && format.name == WHOLE {
+        let what = format!("--table: {WHOLE} is the whole run, which `knee import` reads back");
+        return Err(Trouble::usage(what));
+    }
     let run = read(&ask.run, &ask.record_file)?;
+    let run = match &ask.table {
+        Some(table) => export::narrowed(run, table)
+            .map_err(|why| Trouble::usage(format!("--table {table}: {why}")))?,
+        None => run,
+    };
     let material = Material::new(&run, what);
     (format.check)(&material)
         .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;

@@ -27,7 +27,7 @@ pub use advice::Advice;
 pub use consequence::Consequence;
 pub use holds::Holding;
 pub use measurement::{Measurement, machine};
-pub use not_measured::NotMeasured;
+pub use not_measured::{NotMeasured, UnavailableSubjects};
 pub use range::Range;
 pub use statement::{Evidence, Statement, Topic};
 pub use trust::{Trust, TrustLevel, TrustReason};

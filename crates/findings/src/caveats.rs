@@ -75,7 +75,7 @@ table! {
 }
 
 impl Caveat {
-    /// What the reader has to know, and what to do about it: `… → knee run --resume`.
+    /// What the reader has to know, and what to do about it: `… → knee run --resume=3`.
     pub fn line(&self) -> String {
         match self.remedy().as_str() {
             "" => self.what(),

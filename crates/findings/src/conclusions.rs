@@ -1,7 +1,7 @@
 //! All that is concluded from one run.
 
 use crate::caveats::{self, Caveat};
-use crate::context::Context;
+use crate::context::{Context, Reader};
 use crate::finding::Finding;
 use crate::kinds;
 use crate::named_points::NamedPoints;
@@ -22,11 +22,16 @@ pub struct Conclusions {
 impl Conclusions {
     /// What `analysis`, the figures of `run`, shows.
     pub fn new(run: &Run, analysis: Analysis) -> Self {
-        Self::with_points(run, analysis, None)
+        Self::of_reader(run, analysis, &Reader::default(), None)
     }
 
-    fn with_points(run: &Run, analysis: Analysis, named_points: Option<&NamedPoints>) -> Self {
-        let context = Context { run, analysis: &analysis, named_points };
+    fn of_reader(
+        run: &Run,
+        analysis: Analysis,
+        reader: &Reader,
+        named_points: Option<&NamedPoints>,
+    ) -> Self {
+        let context = Context { run, analysis: &analysis, reader, named_points };
         let (findings, caveats) = (kinds::find(&context), caveats::find(&context));
         Self { analysis, findings, caveats }
     }
@@ -37,9 +42,14 @@ pub fn conclude(run: &Run) -> Conclusions {
     Conclusions::new(run, analysis::analyse(run))
 }
 
+/// The same for `reader`, whose commands name what they have to.
+pub fn conclude_for(run: &Run, reader: &Reader) -> Conclusions {
+    Conclusions::of_reader(run, analysis::analyse(run), reader, None)
+}
+
 /// The same of a run whose points are words.
 pub fn conclude_named(run: &Run, points: &NamedPoints) -> Conclusions {
     let mut analysis = analysis::analyse(run);
     points.adapt(&mut analysis);
-    Conclusions::with_points(run, analysis, Some(points))
+    Conclusions::of_reader(run, analysis, &Reader::default(), Some(points))
 }

@@ -2,7 +2,17 @@
 
 use crate::named_points::NamedPoints;
 use analysis::{Analysis, Row, Table};
-use record::{MetricInfo, Run, WorkloadInfo};
+use record::{Host, MetricInfo, Run, WorkloadInfo};
+use std::path::PathBuf;
+
+/// Who reads a run: what a command about it has to name, and the machine that would carry it out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// The record, where it is not the usual one.
+    pub record: Option<PathBuf>,
+    /// The machine; absent where it is that of the run.
+    pub host: Option<Host>,
+}
 
 /// A run and its figures.
 pub struct Context<'a> {
@@ -10,6 +20,8 @@ pub struct Context<'a> {
     pub run: &'a Run,
     /// Its figures.
     pub analysis: &'a Analysis,
+    /// Who reads it.
+    pub reader: &'a Reader,
     /// The names of its points, where they are words.
     pub named_points: Option<&'a NamedPoints>,
 }

@@ -1,7 +1,9 @@
 //! How figures, classes and lists are written: one place, so that a table, a finding and a chart agree.
 
+mod commands;
 mod figures;
 
+pub use commands::{resume_command, shell_word};
 pub use figures::*;
 pub use printable::{count, plural, quantity};
 

@@ -27,8 +27,8 @@ mod verdict;
 
 pub use answer::Answer;
 pub use caveats::Caveat;
-pub use conclusions::{Conclusions, conclude, conclude_named};
-pub use context::Context;
+pub use conclusions::{Conclusions, conclude, conclude_for, conclude_named};
+pub use context::{Context, Reader};
 pub use finding::Finding;
 pub use kinds::{Data, FindingKind, Kind};
 pub use named_points::NamedPoints;

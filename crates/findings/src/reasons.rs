@@ -53,7 +53,7 @@ fn rivals(classes: &[Class]) -> String {
     }
 }
 
-/// `it falls ×2.50 to 100 and rises again`.
+/// `it falls ÷2.50 to 100 and rises again`.
 pub fn trend(reason: &TrendReason) -> String {
     match *reason {
         TrendReason::IntervalTooWide => "its interval is too wide to say whether it holds".into(),
@@ -61,7 +61,7 @@ pub fn trend(reason: &TrendReason) -> String {
             format!("its figure at {} is not above zero", format::count(point))
         }
         TrendReason::FallsAndRises { fall, point } => {
-            format!("it falls {} to {} and rises again", format::factor(fall), format::count(point))
+            format!("it falls {} to {} and rises again", format::fall(fall), format::count(point))
         }
         TrendReason::BestTenth { from, to, ratio } => {
             let [from, to] = [from, to].map(format::count);
@@ -75,7 +75,7 @@ pub fn trend(reason: &TrendReason) -> String {
         }
         TrendReason::LastTwo { fall: Estimate { value, low, high } } => {
             let [value, low, high] = [value, low, high].map(format::significant);
-            format!("the last two points together fall ×{value}, 95 % {low} to {high}")
+            format!("the last two points together fall ÷{value}, 95 % {low} to {high}")
         }
     }
 }
@@ -99,12 +99,12 @@ pub fn scaling(reason: &ScalingReason) -> String {
     }
 }
 
-/// `they have one point in common`.
+/// `only one point was measured of both`.
 pub fn comparison(reason: &ComparisonReason) -> String {
     match *reason {
         ComparisonReason::TooFewCommonPoints { points } => {
-            let count = if points == 0 { "no" } else { "one" };
-            format!("they have {count} point in common")
+            let count = if points == 0 { "no" } else { "only one" };
+            format!("{count} point was measured of both")
         }
         ComparisonReason::WithinScatter { max_lead, ratio } => {
             let lead = format::factor(max_lead);

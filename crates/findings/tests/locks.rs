@@ -218,7 +218,7 @@ fn sentences_speak_of_threads_per_cpu() {
     let analysis = drawn(&[TICKET, FUTEX, BYTE], 3, "sentences");
     let sentence_of = |subject| sentence(&analysis, Kind::Trend, subject).unwrap();
     let ticket = sentence_of("ticket");
-    assert!(ticket.starts_with("ticket collapses past 1 thread per CPU: acquisitions/s fall ×"));
+    assert!(ticket.starts_with("ticket collapses past 1 thread per CPU: acquisitions/s fall ÷"));
     assert!(ticket.contains(" to 16 per CPU (95 % "), "{ticket}");
     assert!(ticket.ends_with("), halved between 1 and 2 threads per CPU."), "{ticket}");
     let futex = sentence_of("futex");
@@ -229,7 +229,7 @@ fn sentences_speak_of_threads_per_cpu() {
     );
     let byte = sentence_of("byte");
     assert!(
-        byte.starts_with("byte falls past 1 thread per CPU: acquisitions/s fall ×1."),
+        byte.starts_with("byte falls past 1 thread per CPU: acquisitions/s fall ÷1."),
         "{byte}"
     );
     // A degree has no course.
@@ -244,7 +244,7 @@ fn an_early_collapse_begins_below_one_thread_per_cpu() {
     let analysis = drawn(&[crushed, FUTEX], 1, "crushed");
     let sentence_of = sentence(&analysis, Kind::Trend, "ticket").unwrap();
     // Below one thread per CPU nothing is shared, so it is not "past" anything.
-    assert!(sentence_of.starts_with("ticket collapses: acquisitions/s fall ×"), "{sentence_of}");
+    assert!(sentence_of.starts_with("ticket collapses: acquisitions/s fall ÷"), "{sentence_of}");
     assert!(sentence_of.contains(" from 1 to 32 threads "), "{sentence_of}");
     // The trend of a contended lock begins at one thread per CPU.
     let fought = Lock { rates: [5e7, 5e6, 5e6, 5e6, 5e6, 5e6], scatter: 0.02, ..TICKET };

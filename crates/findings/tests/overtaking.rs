@@ -282,7 +282,7 @@ fn one_point_has_leads_and_no_comparison() {
     let analysis = analyse(&run);
     assert_eq!(
         crossings(&analysis),
-        ["poll and epoll are undecided: they have one point in common."]
+        ["poll and epoll are undecided: only one point was measured of both."]
     );
     let lead = analysis.tables[0].leads[0].as_ref().unwrap();
     assert!(lead.best == "poll" && lead.clear, "{lead:?}");

@@ -6,7 +6,7 @@ use analysis::stats::random::normal;
 use analysis::{Class, MissingFigure, Row, Table};
 use common::{Finding, analyse};
 use fastrand::Rng;
-use findings::Kind;
+use findings::{Kind, Reader};
 use fixtures::{CellBuilder, cell, parameters, short};
 use record::{
     Cell, CellKey, Change, FailureReason, Metric, PlanChange, Run, RunState, SkipCause, Usage,
@@ -214,7 +214,35 @@ fn an_interrupted_run_says_how_far_it_came() {
     run.cells.truncate(4);
     let caveat = analyse(&run).caveats[0].clone();
     assert_eq!(caveat.what, "The run was interrupted: 4 of 65 cells ended");
-    assert_eq!(caveat.remedy, "knee run --resume");
+    assert_eq!(caveat.remedy, "knee run --resume=1");
+    run.summary.number = 0;
+    let unrecorded = &analyse(&run).caveats[0].remedy;
+    assert_eq!(unrecorded, "it can't go on here: measure again");
+    run.summary.number = 3;
+    (run.summary.cells_ended, run.summary.cells_planned) = (4, 65);
+    assert_eq!(analyse(&run).caveats[0].remedy, "knee run --resume=3");
+    let remedy = |run: &Run, reader: &Reader| {
+        let conclusions = findings::conclude_for(run, reader);
+        let trust = findings::Answer::new(run, &conclusions).trust;
+        assert_eq!(trust.remedy, conclusions.caveats[0].remedy(), "trust names the same");
+        trust.remedy
+    };
+    let mut reader = Reader { record: Some("my lab.db".into()), host: None };
+    assert_eq!(remedy(&run, &reader), "knee run --resume=3 --record 'my lab.db'");
+    for (key, value) in [(record::HOST_ID, "a"), (record::HOST_NAME, "bench-7")] {
+        run.host_before.facts.insert(key.into(), value.into());
+    }
+    let mut here = run.host_before.clone();
+    reader.host = Some(here.clone());
+    assert_eq!(remedy(&run, &reader), "knee run --resume=3 --record 'my lab.db'");
+    here.facts.insert("kernel.release".into(), "99".into());
+    run.host_before.facts.insert("kernel.release".into(), "98".into());
+    reader.host = Some(here.clone());
+    assert_eq!(remedy(&run, &reader), "it can't go on here: measure again");
+    here.facts.insert(record::HOST_ID.into(), "b".into());
+    reader.host = Some(here);
+    assert_eq!(remedy(&run, &reader), "resume it on bench-7, where it began");
+    run.host_before.facts.clear();
     run.summary.origin = "import".into();
     assert!(analyse(&run).caveats[0].remedy.starts_with("resume it where it began"));
     run.plan.paired_with = "fedcba9876543210".into();
@@ -353,7 +381,7 @@ fn modes_of_a_trajectory_have_rounds_and_growth() {
     assert!(mode.starts_with("dynamic has two modes from "), "{mode}");
     assert!(mode.contains("to 5,000 processes: 60 % of the samples lie on the lower ("), "{mode}");
     assert!(mode.contains("µs), 40 % on the upper (at least linear, "), "{mode}");
-    assert!(mode.ends_with("rounds 2 and 5 are on the upper."), "{mode}");
+    assert!(mode.ends_with("rounds 2 and 5 have the upper one."), "{mode}");
     assert!(sentences(&run, Kind::Step).is_empty());
     let tables = analyse(&run).tables;
     let modes = tables[0].rows[0].modes.clone().unwrap();

@@ -98,7 +98,7 @@ fn rates_costs_and_bytes_have_findings_from_zero_on() {
     let rates = sentences(&analysis, "replies", Kind::Trend);
     assert_eq!(rates.len(), 3, "{rates:?}");
     for (sentence, start, within) in [
-        (rates[0], "poll collapses: replies/s fall ×", " from 0 to 15,000 dead connections (95 % "),
+        (rates[0], "poll collapses: replies/s fall ÷", " from 0 to 15,000 dead connections (95 % "),
         (rates[1], "epoll-level holds: ", " k replies/s at 15,000 dead connections, ×"),
         (rates[2], "epoll-edge holds: ", " of those at 0 (95 % "),
     ] {

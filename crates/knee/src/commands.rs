@@ -17,10 +17,11 @@ pub mod simulate;
 
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
-use ::record::{Archive, Error, Run, RunRef, SqliteArchive, default_path};
+use ::record::{Archive, Error, Run, RunRef, RunState, SqliteArchive, default_path};
+use findings::{Conclusions, Reader};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The record in use: the one that was named, or the user's own.
 fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
@@ -37,6 +38,15 @@ fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
         archive.load(archive.resolve(&meant.run)?)
     };
     load().map_err(|error| nothing_yet(error, named))
+}
+
+/// What is concluded from a run that was read by this `name`: commands about it name its record where they
+/// have to.
+fn concluded(run: &Run, name: &str, in_use: &RecordFile) -> Conclusions {
+    let of_name = RunRef::parse(name).ok().and_then(|meant| meant.file);
+    let record = of_name.or_else(|| in_use.flag().map(Path::to_path_buf));
+    let host = (run.summary.state != RunState::Complete).then(engine::host);
+    findings::conclude_for(run, &Reader { record, host })
 }
 
 /// Where no record was named, it is no usage error that there is none yet.

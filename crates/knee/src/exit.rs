@@ -1,5 +1,6 @@
 //! Exit codes, and the error of a command.
 
+use crate::output;
 use printable::clean;
 use record::Error;
 use std::io::{self, ErrorKind, Write};
@@ -56,6 +57,13 @@ impl From<Exit> for ExitCode {
 pub fn complain(line: &str) {
     let line = printable::without_user_info(line);
     let _ = writeln!(io::stderr(), "{}", clean(&line, false));
+}
+
+/// The same of a line that is no error: `--quiet` prints none.
+pub fn note(line: &str) {
+    if !output::is_quiet() {
+        complain(line);
+    }
 }
 
 /// Why a command could not do what it was asked: one line for a person, and the exit code.

@@ -17,6 +17,11 @@ pub fn print(text: &str) -> Result<(), Trouble> {
     print_exactly(&clean(&printable::without_user_info(text), takes_colours()))
 }
 
+/// The same of a text that says what was done: `--quiet` prints none.
+pub fn print_note(text: &str) -> Result<(), Trouble> {
+    if is_quiet() { Ok(()) } else { print(text) }
+}
+
 /// Writes a text for programs to standard output, as it is. A reader that has gone ends the command, quietly.
 pub fn print_exactly(text: &str) -> Result<(), Trouble> {
     stream(|out| out.write_all(text.as_bytes()))
@@ -53,7 +58,9 @@ pub enum Color {
 /// Flags of every command that say what the terminal shows.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ScreenFlags {
-    /// Print no progress
+    /// Print the answer and errors only
+    ///
+    /// No progress, no notes and, without --all, no tables above the answer.
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Colours: auto, always or never
@@ -74,6 +81,11 @@ impl ScreenFlags {
             COLOR.get_or_init(|| self.color);
         }
     }
+}
+
+/// Whether only the answer and errors are wanted.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// How tables are to look here.
@@ -97,7 +109,7 @@ fn takes_colours() -> bool {
 
 /// Whether progress is drawn on standard error.
 pub fn draws_progress() -> bool {
-    !QUIET.load(Ordering::Relaxed) && io::stderr().is_terminal() && may_move()
+    !is_quiet() && io::stderr().is_terminal() && may_move()
 }
 
 /// Whether the terminal takes colours and movement, and the user wants them.

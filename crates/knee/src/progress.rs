@@ -1,7 +1,7 @@
 //! The progress of a run, on standard error: a line with the time left on a terminal, else only what
 //! failed.
 
-use crate::exit::complain;
+use crate::exit::note;
 use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -94,7 +94,7 @@ impl Watch for Progress {
             );
             match &self.bar {
                 Some(bar) => bar.println(line),
-                None => complain(&line),
+                None => note(&line),
             }
         }
         self.set_position(progress);

@@ -407,8 +407,8 @@ impl Archive for SqliteArchive {
         work: &mut dyn FnMut(&mut dyn Archive) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.connection.execute_batch("BEGIN IMMEDIATE").at(&self.path)?;
-        let known = schema::is_current(&self.connection, &self.path);
-        let done = known
+        let schema = schema::is_current(&self.connection, &self.path);
+        let done = schema
             .and_then(|_| work(self))
             .and_then(|()| self.connection.execute_batch("COMMIT").at(&self.path));
         if done.is_err() {

@@ -169,7 +169,7 @@ const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 
 /// Machine, date and state of one run, in one block.
 fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup {
     let summary = &run.summary;
-    let caveats = conclusions.caveats.len() + usize::from(text::runs::unfinished(run).is_some());
+    let caveats = conclusions.caveats.len();
     let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
@@ -291,12 +291,10 @@ fn caveats(runs: &[Analysed]) -> Markup {
             @for (run, conclusions) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
                 @let failed = text::runs::failed(run);
-                @let unfinished = text::runs::unfinished(run);
-                @if conclusions.caveats.is_empty() && failed.is_empty() && unfinished.is_none() {
+                @if conclusions.caveats.is_empty() && failed.is_empty() {
                     p { "None." }
                 }
                 ul.caveats {
-                    @if let Some(text) = unfinished { li { (text) } }
                     @for caveat in &conclusions.caveats {
                         li {
                             @let remedy = caveat.remedy();

@@ -43,7 +43,7 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     pen.findings(&mut out, run, analysis, &shown);
     pen.caveats(&mut out, &conclusions.caveats);
     if !all {
-        pen.rest(&mut out, run, analysis);
+        pen.rest(&mut out, analysis);
     }
     out
 }
@@ -296,7 +296,7 @@ impl Pen {
     }
 
     /// Names what [`Detail::Headline`] leaves out.
-    fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
+    fn rest(&self, out: &mut String, analysis: &Analysis) {
         let mut names: Vec<String> = Vec::new();
         for table in text::tables::shown(analysis).filter(|table| !table.headline) {
             if !names.contains(&table.metric.name) {
@@ -304,8 +304,7 @@ impl Pen {
             }
         }
         if !names.is_empty() {
-            let done = if ::analysis::is_predicted(run) { "predicted" } else { "measured" };
-            let text = format!("Also {done}, not shown here: {}.", list(&names));
+            let text = format!("Other metrics, with --all: {}.", list(&names));
             self.paragraph(out, DIM, &text, (0, INDENT));
         }
     }

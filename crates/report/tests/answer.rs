@@ -4,7 +4,7 @@ mod fixture;
 
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
-use fixture::{build, dead, locks, pipetest, realistic};
+use fixture::{build, dead, locks, pipetest, realistic, suite};
 use record::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
@@ -22,6 +22,7 @@ fn an_answer_says_what_stops_scaling_and_what_to_use_instead() {
     insta::assert_snapshot!("answer_rates", shown(&pipetest::pipetest(12), 100));
     insta::assert_snapshot!("answer_lock", shown(&locks::locks(5), 100));
     insta::assert_snapshot!("answer_dead", shown(&dead::dead(12), 80));
+    insta::assert_snapshot!("answer_suite", shown(&suite::suite(), 100));
 }
 
 #[test]
@@ -29,6 +30,43 @@ fn an_answer_without_verdicts_says_so() {
     insta::assert_snapshot!("answer_foreign", shown(&pipetest::foreign(), 100));
     insta::assert_snapshot!("answer_prediction", shown(&locks::predicted(3), 100));
     insta::assert_snapshot!("answer_builds", shown(&build::build(&[1, 2]), 100));
+    insta::assert_snapshot!("answer_nothing", shown(&suite::one_point(), 100));
+    insta::assert_snapshot!("answer_undecided", shown(&suite::undecided(), 100));
+}
+
+#[test]
+fn a_command_that_is_recommended_is_never_cut() {
+    let (mut run, mut conclusions) = suite::undecided();
+    run.summary.state = record::RunState::Interrupted;
+    let record = "/home/somebody/measurements/of-the-new-machine/in-november/knee.db";
+    let reader = findings::Reader { record: Some(record.into()), host: None };
+    conclusions.caveats = findings::conclude_for(&run, &reader).caveats;
+    let text = shown(&(run, conclusions), 60);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let command = format!("knee run --resume=1 --record {record}");
+    assert!(words.join(" ").contains(&command), "{text}");
+    assert!(text.contains("knee run socket --points 10,100 --rounds 12"), "{text}");
+}
+
+#[test]
+fn reasons_of_what_is_unavailable_are_left_out_whole() {
+    let (mut run, conclusions) = suite::suite();
+    for subject in run.plan.unavailable.iter_mut().take(1) {
+        subject.reason = "a long reason, ".repeat(12);
+    }
+    let text = shown(&(run, conclusions), 100);
+    let wanted = "Unavailable    devpoll and event-ports: Solaris and illumos only; …";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
+fn what_trust_says_is_no_caveat_again() {
+    for run in [locks::locks(5), pipetest::foreign()] {
+        let text = shown(&run, 100);
+        let figure = if text.contains("12 of 41") { "12 of 41" } else { "1 round only" };
+        assert_eq!(text.matches(figure).count(), 1, "{text}");
+        assert!(!text.contains("Caveats"), "{text}");
+    }
 }
 
 #[test]
@@ -41,6 +79,8 @@ fn an_answer_fits_a_screen_whatever_was_measured() {
         locks::locks(5),
         locks::predicted(3),
         build::build(&[1, 2]),
+        suite::suite(),
+        suite::undecided(),
     ];
     for run in &runs {
         for width in [80, 100] {

@@ -320,7 +320,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     run.cells.truncate(12);
     run.summary.state = record::RunState::Interrupted;
     let text = tables(&run, &findings::conclude(&run), &PLAIN);
-    let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume";
+    let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume=7";
     assert!(text.contains(words), "{text}");
 }
 

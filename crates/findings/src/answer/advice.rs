@@ -108,6 +108,14 @@ fn sentence(
     Sentence::new(parts)
 }
 
+/// Positions on the axis: `144 to 3,980 tokens`, or one of them where both read the same.
+pub(super) fn axis_range(range: Range, names: &Names<'_>) -> String {
+    let min = figure_at(names.multiple_between(range.0).unwrap_or(range.0));
+    let max = figure_at(names.multiple_between(range.1).unwrap_or(range.1));
+    let last = axis_position(range.1, names);
+    if min == max { last } else { format!("{min} to {last}") }
+}
+
 /// A position on the axis: `826 tokens`, `2.1 threads per CPU`.
 pub(super) fn axis_position(position: f64, names: &Names<'_>) -> String {
     match (names.multiple_between(position), names.shares()) {

@@ -1,6 +1,6 @@
 //! Where one subject overtakes another, unless an advice says so already.
 
-use super::advice::axis_position;
+use super::advice::axis_range;
 use super::consequence::Consequence;
 use super::material::Material;
 use super::range::Range;
@@ -87,11 +87,7 @@ fn statement(material: &Material<'_>, group: Overtaking<'_>) -> Statement {
     let names = material.names(table, &by);
     let verb = if by.len() == 1 { " overtakes " } else { " overtake " };
     let at = Range::new(at);
-    let position = if at.0 < at.1 {
-        at.format(|position| axis_position(position, &names))
-    } else {
-        axis_position(at.0, &names)
-    };
+    let position = axis_range(at, &names);
     let share = share_text(&shares, &names);
     let mut parts = names.subject_list();
     parts.extend([text(verb), names.label(overtaken), text(format!(" at {position}{share}"))]);

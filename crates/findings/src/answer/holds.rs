@@ -27,7 +27,7 @@ pub struct Holding {
     pub total: usize,
     /// The least and the greatest of their medians, in the metric's unit.
     pub level: Range,
-    /// The entry among those of other workloads: `accept`, or `poll (10 total 13)`.
+    /// The entry among those of other workloads: `accept`, or `poll (active = 1; 10 of 13)`.
     pub label: Sentence,
     /// The entry on its own: `epoll-level and mio stay between 0.89 and 1.03 µs`.
     pub sentence: Sentence,
@@ -55,14 +55,11 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         in_range.map(|cell| cell.median.value)
     });
     let level = Range::new(medians);
-    let part = if subjects.len() == total {
-        String::new()
-    } else {
-        format!(" ({} of {})", count(subjects.len() as u64), count(total as u64))
-    };
+    let part = (subjects.len() < total)
+        .then(|| format!("{} of {}", count(subjects.len() as u64), count(total as u64)));
     let label = Sentence::new([
         Part::Subject(table.workload.clone()),
-        text(format!("{}{part}", names.qualifier())),
+        text(label_rest(names.qualifier(), part)),
     ]);
     let unit = names.unit(&[level.0, level.1]);
     let symbol = if unit.symbol.is_empty() { names.metric() } else { &unit.symbol };
@@ -84,4 +81,13 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         label,
         sentence,
     })
+}
+
+/// What stands behind a workload: its table's qualifier, and how many of its subjects hold.
+fn label_rest(qualifier: &str, part: Option<String>) -> String {
+    match (qualifier.strip_suffix(')'), part) {
+        (Some(open), Some(part)) => format!("{open}; {part})"),
+        (None, Some(part)) => format!(" ({part})"),
+        (_, None) => qualifier.to_owned(),
+    }
 }

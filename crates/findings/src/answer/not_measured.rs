@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 pub struct NotMeasured {
     /// Labels of the subjects that can't be measured here, each once.
     pub unavailable: Vec<String>,
+    /// The same by reason.
+    pub unavailable_because: Vec<UnavailableSubjects>,
     /// Cells that failed, without those of controls.
     pub failed: usize,
     /// Cells that ended before their axis did.
@@ -18,6 +20,15 @@ pub struct NotMeasured {
     pub changed: usize,
     /// Planned cells that did not run, where the run was cut off.
     pub missing: u64,
+}
+
+/// Subjects that can't be measured here for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UnavailableSubjects {
+    /// Why.
+    pub reason: String,
+    /// Their labels, each once.
+    pub subjects: Vec<String>,
 }
 
 impl NotMeasured {
@@ -30,10 +41,20 @@ impl NotMeasured {
             subject.map_or(&unavailable.subject, |subject| &subject.label).clone()
         };
         let mut unavailable: Vec<String> = Vec::new();
-        for label in run.plan.unavailable.iter().map(label) {
-            if !unavailable.contains(&label) {
-                unavailable.push(label);
+        let mut unavailable_because: Vec<UnavailableSubjects> = Vec::new();
+        for subject in &run.plan.unavailable {
+            let (label, reason) = (label(subject), &subject.reason);
+            if unavailable.contains(&label) {
+                continue;
             }
+            match unavailable_because.iter_mut().find(|group| group.reason == *reason) {
+                Some(group) => group.subjects.push(label.clone()),
+                None => unavailable_because.push(UnavailableSubjects {
+                    reason: reason.clone(),
+                    subjects: vec![label.clone()],
+                }),
+            }
+            unavailable.push(label);
         }
         let cells = || run.cells.iter().filter(|cell| !run.is_control(&cell.key));
         let missing = match run.summary.state {
@@ -42,6 +63,7 @@ impl NotMeasured {
         };
         Self {
             unavailable,
+            unavailable_because,
             failed: cells().filter(|cell| cell.outcome != Outcome::Measured).count(),
             short: cells()
                 .filter(|cell| cell.short.is_some())
@@ -53,18 +75,23 @@ impl NotMeasured {
         }
     }
 
-    /// `/dev/poll and event-ports are unavailable; 2 cells failed`; empty where all was measured.
+    /// A clause for each reason: `/dev/poll and event-ports: Solaris and illumos only`; the shortest first.
+    pub fn unavailable_clauses(&self) -> Vec<String> {
+        let clause =
+            |group: &UnavailableSubjects| format!("{}: {}", list(&group.subjects), group.reason);
+        let mut clauses: Vec<String> = self.unavailable_because.iter().map(clause).collect();
+        clauses.sort_by_key(String::len);
+        clauses
+    }
+
+    /// `2 cells failed; 1 point was clamped or left out`; empty where every planned cell was measured.
     pub fn sentence(&self) -> String {
         let several = |number: u64, singular: &str, plural: &str| match number {
             0 => None,
             1 => Some(format!("1 {singular}")),
             _ => Some(format!("{} {plural}", count(number))),
         };
-        let be = if self.unavailable.len() == 1 { "is" } else { "are" };
-        let unavailable = (!self.unavailable.is_empty())
-            .then(|| format!("{} {be} unavailable", list(&self.unavailable)));
         let parts = [
-            unavailable,
             several(self.missing, "cell was not run", "cells were not run"),
             several(self.failed as u64, "cell failed", "cells failed"),
             several(self.short as u64, "subject ended early", "subjects ended early"),

@@ -8,7 +8,7 @@ use super::series::Series;
 use super::statement::{Evidence, Statement, Topic, rank};
 use super::thresholds::SAME_FACTOR_MAX;
 use super::verdict_group::VerdictGroup;
-use crate::format::{count, factor, list, multiple};
+use crate::format::{count, factor, fall, list, multiple};
 use crate::kinds::Data;
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, text};
@@ -82,7 +82,7 @@ impl Evidence {
 }
 
 /// The series with about the same factor together, those with the largest first: `ticket and mcs collapse
-/// ×38,000 to ×44,600 from 1 to 8 threads per CPU, leaving 82 to 103 acquisitions/s; byte ×6.36, 966 k
+/// ÷38,000 to ÷44,600 from 1 to 8 threads per CPU, leaving 82 to 103 acquisitions/s; byte ÷6.36, 966 k
 /// acquisitions/s`.
 fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
     let mut sorted = group.to_vec();
@@ -103,7 +103,7 @@ fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
             0 if names.is_cost() => growth_text(&evidence, cluster.len(), names),
             0 => fall_text(&evidence, cluster, names),
             _ => {
-                let factors = evidence.factor.format(factor);
+                let factors = evidence.factor.format(if names.is_cost() { factor } else { fall });
                 format!(" {factors}, {}", level_text(evidence.level, names))
             }
         }));
@@ -122,8 +122,8 @@ fn growth_text(evidence: &Evidence, subjects: usize, names: &Names<'_>) -> Strin
     format!("{} {be} {verdict}: {factors} {range}; {level}{per} at {at}", names.qualifier())
 }
 
-/// ` fall ×1.28 to ×1.51 from 10 to 1,000 tokens, leaving 1.01 to 1.59 M tokens/s`, ` peaks at 100, then falls
-/// ×1.21 to 1,000 tokens, leaving 236 k tokens/s`.
+/// ` fall ÷1.28 to ÷1.51 from 10 to 1,000 tokens, leaving 1.01 to 1.59 M tokens/s`, ` peaks at 100, then falls
+/// ÷1.21 to 1,000 tokens, leaving 236 k tokens/s`.
 fn fall_text(evidence: &Evidence, cluster: &[&Series<'_>], names: &Names<'_>) -> String {
     let is_single = cluster.len() == 1;
     let qualifier = names.qualifier();
@@ -132,15 +132,15 @@ fn fall_text(evidence: &Evidence, cluster: &[&Series<'_>], names: &Names<'_>) ->
     if !evidence.factor.1.is_finite() {
         return format!("{qualifier} {verb} to nothing {range}");
     }
-    let factors = evidence.factor.format(factor);
+    let factors = evidence.factor.format(fall);
     let level = level_text(evidence.level, names);
     let peaks: Option<BTreeSet<u64>> = cluster.iter().map(|series| series.peak).collect();
     match peaks {
         Some(peaks) if evidence.verdict == "peaks" => {
             let at: Vec<String> = peaks.iter().map(|&peak| point_text(peak, names)).collect();
-            let (at, fall) = (list(&at), if is_single { "falls" } else { "fall" });
+            let (at, then) = (list(&at), if is_single { "falls" } else { "fall" });
             let to = names.point(evidence.to);
-            format!("{qualifier} {verb} at {at}, then {fall} {factors} to {to}, leaving {level}")
+            format!("{qualifier} {verb} at {at}, then {then} {factors} to {to}, leaving {level}")
         }
         _ => format!("{qualifier} {verb} {factors} {range}, leaving {level}"),
     }

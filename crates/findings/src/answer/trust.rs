@@ -107,6 +107,17 @@ impl Trust {
         }
     }
 
+    /// Whether it says all that `caveat` does.
+    pub fn says(&self, caveat: &Caveat) -> bool {
+        matches!(
+            (&self.reason, caveat),
+            (TrustReason::Incomplete { .. }, Caveat::RunIncomplete(_))
+                | (TrustReason::ControlMissed { .. }, Caveat::ControlMissed(_))
+                | (TrustReason::WideIntervals { .. }, Caveat::WideIntervals(_))
+                | (TrustReason::FewRounds { .. }, Caveat::FewRounds(_))
+        )
+    }
+
     /// `fair: other processes used 28 % of the CPUs`.
     pub fn sentence(&self) -> String {
         let level = match self.level {
@@ -233,7 +244,9 @@ fn remedy(reason: &TrustReason, caveats: &[Caveat]) -> String {
         caveats.iter().find(|caveat| is_it(caveat)).map(Caveat::remedy).unwrap_or_default()
     };
     match reason {
-        TrustReason::Incomplete { .. } => "knee run --resume".to_owned(),
+        TrustReason::Incomplete { .. } => {
+            of_caveat(|caveat| matches!(caveat, Caveat::RunIncomplete(_)))
+        }
         TrustReason::WideIntervals { .. } => {
             of_caveat(|caveat| matches!(caveat, Caveat::WideIntervals(_)))
         }

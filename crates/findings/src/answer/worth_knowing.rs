@@ -7,6 +7,7 @@ use super::stops_scaling::{level_text, slowing};
 use super::{advice, spread};
 use crate::finding::Finding;
 use crate::format::{count, factor, multiple, number_word, percent, ratio};
+use crate::kinds::step::step_factor;
 use crate::kinds::trade_off::TradeOff;
 use crate::kinds::{Data, Kind};
 use crate::names::Names;
@@ -141,8 +142,9 @@ fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
     let at = Range::new(steps.map(|step| step.at.value));
     let verb = if findings.len() == 1 { "steps" } else { "step" };
     let direction = if factors.1 >= 1.0 { "up" } else { "down" };
-    let at = at.format(|position| advice::axis_position(position, names));
-    format!(" {verb} {direction} {} at {at}", factors.format(factor))
+    let at = advice::axis_range(at, names);
+    let factors = factors.format(step_factor);
+    format!(" {verb} {direction} {factors} at {at}")
 }
 
 /// ` drifted: the last round is ×1.30 of the first`.

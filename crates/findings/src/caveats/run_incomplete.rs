@@ -2,9 +2,10 @@
 
 use super::CaveatKind;
 use crate::context::Context;
-use crate::format::count;
-use record::RunState;
+use crate::format::{count, resume_command};
+use record::{HOST_NAME, HostRole, Run, RunState};
 use serde::Serialize;
+use std::path::Path;
 
 /// How far it came.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,12 @@ pub struct RunIncomplete {
     pub planned: Option<usize>,
     /// What completes it.
     pub completion: Completion,
+    /// Its number in the record.
+    pub run: i64,
+    /// The record, where a command has to name it.
+    pub record: Option<String>,
+    /// The name of the machine that it began on, where it is known.
+    pub host: Option<String>,
 }
 
 /// What completes a run.
@@ -25,10 +32,14 @@ pub struct RunIncomplete {
 pub enum Completion {
     /// It can be resumed here.
     Resume,
-    /// It began elsewhere, and is resumed there.
+    /// It began on another machine, and is resumed there.
+    ResumeOnHost,
+    /// It came from another record, and is resumed in that one.
     ResumeElsewhere,
     /// It took turns with another run, and neither goes on alone.
     MeasureBoth,
+    /// It is not recorded, or not as it was, or its machine has changed.
+    MeasureAgain,
     /// Nothing.
     Nothing,
 }
@@ -42,17 +53,15 @@ impl CaveatKind for RunIncomplete {
         if is_complete && (run.plan.budget.is_some() || cells >= planned) {
             return Vec::new();
         }
-        let completion = if is_complete {
-            Completion::Nothing
-        } else if !run.plan.paired_with.is_empty() {
-            Completion::MeasureBoth
-        } else if run.summary.origin.is_empty() {
-            Completion::Resume
-        } else {
-            Completion::ResumeElsewhere
-        };
-        let planned = run.plan.budget.is_none().then_some(planned);
-        vec![Self { state: run.summary.state, cells, planned, completion }]
+        vec![Self {
+            state: run.summary.state,
+            cells,
+            planned: run.plan.budget.is_none().then_some(planned),
+            completion: completion(context),
+            run: run.summary.number,
+            record: context.reader.record.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            host: run.host_before.fact(HOST_NAME).map(str::to_owned),
+        }]
     }
 
     fn what(&self) -> String {
@@ -71,12 +80,42 @@ impl CaveatKind for RunIncomplete {
     }
 
     fn remedy(&self) -> String {
-        let remedy = match self.completion {
-            Completion::Resume => "knee run --resume",
-            Completion::ResumeElsewhere => "resume it where it began, then bring it in again",
-            Completion::MeasureBoth => "measure both again",
-            Completion::Nothing => "",
-        };
-        remedy.to_owned()
+        let host = self.host.as_ref().map_or_else(
+            || "where it began".to_owned(),
+            |host| format!("on {host}, where it began"),
+        );
+        match self.completion {
+            Completion::Resume => resume_command(self.run, self.record.as_ref().map(Path::new)),
+            Completion::ResumeOnHost => format!("resume it {host}"),
+            Completion::ResumeElsewhere => format!("resume it {host}, then bring it in again"),
+            Completion::MeasureBoth => "measure both again".to_owned(),
+            Completion::MeasureAgain => "it can't go on here: measure again".to_owned(),
+            Completion::Nothing => String::new(),
+        }
     }
+}
+
+/// What completes the run of `context`.
+fn completion(context: &Context<'_>) -> Completion {
+    let (run, here) = (context.run, context.reader.host.as_ref());
+    let is_elsewhere =
+        here.and_then(|here| run.host_before.is_same_machine(here)).is_some_and(|same| !same);
+    let has_changed =
+        here.is_some_and(|here| !run.host_before.differing(here, HostRole::Resume).is_empty());
+    match run.summary.state {
+        RunState::Complete => Completion::Nothing,
+        _ if !run.plan.paired_with.is_empty() => Completion::MeasureBoth,
+        _ if !run.summary.origin.is_empty() => Completion::ResumeElsewhere,
+        _ if is_elsewhere => Completion::ResumeOnHost,
+        _ if has_changed || run.summary.number == 0 || lacks_passwords(run) => {
+            Completion::MeasureAgain
+        }
+        _ => Completion::Resume,
+    }
+}
+
+/// Whether its workers need a user name or password, which no record has.
+fn lacks_passwords(run: &Run) -> bool {
+    let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
+    values.any(|value| printable::is_without_user_info(&value.to_string()))
 }

@@ -83,13 +83,19 @@ pub fn factor(factor: f64) -> String {
 
 /// How much of a rate is left, as what it is divided by: `÷8.60` for 0.116; `to 0` where nothing is.
 pub fn divided(left: f64) -> String {
-    if left == 0.0 {
-        return "to 0".into();
+    match left {
+        0.0 => "to 0".into(),
+        _ if left.is_finite() => fall(1.0 / left),
+        _ => "–".into(),
     }
-    if !left.is_finite() {
+}
+
+/// By what a fall divides: `÷8.60`; a dash where nothing is left.
+pub fn fall(times: f64) -> String {
+    if !times.is_finite() {
         return "–".into();
     }
-    format!("÷{}", significant(1.0 / left))
+    format!("÷{}", significant(times))
 }
 
 /// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,

@@ -99,21 +99,21 @@ fn curve(mode: &Mode, unit: &Unit) -> String {
 /// How the samples are divided among the modes.
 fn division(modes: &Modes) -> String {
     let all = if modes.modes.len() == 2 {
-        "both".to_owned()
+        "both modes".to_owned()
     } else {
-        format!("all {}", number_word(modes.modes.len()))
+        format!("all {} modes", number_word(modes.modes.len()))
     };
     match modes.division {
-        Division::WithinRounds => format!("one and the same round lies on {all}"),
+        Division::WithinRounds => format!("a single round has {all}"),
         Division::InStretches => {
-            format!("one and the same round lies on {all}, on each for many samples in a row")
+            format!("a single round has {all}, each for many samples in a row")
         }
         Division::ByRound => match modes.modes.last().map_or(&[][..], |upper| &upper.rounds) {
-            [] => "a round lies on one of them, not always on the same".to_owned(),
-            [only] => format!("round {only} is on the upper"),
+            [] => "each round has one of them, not always the same".to_owned(),
+            [only] => format!("round {only} has the upper one"),
             several => {
                 let numbers: Vec<String> = several.iter().map(u32::to_string).collect();
-                format!("rounds {} are on the upper", list(&numbers))
+                format!("rounds {} have the upper one", list(&numbers))
             }
         },
     }

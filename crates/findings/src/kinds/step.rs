@@ -3,7 +3,7 @@
 use super::{FindingKind, stake};
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{count, factor, interval};
+use crate::format::{self, count, interval};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
@@ -28,7 +28,7 @@ impl FindingKind for Step {
     /// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
-        let factor = factor(self.factor.value);
+        let factor = step_factor(self.factor.value);
         let at = whole(self.at.value);
         let ci = interval(self.at, whole);
         let rest = format!(" steps {direction} {factor} at {at} {}{ci}.", names.axis());
@@ -38,6 +38,11 @@ impl FindingKind for Step {
     fn tag(&self) -> Tag {
         Tag { word: "step", tone: Tone::Neutral }
     }
+}
+
+/// `×1.80` up, `÷1.39` down.
+pub(crate) fn step_factor(factor: f64) -> String {
+    if factor >= 1.0 { format::factor(factor) } else { format::fall(1.0 / factor) }
 }
 
 fn whole(position: f64) -> String {

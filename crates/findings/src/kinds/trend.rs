@@ -39,7 +39,7 @@ impl FindingKind for Trend {
         }
     }
 
-    /// `poll collapses: replies/s fall ×8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved
+    /// `poll collapses: replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved
     /// at 2,300 (95 % 2,000 to 2,700).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let verdict = Wording::new(names, self).verdict();
@@ -76,7 +76,7 @@ impl<'a> Wording<'a> {
             RateTrend::Holds => format!("{trend}{past}: {}.{}", self.levels(), self.doubt()),
             RateTrend::HoldsOrFalls => format!(
                 "{trend} by at most {}{past}: {}.",
-                factor(1.0 / rate.factor.low),
+                format::fall(1.0 / rate.factor.low),
                 self.levels()
             ),
             RateTrend::HoldsOrRises => {
@@ -144,9 +144,9 @@ impl<'a> Wording<'a> {
         if self.past_one.is_some() { self.point(point) } else { self.figure(point) }
     }
 
-    /// `fall ×8.60`.
+    /// `fall ÷8.60`.
     fn fall(&self) -> String {
-        format!("fall {}", factor(1.0 / self.rate.factor.value))
+        format!("fall {}", format::fall(1.0 / self.rate.factor.value))
     }
 
     /// The interval of the fall: ` (95 % 8.10 to 9.00)`.
@@ -184,7 +184,7 @@ impl<'a> Wording<'a> {
         format!("is undecided: {change}, because {because}.{}", remedy.unwrap_or_default())
     }
 
-    /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % 1.48 to 1.60), then they fall ×1.21
+    /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % 1.48 to 1.60), then they fall ÷1.21
     /// to 1,000 (95 % 1.15 to 1.28).`
     fn peaks(&self) -> String {
         let to = self.short_point(self.rate.to);
@@ -200,7 +200,7 @@ impl<'a> Wording<'a> {
         )
     }
 
-    /// `replies/s fall ×8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved at 2,300 …`.
+    /// `replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved at 2,300 …`.
     fn collapse(&self) -> String {
         let (counted, range) = (self.names.counted(), self.range());
         let fall = if self.rate.factor.value > 0.0 {

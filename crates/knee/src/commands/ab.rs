@@ -6,8 +6,8 @@ mod side;
 
 use super::compare::{self, flags::Output};
 use super::{Claim, record_path, run};
-use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
-use crate::output::print;
+use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
+use crate::output::print_note;
 use crate::progress::Progress;
 use ::record::{Archive, NICE, Run, RunState, SqliteArchive};
 use engine::{Settings, Side, Stop};
@@ -56,8 +56,8 @@ fn not_compared(
 ) -> Result<Exit, Trouble> {
     why.say();
     match recorded {
-        Some(recorded) if output.json => complain(recorded.trim_end()),
-        Some(recorded) => print(recorded)?,
+        Some(recorded) if output.json => note(recorded.trim_end()),
+        Some(recorded) => print_note(recorded)?,
         None => {}
     }
     Ok(if is_complete { Exit::Failed } else { Exit::Interrupted })

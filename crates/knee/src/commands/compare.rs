@@ -5,9 +5,9 @@ pub mod flags;
 mod verdict;
 
 use crate::commands::{read, record_path, report};
-use crate::exit::{Exit, Trouble, complain};
+use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
-use crate::output::{print, print_exactly, style};
+use crate::output::{print, print_exactly, print_note, style};
 use ::record::{Run, RunRef};
 use ::report::comparison::{self, Pair};
 use analysis::compare::{Comparison, Terms};
@@ -20,7 +20,7 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     check(&compare.judgement, &compare.output)?;
     if let (Some(name), Some(run)) = (&compare.judgement.save_baseline, single_run(compare)) {
         refuse_comparing_flags(compare)?;
-        return print(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
+        return print_note(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
     }
     let (base, new) = runs(compare)?;
     let comparison = compared(&base, &new, compare.across, &compare.judgement, &compare.output)?;
@@ -77,13 +77,14 @@ pub fn conclude(
         "" => Ok(()),
         notes if is_for_programs => {
             // Standard output has that form alone.
-            notes.lines().for_each(complain);
+            notes.lines().for_each(note);
             Ok(())
         }
-        notes => print(&["\n", notes].concat()),
+        notes => print_note(&["\n", notes].concat()),
     };
     if let Some(why) = verdict::why(judgement.gate(), exit, comparison) {
-        complain(&format!("knee: {why}"));
+        let say = if exit == Exit::Done { note } else { complain };
+        say(&format!("knee: {why}"));
     }
     kept?;
     match printed.and(noted) {

@@ -1,10 +1,10 @@
 //! `knee report`: the self-contained HTML page of one run, or of several overlaid.
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{read, record_path};
+use crate::commands::{concluded, read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
-use crate::output::print;
+use crate::output::print_note;
 use ::record::Run;
 use clap::Args;
 use findings::Conclusions;
@@ -33,11 +33,11 @@ pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let mut pages = Vec::new();
     for name in &ask.runs {
         let run = read(name, &ask.record_file)?;
-        let conclusions = findings::conclude(&run);
+        let conclusions = concluded(&run, name, &ask.record_file);
         pages.push((run, conclusions));
     }
     write(&ask.output, record.as_deref(), &pages)?;
-    print(&format!("Report: {}\n", ask.output.display()))?;
+    print_note(&format!("Report: {}\n", ask.output.display()))?;
     Ok(Exit::Done)
 }
 

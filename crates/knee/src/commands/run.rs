@@ -14,7 +14,7 @@ use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report, show};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::originals;
-use crate::output::{print, print_json, style};
+use crate::output::{is_quiet, print, print_json, style};
 use crate::progress::Progress;
 use ::record::{
     Archive, HOST_NAME, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
@@ -24,7 +24,8 @@ use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::{Terms, compare};
 use engine::{Calibrated, Settings, Stop, Unsaved};
-use findings::Conclusions;
+use findings::caveats::run_incomplete::Completion;
+use findings::{Caveat, Conclusions, Reader};
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
@@ -212,7 +213,8 @@ fn conclude(
     unsaved: Option<&Unsaved>,
 ) -> Result<Exit, Trouble> {
     let recorded = claimed.archive.is_some();
-    let conclusions = findings::conclude(&claimed.run);
+    let reader = Reader { record: asked.record_file.flag().map(Path::to_path_buf), host: None };
+    let conclusions = findings::conclude_for(&claimed.run, &reader);
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
     let pages = [(claimed.run, conclusions)];
     let written = report::write(&page, Some(file), &pages);
@@ -237,7 +239,7 @@ fn conclude(
     written?;
     let exit = exit(&run, recorded);
     if exit == Exit::Interrupted && recorded {
-        complain("knee: interrupted; `knee run --resume` goes on from here");
+        complain(&interrupted(&conclusions));
     }
     if exit == Exit::Failed && recorded {
         return Err(Trouble::failed("nothing was measured: every cell failed"));
@@ -271,6 +273,7 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
         run.plan.workloads.iter().filter(|workload| !workload.is_control()).count() <= 1;
     let above = match (asked.all, is_single) {
         (true, _) => terminal::tables(run, conclusions, &style) + "\n",
+        (false, true) if is_quiet() => String::new(),
         (false, true) => terminal::figures(run, &conclusions.analysis, &style),
         (false, false) => String::new(),
     };
@@ -283,13 +286,15 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
         "the same with --all".to_owned()
     };
     let left_out = match (asked.all, is_single) {
+        _ if is_quiet() => None,
         (true, _) => None,
         (false, true) => Some(format!("Other metrics, findings and caveats: {all}")),
         (false, false) => Some(format!("Tables, findings and caveats: {all}")),
     };
-    let files = (!files.is_empty()).then(|| files.to_owned());
+    let files = (!files.is_empty() && !is_quiet()).then(|| files.to_owned());
+    let sight = sight(run).filter(|_| !is_quiet());
     let pointers =
-        Pointers { all, lines: left_out.into_iter().chain(sight(run)).chain(files).collect() };
+        Pointers { all, lines: left_out.into_iter().chain(sight).chain(files).collect() };
     above + &terminal::answer(run, conclusions, &style, &pointers)
 }
 
@@ -297,6 +302,18 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
 fn sight(run: &Run) -> Option<String> {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     ::report::comparison::of_another_run(&compare(run, run, &terms).ok()?)
+}
+
+/// That a run was cut off, and what completes it.
+fn interrupted(conclusions: &Conclusions) -> String {
+    let resume = conclusions.caveats.iter().find_map(|caveat| match caveat {
+        Caveat::RunIncomplete(run) if run.completion == Completion::Resume => Some(caveat.remedy()),
+        _ => None,
+    });
+    resume.map_or_else(
+        || "knee: interrupted".to_owned(),
+        |resume| format!("knee: interrupted; `{resume}` goes on from here"),
+    )
 }
 
 fn exit(run: &Run, recorded: bool) -> Exit {

@@ -1,11 +1,15 @@
 //! `knee show`: the tables and findings of a run, from the record.
 
-use crate::commands::read;
 use crate::commands::record_file::RecordFile;
+use crate::commands::{concluded, read};
 use crate::exit::{Exit, Trouble};
-use crate::output::{print, print_json, style};
+use crate::output::{is_quiet, print, print_json, style};
 use clap::Args;
+use findings::Conclusions;
+use findings::format::shell_word;
+use record::Run;
 use report::json::Samples;
+use report::layout::{Detail, Style};
 use report::terminal::{self, Pointers};
 use std::path::Path;
 
@@ -27,13 +31,13 @@ pub struct Show {
 /// Shows a run.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let run = read(&ask.run, &ask.record_file)?;
-    let conclusions = findings::conclude(&run);
+    let conclusions = concluded(&run, &ask.run, &ask.record_file);
     if ask.json {
         print_json(&report::json::run(&run, &conclusions, Samples::Include))?;
         return Ok(Exit::Done);
     }
     let style = style(ask.all);
-    let tables = terminal::tables(&run, &conclusions, &style);
+    let tables = tables(&run, &conclusions, &style);
     let all = if ask.all {
         "see above".to_owned()
     } else {
@@ -41,12 +45,20 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     };
     let pointers = Pointers { all, lines: Vec::new() };
     let answer = terminal::answer(&run, &conclusions, &style, &pointers);
-    print(&format!("{tables}\n{answer}"))?;
+    print(&(tables + &answer))?;
     Ok(Exit::Done)
+}
+
+/// What stands above an answer: tables, findings and caveats; with `--quiet` only where all are wanted.
+pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
+    if is_quiet() && style.detail == Detail::Headline {
+        return String::new();
+    }
+    terminal::tables(run, conclusions, style) + "\n"
 }
 
 /// The command that shows `run` of the record in `file`, the usual one where there is none.
 pub fn command(run: &str, file: Option<&Path>) -> String {
-    let record = file.map(|file| format!(" --record {}", file.display()));
+    let record = file.map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
     format!("knee show {run}{}", record.unwrap_or_default())
 }

@@ -4,9 +4,9 @@ mod flags;
 mod model;
 mod simulated_run;
 
-use crate::commands::report;
+use crate::commands::{report, show};
 use crate::exit::{Exit, Trouble};
-use crate::output::{print, print_json, style};
+use crate::output::{is_quiet, print, print_json, style};
 use ::record::{Archive, Ending, Run, RunState, SqliteArchive};
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
@@ -70,11 +70,11 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
         files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
     }
     let style = style(ask.all);
-    let tables = terminal::tables(run, conclusions, &style);
-    let files = (!files.is_empty()).then(|| files.join("    "));
+    let tables = show::tables(run, conclusions, &style);
+    let files = (!files.is_empty() && !is_quiet()).then(|| files.join("    "));
     let pointers = Pointers { all: "--all".to_owned(), lines: files.into_iter().collect() };
     let answer = terminal::answer(run, conclusions, &style, &pointers);
-    print(&format!("{}\n\n{tables}\n{answer}", simulated_run::HEAD))?;
+    print(&format!("{}\n\n{tables}{answer}", simulated_run::HEAD))?;
     Ok(Exit::Done)
 }
 

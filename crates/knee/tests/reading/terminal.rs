@@ -74,3 +74,30 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         }
     }
 }
+
+#[test]
+fn quiet_output_is_the_answer_and_errors() {
+    let knee = measured();
+    let tiny = ["--points", "1,2,3", "--rounds", "2", "--time", "1ms"];
+    let page = knee.directory.path().join("page.html").display().to_string();
+    for words in [
+        &[&["run", "null", "-q"], &tiny[..]].concat()[..],
+        &["show", "-q"],
+        &["show", "1", "--quiet"],
+        &[&["ab", "-q", "env X=1", "--", "null"], &tiny[..]].concat(),
+        &["compare", "1", "2", "-q", "-o", &page],
+    ] {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(0), "{came:?}");
+        assert_eq!(came.err, "", "{words:?}");
+        for note in ["Report:", "Record:", "Other metrics", "null · ", "knee show"] {
+            let is_answer = note == "null · " && ["ab", "compare"].contains(&words[0]);
+            assert!(is_answer || !came.out.contains(note), "{words:?}: {}", came.out);
+        }
+        assert!(!came.out.trim().is_empty(), "{words:?}");
+    }
+    assert_eq!(knee.run(&["report", "-q", "-o", &page]).out, "");
+    assert!(knee.run(&["show", "--all", "-q"]).out.contains("null · "), "asked for by name");
+    let failed = knee.run(&["show", "99", "-q"]);
+    assert!(failed.code == Some(2) && failed.err.contains("no run 99"), "{failed:?}");
+}

@@ -1,6 +1,6 @@
 //! Which interrupted run goes on where none is named, and which never does.
 
-use crate::common::{Knee, wait_until};
+use crate::common::{Knee, came, wait_until};
 use record::{Archive, Ending, Host, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -57,6 +57,15 @@ fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
 fn what_began_elsewhere_is_passed_over_and_refused_by_name() {
     let knee = Knee::new();
     interrupted(&knee, "mine=1");
+    let file = knee.record().display().to_string();
+    for (words, wanted) in [
+        (&["show", "1"][..], "→ knee run --resume=1\n".to_owned()),
+        (&["show", "1", "--record", &file], format!("→ knee run --resume=1 --record {file}")),
+        (&["show", &format!("{file}:1")], format!("→ knee run --resume=1 --record {file}")),
+    ] {
+        let shown = came(knee.command(words).env("COLUMNS", "300"));
+        assert!(shown.out.contains(&wanted), "{words:?}: {}", shown.out);
+    }
     let (file, made) = strangers(&knee);
     let merged = knee.run(&["record", "merge", &file]);
     assert_eq!(merged.code, Some(0), "{merged:?}");

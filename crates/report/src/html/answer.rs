@@ -8,6 +8,7 @@ use super::view::{Analysed, anchor};
 use analysis::Table;
 use findings::answer::{Answer, Holding, Statement};
 use findings::format::{count, counted};
+use findings::{Finding, Tone};
 use maud::{Markup, html};
 use record::WorkloadInfo;
 
@@ -56,6 +57,7 @@ impl Layout<'_> {
                 (self.holdings("Does not grow", answer, true))
                 (self.holdings("Holds or rises", answer, false))
                 (line("Not decided", &undecided.sentence.to_string(), &undecided.remedy))
+                (line("Unavailable", &not_measured.unavailable_clauses().join("; "), ""))
                 (line("Not measured", &not_measured.sentence(), ""))
                 (line("Trust", &trust.sentence(), &trust.remedy))
             }
@@ -149,16 +151,18 @@ pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -
 /// The table, the subjects that stop scaling and those that hold, and the sentence of a card.
 type Card<'a> = (Option<&'a Table>, [&'a [String]; 2], Markup);
 
-/// The card of one run: what stops scaling, else what changes sides, else what holds, else the first finding.
+/// The card of one run: what stops scaling, else what changes sides, else what holds, else what is worth
+/// knowing, else the first finding that decides something.
 fn card_of_run<'a>(
     (run, conclusions): &'a Analysed,
     answer: &'a Answer,
     info: &WorkloadInfo,
 ) -> Option<Card<'a>> {
-    let tables = || conclusions.analysis.tables.iter().filter(|table| table.workload == info.name);
-    let stopping = answer.stops_scaling.iter().chain(&answer.changes_sides);
-    if let Some(statement) = stopping.into_iter().find(|statement| statement.workload == info.name)
-    {
+    let analysis = &conclusions.analysis;
+    let tables = || analysis.tables.iter().filter(|table| table.workload == info.name);
+    let of_it = |statement: &&Statement| statement.workload == info.name;
+    let stopping = answer.stops_scaling.iter().chain(&answer.changes_sides).find(of_it);
+    if let Some(statement) = stopping {
         let table = tables().find(|table| statement.is_about(table));
         let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
         return Some((table, [&statement.subjects[..], advised], sentence(&statement.sentence)));
@@ -168,11 +172,16 @@ fn card_of_run<'a>(
         let table = tables().find(|table| (&table.parameters, &table.metric.name) == shown);
         return Some((table, [&[], &holding.subjects[..]], sentence(&holding.sentence)));
     }
-    let mut findings = conclusions.findings.iter().filter(|finding| finding.headline);
+    if let Some(statement) = answer.worth_knowing.iter().find(of_it) {
+        let table = tables().find(|table| statement.is_about(table));
+        return Some((table, [&statement.subjects[..], &[]], sentence(&statement.sentence)));
+    }
+    // A sentence about one undecided series is no answer about the workload.
+    let is_answer = |finding: &&Finding| finding.headline && finding.tag().tone != Tone::Open;
+    let mut findings = conclusions.findings.iter().filter(is_answer);
     let finding = findings.find(|finding| finding.workload == info.name)?;
     let table = tables().find(|table| finding.is_about(table));
-    let text = sentence(&finding.sentence(run, &conclusions.analysis));
-    Some((table, [&[][..]; 2], text))
+    Some((table, [&[][..]; 2], sentence(&finding.sentence(run, analysis))))
 }
 
 /// A line of the answer with what to do about it; nothing where it is empty.

@@ -54,11 +54,11 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         section(title(&answer), &answer.stops_scaling),
         section("Changes sides", &answer.changes_sides),
         section("Worth knowing", &answer.worth_knowing),
-        pen.caveat_section(&conclusions.caveats),
+        pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
     ];
     let mut rest: Vec<PaintedLine> = Vec::new();
-    for (heading, text) in sentences(&answer) {
-        rest.extend(pen.sentence_section(heading, &text));
+    for sentence in sentences(&answer) {
+        rest.extend(pen.sentence_section(&sentence));
     }
     let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
     let pointer_lines: Vec<String> = folded.collect();
@@ -124,23 +124,35 @@ fn title(answer: &Answer) -> &'static str {
     }
 }
 
-/// The sections of one sentence, with their headings.
-fn sentences(answer: &Answer) -> Vec<(&'static str, String)> {
-    let with_remedy = |text: String, remedy: &str| match remedy {
-        "" => text,
-        remedy => format!("{text} → {remedy}"),
-    };
-    let undecided = &answer.undecided;
-    let trust = &answer.trust;
+/// A section of one sentence.
+struct SentenceSection<'a> {
+    heading: &'static str,
+    text: String,
+    /// What follows the text, as far as there is room.
+    more: Vec<String>,
+    /// What to do about it; empty where nothing is to be done.
+    remedy: &'a str,
+}
+
+/// The sections of one sentence.
+fn sentences(answer: &Answer) -> Vec<SentenceSection<'_>> {
+    let Answer { undecided, not_measured, trust, .. } = answer;
+    let mut unavailable = not_measured.unavailable_clauses().into_iter();
     let all = [
-        ("Does not grow", holding(answer, true)),
-        ("Holds or rises", holding(answer, false)),
-        ("Not decided", with_remedy(undecided.sentence.to_string(), &undecided.remedy)),
-        ("Not measured", answer.not_measured.sentence()),
-        ("Trust", with_remedy(trust.sentence(), &trust.remedy)),
-        ("Measured", answer.measurement.sentence()),
+        ("Does not grow", holding(answer, true), ""),
+        ("Holds or rises", holding(answer, false), ""),
+        ("Not decided", undecided.sentence.to_string(), undecided.remedy.as_str()),
+        ("Unavailable", unavailable.next().unwrap_or_default(), ""),
+        ("Not measured", not_measured.sentence(), ""),
+        ("Trust", trust.sentence(), &trust.remedy),
+        ("Measured", answer.measurement.sentence(), ""),
     ];
-    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    let all = all.into_iter().filter(|(_, text, _)| !text.is_empty());
+    let section = |(heading, text, remedy)| {
+        let more = if heading == "Unavailable" { unavailable.by_ref().collect() } else { vec![] };
+        SentenceSection { heading, text, more, remedy }
+    };
+    all.map(section).collect()
 }
 
 /// What holds: a sentence where it is one table, else the workloads.
@@ -174,6 +186,20 @@ fn workload_width(run: &Run, answer: &Answer) -> usize {
     names.max().map_or(0, |width| width + INDENT)
 }
 
+/// `text` and as many of the clauses that follow it as fit; `; …` stands for the others.
+fn with_more(text: &str, more: &[String], fits: impl Fn(&str) -> bool) -> String {
+    let mut joined = text.to_owned();
+    for (index, clause) in more.iter().enumerate() {
+        let longer = format!("{joined}; {clause}");
+        let end = if index + 1 < more.len() { "; …" } else { "" };
+        if !fits(&format!("{longer}{end}")) {
+            return format!("{joined}; …");
+        }
+        joined = longer;
+    }
+    joined
+}
+
 impl Pen {
     /// A statement behind its workload, and below it what to use instead.
     fn statement(&self, statement: &Statement, workloads: usize) -> Vec<PaintedLine> {
@@ -193,12 +219,12 @@ impl Pen {
     }
 
     /// The caveats, each with its remedy.
-    fn caveat_section(&self, caveats: &[Caveat]) -> Section {
+    fn caveat_section<'a>(&self, caveats: impl Iterator<Item = &'a Caveat>) -> Section {
         let lines = |caveat: &Caveat| {
             let lines = wrapped_whole(&caveat.line(), self.width, INDENT, 2 * INDENT);
             lines.into_iter().map(|line| (PLAIN, line)).collect()
         };
-        let statements = caveats.iter().map(lines).collect();
+        let statements = caveats.map(lines).collect();
         Section { heading: "Caveats".to_owned(), statements, left_out: 0 }
     }
 
@@ -214,18 +240,32 @@ impl Pen {
         }
     }
 
-    /// A heading with its sentence behind it.
-    fn sentence_section(&self, heading: &str, text: &str) -> Vec<PaintedLine> {
-        let mut lines = wrapped_whole(text, self.width, HEADING_WIDTH, HEADING_WIDTH);
-        if lines.len() > SENTENCE_LINES_MAX {
-            lines.truncate(SENTENCE_LINES_MAX);
-            if let Some(last) = lines.last_mut() {
-                while display_width(last) + 2 > self.width {
-                    let end = last.trim_end().rfind(' ').unwrap_or(0);
-                    last.truncate(end);
-                }
-                *last = format!("{} …", last.trim_end().trim_end_matches(','));
-            }
+    /// Leaves `lines` only of a longer text, and says so.
+    fn cut(&self, text: &mut Vec<String>, lines: usize) {
+        if text.len() <= lines {
+            return;
+        }
+        text.truncate(lines);
+        let Some(last) = text.last_mut() else { return };
+        while display_width(last) + 2 > self.width {
+            let end = last.trim_end().rfind(' ').unwrap_or(0);
+            last.truncate(end);
+        }
+        *last = format!("{} …", last.trim_end().trim_end_matches(','));
+    }
+
+    /// A heading with its sentence behind it. A long sentence is cut, but never a remedy: a reader may want to
+    /// type it.
+    fn sentence_section(&self, section: &SentenceSection<'_>) -> Vec<PaintedLine> {
+        let SentenceSection { heading, text, more, remedy } = section;
+        let wrap = |text: &str| wrapped_whole(text, self.width, HEADING_WIDTH, HEADING_WIDTH);
+        let text = &with_more(text, more, |text| wrap(text).len() <= SENTENCE_LINES_MAX);
+        let remedy = if remedy.is_empty() { String::new() } else { format!("→ {remedy}") };
+        let mut lines = wrap(&format!("{text} {remedy}"));
+        if lines.len() > 1 {
+            lines = wrap(text);
+            self.cut(&mut lines, SENTENCE_LINES_MAX);
+            lines.extend(wrap(&remedy).into_iter().filter(|_| !remedy.is_empty()));
         }
         let Some(first) = lines.first_mut() else { return Vec::new() };
         let heading = self.paint(BOLD, &format!("{heading:<HEADING_WIDTH$}"));

@@ -1,7 +1,7 @@
 //! A run as text: its state, its failed cells, the command that repeats it.
 
 use crate::text::tables::grouped;
-use findings::format::{count, list};
+use findings::format::{count, list, shell_word};
 use record::{Outcome, Run, RunState};
 
 /// The state of a run as text.
@@ -67,22 +67,9 @@ pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
     grouped(failures).into_iter().map(text).collect()
 }
 
-/// How far an unfinished run came, and how to complete it.
-pub(crate) fn unfinished(run: &Run) -> Option<String> {
-    let summary = &run.summary;
-    (summary.state != RunState::Complete).then(|| {
-        format!(
-            "The run is {}: {} of {} cells ended. → knee run --resume",
-            state(summary.state),
-            count(summary.cells_ended),
-            count(summary.cells_planned)
-        )
-    })
-}
-
 /// The command that measures the same cells in the same order, quoted for a shell.
 pub(crate) fn command(run: &Run) -> String {
-    let mut words: Vec<String> = run.summary.command.iter().map(|word| quoted(word)).collect();
+    let mut words: Vec<String> = run.summary.command.iter().map(|word| shell_word(word)).collect();
     let has_seed =
         run.summary.command.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     // The figures of a foreign table do not depend on an order.
@@ -90,26 +77,4 @@ pub(crate) fn command(run: &Run) -> String {
         words.push(format!("--seed {}", run.plan.seed));
     }
     words.join(" ")
-}
-
-/// A word of a command line, quoted for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_survives_the_shell() {
-        assert_eq!(quoted("--points=10,100"), "--points=10,100");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

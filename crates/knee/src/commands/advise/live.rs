@@ -163,13 +163,13 @@ fn ends(advised: &Advised) -> String {
         [Some(low), Some(high)]
             if low.subject == first.subject && high.subject == first.subject =>
         {
-            format!("{} comes first at both ends of the ratio's interval too.\n", first.label)
+            format!("{} is the best at both ends of the 95 % CI of that ratio.\n", first.label)
         }
         [Some(low), Some(high)] => format!(
-            "At the ends of the ratio's interval {} and {} come first.\n",
+            "At the ends of the 95 % CI of that ratio {} and {} are the best.\n",
             low.label, high.label
         ),
-        _ => "Not all of the ratio's interval was measured.\n".into(),
+        _ => "Not every ratio within its 95 % CI was measured.\n".into(),
     }
 }
 

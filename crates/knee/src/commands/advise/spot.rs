@@ -6,7 +6,7 @@ use crate::commands::{record_path, run};
 use crate::exit::{Trouble, complain};
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds};
-use findings::format::count;
+use findings::format::{count, resume_command};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 use std::path::Path;
 
@@ -74,7 +74,8 @@ fn measured(ask: &Advise, spot: Spot, measuring: Measuring) -> Result<SourcedAdv
     }
     let run = &claimed.run;
     if run.summary.state != RunState::Complete {
-        return Err(Trouble::interrupted("interrupted; `knee run --resume` goes on from here"));
+        let resume = resume_command(run.summary.number, ask.record_file.flag());
+        return Err(Trouble::interrupted(format!("interrupted; `{resume}` goes on from here")));
     }
     best(run, spot, &wanted(ask))
         .map(|advice| SourcedAdvice { substitution, ..with_source(advice, run, Source::Measured) })

@@ -1,9 +1,9 @@
 //! `knee analyse`: the tables and findings of a table from elsewhere.
 
 use crate::commands::exchange::table_flags::TableFlags;
-use crate::commands::report;
+use crate::commands::{report, show};
 use crate::exit::{Exit, Trouble};
-use crate::output::{print, print_json, style};
+use crate::output::{is_quiet, print, print_json, style};
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
@@ -75,10 +75,11 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
         return Ok(Exit::Done);
     }
     let style = style(ask.all);
-    let tables = terminal::tables(run, conclusions, &style);
-    let page = ask.output.iter().map(|file| format!("Report: {}", file.display()));
+    let tables = show::tables(run, conclusions, &style);
+    let page =
+        ask.output.iter().filter(|_| !is_quiet()).map(|file| format!("Report: {}", file.display()));
     let pointers = Pointers { all: "--all".to_owned(), lines: page.collect() };
-    print(&format!("{tables}\n{}", terminal::answer(run, conclusions, &style, &pointers)))?;
+    print(&(tables + &terminal::answer(run, conclusions, &style, &pointers)))?;
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,7 @@ use crate::commands::record_file::RecordFile;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, record_path};
 use crate::exit::{Exit, Trouble, complain};
-use crate::output::print;
+use crate::output::print_note;
 use crate::usage;
 use ::record::{Archive, Error, Merged, Run, SqliteArchive};
 use clap::Args;
@@ -104,7 +104,7 @@ pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
     for read in &all {
         refused |= !add(&mut into, read)?;
     }
-    print(&format!("Record: {}\n", into.path().display()))?;
+    print_note(&format!("Record: {}\n", into.path().display()))?;
     Ok(if refused { Exit::Failed } else { Exit::Done })
 }
 
@@ -195,18 +195,20 @@ fn add(into: &mut SqliteArchive, read: &Read) -> Result<bool, Trouble> {
     let existing = into.runs()?.into_iter().find(|existing| existing.id == *id);
     // The id of a table stands for all that is in it.
     if let Some(existing) = existing.as_ref().filter(|_| *is_table) {
-        print(&format!("{name} was there already: run {} ({id})\n", existing.number))?;
+        print_note(&format!("{name} was there already: run {} ({id})\n", existing.number))?;
         return Ok(true);
     }
     let _claim = Claim::new(id)?;
     match ::record::merge(into, run) {
-        Ok(Merged::Copied(number)) => print(&format!("Imported {name}: run {number} ({id})\n"))?,
+        Ok(Merged::Copied(number)) => {
+            print_note(&format!("Imported {name}: run {number} ({id})\n"))?;
+        }
         Ok(Merged::Completed(cells)) => {
-            print(&format!("Completed {id} with {cells} cells of {name}\n"))?;
+            print_note(&format!("Completed {id} with {cells} cells of {name}\n"))?;
         }
         Ok(Merged::Alike) => {
             let number = existing.map_or(0, |existing| existing.number);
-            print(&format!("{name} was there already: run {number} ({id})\n"))?;
+            print_note(&format!("{name} was there already: run {number} ({id})\n"))?;
         }
         Err(error @ Error::RunDiffers { .. }) => {
             complain(&format!("knee: {name}: {error}"));

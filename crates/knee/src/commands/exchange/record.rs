@@ -3,7 +3,7 @@
 use crate::commands::record_file::RecordFile;
 use crate::commands::{Claim, nothing_yet, record_path};
 use crate::exit::{Exit, Trouble, complain};
-use crate::output::{print, print_exactly, print_json};
+use crate::output::{print, print_exactly, print_json, print_note};
 use ::record::{Archive, Error, Merged, RunState, RunSummary, SqliteArchive};
 use clap::{Args, Subcommand};
 use printable::replace_unprintable;
@@ -125,9 +125,9 @@ fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     }
     if alike > 0 {
         let were = if alike == 1 { "run was" } else { "runs were" };
-        print(&format!("{alike} {were} there already\n"))?;
+        print_note(&format!("{alike} {were} there already\n"))?;
     }
-    print(&format!("Record: {}\n", into.path().display()))?;
+    print_note(&format!("Record: {}\n", into.path().display()))?;
     Ok(if refused == 0 { Exit::Done } else { Exit::Failed })
 }
 
@@ -163,10 +163,10 @@ fn merge_run(
     };
     match merged {
         Merged::Copied(new) => {
-            print(&format!("Copied run {number} of {file} ({id}): it is run {new}\n"))?;
+            print_note(&format!("Copied run {number} of {file} ({id}): it is run {new}\n"))?;
         }
         Merged::Completed(cells) => {
-            print(&format!("Completed {id} with {cells} cells of {file}\n"))?;
+            print_note(&format!("Completed {id} with {cells} cells of {file}\n"))?;
         }
         Merged::Alike => {}
     }
@@ -185,7 +185,7 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
         let run = runs.iter().find(|run| run.number == number);
         let _claim = run.map(|run| Claim::new(&run.id)).transpose()?;
         archive.delete(number)?;
-        print(&format!("Deleted run {number}\n"))?;
+        print_note(&format!("Deleted run {number}\n"))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::commands::run::custom::with_custom;
 use crate::commands::run::flags::Run as RunFlags;
-use crate::exit::{Trouble, complain};
+use crate::exit::{Trouble, note};
 use crate::{config, originals};
 use ::record::{Plan, Value};
 use engine::{HideError, RunRequest, Secrets};
@@ -24,9 +24,7 @@ pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
         request.rounds.get_or_insert(ROUNDS_IN_TURNS);
     }
     if request.budget.take().is_some() | request.precision.take().is_some() {
-        complain(
-            "knee: the suite's budget and precision are left out: both sides measure every round",
-        );
+        note("knee: the suite's budget and precision are left out: both sides measure every round");
     }
     Ok((engine::plan(&request, workloads::TABLE)?, secrets))
 }

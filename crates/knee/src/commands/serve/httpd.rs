@@ -2,7 +2,7 @@
 
 mod ending;
 
-use crate::exit::{Exit, Trouble, complain};
+use crate::exit::{Exit, Trouble, note};
 use crate::output::print;
 use crate::usage;
 use clap::Args;
@@ -92,7 +92,7 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
         http::Error::Failed(what) => Trouble::failed(what),
     };
     let server = Server::start(config(ask)).map_err(trouble)?;
-    server.remarks().iter().for_each(|remark| complain(&format!("knee: {remark}")));
+    server.remarks().iter().for_each(|remark| note(&format!("knee: {remark}")));
     print(&listening(ask, &server)).map_err(no_address)?;
     ending.end_with(server.stopper());
     print(&served(ask, server.wait().map_err(trouble)?))?;

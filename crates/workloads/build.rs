@@ -1,29 +1,37 @@
-//! Compiles the forker both ways, linked dynamically and statically, for `src/processes/forker.rs` to embed.
+//! Compiles the small programs of ours that workloads embed: the forker (`src/processes/forker.rs`) both ways,
+//! linked dynamically and statically, and the starter of commands (`src/commands/command/runs.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCE: &str = "forker/forker.c";
+const FORKER: &str = "forker/forker.c";
+const STARTER: &str = "starter/starter.c";
 
 fn main() {
-    println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed={FORKER}");
+    println!("cargo::rerun-if-changed={STARTER}");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
-    if let Err(why) = compile(&out.join("forker-dynamic"), &[]) {
-        println!("cargo::error={SOURCE} does not compile: {why}");
+    let dynamic = [(FORKER, "forker-dynamic"), (STARTER, "starter-dynamic")];
+    for (source, name) in dynamic {
+        if let Err(why) = compile(source, &out.join(name), &[]) {
+            println!("cargo::error={source} does not compile: {why}");
+        }
     }
-    let fixed = out.join("forker-static");
-    if let Err(why) = compile(&fixed, &["-static"]) {
-        // An empty program: the subjects that need it say that they are unavailable.
-        std::fs::write(&fixed, "").expect("the folder for what is built can be written to");
-        println!("cargo::warning=no static program can be linked (install libc6-dev): {why}");
+    for (source, name) in [(FORKER, "forker-static"), (STARTER, "starter-static")] {
+        let fixed = out.join(name);
+        if let Err(why) = compile(source, &fixed, &["-static"]) {
+            // An empty program: what needs it says that it is unavailable, or takes the other.
+            std::fs::write(&fixed, "").expect("the folder for what is built can be written to");
+            println!("cargo::warning=no static program can be linked (install libc6-dev): {why}");
+        }
     }
 }
 
-/// Makes a program of the forker, small and as quick as a program is that people use.
-fn compile(to: &Path, how: &[&str]) -> Result<(), String> {
+/// Makes a program, small and as quick as a program is that people use.
+fn compile(source: &str, to: &Path, how: &[&str]) -> Result<(), String> {
     let compiler = cc::Build::new().opt_level(2).debug(false).try_get_compiler();
     let mut command: Command = compiler.map_err(|error| error.to_string())?.to_command();
-    command.args(["-std=gnu11", "-Wall", "-Wextra", "-s", "-o"]).arg(to).arg(SOURCE).args(how);
+    command.args(["-std=gnu11", "-Wall", "-Wextra", "-s", "-o"]).arg(to).arg(source).args(how);
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());

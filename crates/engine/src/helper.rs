@@ -4,6 +4,7 @@
 pub(crate) mod guard;
 pub(crate) mod guarded;
 pub(crate) mod park;
+pub(crate) mod runner;
 pub(crate) mod scratch;
 pub(crate) mod timed;
 
@@ -15,6 +16,7 @@ pub fn guard_main(words: &[String]) -> io::Result<()> {
     match role.as_str() {
         guarded::BECOME => guarded::become_program(words),
         timed::TIMED => timed::main(words),
+        runner::RUNNER => runner::main(words),
         cpus => guarded::main(cpus, words),
     }
 }

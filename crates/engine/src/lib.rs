@@ -22,6 +22,7 @@ pub use helper::guard::GUARD_COMMAND;
 pub use helper::guard_main;
 pub use helper::guarded::Guarded;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
+pub use helper::runner::{Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
 pub use helper::scratch::{JANITOR_COMMAND, Scratch, janitor_main};
 pub use helper::timed::{Ended, Timed};
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
@@ -43,6 +44,7 @@ pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning};
 pub use workload::custom::{
     leaked, leaked_slice, name_templates, read_template, read_word, word_axis, word_parameters,
 };
+pub use workload::figure::read_figure;
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, SampleKind, Subject,

@@ -1,7 +1,7 @@
 //! The worker's side: one cell, measured in a process of its own.
 
 pub(crate) mod frame;
-mod marked;
+pub(crate) mod marked;
 mod pipe;
 pub(crate) mod starter;
 pub(crate) mod supervise;

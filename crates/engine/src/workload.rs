@@ -4,6 +4,7 @@ mod about;
 mod cell;
 pub(crate) mod custom;
 mod failure;
+pub(crate) mod figure;
 mod info;
 mod original;
 pub(crate) mod parameter;

@@ -281,6 +281,9 @@ fn flag_help(workloads: &[Declared]) -> String {
 fn default_of((workload, parameter): Declared) -> String {
     let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
     let (quick, full) = (parameter.default.quick.join(","), parameter.default.full.join(","));
+    if full.is_empty() {
+        return "none".to_owned();
+    }
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
     if about.is_some_and(|about| about.axis == parameter.name) {
         return format!("the axis; where it is not, {own}");

@@ -30,6 +30,8 @@ pub struct Resources {
     pub faults_minor: u64,
     /// Page faults that needed input or output.
     pub faults_major: u64,
+    /// The largest resident set, in bytes (the kernel counts whole pages).
+    pub rss_max_bytes: u64,
 }
 
 impl Resources {
@@ -43,6 +45,7 @@ impl Resources {
             switches_involuntary,
             faults_minor,
             faults_major,
+            rss_max_bytes,
         } = *self;
         Resources {
             user_ns: user_ns.saturating_sub(before.user_ns),
@@ -51,7 +54,20 @@ impl Resources {
             switches_involuntary: switches_involuntary.saturating_sub(before.switches_involuntary),
             faults_minor: faults_minor.saturating_sub(before.faults_minor),
             faults_major: faults_major.saturating_sub(before.faults_major),
+            // A maximum has no difference.
+            rss_max_bytes,
         }
+    }
+
+    /// Adds what another process used.
+    pub fn add(&mut self, more: &Resources) {
+        self.user_ns += more.user_ns;
+        self.system_ns += more.system_ns;
+        self.switches_voluntary += more.switches_voluntary;
+        self.switches_involuntary += more.switches_involuntary;
+        self.faults_minor += more.faults_minor;
+        self.faults_major += more.faults_major;
+        self.rss_max_bytes = self.rss_max_bytes.max(more.rss_max_bytes);
     }
 }
 
@@ -88,12 +104,25 @@ fn resources_of(target: libc::c_int) -> Resources {
 /// Waits for the child `pid` to end, and takes its resources, those of the children that it waited
 /// for included.
 pub fn wait(pid: u32) -> io::Result<(End, Resources)> {
+    let ended = wait_with(pid.cast_signed(), 0)?;
+    ended.ok_or_else(|| io::Error::other("wait4 returned without a process"))
+}
+
+/// Takes away any child that has ended, with its resources; none where no child has.
+pub fn reap() -> io::Result<Option<(End, Resources)>> {
+    wait_with(-1, libc::WNOHANG)
+}
+
+fn wait_with(pid: libc::pid_t, options: libc::c_int) -> io::Result<Option<(End, Resources)>> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
         // SAFETY: both pointers are valid to write to for the length of the call.
-        let ended = unsafe { wait4(pid.cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
-        if ended >= 0 {
+        let ended = unsafe { wait4(pid, &raw mut status, options, usage.as_mut_ptr()) };
+        if ended == 0 {
+            return Ok(None);
+        }
+        if ended > 0 {
             break;
         }
         let error = io::Error::last_os_error();
@@ -108,7 +137,7 @@ pub fn wait(pid: u32) -> io::Result<(End, Resources)> {
     } else {
         End::Exited(libc::WEXITSTATUS(status))
     };
-    Ok((end, convert(&usage)))
+    Ok(Some((end, convert(&usage))))
 }
 
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
@@ -126,6 +155,9 @@ unsafe extern "C" {
     ) -> libc::pid_t;
 }
 
+/// What `ru_maxrss` counts, in bytes.
+const RSS_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1_024 };
+
 fn convert(usage: &libc::rusage) -> Resources {
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     Resources {
@@ -135,6 +167,7 @@ fn convert(usage: &libc::rusage) -> Resources {
         switches_involuntary: usage.ru_nivcsw as u64,
         faults_minor: usage.ru_minflt as u64,
         faults_major: usage.ru_majflt as u64,
+        rss_max_bytes: usage.ru_maxrss as u64 * RSS_UNIT,
     }
 }
 
@@ -150,6 +183,14 @@ mod tests {
         assert_eq!(wait(child.id()).unwrap().0, End::Exited(7));
         let child = Command::new("sh").args(["-c", "kill -9 $$"]).spawn().unwrap();
         assert_eq!(wait(child.id()).unwrap().0, End::Killed(libc::SIGKILL));
+    }
+
+    #[test]
+    fn resources_of_two_processes_are_added_and_the_larger_resident_set_counts() {
+        let mut first = Resources { user_ns: 1, rss_max_bytes: 9, ..Resources::default() };
+        first.add(&Resources { user_ns: 2, rss_max_bytes: 5, ..Resources::default() });
+        assert_eq!((first.user_ns, first.rss_max_bytes), (3, 9));
+        assert!(resources().rss_max_bytes > 4_096);
     }
 
     #[test]

@@ -73,6 +73,10 @@ table! {
     builds [] {
         build,
     }
+    /// Commands of the user's own.
+    commands [] {
+        command,
+    }
     /// Workloads that prove the instrument.
     controls [] {
         null,

@@ -157,6 +157,7 @@ fn parse(line: &str) -> Option<Ended> {
         switches_involuntary,
         faults_minor,
         faults_major,
+        ..Resources::default()
     };
     Some(Ended { end, used })
 }
@@ -174,6 +175,7 @@ mod tests {
             switches_involuntary: 4,
             faults_minor: 5,
             faults_major: 6,
+            ..Resources::default()
         };
         for end in [End::Exited(7), End::Killed(9)] {
             assert_eq!(parse(&format_end(end, &used)), Some(Ended { end, used }));

@@ -157,10 +157,10 @@ mod tests {
 
     #[test]
     fn what_is_added_to_one_workload_is_filled_up_with_what_is_added_to_all() {
-        let one = Overrides { custom: custom("a=sort {n}"), ..Overrides::default() };
+        let overrides = Overrides { custom: custom("a=sort {n}"), ..Overrides::default() };
         let typed = Custom { warm_up: Some(3), ..Custom::default() };
         let request = RunRequest {
-            overrides: [("toy".to_owned(), one)].into(),
+            overrides: [("toy".to_owned(), overrides)].into(),
             ..request(Some(Box::new(typed)))
         };
         let plan = plan(&request, &[&Toy]).unwrap();

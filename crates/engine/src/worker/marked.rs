@@ -10,6 +10,11 @@ const EXEC_PAUSE: Duration = Duration::from_micros(250);
 const EXEC_MAX: Duration = Duration::from_secs(2);
 const EXEC_ENDS_MAX: Duration = Duration::from_millis(10);
 
+/// The variable in the environment by which a guard is known that has to clean up before it ends.
+pub(crate) const GUARD_MARK: &str = "KNEE_GUARD";
+/// How long such a guard may take.
+const GUARD_MAX: Duration = Duration::from_secs(30);
+
 /// Waits for the rest of a worker's group, which was killed, and kills whatever else of the worker's came to
 /// this process. Returns how many processes there were.
 ///
@@ -20,6 +25,7 @@ pub(super) fn kill_rest(group: Pid, mark: &str) -> usize {
     while let Ok(Some(_)) = waitpgid(group, WaitOptions::empty()) {
         count += 1;
     }
+    wait_for_guards(mark);
     loop {
         let left = marked_children(mark);
         if left.is_empty() {
@@ -36,13 +42,29 @@ pub(super) fn kill_rest(group: Pid, mark: &str) -> usize {
     }
 }
 
-/// The children of this process that bear the mark, orphans that were handed to it included.
-pub(super) fn marked_children(mark: &str) -> Vec<Pid> {
-    children_of("self").into_iter().filter(|&pid| has_mark(pid, mark)).collect()
+/// Waits for guards, whose starter is gone: each kills what it guards, and ends. One that does not is killed.
+fn wait_for_guards(mark: &str) {
+    let end = Instant::now() + GUARD_MAX;
+    for pid in children_of("self").into_iter().filter(|&pid| has_mark(pid, GUARD_MARK, mark)) {
+        while let Ok(None) = waitpid(Some(pid), WaitOptions::NOHANG) {
+            if Instant::now() > end {
+                let _ = kill_process(pid, Signal::KILL);
+                let _ = waitpid(Some(pid), WaitOptions::empty());
+                break;
+            }
+            std::thread::sleep(EXEC_PAUSE);
+        }
+    }
 }
 
-/// Whether a process was started with the mark in its environment, by a worker or what it started.
-fn has_mark(pid: Pid, mark: &str) -> bool {
+/// The children of this process that bear the mark, orphans that were handed to it included.
+pub(super) fn marked_children(mark: &str) -> Vec<Pid> {
+    children_of("self").into_iter().filter(|&pid| has_mark(pid, MARK, mark)).collect()
+}
+
+/// Whether a process was started with this value of the variable `name` in its environment, by a worker or what
+/// it started.
+fn has_mark(pid: Pid, name: &str, mark: &str) -> bool {
     let pid = pid.as_raw_pid();
     let read = |file| std::fs::read(format!("/proc/{pid}/{file}"));
     let begun = Instant::now();
@@ -58,7 +80,7 @@ fn has_mark(pid: Pid, mark: &str) -> bool {
         }
         std::thread::sleep(EXEC_PAUSE);
     };
-    let marked = format!("{MARK}={mark}");
+    let marked = format!("{name}={mark}");
     environment
         .iter()
         .flat_map(|bytes| bytes.split(|&byte| byte == 0))

@@ -6,6 +6,7 @@ mod common;
 mod ab;
 mod budget;
 mod build;
+mod command;
 mod like;
 mod lock;
 mod pipetest;

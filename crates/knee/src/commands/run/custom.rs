@@ -2,9 +2,10 @@
 
 use super::flags::Run as RunFlags;
 use crate::exit::Trouble;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use engine::{
-    CommandOutput, Custom, RunRequest, Shell, Template, name_templates, read_template, read_word,
+    CommandOutput, Custom, PrintedFigure, RunRequest, Shell, Template, name_templates, read_figure,
+    read_template, read_word,
 };
 use record::Value;
 use std::path::PathBuf;
@@ -14,6 +15,13 @@ use std::time::Duration;
 pub const COMMAND: &str = "command";
 /// Its parameter, which other workloads have too, that names them.
 const COMMANDS: &str = "command";
+
+/// Which of two figures is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Better {
+    Higher,
+    Lower,
+}
 
 /// The flags, which only help for the workloads that take them shows.
 #[derive(Args, Clone, Debug, Default)]
@@ -28,6 +36,15 @@ pub struct CustomFlags {
     /// Values of a word in braces: size=4k,64k; several give several tables
     #[arg(long = "set", value_name = "WORD=VALUES", value_parser = read_word)]
     pub words: Vec<(String, Vec<Value>)>,
+    /// Figure that a command prints: 'ops=([0-9.]+) ops/s'; may be repeated
+    #[arg(long = "extract", value_name = "NAME=REGEX", value_parser = read_figure)]
+    pub figures: Vec<PrintedFigure>,
+    /// Which of two extracted figures is better, once or for each [default: higher of units per second]
+    #[arg(long, value_name = "WHICH", value_delimiter = ',', requires = "figures")]
+    pub better: Vec<Better>,
+    /// Metric that verdicts are about first [default: elapsed]
+    #[arg(long, value_name = "METRIC")]
+    pub headline: Option<String>,
     /// Run this before the first run of a cell
     #[arg(long, value_name = "COMMAND")]
     pub setup: Option<String>,
@@ -65,7 +82,10 @@ pub const FOR_SERVERS: [&str; 2] = ["servers", "urls"];
 /// The flags of both servers and commands.
 pub const FOR_BOTH: [&str; 1] = ["words"];
 /// The flags that only commands have.
-pub const FOR_COMMANDS: [&str; 10] = [
+pub const FOR_COMMANDS: [&str; 13] = [
+    "figures",
+    "better",
+    "headline",
     "setup",
     "prepare",
     "conclude",
@@ -96,6 +116,8 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
         commands: templates("command", &commands)?,
         servers: templates("server", &own.servers)?,
         urls: templates("url", &own.urls)?,
+        figures: figures(&own.figures, &own.better)?,
+        headline: own.headline.clone(),
         setup: own.setup.clone(),
         prepare: own.prepare.clone(),
         conclude: own.conclude.clone(),
@@ -124,6 +146,26 @@ fn templates(flag: &str, typed: &[String]) -> Result<Vec<Template>, Trouble> {
     let mut templates: Vec<Template> = typed.iter().map(|text| read_template(text)).collect();
     name_templates(&mut templates).map_err(|what| Trouble::usage(format!("--{flag}: {what}")))?;
     Ok(templates)
+}
+
+/// Figures, each with which of two is better, where that was named once or for each.
+fn figures(figures: &[PrintedFigure], better: &[Better]) -> Result<Vec<PrintedFigure>, Trouble> {
+    if better.len() > 1 && better.len() != figures.len() {
+        return Err(Trouble::usage(format!(
+            "--better: {} words for {} figures; name it once, or for each --extract",
+            better.len(),
+            figures.len()
+        )));
+    }
+    let better_of = |index: usize| better.get(index).or(better.first());
+    let figure = |(index, figure): (usize, &PrintedFigure)| PrintedFigure {
+        lower_is_better: match better_of(index) {
+            Some(better) => *better == Better::Lower,
+            None => figure.lower_is_better,
+        },
+        ..figure.clone()
+    };
+    Ok(figures.iter().enumerate().map(figure).collect())
 }
 
 /// What interprets commands, by its word.

@@ -1,0 +1,221 @@
+//! Commands of a user, run one after the other, each with all that it starts, and what the kernel counted for
+//! each.
+//!
+//! One guard runs them all, in a session of its own, so that no command has a terminal. It kills what a command
+//! leaves before it replies. Each command is started, timed and waited for by a small program of its own, the
+//! starter, which the workload embeds: the kernel counts a process's resident set from that of its parent on, and
+//! this program's is larger than that of many a command.
+
+mod child;
+mod tail;
+
+pub(crate) use child::main;
+
+use super::guard::{GUARD_COMMAND, Guard};
+use crate::process::MARK;
+use crate::worker::marked::GUARD_MARK;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::time::Duration;
+use sys::clock::Clock;
+use sys::process::{Resources, this_program};
+
+/// Says in a guard's arguments that it runs commands.
+pub(crate) const RUNNER: &str = "runner";
+
+/// The guard of a cell's commands. It is killed, with all that they started, when this is dropped.
+#[derive(Debug)]
+pub struct Runner {
+    guard: Guard,
+    /// The program that starts each command, in memory.
+    _starter: File,
+}
+
+/// A command that can be run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerCommand {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// The file that it reads; `/dev/null` where it is absent.
+    pub input: Option<PathBuf>,
+    /// Where its standard output goes.
+    pub output: RunnerOutput,
+    /// It is killed when it takes longer.
+    pub time_limit: Duration,
+}
+
+/// Where the standard output of a command goes. The end of its standard error is always kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunnerOutput {
+    /// To `/dev/null`.
+    Null,
+    /// Into this file, which is made or emptied first.
+    File(PathBuf),
+    /// To the end of this file, which may be a terminal.
+    Append(PathBuf),
+    /// Its end is kept.
+    Kept,
+}
+
+/// How a command ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The clock before it started.
+    pub before: u64,
+    /// The clock after it ended.
+    pub after: u64,
+    /// How its first process ended.
+    pub end: RunEnd,
+    /// What the kernel counted for that process and for all descendants that ended before it.
+    pub used: Resources,
+    /// The end of its standard output, if that is kept.
+    pub output: String,
+    /// The end of its standard error.
+    pub errors: String,
+    /// Processes that it left behind, which were killed.
+    pub left: u64,
+}
+
+/// How the first process of a command ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunEnd {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It was killed at its time limit.
+    #[default]
+    TimeLimit,
+    /// It was killed because it had more than this number of processes.
+    Processes(usize),
+}
+
+impl Runner {
+    /// Starts a guard that times commands by `clock`, each by a process of the program `starter`.
+    pub fn start(clock: Clock, starter: &[u8]) -> io::Result<Runner> {
+        let starter = in_memory(starter)?;
+        let mut command = this_program();
+        // Without the mark of workers it is not killed before it has killed what it guards.
+        command.args([GUARD_COMMAND, RUNNER, clock.name(), &starter.as_raw_fd().to_string()]);
+        if let Some(mark) = std::env::var_os(MARK) {
+            command.env(GUARD_MARK, mark).env_remove(MARK);
+        }
+        Ok(Runner { guard: Guard::start(&mut command)?, _starter: starter })
+    }
+
+    /// Runs a command to its end, and kills what it leaves.
+    ///
+    /// # Errors
+    /// Where it can't be started, with the reason of the kernel.
+    pub fn run(&mut self, command: &RunnerCommand) -> io::Result<Ran> {
+        let line = serde_json::to_string(command).map_err(io::Error::other)?;
+        let stdin = self.guard.stdin().ok_or_else(|| io::Error::other("the guard is gone"))?;
+        writeln!(stdin, "{line}")?;
+        let reply = self.guard.line()?;
+        match serde_json::from_str(&reply) {
+            Ok(Reply::Ran(ran)) => Ok(ran.into()),
+            Ok(Reply::NotStarted { code: Some(code), .. }) => {
+                Err(io::Error::from_raw_os_error(code))
+            }
+            Ok(Reply::NotStarted { error, .. }) => Err(io::Error::other(error)),
+            Err(_) if reply.is_empty() => Err(io::Error::other("the guard has ended")),
+            Err(error) => Err(io::Error::other(format!("the guard's reply: {error}"))),
+        }
+    }
+
+    /// Ends the guard.
+    pub fn end(mut self) -> io::Result<()> {
+        self.guard.release();
+        self.guard.wait()
+    }
+}
+
+/// A program in memory that the guard can run, under the same number: it is open there, too.
+fn in_memory(program: &[u8]) -> io::Result<File> {
+    let made = match memfd_create("starter", MemfdFlags::EXEC) {
+        // Kernels before 6.3 don't know the flag, and let all of them be run.
+        Err(Errno::INVAL) => memfd_create("starter", MemfdFlags::empty()),
+        result => result,
+    };
+    let mut file = File::from(made?);
+    file.write_all(program)?;
+    Ok(file)
+}
+
+/// What the guard replies.
+#[derive(Debug, Serialize, Deserialize)]
+enum Reply {
+    Ran(RanReply),
+    NotStarted { code: Option<i32>, error: String },
+}
+
+/// [`Ran`] as it passes from the guard.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct RanReply {
+    before: u64,
+    after: u64,
+    end: RunEnd,
+    used: [u64; 7],
+    output: String,
+    errors: String,
+    left: u64,
+}
+
+impl From<RanReply> for Ran {
+    fn from(reply: RanReply) -> Ran {
+        let RanReply { before, after, end, used, output, errors, left } = reply;
+        Ran { before, after, end, used: resources(used), output, errors, left }
+    }
+}
+
+/// Resources as a list of numbers.
+fn numbers(used: &Resources) -> [u64; 7] {
+    [
+        used.user_ns,
+        used.system_ns,
+        used.switches_voluntary,
+        used.switches_involuntary,
+        used.faults_minor,
+        used.faults_major,
+        used.rss_max_bytes,
+    ]
+}
+
+fn resources(numbers: [u64; 7]) -> Resources {
+    let [
+        user_ns,
+        system_ns,
+        switches_voluntary,
+        switches_involuntary,
+        faults_minor,
+        faults_major,
+        rss_max_bytes,
+    ] = numbers;
+    Resources {
+        user_ns,
+        system_ns,
+        switches_voluntary,
+        switches_involuntary,
+        faults_minor,
+        faults_major,
+        rss_max_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_pass_as_they_are() {
+        let all = [1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(numbers(&resources(all)), all);
+    }
+}

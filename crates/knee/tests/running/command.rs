@@ -1,0 +1,287 @@
+//! The workload `command`: verdicts of commands whose figures are known, what is wrong with a command is one line,
+//! and nothing that a command starts is left.
+
+use crate::common::{Came, Knee};
+use record::{Cell, Outcome};
+use serde_json::Value;
+use std::fs;
+
+/// A knee whose commands run in its directory.
+struct Commander {
+    knee: Knee,
+}
+
+impl Commander {
+    fn new() -> Commander {
+        Commander { knee: Knee::new() }
+    }
+
+    fn run(&self, words: &[&str]) -> Came {
+        let words = [&["run", "command"], words].concat();
+        let mut command = self.knee.command(&words);
+        crate::common::came(command.current_dir(self.knee.directory.path()))
+    }
+
+    /// The findings about the headline, each as its sentence.
+    fn sentences(&self, words: &[&str]) -> Vec<String> {
+        let came = self.run(&[words, &["--json", "--time", "2ms", "--rounds", "5"]].concat());
+        assert_eq!(came.code, Some(0), "{came:?}");
+        let json: Value = serde_json::from_str(&came.out).unwrap();
+        let findings = json["findings"].as_array().unwrap().iter();
+        let headline = findings.filter(|finding| finding["headline"] == true);
+        headline.map(|finding| finding["sentence"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The one cell of a run of one round.
+    fn cell(&self, words: &[&str]) -> (Came, Cell) {
+        let own = ["--rounds", "1", "--time", "5ms"];
+        let came = self.run(&[words, &own].concat());
+        let run = self.knee.last_run();
+        assert_eq!(run.cells.len(), 1, "{came:?}");
+        (came, run.cells[0].clone())
+    }
+
+    /// Why that cell failed.
+    fn reason(&self, words: &[&str]) -> String {
+        let (came, cell) = self.cell(words);
+        match &cell.outcome {
+            Outcome::Failed { reason, .. } => reason.to_string(),
+            Outcome::Measured => panic!("it was measured: {came:?}"),
+        }
+    }
+}
+
+/// The words that make the printed time the headline.
+const TIME: [&str; 4] = ["--extract", "t=([0-9.]+) ns", "--headline", "t"];
+
+fn sample(cell: &Cell, metric: &str) -> f64 {
+    assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
+    cell.metrics.iter().find(|recorded| recorded.name == metric).unwrap().samples[0]
+}
+
+fn assert_one(sentences: &[String], begin: &str) {
+    assert!(sentences.iter().any(|sentence| sentence.starts_with(begin)), "{begin}: {sentences:?}");
+}
+
+#[test]
+fn growth_and_crossovers_of_printed_figures_are_found() {
+    let commands = [
+        "--command",
+        "flat=echo $((5000+0*{n})) ns",
+        "--command",
+        "line=echo $((10*{n})) ns",
+        "--command",
+        "square=echo $(({n}*{n})) ns",
+    ];
+    let points = ["--points", "10,30,100,300,1k,3k,10k"];
+    let sentences = Commander::new().sentences(&[&commands[..], &TIME, &points].concat());
+    assert_one(&sentences, "flat is constant");
+    assert_one(&sentences, "line is linear");
+    assert_one(&sentences, "square is quadratic");
+    assert_one(&sentences, "flat overtakes line at 500 n");
+}
+
+#[test]
+fn rates_rise_and_fall_along_threads() {
+    // The Universal Scalability Law with contention 0.05 and coherency 0.01: its maximum is near 10.
+    let command = "law=awk 'BEGIN { n = {threads}; print 1000 * n / (1 + .05 * (n-1) + .01 * n * (n-1)), \"ops/s\" }'";
+    let words = [
+        "--command",
+        command,
+        "--cpus",
+        "1",
+        "--points",
+        "1,2,4,8,12,16,24,32",
+        "--extract",
+        "ops=([0-9.]+) ops/s",
+        "--headline",
+        "ops",
+    ];
+    let sentences = Commander::new().sentences(&words);
+    assert_one(&sentences, "law peaks");
+    assert!(
+        sentences.iter().any(|sentence| sentence.contains("Universal Scalability Law")),
+        "{sentences:?}"
+    );
+}
+
+#[test]
+fn what_the_kernel_counts_is_that_of_the_command() {
+    let commander = Commander::new();
+    let (_, cell) = commander.cell(&["--command", "sh -c 'exit 0' {n}", "--points", "1"]);
+    assert!(sample(&cell, "elapsed") > 50_000.0, "a process takes longer than that: {cell:?}");
+    // A shell is smaller than the program that measures it.
+    let rss = sample(&cell, "max RSS");
+    assert!((100e3..4e6).contains(&rss), "{rss}");
+    assert!(sample(&cell, "page faults") > 10.0);
+    assert!(!cell.facts.contains_key("shell"), "it needs none: {:?}", cell.facts);
+    let (_, cell) = commander.cell(&["--command", "true {n} | true", "--points", "1"]);
+    assert_eq!(cell.facts["shell"], "sh");
+    assert!(cell.facts.contains_key("start-up of the shell, taken off"));
+}
+
+#[test]
+fn words_have_values_and_hooks_run_in_order() {
+    let commander = Commander::new();
+    let words = [
+        "--command",
+        "echo run {n} {size} >> log",
+        "--set",
+        "size=4k,8k",
+        "--setup",
+        "echo setup {n} >> log",
+        "--prepare",
+        "echo prepare >> log",
+        "--conclude",
+        "echo conclude >> log",
+        "--cleanup",
+        "echo cleanup >> log",
+        "--warmup",
+        "1",
+        "--points",
+        "7",
+        "--rounds",
+        "1",
+        "--time",
+        "1ms",
+        "--quiet",
+    ];
+    let came = commander.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = commander.knee.last_run();
+    let sizes: Vec<String> =
+        run.cells.iter().map(|cell| cell.key.parameters["size"].to_string()).collect();
+    assert_eq!(sizes.len(), 2, "{sizes:?}");
+    let log = fs::read_to_string(commander.knee.directory.path().join("log")).unwrap();
+    let cell: Vec<&str> = log.lines().take_while(|line| *line != "cleanup").collect();
+    let run = format!("run 7 {}", sizes[0]);
+    assert_eq!(cell[..4], ["setup 7", "prepare", &run, "conclude"], "{log}");
+    assert!(cell.len() >= 7 && (cell.len() - 1).is_multiple_of(3), "a warm-up and a run: {log}");
+    assert_eq!(log.matches("cleanup").count(), 2);
+}
+
+#[test]
+fn input_is_read_and_output_goes_where_it_should() {
+    let commander = Commander::new();
+    let at = |name: &str| commander.knee.directory.path().join(name);
+    fs::write(at("7.in"), "seven").unwrap();
+    let words = ["--command", "cat", "--input", "{n}.in", "--points", "7"];
+    let (_, cell) = commander.cell(&[&words[..], &["--stdout", "keep"]].concat());
+    assert_eq!(cell.facts["output"], "seven");
+    commander.cell(&[&words[..], &["--stdout", "{n}.out"]].concat());
+    assert_eq!(fs::read_to_string(at("7.out")).unwrap(), "seven");
+    let (came, _) =
+        commander.cell(&[&words[..], &["--stdout", "inherit", "--warmup", "0"]].concat());
+    assert!(came.err.contains("seven") && !came.out.contains("seven"), "{came:?}");
+}
+
+#[test]
+fn a_command_that_fails_fails_its_cell() {
+    let commander = Commander::new();
+    let fails = ["--command", "sh -c 'echo first >&2; echo last >&2; exit 3' {n}", "--points", "1"];
+    let reason = commander.reason(&fails);
+    assert!(reason.ends_with("exited with 3: last"), "{reason}");
+    let (_, cell) = commander.cell(&[&fails[..], &["--ignore-failure"]].concat());
+    assert!(cell.facts.contains_key("runs that exited with 3"), "{:?}", cell.facts);
+    let setup = ["--command", "true {n}", "--setup", "false", "--points", "1"];
+    assert_eq!(commander.reason(&setup), "--setup `false` exited with 1");
+    let silent = ["--command", "echo {n}", "--extract", "ops=([0-9]+) ops/s", "--points", "1"];
+    assert!(commander.reason(&silent).contains("printed no such figure"));
+}
+
+#[test]
+fn a_command_that_does_not_end_is_ended_with_all_that_it_started() {
+    let commander = Commander::new();
+    let limit = ["--points", "1", "--time-limit", "300ms"];
+    for command in [
+        "sh -c 'trap \"\" TERM HUP INT; sleep 1000' {n}",
+        "setsid -w setsid -w sleep 1000 {n}",
+        "yes {n}",
+        "tail -f /dev/null {n}",
+    ] {
+        let reason = commander.reason(&[&["--command", command], &limit[..]].concat());
+        assert!(reason.contains("took longer than 300ms and was killed"), "{reason}");
+        commander.knee.assert_no_process_left();
+    }
+}
+
+#[test]
+fn what_a_command_leaves_behind_is_ended_and_counted() {
+    let commander = Commander::new();
+    let daemon =
+        "(setsid sleep 1000 > /dev/null 2>&1 &); env -i setsid sleep 1000 & sleep 0.05; true {n}";
+    let (_, cell) = commander.cell(&["--command", daemon, "--points", "1"]);
+    assert_eq!(cell.facts["processes that a run left, now ended"], "2");
+    commander.knee.assert_no_process_left();
+}
+
+#[test]
+fn endless_output_and_a_terminal_are_no_trouble() {
+    let commander = Commander::new();
+    let floods = "head -c 300000000 /dev/zero; head -c 300000000 /dev/zero >&2; echo; echo end {n}";
+    let (_, cell) = commander.cell(&["--command", floods, "--stdout", "keep", "--points", "1"]);
+    assert_eq!(cell.facts["output"].trim_start_matches('\0'), "\nend 1");
+    let terminal = ["--command", "cat /dev/tty {n}", "--points", "1"];
+    let reason = commander.reason(&terminal);
+    assert!(
+        reason.contains("No such device or address") || reason.contains("/dev/tty"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_command_is_one_line_before_anything_is_measured() {
+    let commander = Commander::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "--command names what to measure"),
+        (&["--command", "true"], "no command has {n}"),
+        (&["--command", "true {n}"], "--points names the values of {n}"),
+        (&["--command", "true {n} {sise}", "--set", "size=1", "-p", "1"], "did you mean {size}?"),
+        (&["--command", "no_such_program {n}", "-p", "1"], "there is no program no_such_program"),
+        (&["--command", "a=true {n}", "--command", "a=true {n}", "-p", "1"], "two are called a"),
+        (&["--command", "true {n}", "--extract", "x", "-p", "1"], "names no figure"),
+        (&["--command", "true {n}", "--headline", "x", "-p", "1"], "--headline is one of elapsed"),
+        (&["--command", "true {n}", "--set", "size", "-p", "1"], "no word with its values"),
+        (&["--command", "true {n}", "--url", "http://h/", "-p", "1"], "--url"),
+        (&["--command", "true {n}", "--axis", "x", "-p", "1"], "nothing gives {n} a value"),
+    ];
+    for (words, line) in cases {
+        let came = commander.run(words);
+        assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
+        assert!(came.err.contains(line) && came.err.lines().count() == 1, "{words:?}: {came:?}");
+    }
+    let came = commander.knee.run(&["run", "poll", "--set", "size=1", "-p", "10"]);
+    assert!(came.err.contains("poll: it takes no commands or servers of your own"), "{came:?}");
+    assert_eq!(came.code, Some(2));
+    assert!(!commander.knee.record().exists(), "nothing was measured");
+}
+
+#[test]
+fn a_run_of_commands_is_resumed_and_compared_like_any_other() {
+    let commander = Commander::new();
+    let words = ["--command", "true {n}", "-p", "1,2", "--rounds", "2", "--time", "1ms", "-q"];
+    assert_eq!(commander.run(&words).code, Some(0));
+    let custom = commander.knee.last_run().plan.workloads[0].custom.clone().unwrap();
+    assert_eq!(custom.commands[0].text, "true {n}");
+    assert_eq!(custom.directory, commander.knee.directory.path().canonicalize().unwrap());
+    assert_eq!(commander.run(&words).code, Some(0));
+    let came = commander.knee.run(&["compare", "1", "2"]);
+    assert!(came.out.contains("true"), "{came:?}");
+    let words = [&["ab", "env X=1", "--", "run", "command"], &words[..8]].concat();
+    let words: Vec<&str> = words.into_iter().filter(|word| *word != "run").collect();
+    let came = commander.knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+}
+
+#[test]
+fn a_password_is_in_no_record() {
+    let commander = Commander::new();
+    let command = "echo http://me:secret@host/{n} {to}";
+    let words = ["--command", command, "--set", "to=http://me:hidden@host/", "-p", "1"];
+    let (came, cell) = commander.cell(&[&words[..], &["--stdout", "keep"]].concat());
+    assert_eq!(cell.outcome, Outcome::Measured, "{came:?}");
+    let json = serde_json::to_string(&commander.knee.last_run().plan).unwrap() + &came.out;
+    assert!(!json.contains("secret") && !json.contains("hidden"), "{json}");
+    let output = &cell.facts["output"];
+    assert_eq!(output, "http://***@host/1 http://***@host/", "the command itself had them");
+}

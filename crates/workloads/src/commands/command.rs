@@ -1,0 +1,230 @@
+//! How does the time of your own command grow with its input?
+//!
+//! The subjects are commands that the user names, each a template with words in braces; the axis is one of the
+//! words, `{n}` unless another is named. One operation is one run of a command, from its start to its end. Its
+//! user and system time, page faults and context switches are those that the kernel counted for it and for all
+//! descendants that ended before it (wait4), and its resident set is the largest of theirs. Figures that it
+//! prints are metrics, too.
+//!
+//! A cell prepares (`--setup`), warms up, and runs its command until the time for one metric is spent: a long
+//! command once, a short one many times, each a sample. What a command leaves running is killed before the next
+//! one starts. Where a command needs a shell, the time that the empty shell takes is taken off.
+
+mod checks;
+mod figures;
+mod interpreter;
+mod runs;
+
+use crate::shared::cpus::ALL;
+use checks::checked;
+use engine::{
+    About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, RatioAbout,
+    SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice, template, word_axis,
+    word_parameters,
+};
+use figures::Figure;
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Commands = Commands;
+
+/// The workload without a command.
+pub(crate) struct Commands;
+
+/// The workload with the user's commands.
+struct CustomCommands {
+    about: &'static About,
+    custom: Custom,
+    figures: Vec<Figure>,
+}
+
+/// The word that is the axis where no other is named.
+const AXIS: &str = "n";
+/// Words that count what works at the same time: a figure per second along one of them scales with the CPUs, and
+/// is judged from one for each CPU on.
+const PARALLEL: [&str; 12] = [
+    "threads",
+    "thread",
+    "workers",
+    "jobs",
+    "processes",
+    "procs",
+    "cores",
+    "tasks",
+    "parallel",
+    "parallelism",
+    "concurrency",
+    "goroutines",
+];
+/// A run that takes longer is killed where no limit is named, in milliseconds.
+const TIME_LIMIT_MS: u64 = 600_000;
+
+const COMMANDS: Parameter = Parameter {
+    name: "command",
+    about: "what to measure, [NAME=]COMMAND, with n in braces where each point goes",
+    values: Values::Text,
+    default: Defaults::always(&[]),
+    sweep: None,
+};
+
+const N: Parameter = Parameter {
+    name: AXIS,
+    about: "values of the word n in braces; --axis names another word",
+    values: Values::AtLeast(0),
+    default: Defaults::always(&[]),
+    sweep: Some(Sweep { label: AXIS, points: Defaults::always(&[]) }),
+};
+
+const ELAPSED: MetricAbout = MetricAbout::time("elapsed", "run");
+
+static ABOUT: About = About {
+    name: "command",
+    kind: Kind::Named,
+    question: "How does the time of your own command grow with its input?",
+    operation: "one run of a command, from its start to its end",
+    not_measured: &[
+        "the start-up of the shell, where a command needs one",
+        "--setup, --prepare, --conclude, --cleanup and runs that warm up",
+        "processes that are still there when the command has ended: they are killed",
+    ],
+    parameters: &[N, COMMANDS],
+    axis: AXIS,
+    usual: Usual { measure_ms: 200, ..About::PLAIN.usual },
+    metrics: &[
+        ELAPSED,
+        MetricAbout::time("user", "run, on its CPUs in user mode"),
+        MetricAbout::time("system", "run, on its CPUs in the kernel"),
+        MetricAbout::new(
+            "max RSS",
+            "largest resident set of a process of the run",
+            SampleKind::Amount("B"),
+        ),
+        MetricAbout::new(
+            "page faults",
+            "minor and major page faults of a run",
+            SampleKind::Amount("faults"),
+        ),
+        MetricAbout::new(
+            "context switches",
+            "voluntary and involuntary context switches of a run",
+            SampleKind::Amount("switches"),
+        ),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Commands {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        Vec::new()
+    }
+
+    fn with_custom(
+        &self,
+        custom: &Custom,
+        axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        let axis = axis.unwrap_or_else(|| only_open_word(custom));
+        checked(custom, axis)?;
+        let figures = figures::figures(custom)?;
+        let about = about(custom, axis, &figures)?;
+        let workload = CustomCommands { about, custom: custom.clone(), figures };
+        Ok(Box::leak(Box::new(workload)))
+    }
+
+    fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
+        Err(Failure::new("there is no command"))
+    }
+}
+
+/// The axis where none is named: `{n}`, or else the only word that nothing gives a value to.
+fn only_open_word(custom: &Custom) -> &str {
+    let mut open: Vec<&str> = custom.texts().flat_map(template::words).collect();
+    open.retain(|word| !custom.words.contains_key(*word));
+    open.sort_unstable();
+    open.dedup();
+    match open.as_slice() {
+        [word] => word,
+        _ => AXIS,
+    }
+}
+
+/// The description of the workload with the user's commands.
+fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<&'static About, String> {
+    let axis_parameter = word_axis(custom, axis);
+    let is_parallel = PARALLEL.contains(&axis) && !custom.words.contains_key(ALL.name);
+    let mut parameters = if is_parallel {
+        vec![Parameter { values: Values::TimesOf(ALL.name), ..axis_parameter }, ALL]
+    } else {
+        vec![axis_parameter]
+    };
+    parameters.extend(word_parameters(custom, axis));
+    let ratio = is_parallel.then(|| RatioAbout {
+        part: leaked(axis),
+        whole: ALL.name,
+        word: "per CPU",
+        multiple: true,
+    });
+    let mut metrics = ABOUT.metrics.to_vec();
+    metrics.extend(figures.iter().map(Figure::metric));
+    if let Some(headline) = &custom.headline {
+        let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
+        let index = names.iter().position(|name| name == headline);
+        let index = index.ok_or_else(|| {
+            format!("--headline is one of {}, not `{headline}`", names.join(", "))
+        })?;
+        let metric = metrics.remove(index);
+        metrics.insert(0, metric);
+    }
+    let compared_pairs: &[_] = match custom.commands.as_slice() {
+        [first, second] => leaked_slice(vec![(leaked(&first.name), leaked(&second.name))]),
+        _ => &[],
+    };
+    let about = About {
+        question: leaked(&format!("How does the time of these commands grow with {{{axis}}}?")),
+        parameters: leaked_slice(parameters),
+        axis: leaked(axis),
+        ratio,
+        metrics: leaked_slice(metrics),
+        compared_pairs,
+        usual: Usual { cell_ms_max: cell_ms_max(custom), ..ABOUT.usual },
+        ..ABOUT.clone()
+    };
+    Ok(Box::leak(Box::new(about)))
+}
+
+/// What a run may take, in milliseconds.
+fn time_limit_ms(custom: &Custom) -> u64 {
+    custom.time_limit_ms.unwrap_or(TIME_LIMIT_MS)
+}
+
+/// What a cell takes at most: what comes before and after all runs, each run that warms up, and one that counts,
+/// each with what comes before and after it. Where runs are short, measuring ends by time.
+fn cell_ms_max(custom: &Custom) -> u64 {
+    let present =
+        |hooks: &[&Option<String>]| hooks.iter().filter(|hook| hook.is_some()).count() as u64;
+    let around = present(&[&custom.setup, &custom.cleanup]);
+    let runs = u64::from(custom.warm_up.unwrap_or(1)) + 1;
+    let commands = around + runs * (1 + present(&[&custom.prepare, &custom.conclude]));
+    commands.saturating_mul(time_limit_ms(custom)).saturating_add(About::PLAIN.usual.cell_ms_max)
+}
+
+impl Workload for CustomCommands {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let subject = |command: &engine::Template| {
+            let name = leaked(&command.name);
+            Subject { note: command.text.clone(), ..Subject::plain(name, leaked(&command.text)) }
+        };
+        self.custom.commands.iter().map(subject).collect()
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        runs::measure(&self.custom, &self.figures, cell, probe)
+    }
+}

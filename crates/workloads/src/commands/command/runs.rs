@@ -1,0 +1,313 @@
+//! The runs of one cell.
+
+use super::figures::Figure;
+use super::interpreter::Interpreter;
+use super::{ABOUT, time_limit_ms};
+use crate::shared::cpus::{self, ALL};
+use engine::{
+    Cell, CommandOutput, Custom, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
+    template,
+};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The program that starts a command; empty where it could not be linked so.
+const STATIC_STARTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-static"));
+const DYNAMIC_STARTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-dynamic"));
+/// More samples than this make the record larger and no CI narrower.
+const SAMPLES_MAX: usize = 200;
+/// A first run that takes less than this part of the measuring time warms up, and does not count.
+const WARM_UP_PART: f64 = 0.1;
+/// A cell with a slow hook takes this many measuring times at most.
+const WALL_TIMES_MAX: f64 = 10.0;
+/// Runs of the empty shell, the fastest of which is taken off: a typical one would leave less than nothing of many
+/// a short command, and no logarithm.
+const SHELL_RUNS: usize = 21;
+/// The end of standard output that is kept with a cell.
+const OUTPUT_CHARACTERS_MAX: usize = 2_000;
+
+/// Measures one cell.
+pub(super) fn measure(
+    custom: &Custom,
+    figures: &[Figure],
+    cell: &Cell,
+    probe: &mut Probe,
+) -> Result<(), Failure> {
+    if cell.parameters.contains_key(ALL.name) && !custom.words.contains_key(ALL.name) {
+        cpus::choose(cell)?;
+    }
+    let commands = custom.commands.iter().find(|command| command.name == cell.subject);
+    let template = commands
+        .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
+    let mut site = Site { custom, figures, cell, runner: start(probe)? };
+    let command = site.command(&template.text, site.output(), custom.input.is_some())?;
+    probe.fact("command", site.text(&template.text));
+    site.hook("--setup", custom.setup.as_deref())?;
+    let measured = site.measured(&template.text, &command, probe);
+    // What the set-up made is taken away, however the runs ended.
+    let cleaned = site.hook("--cleanup", custom.cleanup.as_deref());
+    measured.and(cleaned)?;
+    site.runner.end().map_err(|error| Failure::call("ending the guard", error))
+}
+
+fn start(probe: &Probe) -> Result<Runner, Failure> {
+    let starter = [STATIC_STARTER, DYNAMIC_STARTER].into_iter().find(|bytes| !bytes.is_empty());
+    Runner::start(probe.clock(), starter.unwrap_or_default())
+        .map_err(|error| Failure::call("starting a guard", error))
+}
+
+/// Where a cell runs its commands.
+struct Site<'a> {
+    custom: &'a Custom,
+    figures: &'a [Figure],
+    cell: &'a Cell,
+    runner: Runner,
+}
+
+/// What the empty shell takes, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct ShellCost {
+    elapsed_ns: f64,
+    user_ns: f64,
+    system_ns: f64,
+}
+
+/// Samples by metric, in the order of [`ABOUT`] and then of the figures.
+struct Samples(Vec<Vec<f64>>);
+
+impl Site<'_> {
+    /// A text with the values of this cell.
+    fn text(&self, text: &str) -> String {
+        template::fill(text, |word| self.cell.text(word).ok())
+    }
+
+    /// A command or hook as it is run.
+    fn command(
+        &self,
+        text: &str,
+        output: RunnerOutput,
+        has_input: bool,
+    ) -> Result<RunnerCommand, Failure> {
+        let interpreter = Interpreter::for_text(self.custom, text);
+        let input = self.custom.input.as_ref().filter(|_| has_input);
+        Ok(RunnerCommand {
+            words: interpreter.words(&self.text(text)).map_err(Failure::new)?,
+            directory: self.custom.directory.clone(),
+            input: input.map(|file| PathBuf::from(self.text(file))),
+            output,
+            time_limit: Duration::from_millis(time_limit_ms(self.custom)),
+        })
+    }
+
+    fn output(&self) -> RunnerOutput {
+        match &self.custom.output {
+            Some(CommandOutput::Keep) => RunnerOutput::Kept,
+            Some(CommandOutput::File(file)) => RunnerOutput::File(self.text(file).into()),
+            Some(CommandOutput::Inherit) => {
+                // The standard error of the program that started this worker.
+                let parent = rustix::process::getppid().map_or(1, |pid| pid.as_raw_nonzero().get());
+                RunnerOutput::Append(format!("/proc/{parent}/fd/2").into())
+            }
+            Some(CommandOutput::Null) | None if self.figures.is_empty() => RunnerOutput::Null,
+            Some(CommandOutput::Null) | None => RunnerOutput::Kept,
+        }
+    }
+
+    /// Runs what comes before or after runs.
+    fn hook(&mut self, flag: &str, text: Option<&str>) -> Result<(), Failure> {
+        let Some(text) = text else { return Ok(()) };
+        let command = self.command(text, RunnerOutput::Null, false)?;
+        let ran = self.run(text, &command)?;
+        match ending(&ran, self.custom) {
+            None => Ok(()),
+            Some(how) => Err(failure(&format!("{flag} `{}` {how}", self.text(text)), &ran)),
+        }
+    }
+
+    fn run(&mut self, text: &str, command: &RunnerCommand) -> Result<Ran, Failure> {
+        let ran = self.runner.run(command);
+        ran.map_err(|error| Failure::call(format!("starting `{}`", self.text(text)), error))
+    }
+
+    /// Runs the command until the time is spent.
+    fn measured(
+        &mut self,
+        text: &str,
+        command: &RunnerCommand,
+        probe: &mut Probe,
+    ) -> Result<(), Failure> {
+        let shell = self.shell_cost(text, probe)?;
+        let (clock, measure_ns) = (probe.clock(), probe.time().as_nanos() as f64);
+        let begun = clock.now();
+        let mut samples = Samples(vec![Vec::new(); ABOUT.metrics.len() + self.figures.len()]);
+        let (mut measured_ns, mut runs) = (0.0, 0_u32);
+        let (mut failures, mut left) = (BTreeMap::<String, u64>::new(), 0);
+        let last = loop {
+            self.hook("--prepare", self.custom.prepare.as_deref())?;
+            let ran = self.run(text, command)?;
+            self.hook("--conclude", self.custom.conclude.as_deref())?;
+            if let Some(how) = ending(&ran, self.custom) {
+                let is_ignored = self.custom.ignore_failure && is_of_its_own(ran.end);
+                if !is_ignored {
+                    return Err(failure(&format!("`{}` {how}", self.text(text)), &ran));
+                }
+                *failures.entry(how).or_default() += 1;
+            }
+            let elapsed_ns = clock.ns(ran.before, ran.after);
+            runs += 1;
+            left = left.max(ran.left);
+            if self.warms_up(runs, elapsed_ns, measure_ns) {
+                continue;
+            }
+            samples.add(&ran, elapsed_ns, shell, self.figures)?;
+            measured_ns += elapsed_ns;
+            let wall_ns = clock.ns(begun, clock.now());
+            let is_spent = measured_ns >= measure_ns || wall_ns >= WALL_TIMES_MAX * measure_ns;
+            if is_spent || samples.0[0].len() >= SAMPLES_MAX {
+                break ran;
+            }
+        };
+        for (how, count) in failures {
+            probe.fact(&format!("runs that {how}"), count);
+        }
+        if left > 0 {
+            probe.fact("processes that a run left, now ended", left);
+        }
+        if self.custom.output == Some(CommandOutput::Keep) {
+            probe.fact("output", end_of(last.output.trim_end(), OUTPUT_CHARACTERS_MAX));
+        }
+        samples.give(self.figures, probe);
+        Ok(())
+    }
+
+    /// Whether a run that took so long warms up. `runs` counts it.
+    fn warms_up(&self, runs: u32, elapsed_ns: f64, measure_ns: f64) -> bool {
+        match self.custom.warm_up {
+            Some(count) => runs <= count,
+            None => runs == 1 && elapsed_ns < WARM_UP_PART * measure_ns,
+        }
+    }
+
+    /// What the empty shell takes, where the command has one.
+    fn shell_cost(&mut self, text: &str, probe: &mut Probe) -> Result<ShellCost, Failure> {
+        let interpreter = Interpreter::for_text(self.custom, text);
+        let Interpreter::Shell(words) = &interpreter else { return Ok(ShellCost::default()) };
+        let empty = RunnerCommand {
+            words: interpreter.words("").map_err(Failure::new)?,
+            ..self.command(text, RunnerOutput::Null, false)?
+        };
+        let clock = probe.clock();
+        let mut figures = [Vec::new(), Vec::new(), Vec::new()];
+        for run in 0..=SHELL_RUNS {
+            let ran = self.run(&words.join(" "), &empty)?;
+            if let Some(how) = ending(&ran, self.custom) {
+                return Err(failure(
+                    &format!("the empty shell `{} -c ''` {how}", words.join(" ")),
+                    &ran,
+                ));
+            }
+            // The first one warms up.
+            if run > 0 {
+                figures[0].push(clock.ns(ran.before, ran.after));
+                figures[1].push(ran.used.user_ns as f64);
+                figures[2].push(ran.used.system_ns as f64);
+            }
+        }
+        let [elapsed_ns, user_ns, system_ns] = figures.map(min);
+        probe.fact("shell", words.join(" "));
+        probe.fact("start-up of the shell, taken off", format!("{:.0} µs", elapsed_ns / 1e3));
+        Ok(ShellCost { elapsed_ns, user_ns, system_ns })
+    }
+}
+
+impl Samples {
+    fn add(
+        &mut self,
+        ran: &Ran,
+        elapsed_ns: f64,
+        shell: ShellCost,
+        figures: &[Figure],
+    ) -> Result<(), Failure> {
+        let used = &ran.used;
+        let mut row = vec![
+            (elapsed_ns - shell.elapsed_ns).max(0.0),
+            (used.user_ns as f64 - shell.user_ns).max(0.0),
+            (used.system_ns as f64 - shell.system_ns).max(0.0),
+            used.rss_max_bytes as f64,
+            (used.faults_minor + used.faults_major) as f64,
+            (used.switches_voluntary + used.switches_involuntary) as f64,
+        ];
+        for figure in figures {
+            row.push(figure.find(ran)?);
+        }
+        self.0.iter_mut().zip(row).for_each(|(samples, figure)| samples.push(figure));
+        Ok(())
+    }
+
+    fn give(&self, figures: &[Figure], probe: &mut Probe) {
+        let names = ABOUT.metrics.iter().map(|metric| metric.name);
+        for (name, samples) in names.chain(figures.iter().map(Figure::name)).zip(&self.0) {
+            probe.given(name, samples, samples.len() as u64);
+        }
+    }
+}
+
+/// How a run ended, if not well.
+fn ending(ran: &Ran, custom: &Custom) -> Option<String> {
+    match ran.end {
+        RunEnd::Exited(0) => None,
+        RunEnd::Exited(code) => Some(format!("exited with {code}")),
+        RunEnd::Killed(signal) => Some(format!("was killed by signal {signal}")),
+        RunEnd::TimeLimit => {
+            let limit = Duration::from_millis(time_limit_ms(custom));
+            Some(format!("took longer than {limit:?} and was killed (--time-limit raises that)"))
+        }
+        RunEnd::Processes(max) => {
+            Some(format!("had more than {max} processes at once and was killed"))
+        }
+    }
+}
+
+/// Whether a command ended by itself.
+fn is_of_its_own(end: RunEnd) -> bool {
+    matches!(end, RunEnd::Exited(_) | RunEnd::Killed(_))
+}
+
+/// A failure with the last line of standard error; all that was kept of it stands in the record.
+fn failure(what: &str, ran: &Ran) -> Failure {
+    let errors = ran.errors.trim_end();
+    // Whoever reads this may be gone.
+    let _ = std::io::stderr().write_all(errors.as_bytes());
+    let last = errors.lines().next_back().unwrap_or_default().trim();
+    Failure::new(if last.is_empty() { what.to_owned() } else { format!("{what}: {last}") })
+}
+
+/// The last characters of a text.
+fn end_of(text: &str, max: usize) -> &str {
+    let start = text.char_indices().rev().nth(max.saturating_sub(1));
+    &text[start.map_or(0, |(index, _)| index)..]
+}
+
+fn min(figures: Vec<f64>) -> f64 {
+    figures.into_iter().min_by(f64::total_cmp).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_has_whole_characters() {
+        assert_eq!(end_of("äöü", 2), "öü");
+        assert_eq!(end_of("ab", 5), "ab");
+        assert_eq!(end_of("", 5), "");
+    }
+
+    #[test]
+    fn the_fastest_empty_shell_is_taken_off() {
+        assert!((min(vec![9.0, 1.0, 2.0]) - 1.0).abs() < 1e-9);
+        assert!(min(Vec::new()).abs() < 1e-9);
+    }
+}

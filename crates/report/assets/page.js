@@ -292,7 +292,7 @@ function fill(figure) {
     class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'interactive plot',
     'aria-label': `Plot of ${data.workload} over ${data.axis}. The same figures stand in the table below.`,
     'aria-describedby': hint.id,
-  }, element('canvas', { 'aria-hidden': 'true' }), card);
+  }, element('canvas', { role: 'img', 'aria-label': figure.getAttribute('aria-label') }), card);
   figure.append(stage);
   const marks = element('ul', { class: 'marks', 'aria-label': 'Marks in the plot' });
   const ofRounds = element('ul', { class: 'rounds', 'aria-label': 'Colours of the rounds' });

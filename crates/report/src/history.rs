@@ -6,5 +6,5 @@
 mod groups;
 pub mod html;
 pub mod json;
-mod sentences;
+pub(crate) mod sentences;
 pub mod terminal;

@@ -13,13 +13,14 @@ mod answer;
 mod averages;
 mod data;
 mod findings;
+pub(crate) mod head;
 mod heatmap;
 mod host_facts;
 pub(crate) mod machine;
 mod marked;
 mod marks;
 mod runs;
-mod spark;
+pub(crate) mod spark;
 mod table;
 mod view;
 mod waits;
@@ -33,8 +34,10 @@ use view::Analysed;
 
 const STYLE: &str = concat!(
     include_str!("../assets/page.css"),
+    include_str!("../assets/plot.css"),
     include_str!("../assets/answer.css"),
-    include_str!("../assets/map.css")
+    include_str!("../assets/map.css"),
+    include_str!("../assets/print.css")
 );
 /// In order of use; they share one scope.
 const SCRIPTS: [&str; 7] = [
@@ -54,20 +57,22 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'";
 
-/// What stands before the answer on a page that is about more than its runs.
+/// What a page that is about more than its runs has in place of their answers.
 pub(crate) struct Front {
-    /// Where the reader may skip to, and what it is called there.
-    pub(crate) anchor: (&'static str, &'static str),
-    /// What the page is called.
+    /// The title of the page.
     pub(crate) title: String,
-    /// What its section needs besides the page's own style.
+    /// What its sections need besides the page's own style.
     pub(crate) style: &'static str,
-    /// The section.
+    /// What each run is called here: `Base`.
+    pub(crate) run_names: &'static [&'static str],
+    /// The answer.
+    pub(crate) answer: Markup,
+    /// What is behind it.
     pub(crate) section: Markup,
 }
 
-/// The head of a page, with what it needs besides the style of all pages.
-pub(crate) fn head(title: &str, style: &str) -> Markup {
+/// The head of the document, with what it needs besides the style of all pages.
+pub(crate) fn document_head(title: &str, style: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -86,33 +91,34 @@ pub fn page(runs: &[(Run, Conclusions)]) -> String {
     page_with(runs, None)
 }
 
-/// The same, with a section before the answer.
+/// The same, or with an answer of its own.
 pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> String {
     let workloads = workloads(runs);
     let answers: Vec<Answer> =
         runs.iter().map(|(run, conclusions)| Answer::new(run, conclusions)).collect();
-    let title = match (front, answers.first()) {
-        (Some(front), _) => front.title.clone(),
-        (None, Some(answer)) => answer::headline(answer),
-        (None, None) => "Nothing measured".to_owned(),
+    let title = front.map_or_else(|| title(runs, &answers), |front| front.title.clone());
+    let question = match workloads.as_slice() {
+        [only] => Some(only.question.as_str()),
+        _ => None,
     };
-    let (anchor, skip) = front.map_or(("answer", "the answer"), |front| front.anchor);
+    let facts = |index: usize| dateline(&runs[index], None);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&title, front.map_or("", |front| front.style)))
+            (document_head(&title, front.map_or("", |front| front.style)))
             body {
-                a.skip href={ "#" (anchor) } { "Skip to " (skip) }
-                (header(runs, &workloads, &title))
+                a.skip href="#answer" { "Skip to the answer" }
+                (head::masthead(&title, question, &masthead_facts(runs, front)))
                 main {
-                    @if let Some(front) = front { (front.section) }
-                    (answer::section(runs, &answers, &workloads))
+                    @if let Some(front) = front { (head::answer(&front.answer)) (front.section) }
+                    @else { (answer::section(runs, &answers, &workloads, facts)) }
                     div.workloads.cards[workloads.len() > 1] {
                         @for (index, info) in workloads.iter().enumerate() {
                             @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
-                            (workload(runs, info, index, card))
+                            (workload(runs, info, index, (card, &answer::finding(runs, &answers, info))))
                         }
                     }
+                    @if front.is_some() { (answer::of_each_run(runs, &answers, &workloads)) }
                     (caveats(runs))
                     (machine::section(runs))
                     (reproduce(runs))
@@ -123,6 +129,33 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
         }
     };
     printable::clean(&markup.into_string(), false)
+}
+
+/// The first sentence of the answer; of several runs the first one's, with its name.
+fn title(runs: &[Analysed], answers: &[Answer]) -> String {
+    let Some(answer) = answers.first() else { return "Nothing measured".to_owned() };
+    let headline = answer::headline(answer);
+    if runs.len() == 1 {
+        return headline;
+    }
+    format!("{headline} ({})", runs::brief(runs, &runs[0].0))
+}
+
+/// Where, when and how it was measured. Of several runs each has it below its name, unless the page has an
+/// answer of its own.
+fn masthead_facts(runs: &[Analysed], front: Option<&Front>) -> Markup {
+    html! {
+        @match (front, runs) {
+            (Some(front), _) => {
+                @for (run, name) in runs.iter().zip(front.run_names) {
+                    (dateline(run, Some((name, &runs::name(runs, &run.0)))))
+                }
+            }
+            (None, [only]) => (dateline(only, None)),
+            (None, _) => {}
+        }
+        (runs::banner(runs))
+    }
 }
 
 /// The workloads of all runs, each once, in the order of the first run that has it.
@@ -136,45 +169,15 @@ fn workloads(runs: &[Analysed]) -> Vec<&WorkloadInfo> {
     workloads
 }
 
-/// What stands first on every page.
-pub(crate) fn brand() -> Markup {
-    html! {
-        p.brand {
-            span.mark aria-hidden="true" { (PreEscaped(MARK)) }
-            "knee"
-            span.brand-what { "where a system stops scaling" }
-        }
-    }
-}
-
-fn header(runs: &[Analysed], workloads: &[&WorkloadInfo], title: &str) -> Markup {
-    html! {
-        header.masthead {
-            (brand())
-            h1 { (title) }
-            @if let [only] = workloads { p.question { (only.question) } }
-            @for (run, conclusions) in runs {
-                @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-                (dateline(run, conclusions, name.as_deref()))
-            }
-            (runs::banner(runs))
-        }
-    }
-}
-
-const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 12.5h7.5L14.5 2' \
-    fill='none' stroke='currentColor' stroke-width='2.4' stroke-linecap='round' \
-    stroke-linejoin='round'/></svg>";
-
 /// Machine, date and state of one run, in one block.
-fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup {
+fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup {
     let summary = &run.summary;
     let caveats = conclusions.caveats.len();
     let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
         dl.dateline {
-            @if let Some(name) = name { div { dt { "Run" } dd { (name) } } }
+            @if let Some((role, name)) = name { div { dt { (role) } dd { (name) } } }
             @if let Some(table) = text::runs::source(run).filter(|_| text::runs::is_foreign(run)) {
                 div { dt { "From" } dd { "a table, " code { (table) } } }
             } @else {
@@ -190,8 +193,10 @@ fn dateline(run: &Run, conclusions: &Conclusions, name: Option<&str>) -> Markup 
             div {
                 dt { "State" }
                 dd {
-                    (text::runs::state(summary.state)) ", " (count(summary.cells_ended)) " of "
-                    (count(text::runs::cells_planned(run))) " cells"
+                    @let planned = text::runs::cells_planned(run);
+                    (text::runs::state(summary.state)) ", " (count(summary.cells_ended))
+                    @if summary.cells_ended != planned { " of " (count(planned)) }
+                    " cells"
                     @if failed > 0 { ", " (count(failed)) " failed" }
                 }
             }
@@ -221,7 +226,12 @@ pub(crate) fn moment(rfc3339: &str) -> String {
 }
 
 /// Plot, tables and findings of one workload; where there are several, folded away behind its card.
-fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, card: Option<Markup>) -> Markup {
+fn workload(
+    runs: &[Analysed],
+    info: &WorkloadInfo,
+    index: usize,
+    (card, finding): (Option<Markup>, &str),
+) -> Markup {
     let views = view::views(runs, info);
     let id = view::anchor(index);
     html! {
@@ -236,7 +246,7 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, card: Option<M
                     p { (info.operation) }
                     (not_measured(info))
                     (averages::section(runs, info, &id))
-                    @if !info.averages || grows(&views) { (plot(runs, info, index, &views)) }
+                    @if !info.averages || grows(&views) { (plot(runs, (info, finding), index, &views)) }
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))
@@ -251,9 +261,14 @@ fn workload(runs: &[Analysed], info: &WorkloadInfo, index: usize, card: Option<M
 }
 
 /// The plot of a workload, and its maps.
-fn plot(runs: &[Analysed], info: &WorkloadInfo, index: usize, views: &[view::View]) -> Markup {
+fn plot(
+    runs: &[Analysed],
+    (info, finding): (&WorkloadInfo, &str),
+    index: usize,
+    views: &[view::View],
+) -> Markup {
     html! {
-        figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) } {
+        figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) ": " (finding) } {
             noscript { p.note {
                 "The plot needs JavaScript. Its figures stand in the tables below."
             } }

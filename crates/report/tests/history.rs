@@ -1,89 +1,15 @@
 //! Histories as people see them: in a wide terminal, in a narrow one, and as a page.
 
+mod fixture;
+
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::thresholds::MARGIN;
-use analysis::history::{FigurePath, History, JointChange, Measured, Terms, history};
-use analysis::stats::random::{generator, normal};
-use fixtures::workload;
-use record::{Parameters, RunState, RunSummary};
+use analysis::history::JointChange;
+use fixture::history::made;
 use report::history::{html, json, terminal};
 use report::layout::{Detail, Style};
-use std::collections::BTreeMap;
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
-
-/// Subject, what it costs at all points, and from which run on how much more.
-const SUBJECTS: [(&str, f64, i64, f64); 4] = [
-    ("poll", 2_400.0, 18, 1.35),
-    ("epoll-level", 2_500.0, 12, 1.13),
-    ("<edge>", 2_600.0, i64::MAX, 1.0),
-    ("io_uring", 2_300.0, 7, 0.85),
-];
-
-/// So many runs: one subject is faster from run 7 on, one slower at one point from run 12 on, one at all
-/// points from run 18 on. Run 10 is disturbed.
-fn made(count: i64) -> History {
-    let workload = workload("poll")
-        .version(0)
-        .question("How does the cost of finding what is ready grow?")
-        .axis("watched descriptors", "watched")
-        .metric("loop", "write + wait + dispatch", "ns")
-        .subjects(SUBJECTS.iter().map(|subject| subject.0))
-        .build();
-    let runs = (1..=count).map(|number| Measured {
-        summary: summary(number),
-        workload: workload.clone(),
-        machine: BTreeMap::from([
-            ("cpu.model".into(), if number == 2 { "An older CPU" } else { "A CPU" }.into()),
-            ("cpu.count".into(), "2".into()),
-        ]),
-        setting: BTreeMap::new(),
-        predicted: false,
-        workers: None,
-        figures: figures(number),
-    });
-    let terms = Terms { margin: MARGIN, label: None };
-    history(runs.collect(), &terms).expect("there are runs")
-}
-
-fn figures(number: i64) -> Vec<(FigurePath, Estimate)> {
-    let mut random = generator(number as u64, &["history"]);
-    let mut all = Vec::new();
-    for (name, cost, since, by) in SUBJECTS {
-        for point in [100, 1_000, 10_000] {
-            let here = name != "epoll-level" || point == 1_000;
-            let by = if number >= since && here { by } else { 1.0 };
-            let disturbed = if number == 10 { 1.5 } else { 1.0 };
-            let value = cost * by * disturbed * (0.01 * normal(&mut random)).exp();
-            let key = FigurePath {
-                metric: "loop".into(),
-                parameters: Parameters::from([("object".into(), "pipe".into())]),
-                subject: name.into(),
-                point,
-            };
-            all.push((key, Estimate { value, low: value * 0.98, high: value * 1.02 }));
-        }
-    }
-    all
-}
-
-fn summary(number: i64) -> RunSummary {
-    let commit = if number < 12 { "3701d31" } else { "9cf01cb" };
-    RunSummary {
-        number,
-        id: format!("{number:016x}"),
-        started: format!("2026-11-{number:02}T12:00:00+00:00"),
-        ended: None,
-        state: RunState::Complete,
-        command: Vec::new(),
-        version: "0.1.0".into(),
-        cells_ended: 1,
-        cells_planned: 1,
-        labels: BTreeMap::from([("commit".into(), commit.into())]),
-        origin: String::new(),
-    }
-}
 
 #[test]
 fn a_wide_terminal_shows_a_table_of_what_changed() {

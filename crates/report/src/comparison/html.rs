@@ -6,15 +6,17 @@ use super::counts::{Counts, Pair};
 use super::sight::{notes, sight};
 use super::text::{
     advice, changes, confidence, headline, identity, in_unit, interval, legend, medians,
-    ratio_factor, scope, sign, tag, title, unit, word,
+    ranked_changes, ratio_factor, scope, sign, tag, title, unit, word,
 };
-use crate::html::{Front, page_with};
+use crate::history::sentences::difference;
+use crate::html::spark::{self, Accent};
+use crate::html::{Front, head, page_with};
 use crate::text::NO_FIGURE;
 use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
 use findings::Conclusions;
-use findings::format::{Unit, count, significant};
+use findings::format::{Unit, count, list, significant};
 use findings::left_out;
 use findings::run_changes::sentence;
 use maud::{Markup, html};
@@ -24,6 +26,8 @@ const STYLE: &str = include_str!("../../assets/comparison.css");
 /// The size of an interval's drawing, in SVG units.
 const STRIP_WIDTH: f64 = 180.0;
 const STRIP_HEIGHT: f64 = 20.0;
+/// Facts that differ, as far as the answer names them.
+const FACTS_MAX: usize = 4;
 /// Intervals are cut off beyond this ratio.
 const REACH_MAX: f64 = 1000.0;
 
@@ -32,31 +36,99 @@ pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
     let [(base, _), (new, _), ..] = runs else { return crate::html::page(runs) };
     let pair = Pair { base, new, comparison };
     let front = Front {
-        anchor: ("comparison", "the comparison"),
         title: headline(comparison),
         style: STYLE,
+        run_names: &["Base", "New"],
+        answer: answer(&pair),
         section: section(&pair),
     };
     page_with(runs, Some(&front))
 }
 
+/// What changed, with a small plot each; then how many series did not, and what could explain it.
+fn answer(pair: &Pair) -> Markup {
+    let comparison = pair.comparison;
+    let changes: Vec<Markup> = ranked_changes(comparison)
+        .into_iter()
+        .map(|change| statement(comparison, change))
+        .collect();
+    let facts: Vec<String> = comparison.differences.iter().map(difference).collect();
+    let more = facts.len().saturating_sub(FACTS_MAX);
+    html! {
+        @if !changes.is_empty() { h3 { "What changed" } (head::statements(&changes)) }
+        dl.answer-rest {
+            @if comparison.tables.is_empty() {
+                (head::line("Verdicts", &html! { "None: the runs have no series in common." }))
+            }
+            @for (what, counts) in verdict_counts(comparison) {
+                @if counts.total() > 0 { (head::line(what, &tags(counts))) }
+            }
+            @if let Some(advice) = advice(pair) {
+                (head::line("Not decided", &head::with_remedy(&advice.what, &advice.remedy)))
+            }
+            @if let Some(sight) = sight(pair) { (head::line("Can be seen", &html! { (sight) })) }
+            (head::line("Facts that differ", &html! {
+                @if facts.is_empty() { "None that was recorded." }
+                @else {
+                    (list(&facts[..facts.len() - more])) @if more > 0 { ", " a href="#facts" { (more) " more" } }
+                }
+            }))
+            @if !comparison.left_out.is_empty() {
+                (head::line("Left out", &html! { a href="#left-out" { (comparison.left_out.len()) } }))
+            }
+        }
+    }
+}
+
+/// A change with the medians of both runs: those of base pale.
+fn statement(comparison: &Comparison, change: &Change) -> Markup {
+    let table = comparison.tables.iter().find(|table| {
+        (&table.workload, &table.parameters, &table.metric.name)
+            == (&change.workload, &change.parameters, &change.metric)
+    });
+    let accent = match change.direction {
+        Some(Direction::Better) => Accent::Good,
+        _ => Accent::Bad,
+    };
+    html! {
+        @if let Some(table) = table { (spark::lines(medians_of(table, &change.subjects, accent))) }
+        div { p {
+            (change_tag(change)) " " (sentence(comparison, change))
+        } }
+    }
+}
+
+/// The medians of `subjects` in both runs as lines.
+fn medians_of(
+    table: &ComparedTable,
+    subjects: &[String],
+    accent: Accent,
+) -> Vec<(Accent, Vec<(f64, f64)>)> {
+    let rows = table.rows.iter().filter(|row| subjects.contains(&row.subject));
+    rows.flat_map(|row| {
+        let line = |median: fn(&ComparedPoint) -> f64| {
+            let cells = table.points.iter().zip(&row.cells);
+            cells
+                .filter_map(|(point, cell)| Some((*point as f64, median(cell.as_ref()?))))
+                .collect()
+        };
+        [(Accent::Pale, line(|point| point.base.value)), (accent, line(|point| point.new.value))]
+    })
+    .collect()
+}
+
+/// The comparison in full: facts, changes by their parameters, tables, confidence.
 fn section(pair: &Pair) -> Markup {
     let comparison = pair.comparison;
     let (headline, secondary): (Vec<&ComparedTable>, Vec<&ComparedTable>) =
         comparison.tables.iter().partition(|table| table.headline);
     html! {
-        section #comparison aria-labelledby="comparison-head" tabindex="-1" {
+        section #comparison aria-labelledby="comparison-head" {
             h2 #comparison-head { "Comparison" }
             dl.pair {
                 dt { "Base" } dd { (identity(pair.base)) }
                 dt { "New" } dd { (identity(pair.new)) }
             }
-            (differences(comparison))
-            h3 { "Verdicts" }
-            (verdicts(comparison))
-            @if let Some(sight) = sight(pair) { p { (sight) } }
-            h3 { "Changed" }
-            (changed(comparison))
             @for (number, table) in headline.iter().enumerate() {
                 (compared(pair, table, &format!("compared-{number}")))
             }
@@ -69,6 +141,9 @@ fn section(pair: &Pair) -> Markup {
                     }
                 }
             }
+            (differences(comparison))
+            h3 { "Changed" }
+            (changed(comparison))
             (confidence_section(pair))
         }
     }
@@ -77,10 +152,11 @@ fn section(pair: &Pair) -> Markup {
 fn differences(comparison: &Comparison) -> Markup {
     let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NO_FIGURE.to_owned());
     html! {
-        h3 { "Facts that differ" }
+        h3 #facts { "Facts that differ" }
         @if comparison.differences.is_empty() { p { "No recorded fact differs." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Facts that differ" {
-                table.facts aria-label="Facts that differ" {
+                table.facts {
+                    caption { span.unseen { "Facts that differ between the runs" } }
                     thead { tr {
                         th scope="col" { "what" } th scope="col" { "base" } th scope="col" { "new" }
                     } }
@@ -96,26 +172,21 @@ fn differences(comparison: &Comparison) -> Markup {
     }
 }
 
-fn verdicts(comparison: &Comparison) -> Markup {
-    let counts = [
-        ("series", Counts::of_series(comparison.tables.iter())),
-        ("points", Counts::of_points(comparison.tables.iter())),
-    ];
+/// How many series and points there are of each verdict.
+fn verdict_counts(comparison: &Comparison) -> [(&'static str, Counts); 2] {
+    [
+        ("Series", Counts::of_series(comparison.tables.iter())),
+        ("Points", Counts::of_points(comparison.tables.iter())),
+    ]
+}
+
+fn tags(counts: Counts) -> Markup {
     html! {
-        @if comparison.tables.is_empty() { p { "None: the runs have no series in common." } } @else {
-            ul.verdicts {
-                @for (what, counts) in counts {
-                    li {
-                        span.total { (count(counts.total() as u64)) " " (what) ": " }
-                        @for (verdict, number) in counts.each() {
-                            @let none = if number == 0 { " none" } else { "" };
-                            span class={ "tag " (class(verdict)) (none) } {
-                                (sign(verdict)) " " (count(number as u64)) " " (word(verdict))
-                            } " "
-                        }
-                    }
-                }
-            }
+        @for (verdict, number) in counts.each() {
+            @let none = if number == 0 { " none" } else { "" };
+            span class={ "tag " (class(verdict)) (none) } {
+                (sign(verdict)) " " (count(number as u64)) " " (word(verdict))
+            } " "
         }
     }
 }
@@ -132,18 +203,23 @@ fn changed(comparison: &Comparison) -> Markup {
 }
 
 fn item(comparison: &Comparison, change: &Change) -> Markup {
+    html! {
+        li {
+            span.tags { (change_tag(change)) }
+            span.sentence { (sentence(comparison, change)) }
+        }
+    }
+}
+
+/// Sign and word of a change, for the eye: the sentence says the same.
+fn change_tag(change: &Change) -> Markup {
     let (sign, word) = tag(change);
     let class = match change.direction {
         Some(Direction::Worse) => class(Verdict::Slower),
         Some(Direction::Better) => class(Verdict::Faster),
         None => "tag-cross",
     };
-    html! {
-        li {
-            span.tags aria-hidden="true" { span class={ "tag " (class) } { (sign) " " (word) } }
-            span.sentence { (sentence(comparison, change)) }
-        }
-    }
+    html! { span class={ "tag " (class) } aria-hidden="true" { (sign) " " (word) } }
 }
 
 const fn class(verdict: Verdict) -> &'static str {
@@ -167,9 +243,9 @@ fn compared(pair: &Pair, table: &ComparedTable, id: &str) -> Markup {
                 } }
                 thead { tr {
                     th scope="col" { "subject" }
-                    @for point in &table.points { th.number scope="col" { (count(*point)) } }
                     th.number scope="col" { "overall" }
                     th scope="col" { (scale(reach)) }
+                    @for point in &table.points { th.number scope="col" { (count(*point)) } }
                 } }
                 tbody { @for row in &table.rows { (line(row, &unit, (pair.comparison.margin, reach))) } }
             }
@@ -182,9 +258,6 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
     html! {
         tr {
             th scope="row" { (row.label) }
-            @for (at, cell) in row.cells.iter().enumerate() {
-                (point(cell.as_ref(), (&base[at], &new[at])))
-            }
             td class={ "number " (class(row.overall.verdict)) } {
                 (ratio(&row.overall))
                 span.interval { (word(row.overall.verdict)) }
@@ -192,6 +265,9 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
             td.drawn {
                 (strip(&row.overall, margin, reach))
                 @if let Some(interval) = interval(&row.overall) { span.interval { "95 % " (interval) } }
+            }
+            @for (at, cell) in row.cells.iter().enumerate() {
+                (point(cell.as_ref(), (&base[at], &new[at])))
             }
         }
     }
@@ -261,7 +337,7 @@ fn confidence_section(pair: &Pair) -> Markup {
     let left_out: Vec<_> = pair.comparison.left_out.iter().map(left_out::of_comparison).collect();
     html! {
         @if !left_out.is_empty() {
-            h3 { "Left out" }
+            h3 #left-out { "Left out" }
             ul.caveats { @for warning in &left_out { li { (with_remedy(warning)) } } }
         }
         h3 { "Confidence" }

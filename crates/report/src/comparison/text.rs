@@ -5,8 +5,8 @@ use super::sight::{in_turns, workloads};
 use crate::html::moment;
 use crate::text::{NO_FIGURE, metrics, parameters};
 use analysis::compare::{
-    Change, ChangeKind, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio,
-    Verdict,
+    Change, ChangeDetail, ChangeKind, ComparedPoint, ComparedRow, ComparedTable, Comparison,
+    Direction, Ratio, Verdict,
 };
 use analysis::is_predicted;
 use findings::format::{Unit, count, counted, factor, percent, significant};
@@ -124,9 +124,40 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
     changes
 }
 
+/// The changes, the largest first among those of headline metrics: whole series, then points, then what has no
+/// ratio.
+pub(super) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
+    let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
+    let rank = |change: &&Change| match &change.detail {
+        ChangeDetail::Series { ratio, .. } => (0, size(ratio)),
+        ChangeDetail::Points { ratio, .. } => (1, size(ratio)),
+        ChangeDetail::Medians { ratio } => (2, size(ratio)),
+        _ => (3, 0.0),
+    };
+    let mut changes = changes(comparison);
+    changes.sort_by(|a, b| {
+        let [(sort_a, size_a), (sort_b, size_b)] = [rank(a), rank(b)];
+        let by_size = size_b.total_cmp(&size_a);
+        b.headline.cmp(&a.headline).then(sort_a.cmp(&sort_b)).then(by_size)
+    });
+    changes
+}
+
 /// The comparison in one sentence: its first change, else how many series are the same.
 pub(super) fn headline(comparison: &Comparison) -> String {
-    let changes = changes(comparison);
+    let changes = ranked_changes(comparison);
+    let series = Counts::of_series(comparison.tables.iter());
+    if let (Some(largest), 2..) = (largest(comparison), series.slower + series.faster) {
+        let [slower, faster, total] =
+            [series.slower, series.faster, series.total()].map(|number| count(number as u64));
+        let which = match (series.slower, series.faster) {
+            (_, 0) => format!("{slower} of {total} series are slower"),
+            (0, _) => format!("{faster} of {total} series are faster"),
+            _ => format!("Of {total} series {slower} are slower and {faster} faster"),
+        };
+        let by = ratio_factor(largest.overall.ratio.value);
+        return format!("{which}; the largest change: {} {by}", largest.label);
+    }
     if let Some(change) = changes.first() {
         let sentence = sentence(comparison, change);
         let more = match changes.len() - 1 {
@@ -136,18 +167,32 @@ pub(super) fn headline(comparison: &Comparison) -> String {
         };
         return format!("{}{more}", sentence.trim_end_matches('.'));
     }
-    let series = Counts::of_series(comparison.tables.iter());
     let [total, same, undecided] =
         [series.total(), series.same, series.undecided].map(|number| count(number as u64));
     let margin = percent(comparison.margin);
+    let excluded = comparison.sensitivity.as_ref().and_then(|seen| seen.excluded_above);
     match series.undecided {
         _ if series.total() == 0 => "The runs have no series in common".to_owned(),
         0 => format!("No difference: the {total} series are the same within {margin}"),
-        _ => format!(
-            "No difference shown: {same} of {total} series are the same within {margin}, {undecided} \
-             are undecided"
-        ),
+        _ => {
+            let bound = excluded.map_or_else(
+                || "No difference shown".to_owned(),
+                |share| format!("No difference above {:.0} %", 100.0 * share),
+            );
+            format!(
+                "{bound}: {same} of {total} series are the same within {margin}, {undecided} undecided"
+            )
+        }
     }
+}
+
+/// The series that changed most.
+fn largest(comparison: &Comparison) -> Option<&ComparedRow> {
+    let rows = comparison.tables.iter().flat_map(|table| &table.rows);
+    let changed =
+        rows.filter(|row| matches!(row.overall.verdict, Verdict::Slower | Verdict::Faster));
+    let size = |row: &ComparedRow| row.overall.ratio.value.ln().abs();
+    changed.max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 /// Where a change was measured: `poll · active 1`.

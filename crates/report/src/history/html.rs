@@ -7,7 +7,8 @@ use super::groups::{
     Group, SEEN, SHARED_CAUSE, confidence, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::html::{brand, head, moment};
+use crate::html::spark::{self, Accent};
+use crate::html::{document_head, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
@@ -35,12 +36,12 @@ pub fn page(history: &History) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&title, OWN_STYLE))
+            (document_head(&title, OWN_STYLE))
             body {
-                a.skip href="#changes" { "Skip to what changed" }
-                (header(history, &title))
+                a.skip href="#answer" { "Skip to the answer" }
+                (head::masthead(&title, Some(&history.workload.question), &facts(history)))
                 main {
-                    (changes(history))
+                    (head::answer(&answer(history)))
                     @for (index, group) in groups(history).iter().enumerate() {
                         (section(history, group, index))
                     }
@@ -71,64 +72,79 @@ fn headline(history: &History) -> String {
     sentence.trim_end_matches('.').to_owned()
 }
 
-fn header(history: &History, title: &str) -> Markup {
+fn facts(history: &History) -> Markup {
     html! {
-        header.masthead {
-            (brand())
-            h1 { (title) }
-            p.question { (history.workload.question) }
-            dl.dateline {
-                div { dt { "Runs" } dd { (span(history)) } }
-                div { dt { "Machine" } dd { (machine(history)) } }
-                div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }
-                @if !history.left_out.is_empty() {
-                    div { dt { "Left out" } dd { a href="#left-out" { (history.left_out.len()) } } }
-                }
-            }
+        dl.dateline {
+            div { dt { "Runs" } dd { (span(history)) } }
+            div { dt { "Machine" } dd { (machine(history)) } }
+            div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }
         }
     }
 }
 
-fn changes(history: &History) -> Markup {
+/// What changed, with a small plot each, then what did not.
+fn answer(history: &History) -> Markup {
     let groups = groups(history);
     let several = groups.iter().filter(|group| !group.changes.is_empty()).count() > 1;
+    let joint: Vec<Markup> = history
+        .joint_changes
+        .iter()
+        .map(|change| {
+            statement(
+                history,
+                change.direction,
+                false,
+                &change.lines,
+                &sentences::joint(history, change),
+            )
+        })
+        .collect();
+    let text = |line: String| html! { (line) };
     html! {
-        section #changes aria-labelledby="changes-head" tabindex="-1" {
-            h2 #changes-head { "What changed" }
-            @if history.changes.is_empty() && history.judged > 0 { p { "Nothing." } }
-            @if !history.joint_changes.is_empty() {
-                ul.findings {
-                    @for change in &history.joint_changes {
-                        (sentence(change.direction, false, &sentences::joint(history, change)))
-                    }
-                }
-                p.note { (SHARED_CAUSE) }
+        @if !history.changes.is_empty() { h3 { "What changed" } }
+        @if !joint.is_empty() {
+            (head::statements(&joint))
+            p.note { (SHARED_CAUSE) }
+        }
+        @for group in groups.iter().filter(|group| !group.changes.is_empty()) {
+            @if several { p.group { (group.title(history)) } }
+            @let changes: Vec<Markup> = group.changes.iter().map(|change| {
+                let text = sentences::change(history, change);
+                statement(history, change.direction, change.fresh, &change.lines, &text)
+            }).collect();
+            (head::statements(&changes))
+        }
+        dl.answer-rest {
+            @if let Some(same) = unchanged(history) { (head::line("Unchanged", &text(same))) }
+            @if let Some(few) = too_few(history) { (head::line("Not decided", &text(few + "."))) }
+            @if !history.left_out.is_empty() {
+                (head::line("Left out", &html! { a href="#left-out" { (history.left_out.len()) } }))
             }
-            @for group in groups.iter().filter(|group| !group.changes.is_empty()) {
-                @if several { p.group { (group.title(history)) } }
-                ul.findings {
-                    @for change in &group.changes {
-                        (sentence(change.direction, change.fresh, &sentences::change(history, change)))
-                    }
-                }
-            }
-            @if let Some(same) = unchanged(history) { p { (same) } }
-            @if let Some(few) = too_few(history) { p.note { (few) "." } }
         }
     }
 }
 
-/// A sentence, and before it which way it goes: for the eye that runs down the list.
-fn sentence(direction: Direction, fresh: bool, text: &str) -> Markup {
-    let (class, word) = match direction {
-        Direction::Worse => ("tag tag-high", "worse"),
-        Direction::Better => ("tag tag-low", "better"),
+/// A sentence, and before it the line that changed most and which way it goes.
+fn statement(
+    history: &History,
+    direction: Direction,
+    fresh: bool,
+    lines: &[(usize, Estimate)],
+    text: &str,
+) -> Markup {
+    let (accent, class, word) = match direction {
+        Direction::Worse => (Accent::Bad, "tag tag-high", "worse"),
+        Direction::Better => (Accent::Good, "tag tag-low", "better"),
     };
+    let size = |by: &Estimate| by.value.ln().abs();
+    let largest = lines.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)));
+    let figures = largest.map(|(line, _)| &history.lines[*line].figures);
+    let values = figures.into_iter().flatten().map(|(_, figure)| figure.value);
     html! {
-        li {
-            span.tags { span class=(class) { (word) } @if fresh { " " span.tag.tag-cross { "new" } } }
-            span.sentence { (text) }
-        }
+        (spark::sequence(accent, &values.collect::<Vec<_>>()))
+        div { p {
+            span class=(class) { (word) } @if fresh { " " span.tag.tag-cross { "new" } } " " (text)
+        } }
     }
 }
 
@@ -339,7 +355,10 @@ fn runs(history: &History) -> Markup {
             h2 #runs-head { "The runs" }
             div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
                 table.figures {
-                    thead { tr { th { "run" } th { "date" } th { "labels" } th { "knee" } th { "id" } } }
+                    caption { span.unseen { "The runs, the newest first" } }
+                    thead { tr {
+                        @for head in ["run", "date", "labels", "knee", "id"] { th scope="col" { (head) } }
+                    } }
                     tbody {
                         @for run in history.runs.iter().rev() {
                             @let labels: Vec<String> =

@@ -2,18 +2,21 @@
 //! statement.
 
 use super::findings::sentence;
+use super::head;
 use super::runs;
 use super::spark::{self, Groups};
 use super::view::{Analysed, anchor};
 use analysis::Table;
 use findings::answer::{Answer, Holding, Statement};
 use findings::format::{count, counted};
-use findings::{Finding, Tone};
+use findings::{Finding, Sentence, Tone};
 use maud::{Markup, html};
 use record::WorkloadInfo;
 
-/// Statements of a section that are not folded away.
-const STATEMENTS_MAX: usize = 5;
+/// From this number of runs on, the head of the page has one statement of each.
+const SEVERAL: usize = 3;
+/// Runs in the head of the page; further ones are folded away.
+const RUNS_MAX: usize = 4;
 
 /// What the answer of one run is laid out with.
 struct Layout<'a> {
@@ -28,31 +31,96 @@ pub(super) fn headline(answer: &Answer) -> String {
     clause.trim_end_matches('.').to_owned()
 }
 
-/// The answers of all runs.
+/// The answer of the only run, or what is most important in those of all, each below its name and `facts`.
 pub(super) fn section(
+    runs: &[Analysed],
+    answers: &[Answer],
+    workloads: &[&WorkloadInfo],
+    facts: impl Fn(usize) -> Markup,
+) -> Markup {
+    let layout = |run: usize| Layout { tables: &runs[run].1.analysis.tables, workloads };
+    head::answer(&match answers {
+        [only] => layout(0).answer(only, "h3"),
+        _ => {
+            let in_brief = |(index, answer): (usize, &Answer)| {
+                let name = runs::name(runs, &runs[index].0);
+                let (few, facts) = (runs.len() < SEVERAL, facts(index));
+                layout(index).in_brief(answer, &name, few, &facts)
+            };
+            let all: Vec<Markup> = answers.iter().enumerate().map(in_brief).collect();
+            let (shown, folded) = all.split_at(all.len().min(RUNS_MAX));
+            html! {
+                @for run in shown { (run) }
+                @if !folded.is_empty() {
+                    details.more {
+                        summary { (folded.len()) " more runs" }
+                        @for run in folded { (run) }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The answers of the runs on their own, folded away, where the page is about something else.
+pub(super) fn of_each_run(
     runs: &[Analysed],
     answers: &[Answer],
     workloads: &[&WorkloadInfo],
 ) -> Markup {
     html! {
-        section #answer aria-labelledby="answer-head" tabindex="-1" {
-            h2 #answer-head.unseen { "Answer" }
+        section #each-run aria-labelledby="each-run-head" {
+            h2 #each-run-head { "The runs on their own" }
             @for ((run, conclusions), answer) in runs.iter().zip(answers) {
                 @let layout = Layout { tables: &conclusions.analysis.tables, workloads };
-                @if runs.len() > 1 { p.run-name { (runs::name(runs, run)) } }
-                (layout.answer(answer))
+                h3 { (runs::name(runs, run)) ": " (headline(answer)) }
+                details { summary { "Its answer" } (layout.answer(answer, "h4")) }
             }
         }
     }
 }
 
+/// A heading of an answer: `level` is its element.
+fn heading(level: &str, text: &str) -> Markup {
+    html! {
+        @if level == "h4" { h4 { (text) } } @else { h3 { (text) } }
+    }
+}
+
 impl Layout<'_> {
-    fn answer(&self, answer: &Answer) -> Markup {
+    fn answer(&self, answer: &Answer, level: &str) -> Markup {
+        html! {
+            (self.statements(level, "What stops scaling", &answer.stops_scaling))
+            (self.statements(level, "Changes sides", &answer.changes_sides))
+            (self.rest(level, answer))
+        }
+    }
+
+    /// One of several answers: the first statements of what stops scaling and what changes sides; the rest is
+    /// folded away. Of a `few` runs more is shown, and their `facts`.
+    fn in_brief(&self, answer: &Answer, name: &str, few: bool, facts: &Markup) -> Markup {
+        let first = answer.stops_scaling.iter().chain(&answer.changes_sides);
+        let first: Vec<Markup> = first.map(|statement| self.statement(statement)).collect();
+        let (shown, folded) = first.split_at(first.len().min(if few { 2 } else { 1 }));
+        html! {
+            h3.run-name { (name) }
+            @if few { (facts) }
+            @if shown.is_empty() { p { (answer.headline()) } }
+            (head::statements(shown))
+            details.more {
+                summary { "More of " (name) }
+                @if !few { (facts) }
+                (head::statements(folded))
+                (self.rest("h4", answer))
+            }
+        }
+    }
+
+    /// What follows what stops scaling and what changes sides.
+    fn rest(&self, level: &str, answer: &Answer) -> Markup {
         let Answer { undecided, not_measured, trust, .. } = answer;
         html! {
-            (self.statements("What stops scaling", &answer.stops_scaling))
-            (self.statements("Changes sides", &answer.changes_sides))
-            (self.statements("Worth knowing", &answer.worth_knowing))
+            (self.statements(level, "Worth knowing", &answer.worth_knowing))
             dl.answer-rest {
                 (self.holdings("Does not grow", answer, true))
                 (self.holdings("Holds or rises", answer, false))
@@ -64,23 +132,11 @@ impl Layout<'_> {
         }
     }
 
-    /// A section of statements; of a long one the last statements are folded away.
-    fn statements(&self, heading: &str, statements: &[Statement]) -> Markup {
-        // A single statement takes no more room than the line that unfolds it.
-        let is_long = statements.len() > STATEMENTS_MAX + 1;
-        let shown = if is_long { STATEMENTS_MAX } else { statements.len() };
-        let (shown, folded) = statements.split_at(shown);
+    fn statements(&self, level: &str, text: &str, statements: &[Statement]) -> Markup {
+        let items: Vec<Markup> =
+            statements.iter().map(|statement| self.statement(statement)).collect();
         html! {
-            @if !shown.is_empty() {
-                h3 { (heading) }
-                ul.statements { @for statement in shown { (self.statement(statement)) } }
-            }
-            @if !folded.is_empty() {
-                details.more {
-                    summary { (folded.len()) " more" }
-                    ul.statements { @for statement in folded { (self.statement(statement)) } }
-                }
-            }
+            @if !items.is_empty() { (heading(level, text)) (head::statements(&items)) }
         }
     }
 
@@ -89,13 +145,11 @@ impl Layout<'_> {
         let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
         let groups = Groups { subjects: &statement.subjects, advised };
         html! {
-            li {
-                @if let Some(table) = table { (spark::plot(table, &groups)) }
-                div {
-                    p { (self.workload(&statement.workload)) (sentence(&statement.sentence)) }
-                    @if let Some(advice) = &statement.advice {
-                        p.advice { "→ " (sentence(&advice.sentence)) }
-                    }
+            @if let Some(table) = table { (spark::plot(table, &groups)) }
+            div {
+                p { (self.workload(&statement.workload)) (sentence(&statement.sentence)) }
+                @if let Some(advice) = &statement.advice {
+                    p.advice { "→ " (sentence(&advice.sentence)) }
                 }
             }
         }
@@ -118,17 +172,14 @@ impl Layout<'_> {
         let series: usize = holdings.iter().map(|holding| holding.subjects.len()).sum();
         html! {
             @if !holdings.is_empty() {
-                div {
-                    dt { (heading) }
-                    dd { details {
-                        summary { (series) " series" @if holdings.len() > 1 {
-                            " in " (counted(&count(holdings.len() as u64), "tables"))
-                        } }
-                        ul.holdings { @for holding in holdings {
-                            li { (self.workload(&holding.workload)) (sentence(&holding.sentence)) }
-                        } }
+                (head::line(heading, &html! { details {
+                    summary { (series) " series" @if holdings.len() > 1 {
+                        " in " (counted(&count(holdings.len() as u64), "tables"))
                     } }
-                }
+                    ul.holdings { @for holding in holdings {
+                        li { (self.workload(&holding.workload)) (sentence(&holding.sentence)) }
+                    } }
+                } }))
             }
         }
     }
@@ -136,20 +187,28 @@ impl Layout<'_> {
 
 /// A workload in brief: its question, its answer in a sentence, a small plot.
 pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> Markup {
-    let (table, [subjects, advised], text) = runs
-        .iter()
-        .zip(answers)
-        .find_map(|(analysed, answer)| card_of_run(analysed, answer, info))
-        .unwrap_or((None, [&[][..]; 2], html! { "Not decided." }));
+    let mut runs = runs.iter().zip(answers);
+    let card = runs.find_map(|(analysed, answer)| card_of_run(analysed, answer, info));
     html! {
         p.lead { (info.question) }
-        @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
-        p { (text) }
+        @if let Some((table, [subjects, advised], text)) = card {
+            @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
+            p { (sentence(&text)) }
+        } @else {
+            p { "Not decided." }
+        }
     }
 }
 
+/// A workload's answer in a sentence: what its plot shows.
+pub(super) fn finding(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> String {
+    let mut runs = runs.iter().zip(answers);
+    let text = runs.find_map(|(analysed, answer)| Some(card_of_run(analysed, answer, info)?.2));
+    text.map_or_else(|| "Not decided.".to_owned(), |text| text.to_string())
+}
+
 /// The table, the subjects that stop scaling and those that hold, and the sentence of a card.
-type Card<'a> = (Option<&'a Table>, [&'a [String]; 2], Markup);
+type Card<'a> = (Option<&'a Table>, [&'a [String]; 2], Sentence);
 
 /// The card of one run: what stops scaling, else what changes sides, else what holds, else what is worth
 /// knowing, else the first finding that decides something.
@@ -165,37 +224,28 @@ fn card_of_run<'a>(
     if let Some(statement) = stopping {
         let table = tables().find(|table| statement.is_about(table));
         let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        return Some((table, [&statement.subjects[..], advised], sentence(&statement.sentence)));
+        return Some((table, [&statement.subjects[..], advised], statement.sentence.clone()));
     }
     if let Some(holding) = answer.holds.iter().find(|holding| holding.workload == info.name) {
         let shown = (&holding.parameters, &holding.metric);
         let table = tables().find(|table| (&table.parameters, &table.metric.name) == shown);
-        return Some((table, [&[], &holding.subjects[..]], sentence(&holding.sentence)));
+        return Some((table, [&[], &holding.subjects[..]], holding.sentence.clone()));
     }
     if let Some(statement) = answer.worth_knowing.iter().find(of_it) {
         let table = tables().find(|table| statement.is_about(table));
-        return Some((table, [&statement.subjects[..], &[]], sentence(&statement.sentence)));
+        return Some((table, [&statement.subjects[..], &[]], statement.sentence.clone()));
     }
     // A sentence about one undecided series is no answer about the workload.
     let is_answer = |finding: &&Finding| finding.headline && finding.tag().tone != Tone::Open;
     let mut findings = conclusions.findings.iter().filter(is_answer);
     let finding = findings.find(|finding| finding.workload == info.name)?;
     let table = tables().find(|table| finding.is_about(table));
-    Some((table, [&[][..]; 2], sentence(&finding.sentence(run, analysis))))
+    Some((table, [&[][..]; 2], finding.sentence(run, analysis)))
 }
 
 /// A line of the answer with what to do about it; nothing where it is empty.
 fn line(heading: &str, text: &str, remedy: &str) -> Markup {
     html! {
-        @if !text.is_empty() {
-            div {
-                dt { (heading) }
-                dd {
-                    (text)
-                    @if remedy.starts_with("knee ") { " → " code { (remedy) } }
-                    @else if !remedy.is_empty() { " → " (remedy) }
-                }
-            }
-        }
+        @if !text.is_empty() { (head::line(heading, &head::with_remedy(text, remedy))) }
     }
 }

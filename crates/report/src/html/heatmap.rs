@@ -93,7 +93,10 @@ impl Sheet<'_> {
                 }
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {
-                    table.heat aria-labelledby={ (id) "-head" } aria-describedby={ (id) "-how" } {
+                    table.heat aria-describedby={ (id) "-how" } {
+                        caption { span.unseen {
+                            "Which is " (self.best) " where" @if let Some(name) = name { " · " (name) }
+                        } }
                         (self.head())
                         tbody { @for row in 0..map.totals.len() { (self.row(row)) } }
                     }

@@ -67,7 +67,8 @@ fn facts(run: &Run) -> Markup {
         .collect();
     html! {
         div.scroll tabindex="0" role="region" aria-label="Facts about the machine" {
-            table.facts aria-label="Facts about the machine" {
+            table.facts {
+                caption { span.unseen { "Facts about the machine" } }
                 thead { tr {
                     th scope="col" { "Fact" }
                     th scope="col" { "Before" }

@@ -60,20 +60,43 @@ impl Axis {
     }
 }
 
+/// How a line of a small plot is set off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Accent {
+    /// Not at all.
+    Pale,
+    /// As what is right.
+    Good,
+    /// As what the plot is about.
+    Bad,
+}
+
 /// The plot of `table`, with the subjects of `groups` set off.
 pub(super) fn plot(table: &Table, groups: &Groups<'_>) -> Markup {
-    let class = |row: &Row| match row {
-        row if groups.subjects.contains(&row.subject) => 2,
-        row if groups.advised.contains(&row.subject) => 1,
-        _ => 0,
+    let accent = |row: &Row| match row {
+        row if groups.subjects.contains(&row.subject) => Accent::Bad,
+        row if groups.advised.contains(&row.subject) => Accent::Good,
+        _ => Accent::Pale,
     };
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
-    // What is set off lies above the others.
-    rows.sort_by_key(|row| class(row));
     let medians = |row: &Row| -> Vec<(f64, f64)> {
         row.cells.iter().flatten().map(|cell| (cell.point as f64, cell.median.value)).collect()
     };
-    let all: Vec<(f64, f64)> = rows.iter().flat_map(|row| medians(row)).collect();
+    lines(table.rows.iter().map(|row| (accent(row), medians(row))).collect())
+}
+
+/// The plot of a sequence: one value after the other at equal distances.
+pub(crate) fn sequence(accent: Accent, values: &[f64]) -> Markup {
+    // On a logarithmic axis powers are at equal distances.
+    let position = |index: usize| 10_f64.powf(index as f64 / values.len() as f64);
+    let line = values.iter().enumerate().map(|(index, value)| (position(index), *value));
+    lines(vec![(accent, line.collect())])
+}
+
+/// Lines on logarithmic axes, each with its values.
+pub(crate) fn lines(mut lines: Vec<(Accent, Vec<(f64, f64)>)>) -> Markup {
+    // What is set off lies above the others.
+    lines.sort_by_key(|(accent, _)| *accent);
+    let all: Vec<(f64, f64)> = lines.iter().flat_map(|(_, line)| line).copied().collect();
     let axes = Axis::new(all.iter().map(|point| point.0), 1.0)
         .zip(Axis::new(all.iter().map(|point| point.1), FACTOR_MIN));
     let position = |(x, y): (f64, f64), (across, up): &(Axis, Axis)| -> Position {
@@ -83,11 +106,11 @@ pub(super) fn plot(table: &Table, groups: &Groups<'_>) -> Markup {
     html! {
         svg.spark viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) aria-hidden="true" {
             @if let Some(axes) = &axes {
-                @for row in rows {
+                @for (accent, line) in &lines {
                     @let line: Vec<Position> =
-                        medians(row).into_iter().map(|point| position(point, axes)).collect();
+                        line.iter().map(|point| position(*point, axes)).collect();
                     @if let Some((x, y)) = line.last() {
-                        g class={ "spark-" (class(row)) } {
+                        g class={ "spark-" (*accent as u8) } {
                             path d=(path(&line)) {}
                             circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="2" {}
                         }

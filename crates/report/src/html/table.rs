@@ -59,7 +59,8 @@ fn facts(table: &Table) -> Markup {
             details.stated {
                 summary { (name) ", by " (table.axis) }
                 div.scroll tabindex="0" role="region" aria-label=(name) {
-                    table.facts aria-label=(name) {
+                    table.facts {
+                        caption { span.unseen { (name) ", by " (table.axis) } }
                         thead { tr { th scope="col" { (table.axis) } th scope="col" { (name) } } }
                         tbody {
                             @for (points, value) in values {

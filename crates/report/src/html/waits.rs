@@ -53,7 +53,9 @@ pub(super) fn section(
                 "Across, each step takes in nine tenths of what the one before left out: 90 % of the "
                 (QUANTILES[5]) ", then 99 %, then 99.9 %. A line that rises late is of few that took long."
             }
-            figure.plot data-plot=(name) aria-label={ "Percentiles of " (info.name) } {
+            figure.plot data-plot=(name) aria-label={
+                "Percentiles of " (info.name) ": how " (list(&metrics)) " " (are) " distributed"
+            } {
                 noscript { p.note {
                     "The plot needs JavaScript. Its figures stand in the tables below."
                 } }

@@ -16,6 +16,7 @@ mod drawing;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod gestures;
+mod heads;
 mod heavy;
 mod hover;
 mod input;

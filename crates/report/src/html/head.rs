@@ -1,0 +1,69 @@
+//! The head that all pages share: the title is the answer's first sentence; machine and date in one line; then
+//! the answer, a list of statements with a small plot each, and short lines.
+
+use maud::{Markup, PreEscaped, html};
+
+/// Statements of a section that are not folded away.
+const STATEMENTS_MAX: usize = 5;
+const MARK: &str = "<svg viewBox='0 0 16 16' width='18' height='18'><path d='M1 12.5h7.5L14.5 2' \
+    fill='none' stroke='currentColor' stroke-width='2.4' stroke-linecap='round' \
+    stroke-linejoin='round'/></svg>";
+
+/// What stands first: the title, what was asked, and the lines of `facts`.
+pub(crate) fn masthead(title: &str, question: Option<&str>, facts: &Markup) -> Markup {
+    html! {
+        header.masthead {
+            p.brand {
+                span.mark aria-hidden="true" { (PreEscaped(MARK)) }
+                "knee"
+                span.brand-what { "where a system stops scaling" }
+            }
+            h1 { (title) }
+            @if let Some(question) = question { p.question { (question) } }
+            (facts)
+        }
+    }
+}
+
+/// The answer of a page, which the reader may skip to.
+pub(crate) fn answer(content: &Markup) -> Markup {
+    html! {
+        section #answer aria-labelledby="answer-head" tabindex="-1" {
+            h2 #answer-head.unseen { "Answer" }
+            (content)
+        }
+    }
+}
+
+/// Statements as a list; of a long one the last are folded away.
+pub(crate) fn statements(items: &[Markup]) -> Markup {
+    // A single statement takes no more room than the line that unfolds it.
+    let is_long = items.len() > STATEMENTS_MAX + 1;
+    let shown = if is_long { STATEMENTS_MAX } else { items.len() };
+    let (shown, folded) = items.split_at(shown);
+    html! {
+        @if !shown.is_empty() {
+            ul.statements { @for item in shown { li { (item) } } }
+        }
+        @if !folded.is_empty() {
+            details.more {
+                summary { (folded.len()) " more" }
+                ul.statements { @for item in folded { li { (item) } } }
+            }
+        }
+    }
+}
+
+/// A line of the list that ends an answer: what it is about, and what is so.
+pub(crate) fn line(heading: &str, content: &Markup) -> Markup {
+    html! { div { dt { (heading) } dd { (content) } } }
+}
+
+/// A sentence with what to do about it, a command set apart.
+pub(crate) fn with_remedy(text: &str, remedy: &str) -> Markup {
+    html! {
+        (text)
+        @if remedy.starts_with("knee ") { " → " code { (remedy) } }
+        @else if !remedy.is_empty() { " → " (remedy) }
+    }
+}

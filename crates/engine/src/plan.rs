@@ -22,7 +22,7 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     let workloads: Vec<&'static dyn Workload> = chosen.iter().map(|(row, _)| *row).collect();
     pinnable(&request.pinned_cpus)?;
     let request = &request.with_families(&workloads);
-    known_subjects(request, &workloads)?;
+    known_subjects(request, &workloads, table)?;
     known_parameters(request, &workloads)?;
     let request = &request.without_left_out(&workloads)?;
     let mut plan = Plan {
@@ -145,12 +145,24 @@ fn subject_names(workloads: &[&'static dyn Workload]) -> Vec<&'static str> {
 fn known_subjects(
     request: &RunRequest,
     workloads: &[&'static dyn Workload],
+    table: &[&'static dyn Workload],
 ) -> Result<(), RequestError> {
     let names = subject_names(workloads);
     for name in &request.subjects {
-        if !names.contains(&name.as_str()) {
+        if names.contains(&name.as_str()) {
+            continue;
+        }
+        let has = |row: &&&'static dyn Workload| subject_names(&[**row]).contains(&name.as_str());
+        let owners: Vec<&str> = table.iter().filter(has).map(|row| row.about().name).collect();
+        if owners.is_empty() {
             return Err(unknown("subject", name, &names, "knee list"));
         }
+        let here: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
+        return Err(RequestError::Usage(format!(
+            "no subject is called `{name}` in {}; it is one of {}",
+            here.join(", "),
+            owners.join(", ")
+        )));
     }
     Ok(())
 }

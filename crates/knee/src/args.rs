@@ -105,7 +105,7 @@ pub enum Command {
     /// Print the manual page, or write the pages of all commands
     Man {
         /// Write one page a command into this directory
-        #[arg(long = "folder", value_name = "DIR")]
+        #[arg(long, alias = "folder", value_name = "DIR")]
         directory: Option<PathBuf>,
     },
 }
@@ -275,7 +275,23 @@ fn flag_help(workloads: &[Declared]) -> String {
         let each = workloads.iter().map(|row| format!("{} {}", row.0, default_of(*row)));
         each.collect::<Vec<String>>().join("; ")
     };
-    format!("{} [default: {default}]{possible}", first.about)
+    let mut abouts: Vec<&str> = workloads.iter().map(|(_, parameter)| parameter.about).collect();
+    abouts.dedup();
+    let about = if let [only] = abouts.as_slice() {
+        capitalised(only)
+    } else {
+        // Workloads may mean different things by one flag.
+        let each = workloads.iter().map(|(workload, own)| format!("{workload}: {}", own.about));
+        each.collect::<Vec<String>>().join("; ")
+    };
+    format!("{about} [default: {default}]{possible}")
+}
+
+/// With a capital at its beginning, as the flags of all commands have it.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn default_of((workload, parameter): Declared) -> String {
@@ -286,7 +302,7 @@ fn default_of((workload, parameter): Declared) -> String {
     }
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
     if about.is_some_and(|about| about.axis == parameter.name) {
-        return format!("the axis; where it is not, {own}");
+        return format!("the points; {own} with another --axis");
     }
     own
 }
@@ -392,7 +408,8 @@ mod tests {
                 assert!(!plain.contains(&flag), "{name}");
                 let parameter = own(about.name).iter().find(|parameter| parameter.name == name);
                 assert_eq!(help.contains(&flag), parameter.is_some(), "{name} of {}", about.name);
-                assert!(parameter.is_none_or(|own| words.contains(own.about)), "{name}: {help}");
+                let about = parameter.map_or(String::new(), |own| capitalised(own.about));
+                assert!(words.contains(&about), "{name}: {help}");
             }
         }
     }

@@ -215,7 +215,7 @@ fn busy(facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Name and CPU ticks of every process in the folder `proc`, by its id.
+/// Name and CPU ticks of every process in the directory `proc`, by its id.
 pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
     let entries = proc.read_dir().into_iter().flatten().flatten();
     entries

@@ -27,7 +27,7 @@ pub(crate) struct Order {
     pub seed: u64,
     pub measure_ms: u64,
     pub pinned_cpus: Vec<usize>,
-    /// Where the cell may make a folder for its files.
+    /// Where the cell may make a directory for its files.
     pub scratch: PathBuf,
     /// A worker whose parent is another one was orphaned before it could ask for a signal.
     pub parent_pid: i32,

@@ -16,7 +16,7 @@ pub struct Cell {
     pub parameters: Parameters,
     /// Seeds whatever the workload draws at random; the same for all subjects of a point and round.
     pub seed: u64,
-    /// Where a folder for its files may be made: see [`crate::Scratch`].
+    /// Where a directory for its files may be made: see [`crate::Scratch`].
     pub scratch: PathBuf,
 }
 

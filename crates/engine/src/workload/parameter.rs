@@ -34,7 +34,7 @@ pub enum Values {
     OneOf(&'static [&'static str]),
     /// Any text of one line, which may hold commas.
     Text,
-    /// This word, or a folder: kept as its whole path, since a run may be resumed from elsewhere.
+    /// This word, or a directory: kept as its whole path, since a run may be resumed from elsewhere.
     DirectoryOr(&'static str),
 }
 
@@ -151,7 +151,7 @@ impl Parameter {
             Values::Cpus => "1 or more, or all".to_owned(),
             Values::OneOf(words) => words.join(", "),
             Values::Text => "a text".to_owned(),
-            Values::DirectoryOr(word) => format!("a folder, or {word}"),
+            Values::DirectoryOr(word) => format!("a directory, or {word}"),
         }
     }
 }

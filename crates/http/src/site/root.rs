@@ -110,7 +110,7 @@ impl Root {
 
 fn cannot_serve(path: &Path, errno: Errno) -> String {
     format!(
-        "can't serve {}: {errno}; name a folder that is there and may be entered",
+        "can't serve {}: {errno}; name a directory that is there and may be entered",
         path.display()
     )
 }

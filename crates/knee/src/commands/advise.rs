@@ -36,6 +36,9 @@ pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
 fn check_mechanisms(mechanisms: &[String]) -> Result<(), Trouble> {
     match mechanisms.iter().find(|name| readiness::find(name).is_none()) {
         None => Ok(()),
+        Some(name) if http::mechanisms().iter().any(|row| row.name == name) => Err(Trouble::usage(
+            format!("{name} is only a server's: `knee run dead --subjects {name}` measures it"),
+        )),
         Some(name) => Err(Trouble::usage(format!(
             "no mechanism is called `{name}`; `knee list mechanisms` shows them all"
         ))),

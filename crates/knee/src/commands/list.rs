@@ -81,7 +81,7 @@ const SECTIONS: [Section; 5] = [
         what: What::Mechanisms,
         name: "Mechanisms",
         text: describe_mechanisms,
-        json: || readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).collect(),
+        json: mechanisms_json,
     },
     Section {
         what: What::Locks,
@@ -232,13 +232,31 @@ fn row(text: &mut String, mechanism: &Mechanism) {
     }
 }
 
+/// The mechanisms that are only a server's.
+fn of_servers() -> impl Iterator<Item = http::Mechanism> {
+    http::mechanisms().into_iter().filter(|row| readiness::find(row.name).is_none())
+}
+
+/// Those of servers have no trigger.
+fn mechanisms_json() -> Value {
+    let of_servers = of_servers().map(|row| {
+        json!({
+            "name": row.name,
+            "label": row.name,
+            "summary": row.summary,
+            "trigger": null,
+            "limits": ["only of servers: knee httpd, connect, request, dead"],
+            "unavailable": row.unavailable,
+        })
+    });
+    readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).chain(of_servers).collect()
+}
+
 fn describe_mechanisms(text: &mut String) {
     for mechanism in readiness::TABLE {
         row(text, mechanism);
     }
-    let of_servers =
-        http::mechanisms().into_iter().filter(|row| readiness::find(row.name).is_none());
-    for row in of_servers {
+    for row in of_servers() {
         let summary =
             format!("only of servers (`knee httpd`, connect, request, dead): {}", row.summary);
         let _ = writeln!(text, "  {:<19} {:<8} {summary}", row.name, "–");

@@ -13,7 +13,18 @@ fn wrong_words_get_one_line_and_exit_code_2() {
             &["run", "poll", "--subjects", "epol"],
             "did you mean epoll or epoll-edge or epoll-level?",
         ),
-        (&["run", "poll", "--subjects", "empty"], "no subject is called `empty`"),
+        (
+            &["run", "poll", "--subjects", "empty"],
+            "no subject is called `empty` in poll; it is one of null",
+        ),
+        (
+            &["run", "poll", "--subjects", "io_uring-completion"],
+            "no subject is called `io_uring-completion` in poll; it is one of connect, request, dead",
+        ),
+        (
+            &["advise", "--total", "9", "--active", "1", "--mechanisms", "io_uring-completion"],
+            "io_uring-completion is only a server's",
+        ),
         (&["run", "--pionts", "10"], "there is no --pionts; did you mean --points?"),
         (&["advise", "--xyzzy"], "there is no --xyzzy; `knee advise --help` shows them all"),
         (&["analyse", "--qqq"], "there is no --qqq; `knee analyse --help` shows them all"),
@@ -146,7 +157,7 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
     let man = knee.run(&["man"]).out;
     assert!(man.starts_with(".ie") || man.contains(".TH knee"), "{man}");
     let pages = knee.directory.path().join("man");
-    assert_eq!(knee.run(&["man", "--folder", pages.to_str().unwrap()]).code, Some(0));
+    assert_eq!(knee.run(&["man", "--directory", pages.to_str().unwrap()]).code, Some(0));
     assert!(pages.join("knee-run.1").exists());
     assert_eq!(knee.run(&[]).code, Some(2), "no command at all is wrong usage");
 }

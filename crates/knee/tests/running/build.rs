@@ -329,7 +329,7 @@ fn missing_tools_are_reported_before_anything_is_started() {
     let builder = Builder::new();
     let came = builder.knee.run(&["run", "build", "--tree", "/no/such/folder"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{came:?}");
-    assert!(came.err.contains("--tree: /no/such/folder is no folder"), "{came:?}");
+    assert!(came.err.contains("--tree: /no/such/folder is no directory"), "{came:?}");
 
     let bare = builder.knee.directory.path().join("bin");
     fs::create_dir(&bare).unwrap();

@@ -1,7 +1,8 @@
 //! Which figures of a table are marked as the best, and what the marks mean.
 
 use crate::text::metrics::superlative;
-use analysis::{Lead, Table};
+use analysis::{Lead, Row, Table};
+use findings::format::{count, factor, list};
 
 /// How a figure is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,8 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
     let has_shared = leads.iter().any(|lead| is_marked_as_shared(lead));
     let has_unmarked = leads.iter().any(|lead| !lead.clear && !is_marked_as_shared(lead));
     if !has_clear && !has_shared {
-        return Some("No figure is marked: every lead is too close to call".to_owned());
+        let tie = tie(table).unwrap_or_else(|| "every lead is too close to call".to_owned());
+        return Some(format!("No figure is marked: {tie}"));
     }
     let best = superlative(&table.metric);
     let mut parts = Vec::new();
@@ -56,4 +58,36 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
         parts.push("no mark where the lead is too close to call".to_owned());
     }
     Some(parts.join("; "))
+}
+
+/// Who shares the lead at the last point where others are clearly behind, and by how much: `epoll-level, mio
+/// and 3 more tie at 10,000, ×870 to ×928 ahead of select and poll`.
+fn tie(table: &Table) -> Option<String> {
+    let shared = |lead: &Option<Lead>| lead.as_ref().is_some_and(Lead::is_shared);
+    let column = table.leads.iter().rposition(shared)?;
+    let lead = table.leads.get(column)?.as_ref()?;
+    let leads = |row: &&Row| row.subject == lead.best || lead.tied.contains(&row.subject);
+    let median = |row: &Row| Some(row.cells.get(column)?.as_ref()?.median.value);
+    let best = median(table.rows.iter().find(|row| row.subject == lead.best)?)?;
+    let times = |value: f64| (value / best).max(best / value);
+    let (ahead, behind): (Vec<&Row>, Vec<&Row>) =
+        table.rows.iter().filter(|row| median(row).is_some()).partition(leads);
+    let factors = behind.iter().filter_map(|row| Some(times(median(row)?)));
+    let (low, high) = factors
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), factor| (low.min(factor), high.max(factor)));
+    let [low, high] = [low, high].map(factor);
+    let by = if low == high { low } else { format!("{low} to {high}") };
+    let point = count(*table.points.get(column)?);
+    Some(format!("{} tie at {point}, {by} ahead of {}", named(&ahead), named(&behind)))
+}
+
+/// The labels of a few rows, and the number of the rest.
+fn named(rows: &[&Row]) -> String {
+    const NAMES_MAX: usize = 4;
+    let mut names: Vec<String> = rows.iter().take(NAMES_MAX).map(|row| row.label.clone()).collect();
+    let rest = rows.len() - names.len();
+    if rest > 0 {
+        names.push(format!("{rest} more"));
+    }
+    list(&names)
 }

@@ -36,7 +36,7 @@ pub(crate) struct Build;
 
 const COMMAND: Parameter = Parameter {
     name: "command",
-    about: "what builds, for the shell; {jobs} becomes the number of jobs, and nothing at the maximal load",
+    about: "build command, run by the shell; {jobs} is replaced by the number of jobs (by nothing for `maximal`)",
     values: Values::Text,
     default: Defaults::always(&["make -j{jobs}"]),
     sweep: None,
@@ -44,7 +44,7 @@ const COMMAND: Parameter = Parameter {
 
 const CLEAN: Parameter = Parameter {
     name: "clean",
-    about: "what takes away all that was built, for the shell",
+    about: "command that removes all that was built, run by the shell",
     values: Values::Text,
     default: Defaults::always(&["make clean"]),
     sweep: None,
@@ -52,7 +52,7 @@ const CLEAN: Parameter = Parameter {
 
 const TREE: Parameter = Parameter {
     name: "tree",
-    about: "the folder in which to build, or `generated`",
+    about: "directory to build in, or `generated`",
     values: Values::DirectoryOr(GENERATED),
     default: Defaults::always(&[GENERATED]),
     sweep: None,
@@ -60,7 +60,7 @@ const TREE: Parameter = Parameter {
 
 const FILES: Parameter = Parameter {
     name: "files",
-    about: "C files of a generated tree",
+    about: "C files of the generated tree",
     // All objects stand on the line that links them, which may not be longer.
     values: Values::Between(1, 50_000),
     default: Defaults { quick: &["16"], full: &["96"] },
@@ -69,7 +69,7 @@ const FILES: Parameter = Parameter {
 
 const WARM_UP: Parameter = Parameter {
     name: "warm-up",
-    about: "what comes before the build that is timed: another build, reading the tree, or nothing",
+    about: "what precedes the timed build: another build, reading the tree, or nothing",
     values: Values::OneOf(&["build", "read", "none"]),
     default: Defaults::always(&["build"]),
     sweep: None,
@@ -206,7 +206,7 @@ impl Workload for Build {
             tools::missing(&command)
         } else {
             let is_directory = Path::new(&*tree).is_dir();
-            (!is_directory).then(|| format!("--tree: {tree} is no folder"))
+            (!is_directory).then(|| format!("--tree: {tree} is no directory"))
         };
         if let Some(message) = missing {
             let cause = SkipCause::RequirementMissing { message };

@@ -35,7 +35,7 @@ static ABOUT: About = About {
 /// The axis of a workload that does nothing: a number that changes nothing either.
 pub(crate) const TIMES: Parameter = Parameter {
     name: "times",
-    about: "how many times nothing: a number that changes nothing",
+    about: "how often nothing is done; changes nothing",
     values: Values::AtLeast(1),
     default: Defaults::always(&["1"]),
     sweep: Some(Sweep {

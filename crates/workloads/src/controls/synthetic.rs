@@ -24,7 +24,7 @@ pub const SLOWER: &str = "KNEE_KNOWN_SLOWER";
 
 const SIZE: Parameter = Parameter {
     name: "size",
-    about: "the n that a known curve grows with",
+    about: "n of the known curves",
     values: Values::Between(16, 4_096),
     default: Defaults::always(&["16"]),
     sweep: Some(Sweep {

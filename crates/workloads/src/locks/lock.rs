@@ -46,7 +46,7 @@ const THREADS_MAX: u64 = 16_384;
 
 const THREADS: Parameter = Parameter {
     name: "threads",
-    about: "threads that take turns at the lock",
+    about: "threads that compete for the lock",
     values: Values::TimesOf("cpus"),
     default: Defaults::always(&["2x"]),
     sweep: Some(Sweep {
@@ -60,7 +60,7 @@ const THREADS: Parameter = Parameter {
 
 const HELD: Parameter = Parameter {
     name: "held",
-    about: "ns of work while the lock is held",
+    about: "work while the lock is held, in ns",
     values: Values::Between(0, 1_000_000_000),
     default: Defaults::always(&["100"]),
     sweep: Some(Sweep {
@@ -74,7 +74,7 @@ const HELD: Parameter = Parameter {
 
 const OUTSIDE: Parameter = Parameter {
     name: "outside",
-    about: "ns of work between two acquisitions",
+    about: "work between two acquisitions, in ns",
     values: Values::Between(0, 1_000_000_000),
     default: Defaults::always(&["100"]),
     sweep: Some(Sweep {
@@ -88,7 +88,7 @@ const OUTSIDE: Parameter = Parameter {
 
 const SPINS: Parameter = Parameter {
     name: "spins",
-    about: "looks at the lock before a lock that spins first blocks",
+    about: "spins of a spin-then-block lock before it blocks",
     values: Values::Between(0, 1 << 30),
     default: Defaults::always(&["1024"]),
     sweep: Some(Sweep {
@@ -102,7 +102,7 @@ const SPINS: Parameter = Parameter {
 
 const WORK: Parameter = Parameter {
     name: "work",
-    about: "acquisitions of each thread; 0 measures for a set time instead",
+    about: "acquisitions of each thread; 0: measure for a set time",
     values: Values::Between(0, 1_000_000_000),
     default: Defaults::always(&["0"]),
     sweep: None,

@@ -5,7 +5,7 @@ use engine::{Defaults, Parameter, Sweep, Values};
 /// The axis.
 pub(crate) const PROCESSES: Parameter = Parameter {
     name: "processes",
-    about: "processes that are alive at once",
+    about: "processes alive at once",
     values: Values::AtLeast(1),
     default: Defaults::always(&["100"]),
     sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
@@ -14,7 +14,7 @@ pub(crate) const PROCESSES: Parameter = Parameter {
 /// How large the program is that forks.
 pub(crate) const PARENT: Parameter = Parameter {
     name: "parent",
-    about: "MiB of memory that the parent has touched before it forks, in pages of the usual size",
+    about: "memory in MiB that the parent has touched before it forks, in pages of the usual size",
     values: Values::Between(0, 1 << 20),
     default: Defaults::always(&["0"]),
     sweep: Some(Sweep {

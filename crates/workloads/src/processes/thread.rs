@@ -41,7 +41,7 @@ static ABOUT: About = About {
     parameters: &[
         Parameter {
             name: "threads",
-            about: "threads that are alive at once",
+            about: "threads alive at once",
             values: Values::AtLeast(1),
             default: Defaults::always(&["5k"]),
             sweep: Some(Sweep {
@@ -51,7 +51,7 @@ static ABOUT: About = About {
         },
         Parameter {
             name: "stack",
-            about: "KiB of stack for each thread",
+            about: "stack of each thread in KiB",
             values: Values::Between(16, 1 << 20),
             default: Defaults::always(&["64"]),
             sweep: None,

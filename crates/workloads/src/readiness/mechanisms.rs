@@ -14,7 +14,7 @@ pub(crate) const OWN_DESCRIPTORS: usize = 24;
 /// once with a time-out of 0: it changes what poll and select cost.
 pub(crate) const TIMEOUT: Parameter = Parameter {
     name: "timeout",
-    about: "what the wait is given: 0 returns at once, -1 sleeps until something is ready",
+    about: "timeout of the wait: 0 returns at once, -1 sleeps until a descriptor is ready",
     values: Values::OneOf(&["0", "-1"]),
     default: Defaults::always(&["-1"]),
     sweep: None,

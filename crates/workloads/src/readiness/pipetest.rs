@@ -45,7 +45,7 @@ static ABOUT: About = About {
     parameters: &[
         Parameter {
             name: "tokens",
-            about: "tokens that go round: at most so many pipes are active at once",
+            about: "circulating tokens: the maximum number of pipes that are active at once",
             values: Values::ShareOf("pipes"),
             default: Defaults::always(&["1"]),
             sweep: Some(Sweep {
@@ -87,14 +87,14 @@ static ABOUT: About = About {
         },
         Parameter {
             name: "spread",
-            about: "which pipes are active: the last ones only, all by the original rule, or drawn",
+            about: "which pipes are active: only the last ones, all by the original rule, or random ones",
             values: Values::OneOf(Spread::NAMES),
             default: Defaults { quick: &["tail"], full: Spread::NAMES },
             sweep: None,
         },
         Parameter {
             name: "bufsize",
-            about: "bytes of a token: 8 to 4096",
+            about: "size of a token in bytes: 8 to 4096",
             values: Values::Between(8, 4096),
             default: Defaults::always(&["16"]),
             sweep: None,

@@ -1,4 +1,4 @@
-//! How does the cost of finding what is ready grow with the descriptors that are watched?
+//! How does the cost of finding what is ready grow with the watched descriptors?
 //!
 //! Dan Kegel's Poller_bench. N read ends are watched. One operation: a byte is written to each of A
 //! active ones, the mechanism is asked what is ready, and a handler reads each byte. What the
@@ -61,21 +61,21 @@ static ABOUT: About = About {
         },
         Parameter {
             name: "object",
-            about: "what is watched",
+            about: "kind of the watched descriptors",
             values: Values::OneOf(Object::NAMES),
             default: Defaults::always(&["socketpair"]),
             sweep: None,
         },
         Parameter {
             name: "activity",
-            about: "how the active ones lie among the watched: evenly, side by side, or by the seed",
+            about: "which descriptors become ready: evenly spaced ones, adjacent ones, or random ones",
             values: Values::OneOf(&["spaced", "sequential", "random"]),
             default: Defaults::always(&["spaced"]),
             sweep: None,
         },
         Parameter {
             name: "position",
-            about: "where in its share of the watched an active one lies; nothing where it is random",
+            about: "where a ready descriptor is within its share of the watched ones; without effect for random",
             values: Values::OneOf(&["first", "middle", "last"]),
             default: Defaults::always(&["middle"]),
             sweep: None,

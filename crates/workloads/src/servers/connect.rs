@@ -27,7 +27,7 @@ pub(crate) struct Connect;
 /// The axis, of `request` too.
 pub(crate) const CONNECTIONS: Parameter = Parameter {
     name: "connections",
-    about: "connections that are opened",
+    about: "connections that are opened and stay open",
     values: Values::AtLeast(1),
     default: Defaults::always(&["1k"]),
     sweep: Some(Sweep {

@@ -38,7 +38,7 @@ pub(crate) struct Dead;
 
 const DEAD: Parameter = Parameter {
     name: "dead",
-    about: "connections that have made one request and now keep still",
+    about: "dead connections: they have made one request and stay open",
     values: Values::Between(0, 10_000_000),
     default: Defaults::always(&["0"]),
     sweep: Some(Sweep {
@@ -52,7 +52,7 @@ const DEAD: Parameter = Parameter {
 
 const CONNECTIONS: Parameter = Parameter {
     name: "alive",
-    about: "connections that ask again and again",
+    about: "active connections, which send one request after the other",
     values: Values::Between(1, 100_000),
     default: Defaults::always(&["100"]),
     sweep: Some(Sweep {
@@ -63,7 +63,7 @@ const CONNECTIONS: Parameter = Parameter {
 
 const WORKERS: Parameter = Parameter {
     name: "workers",
-    about: "workers of the server",
+    about: "worker threads or processes of the server",
     values: Values::Between(1, 256),
     default: Defaults { quick: &["1"], full: &["1", "2"] },
     sweep: None,
@@ -71,7 +71,7 @@ const WORKERS: Parameter = Parameter {
 
 const BYTES: Parameter = Parameter {
     name: "bytes",
-    about: "bytes of the file that is asked for",
+    about: "size of the requested file in bytes",
     values: Values::Between(1, 100_000_000),
     default: Defaults::always(&["128"]),
     sweep: None,
@@ -79,7 +79,7 @@ const BYTES: Parameter = Parameter {
 
 const CALLS: Parameter = Parameter {
     name: "calls",
-    about: "requests over an active connection before another takes its place; 0 is without end",
+    about: "requests over an active connection before a new one replaces it; 0: no limit",
     values: Values::AtLeast(0),
     default: Defaults::always(&["0"]),
     sweep: None,
@@ -87,7 +87,7 @@ const CALLS: Parameter = Parameter {
 
 const RATE: Parameter = Parameter {
     name: "rate",
-    about: "requests a second, whatever comes back; 0 is a closed loop",
+    about: "requests a second (open loop); 0: closed loop",
     values: Values::AtLeast(0),
     default: Defaults::always(&["0"]),
     sweep: None,

@@ -34,7 +34,7 @@ pub(crate) struct Download;
 
 const MEGABYTES: Parameter = Parameter {
     name: "megabytes",
-    about: "MB of the file that is downloaded",
+    about: "size of the downloaded file in MB",
     values: Values::Between(1, 100_000),
     default: Defaults::always(&["64"]),
     sweep: Some(Sweep {
@@ -45,7 +45,7 @@ const MEGABYTES: Parameter = Parameter {
 
 const SLOW_CLIENTS: Parameter = Parameter {
     name: "second-client",
-    about: "a second client that takes another file at 4 MB/s, or nothing",
+    about: "second client: none, or one that downloads another file at 4 MB/s",
     values: Values::OneOf(&["nothing", "slow"]),
     default: Defaults { quick: &["nothing"], full: &["nothing", "slow"] },
     sweep: None,
@@ -53,7 +53,7 @@ const SLOW_CLIENTS: Parameter = Parameter {
 
 const LAID: Parameter = Parameter {
     name: "laid",
-    about: "how the file lies on its disk: in few pieces, or in one for every 64 KiB",
+    about: "layout of the file on its disk: a few pieces, or one for every 64 KiB",
     values: Values::OneOf(&["contiguous", "fragmented"]),
     default: Defaults { quick: &["contiguous"], full: &["contiguous", "fragmented"] },
     sweep: None,

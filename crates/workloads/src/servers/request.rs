@@ -23,7 +23,7 @@ pub(crate) struct Request;
 
 const EVERY: Parameter = Parameter {
     name: "every",
-    about: "connections that are opened between two looks",
+    about: "connections opened between two measurements",
     values: Values::Between(1, 1_000),
     default: Defaults::always(&["10"]),
     sweep: None,
@@ -31,7 +31,7 @@ const EVERY: Parameter = Parameter {
 
 const REQUESTS: Parameter = Parameter {
     name: "requests",
-    about: "requests at each look, over connections drawn by the seed",
+    about: "requests of each measurement, over random connections",
     values: Values::Between(1, 1_000),
     default: Defaults::always(&["5"]),
     sweep: None,

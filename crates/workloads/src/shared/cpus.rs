@@ -7,7 +7,7 @@ use sys::cpus;
 /// each thread, which stays so for a round.
 pub(crate) const ONE: Parameter = Parameter {
     name: "cpus",
-    about: "CPUs that they run on, all of them together",
+    about: "number of CPUs that the whole cell runs on",
     values: Values::Cpus,
     default: Defaults::always(&["1"]),
     sweep: None,

@@ -16,15 +16,15 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Serve a folder over HTTP, by a mechanism of your choice
+/// Serve a directory over HTTP, by a mechanism of your choice
 ///
 /// A server of files over HTTP/1.1: keep-alive, pipelining, ranges, conditional requests. Nothing outside
-/// of the folder is ever served. SIGTERM and Ctrl-C end it when what is under way is done; a second one
+/// of the directory is ever served. SIGTERM and Ctrl-C end it when what is under way is done; a second one
 /// ends it at once.
 #[derive(Args, Debug)]
 #[command(after_help = more())]
 pub struct Httpd {
-    /// The folder that is served
+    /// The directory that is served
     #[arg(value_name = "DIR")]
     pub root: PathBuf,
     /// The port to listen on; with 0 the kernel chooses, and the first line printed says which

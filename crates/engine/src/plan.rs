@@ -76,12 +76,31 @@ fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Work
         about.map_or(1, |about| about.usual.call_ms_max)
     };
     let cell_ms_max = workloads.iter().map(|row| row.about().usual.cell_ms_max).max();
+    let things_ms = keys.iter().map(|(key, _)| things_ms_max(key, plan, workloads)).max();
     let keys = keys.iter().filter(|(key, _)| is_trajectory(&key.workload));
     let calls_ms = keys.map(|(key, _)| key.point.saturating_mul(call_ms_max(&key.workload)));
     // A workload with averages measures something whole, and for no set time.
     let for_a_time = !plan.workloads.iter().all(|workload| workload.averages);
     let measuring_ms = if for_a_time { 10 * plan.measure_ms } else { 0 };
-    cell_ms_max.unwrap_or(0) + measuring_ms + calls_ms.max().unwrap_or(0)
+    cell_ms_max.unwrap_or(0)
+        + measuring_ms
+        + calls_ms.max().unwrap_or(0)
+        + things_ms.unwrap_or(0)
+}
+
+/// What a cell takes at most to make the things of which it has a number, such as connections.
+fn things_ms_max(key: &CellKey, plan: &Plan, workloads: &[&'static dyn Workload]) -> u64 {
+    let about = workloads.iter().map(|row| row.about()).find(|about| about.name == key.workload);
+    let Some((parameter, each_us_max)) = about.and_then(|about| about.usual.made_us_max) else {
+        return 0;
+    };
+    let is_axis = plan
+        .workloads
+        .iter()
+        .any(|row| row.name == key.workload && row.axis_parameter == parameter);
+    let number = || key.parameters.get(parameter).and_then(Value::number);
+    let count = if is_axis { Some(key.point) } else { number() };
+    count.unwrap_or(0).saturating_mul(each_us_max) / 1_000
 }
 
 /// More cells than this take days to measure, and their plan alone fills the memory.

@@ -59,6 +59,9 @@ pub struct Usual {
     /// What a cell takes at the very most besides, in milliseconds: opening and closing what it measures
     /// on, or all that is not measured for a set time.
     pub cell_ms_max: u64,
+    /// The parameter that says how many things a cell makes, where there can be millions, and what one of
+    /// them takes to make at the very most, in microseconds.
+    pub made_us_max: Option<(&'static str, u64)>,
 }
 
 impl Usual {
@@ -87,6 +90,7 @@ impl About {
             measure_ms: 100,
             call_ms_max: 1,
             cell_ms_max: 30_000,
+            made_us_max: None,
         },
         originals: &[],
         also_growth: &[],

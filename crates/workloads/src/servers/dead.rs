@@ -93,6 +93,9 @@ const RATE: Parameter = Parameter {
     sweep: None,
 };
 
+/// Opening a connection, having a reply over it, verifying it and closing it, on a busy machine.
+const CONNECTION_US_MAX: u64 = 300;
+
 static ABOUT: About = About {
     name: "dead",
     kind: Kind::Named,
@@ -113,7 +116,12 @@ static ABOUT: About = About {
         ("epoll-level", "nginx"),
         ("epoll-level", "lighttpd"),
     ],
-    usual: Usual { rounds: 5, rounds_quick: 5, ..About::PLAIN.usual },
+    usual: Usual {
+        rounds: 5,
+        rounds_quick: 5,
+        made_us_max: Some((DEAD.name, CONNECTION_US_MAX)),
+        ..About::PLAIN.usual
+    },
     originals: &[Original {
         name: "httperf",
         original: "httperf --num-conns 100 --num-calls 20000 --rate 100 with deadconn (the sys_epoll \
@@ -256,6 +264,7 @@ fn adds_up(sent: &Sent, counted: Counted) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::RunRequest;
 
     #[test]
     fn workers_hold_a_little_less_than_their_sum() {
@@ -269,6 +278,27 @@ mod tests {
         assert!(adds_up(&sent, Counted { accepted: 101, replies: 1_050 }).is_ok());
         assert!(adds_up(&sent, Counted { accepted: 101, replies: 999 }).is_err());
         assert!(adds_up(&sent, Counted { accepted: 100, replies: 1_000 }).is_err());
+    }
+
+    #[test]
+    fn a_deadline_leaves_time_to_open_each_dead_connection() {
+        let deadline_ms = |request: RunRequest| {
+            let request = RunRequest {
+                workloads: vec!["dead".into()],
+                subjects: vec!["poll".into()],
+                ..request
+            };
+            engine::plan(&request, crate::TABLE).unwrap().deadline_ms
+        };
+        let dead = |count: u64| {
+            let points = deadline_ms(RunRequest { points: vec![count.into()], ..RunRequest::default() });
+            let parameters = [("dead".to_owned(), vec![count.into()])].into();
+            let axis = Some("alive".to_owned());
+            let as_parameter = deadline_ms(RunRequest { axis, parameters, ..RunRequest::default() });
+            assert_eq!(points, as_parameter);
+            points
+        };
+        assert_eq!(dead(10_000) - dead(0), 10_000 * CONNECTION_US_MAX / 1_000);
     }
 
     #[test]

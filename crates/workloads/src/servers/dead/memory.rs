@@ -11,8 +11,8 @@ use sys::map::page_bytes;
 const DEAD_MIN: u64 = 1_000;
 /// With fewer, what else happens on the machine is as large as what the kernel takes for them.
 const DEAD_MIN_KERNEL: u64 = 5_000;
-/// What both ends of a connection take at the most, with room to spare.
-const CONNECTION_BYTES_MAX: u64 = 24 << 10;
+/// What both ends of a connection take at the most, with room to spare: 9 KiB of the kernel were measured.
+const CONNECTION_BYTES_MAX: u64 = 16 << 10;
 
 /// Memory at one moment, in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! The verdict on how a series grows.
 
 pub mod exponent;
+pub mod growing_part;
 pub mod model_weights;
 pub mod thresholds;
 
@@ -69,6 +70,7 @@ pub fn classify(points: &[GrowthPoint], exponent: Option<Estimate>) -> Growth {
         from,
         to,
         exponent,
+        constant: None,
         reason,
         basis: Basis::Medians,
     }

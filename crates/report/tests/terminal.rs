@@ -115,6 +115,7 @@ fn with_long_names() -> (record::Run, findings::Conclusions) {
                 to: 10 * first.point,
                 exponent: None,
                 reason: None,
+                constant: None,
                 basis: analysis::Basis::Medians,
             });
         }

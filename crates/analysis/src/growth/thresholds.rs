@@ -36,6 +36,15 @@ pub const ERROR_OF_MODES: f64 = 0.1;
 pub const CLIMBING_SLOPE: f64 = 0.75;
 /// See [`CLIMBING_SLOPE`]: one gap may be a cache's edge.
 pub const CLIMBING_GAPS: usize = 3;
+/// Ratio of the constant part to what grows at the first point from which it is taken off: less hardly changes
+/// the exponent.
+pub const CONSTANT_RATIO_MIN: f64 = 0.5;
+/// Density of the ratios among which the best is taken.
+pub const CONSTANT_RATIOS_PER_DECADE: f64 = 12.0;
+/// Share of a figure that grows from which its logarithm counts: below, noise of the whole is most of it.
+pub const GROWING_SHARE_MIN: f64 = 0.25;
+/// Replicates that the interval of the growing part's exponent is made of, at most: each is fitted.
+pub const REPLICATES_OF_PART: usize = 200;
 /// The error of a figure that was measured once, as a logarithm.
 pub const SINGLE_FIGURE_ERROR: f64 = 0.2;
 /// With fewer samples the fastest tenth is one or two lucky ones.

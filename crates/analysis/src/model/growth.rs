@@ -17,8 +17,11 @@ pub struct Growth {
     pub from: u64,
     /// The last point with a figure.
     pub to: u64,
-    /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero.
+    /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero; where
+    /// `constant` says so, without the constant part.
     pub exponent: Option<Estimate>,
+    /// The constant part, where it is large: then the exponent is that of what grows above it.
+    pub constant: Option<f64>,
     /// Why the class is undecided, why the medians alone did not decide it, or which classes remain.
     pub reason: Option<GrowthReason>,
     /// The figures that the class comes from.

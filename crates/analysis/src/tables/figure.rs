@@ -3,6 +3,7 @@
 use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth::exponent::exponent;
+use crate::growth::growing_part::{GrowingPart, growing_part};
 use crate::growth::model_weights::GrowthPoint;
 use crate::growth::{classify_by, fastest_tenth};
 use crate::pairs::crossover;
@@ -91,7 +92,13 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     let replicates: Vec<&[f64]> =
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
     let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
-    Some(classify_by(&points, &fastest, exponent(&pairs, &replicates)))
+    let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
+    Some(match growing_part(&growth, &pairs, &replicates) {
+        Some(GrowingPart { exponent, constant }) => {
+            Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
+        }
+        None => growth,
+    })
 }
 
 /// Standard error of the logarithm of a median, from its interval; 0 when there is none.

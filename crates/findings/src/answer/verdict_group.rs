@@ -71,6 +71,7 @@ mod tests {
             from,
             to,
             exponent: None,
+            constant: None,
             reason: None,
             basis,
         };

@@ -158,20 +158,28 @@ pub fn exponent(exponent: f64) -> String {
 /// An exponent with its interval: `exponent 1.31, 95 % 1.24 to 1.39`. An interval wider than 1 says
 /// only that there is none: `exponent 1.35, too few figures for an interval`.
 pub fn exponent_with_interval(estimate: Estimate) -> String {
+    exponent_of_part(estimate, "")
+}
+
+/// The same of the part of a figure that `part` names.
+fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     let Estimate { value, low, high } = estimate;
-    let head = format!("exponent {}", exponent(value));
+    let head = format!("exponent {}{part}", exponent(value));
     if high - low > 1.0 {
         return format!("{head}, too few figures for an interval");
     }
     format!("{head}, 95 % {} to {}", exponent(low), exponent(high))
 }
 
-/// The exponent of a growth with its interval. None from zero on, unless nothing grows: there most of a
-/// series may be what does not grow, and then a line has an exponent of a third.
+/// The exponent of a growth with its interval: of a large constant part it says that it is without that. None
+/// from zero on, unless nothing grows or the constant part is taken off: there most of a series may be what
+/// does not grow, and then a line has an exponent of a third.
 pub fn exponent_of(growth: &Growth) -> Option<String> {
-    let says_something =
-        growth.from > 0 || matches!(growth.class, Class::Constant | Class::DoesNotGrow);
-    growth.exponent.filter(|_| says_something).map(exponent_with_interval)
+    let says_something = growth.from > 0
+        || growth.constant.is_some()
+        || matches!(growth.class, Class::Constant | Class::DoesNotGrow);
+    let part = if growth.constant.is_some() { " without the constant part" } else { "" };
+    growth.exponent.filter(|_| says_something).map(|estimate| exponent_of_part(estimate, part))
 }
 
 /// A ratio near 1: `0.98`.

@@ -42,7 +42,8 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 pub use record::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning};
 pub use workload::custom::{
-    leaked, leaked_slice, name_templates, read_template, read_word, word_axis, word_parameters,
+    leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
+    word_axis, word_parameters,
 };
 pub use workload::figure::read_figure;
 pub use workload::template;

@@ -14,7 +14,7 @@ use crate::commands::list::List;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
 use crate::commands::report::Report;
-use crate::commands::run::custom::{COMMAND, FOR_BOTH, FOR_COMMANDS, FOR_SERVERS};
+use crate::commands::run::custom;
 use crate::commands::run::flags::{FOR_RESUMED, Run};
 use crate::commands::serve::httpd::Httpd;
 use crate::commands::serve::load::Load;
@@ -45,9 +45,6 @@ pub struct Line {
     #[command(flatten)]
     screen: ScreenFlags,
 }
-
-/// The workloads that take servers of the user's own.
-const SERVERS: [&str; 4] = ["connect", "request", "dead", "download"];
 
 /// The commands by what they are for, as `knee --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -154,15 +151,15 @@ fn command_for(shown: &[&str]) -> clap::Command {
             let is_for_resumed = FOR_RESUMED.contains(&arg.get_id().as_str());
             if is_for_resumed { arg } else { arg.conflicts_with("resume") }
         };
+        let shown_rows = || {
+            let rows = workloads::TABLE.iter().map(|row| row.about());
+            rows.filter(|about| shown.contains(&about.name))
+        };
         let shown_custom = |arg: Arg| {
-            let id = arg.get_id().as_str().to_owned();
-            let is_own = |list: &[&str]| list.contains(&id.as_str());
-            let of_commands = shown.contains(&COMMAND);
-            let of_servers = SERVERS.iter().any(|name| shown.contains(name));
-            let is_hidden = (is_own(&FOR_SERVERS) && !of_servers)
-                || (is_own(&FOR_COMMANDS) && !of_commands)
-                || (is_own(&FOR_BOTH) && !of_servers && !of_commands);
-            if is_hidden { arg.hide(true) } else { arg }
+            let is_custom = arg.get_help_heading() == Some(custom::HEADING);
+            let flag = arg.get_long().unwrap_or_default();
+            let is_shown = shown_rows().any(|about| about.takes_custom(flag));
+            if is_custom && !is_shown { arg.hide(true) } else { arg }
         };
         run.args(flags)
             .mut_args(planned)

@@ -1,8 +1,9 @@
 //! What the table of workloads knows of a suite: names, subjects, parameters and points.
 
+use crate::custom;
 use crate::model::{Placed, Wrong};
 use crate::walk::Node;
-use engine::{Overrides, Parameter, ROUNDS_MAX, Workload};
+use engine::{About, Custom, Overrides, Parameter, ROUNDS_MAX, Workload};
 use quantities::Value;
 use quantities::nearest;
 
@@ -63,11 +64,16 @@ fn with_options(
         return Err(node.wrong("a workload of a suite says its name: name = \"poll\""));
     };
     let name = name.text()?;
-    let workload = workload_named(&name, table)?;
+    let row = workload_named(&name, table)?;
+    let added = custom(row.about(), &all)?;
+    let workload = with_custom(node, row, &added, &all)?;
     let about = workload.about();
     let parameters = about.parameters.iter().map(|parameter| parameter.name);
-    let keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
-    let mut overrides = Overrides::default();
+    let mut keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
+    let own = custom::KEYS.iter().filter(|key| row.about().takes_custom(key));
+    keys.extend(own.filter(|key| about.parameter(key).is_none()));
+    let mut overrides =
+        Overrides { custom: (!added.is_empty()).then(|| Box::new(added)), ..Overrides::default() };
     let mut without = Vec::new();
     let mut points = Vec::new();
     for (key, value) in node.entries(about.name, &keys)? {
@@ -101,6 +107,36 @@ fn with_options(
         overrides.subjects = left(node, workload, &overrides.subjects, &without)?;
     }
     Ok((name, overrides))
+}
+
+/// What a table adds to a workload.
+fn custom(about: &About, entries: &[(Placed, Node<'_>)]) -> Result<Custom, Wrong> {
+    let mut added = Custom::default();
+    let own = || entries.iter().filter(|(key, _)| about.takes_custom(&key.typed));
+    for (key, value) in own() {
+        custom::read(&mut added, &key.typed, value)?;
+    }
+    if let Some((_, value)) = own().find(|(key, _)| key.typed == "better") {
+        custom::read_better(&mut added, value)?;
+    }
+    Ok(added)
+}
+
+/// The workload with what a table adds to it. What a suite leaves open flags may add: a workload that needs more
+/// is checked when it is planned.
+fn with_custom(
+    node: &Node<'_>,
+    row: &'static dyn Workload,
+    added: &Custom,
+    entries: &[(Placed, Node<'_>)],
+) -> Result<&'static dyn Workload, Wrong> {
+    if added.is_empty() {
+        return Ok(row);
+    }
+    let axis = entries.iter().find(|(key, _)| key.typed == "axis");
+    let axis = axis.map(|(_, value)| value.text()).transpose()?;
+    let axis = axis.as_ref().map(|axis| axis.typed.as_str());
+    row.with_custom(added, axis).map_err(|what| node.wrong(format!("{}: {what}", row.about().name)))
 }
 
 fn typed(values: Vec<Placed>) -> Vec<String> {

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod custom;
 mod model;
 mod walk;
 
@@ -142,7 +143,9 @@ mod tests {
                 listed(&checks::KEYS[1..], ", ")
             ),
         ];
-        for list in lists {
+        let (directory, flags) = custom::KEYS.split_last().unwrap();
+        let own = format!("{}; `{directory}` is where they run", listed(flags, " and "));
+        for list in lists.into_iter().chain([own]) {
             assert!(document.contains(&list), "docs/suites.md lacks: {list}");
         }
     }

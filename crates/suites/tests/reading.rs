@@ -141,3 +141,35 @@ fn an_empty_text_has_no_suites() {
     assert!(read("", workloads::TABLE).unwrap().is_empty());
     assert!(read("[suite]\n", workloads::TABLE).unwrap().is_empty());
 }
+
+#[test]
+fn commands_of_the_users_own_are_read_like_flags() {
+    let text = "[[suite.mine.workloads]]\nname = 'command'\n\
+                command = { twice = 'sh -c true {n} {size}', once = 'true {n}' }\n\
+                set = { size = ['4k', 64] }\nextract = 'ops=([0-9.]+) ops/s'\nbetter = 'lower'\n\
+                headline = 'ops'\nwarmup = 2\nshell = 'bash'\nstdout = 'keep'\ntime-limit = '30s'\n\
+                ignore-failure = true\npoints = [1, '1k']";
+    let suites = read(text, workloads::TABLE).unwrap();
+    let overrides = &suites["mine"].request.overrides["command"];
+    assert_eq!(overrides.points, ["1", "1000"]);
+    let custom = overrides.custom.as_ref().unwrap();
+    let names: Vec<&str> = custom.commands.iter().map(|command| command.name.as_str()).collect();
+    assert_eq!(names, ["twice", "once"]);
+    let sizes: Vec<String> = custom.words["size"].iter().map(ToString::to_string).collect();
+    assert_eq!(sizes, ["4k", "64"]);
+    assert!(custom.figures[0].lower_is_better && custom.ignore_failure);
+    assert_eq!((custom.warm_up, custom.time_limit_ms), (Some(2), Some(30_000)));
+
+    let wrong = |line: &str| {
+        let text = format!("[[suite.mine.workloads]]\nname = 'command'\n{line}\npoints = [1]");
+        read(&text, workloads::TABLE).unwrap_err().to_string()
+    };
+    assert!(wrong("command = 'true {n} {sise}'\nset = { size = 1 }").contains("{size}?"));
+    assert!(wrong("command = 'true {n}'\nwarmup = 'x'").starts_with("line 4"));
+    assert!(wrong("command = 'true {n}'\nextract = 'x'").contains("names no figure"));
+    assert!(wrong("comand = 'true {n}'").contains("did you mean command?"));
+    let poll = "[[suite.mine.workloads]]\nname = 'poll'\ncommand = 'true {n}'";
+    assert!(
+        read(poll, workloads::TABLE).unwrap_err().to_string().contains("poll has no `command`")
+    );
+}

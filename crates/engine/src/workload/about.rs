@@ -40,6 +40,8 @@ pub struct About {
     pub also_growth: &'static [&'static str],
     /// Whether its tables show means with their standard deviations, metrics down.
     pub averages: bool,
+    /// Keys of a suite, and flags, that add commands or servers of the user's own.
+    pub custom_keys: &'static [&'static str],
     /// What it measures; the first one is the headline.
     pub metrics: &'static [MetricAbout],
 }
@@ -95,6 +97,7 @@ impl About {
         originals: &[],
         also_growth: &[],
         averages: false,
+        custom_keys: &[],
         metrics: &[],
     };
 
@@ -105,6 +108,11 @@ impl About {
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Whether `key` of a suite, or the flag of that name, adds commands or servers of the user's own to it.
+    pub fn takes_custom(&self, key: &str) -> bool {
+        self.custom_keys.contains(&key)
     }
 
     /// Whether one cell goes all the way along `axis`.

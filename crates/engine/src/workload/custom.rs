@@ -2,7 +2,7 @@
 
 use super::parameter::{Defaults, Parameter, Sweep, Values};
 use super::template::is_word;
-use record::{Custom, Template, Value};
+use record::{CommandOutput, Custom, Shell, Template, Value};
 
 /// A text that lives as long as the process. A process has a handful: descriptions of a workload are static,
 /// and those of the user's own are made once.
@@ -132,6 +132,26 @@ pub fn read_word(typed: &str) -> Result<(String, Vec<Value>), String> {
     }
     let values = values.split(',').map(|value| Value::from(value.trim())).collect();
     Ok((word.to_owned(), values))
+}
+
+/// What interprets commands, by its word: `none`, `default`, or a shell; none for an empty one.
+pub fn read_shell(typed: &str) -> Option<Shell> {
+    match typed.trim() {
+        "" => None,
+        "none" => Some(Shell::None),
+        "default" => Some(Shell::Program("sh".to_owned())),
+        program => Some(Shell::Program(program.to_owned())),
+    }
+}
+
+/// Where output goes, by its word: `null`, `inherit`, `keep`, or a file.
+pub fn read_output(typed: &str) -> CommandOutput {
+    match typed {
+        "null" => CommandOutput::Null,
+        "inherit" => CommandOutput::Inherit,
+        "keep" => CommandOutput::Keep,
+        file => CommandOutput::File(file.to_owned()),
+    }
 }
 
 #[cfg(test)]

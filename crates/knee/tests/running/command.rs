@@ -285,3 +285,20 @@ fn a_password_is_in_no_record() {
     let output = &cell.facts["output"];
     assert_eq!(output, "http://***@host/1 http://***@host/", "the command itself had them");
 }
+
+#[test]
+fn a_suite_has_commands_of_its_own_and_flags_override_them() {
+    let commander = Commander::new();
+    let text = "[[suite.mine.workloads]]\nname = 'command'\ncommand = 'echo {n} {size} {{size}}'\n\
+                set = { size = '4k' }\nstdout = 'keep'\npoints = [7]\nrounds = 1";
+    fs::write(commander.knee.directory.path().join("knee.toml"), text).unwrap();
+    let run = |words: &[&str]| {
+        let words = [&["run", "--suite", "mine", "--time", "1ms", "-q"], words].concat();
+        let mut command = commander.knee.command(&words);
+        let came = crate::common::came(command.current_dir(commander.knee.directory.path()));
+        assert_eq!(came.code, Some(0), "{came:?}");
+        commander.knee.last_run().cells[0].facts["output"].clone()
+    };
+    assert_eq!(run(&[]), "7 4k {size}");
+    assert_eq!(run(&["--set", "size=8k", "--points", "9"]), "9 8k {size}");
+}

@@ -98,15 +98,15 @@ fn any_host() -> impl Strategy<Value = Host> {
 }
 
 /// What a user adds, with each kind of text.
-fn custom() -> Option<Box<Custom>> {
+fn custom() -> Custom {
     let template = Template { name: "sort".into(), text: "sort \u{fe0f}{n}'\"\n".into() };
-    Some(Box::new(Custom {
+    Custom {
         commands: vec![template],
         words: [("size".to_owned(), vec!["4k".into(), 7.into()])].into(),
         shell: Some(Shell::Program("bash".into())),
         output: Some(CommandOutput::Keep),
         ..Custom::default()
-    }))
+    }
 }
 
 prop_compose! {
@@ -131,7 +131,7 @@ prop_compose! {
             .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
         WorkloadInfo { name, version, question, operation, not_measured, axis,
             axis_parameter, ratio, trajectory, points_down, role, compared_pairs, also_growth, averages,
-            metrics: metrics.collect(), subjects: subjects.collect(), custom: custom() }
+            metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }
 

@@ -27,8 +27,8 @@ impl Tail {
     /// Reads what there is, at most as much as a pipe holds: a command that never stops writing must not keep
     /// its guard from the time limit.
     pub fn read(&mut self) {
-        let mut chunk = [0; 64 << 10];
-        for _ in 0..16 {
+        let mut chunk = [0; 16 << 10];
+        for _ in 0..64 {
             match self.pipe.read(&mut chunk) {
                 Ok(0) => {
                     self.has_ended = true;

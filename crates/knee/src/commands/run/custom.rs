@@ -4,13 +4,15 @@ use super::flags::Run as RunFlags;
 use crate::exit::Trouble;
 use clap::{Args, ValueEnum};
 use engine::{
-    CommandOutput, Custom, PrintedFigure, RunRequest, Shell, Template, name_templates, read_figure,
-    read_template, read_word,
+    Custom, PrintedFigure, RunRequest, Template, name_templates, read_figure, read_output,
+    read_shell, read_template, read_word,
 };
 use record::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The heading of the flags in help.
+pub const HEADING: &str = "Of your own";
 /// The workload whose subjects are commands.
 pub const COMMAND: &str = "command";
 /// Its parameter, which other workloads have too, that names them.
@@ -25,7 +27,7 @@ pub enum Better {
 
 /// The flags, which only help for the workloads that take them shows.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Of your own")]
+#[command(next_help_heading = HEADING)]
 pub struct CustomFlags {
     /// Server to measure: NAME='./server --port {port}'; may be repeated
     #[arg(long = "server", value_name = "[NAME=]COMMAND")]
@@ -77,27 +79,6 @@ pub struct CustomFlags {
     pub time_limit: Option<Duration>,
 }
 
-/// The flags that only servers have.
-pub const FOR_SERVERS: [&str; 2] = ["servers", "urls"];
-/// The flags of both servers and commands.
-pub const FOR_BOTH: [&str; 1] = ["words"];
-/// The flags that only commands have.
-pub const FOR_COMMANDS: [&str; 13] = [
-    "figures",
-    "better",
-    "headline",
-    "setup",
-    "prepare",
-    "conclude",
-    "cleanup",
-    "warmup",
-    "shell",
-    "ignore_failure",
-    "input",
-    "stdout",
-    "time_limit",
-];
-
 /// The request with what the flags add to its workloads.
 pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunRequest, Trouble> {
     let named = |name: &str| request.workloads.iter().any(|workload| workload == name);
@@ -123,10 +104,10 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
         conclude: own.conclude.clone(),
         cleanup: own.cleanup.clone(),
         warm_up: own.warmup,
-        shell: own.shell.as_deref().and_then(shell),
+        shell: own.shell.as_deref().and_then(read_shell),
         ignore_failure: own.ignore_failure,
         input: own.input.clone().filter(|file| file != "null"),
-        output: own.stdout.as_deref().map(output),
+        output: own.stdout.as_deref().map(read_output),
         time_limit_ms: own.time_limit.map(|time| time.as_millis() as u64),
         ..Custom::default()
     };
@@ -135,7 +116,6 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
         set.extend(values.iter().cloned());
     }
     if !custom.is_empty() {
-        custom.directory = directory()?;
         request.custom = Some(Box::new(custom));
     }
     Ok(request)
@@ -168,28 +148,8 @@ fn figures(figures: &[PrintedFigure], better: &[Better]) -> Result<Vec<PrintedFi
     Ok(figures.iter().enumerate().map(figure).collect())
 }
 
-/// What interprets commands, by its word.
-fn shell(typed: &str) -> Option<Shell> {
-    match typed.trim() {
-        "" => None,
-        "none" => Some(Shell::None),
-        "default" => Some(Shell::Program("sh".to_owned())),
-        program => Some(Shell::Program(program.to_owned())),
-    }
-}
-
-/// Where output goes, by its word.
-fn output(typed: &str) -> CommandOutput {
-    match typed {
-        "null" => CommandOutput::Null,
-        "inherit" => CommandOutput::Inherit,
-        "keep" => CommandOutput::Keep,
-        file => CommandOutput::File(file.to_owned()),
-    }
-}
-
-/// Where commands run: here.
-fn directory() -> Result<PathBuf, Trouble> {
+/// Where commands run unless another directory is named: here.
+pub fn directory() -> Result<PathBuf, Trouble> {
     std::env::current_dir()
         .map_err(|error| Trouble::failed(format!("the current directory: {error}")))
 }

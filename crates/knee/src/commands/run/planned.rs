@@ -1,6 +1,6 @@
 //! From flags, with a suite or an original where one is named, to a plan.
 
-use crate::commands::run::custom::with_custom;
+use crate::commands::run::custom::{directory, with_custom};
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, note};
 use crate::{config, originals};
@@ -39,6 +39,7 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.custom));
     for (workload, custom) in of_each.chain([(None, &mut request.custom)]) {
         if let Some(custom) = custom {
+            custom.directory = directory()?.join(&custom.directory);
             let hidden = secrets.hide_custom(workload, custom);
             **custom = hidden.map_err(|(text, error)| custom_not_hidden(&text, &error))?;
         }

@@ -82,10 +82,7 @@ fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Work
     // A workload with averages measures something whole, and for no set time.
     let for_a_time = !plan.workloads.iter().all(|workload| workload.averages);
     let measuring_ms = if for_a_time { 10 * plan.measure_ms } else { 0 };
-    cell_ms_max.unwrap_or(0)
-        + measuring_ms
-        + calls_ms.max().unwrap_or(0)
-        + things_ms.unwrap_or(0)
+    cell_ms_max.unwrap_or(0) + measuring_ms + calls_ms.max().unwrap_or(0) + things_ms.unwrap_or(0)
 }
 
 /// What a cell takes at most to make the things of which it has a number, such as connections.
@@ -245,7 +242,9 @@ impl<'a> Swept<'a> {
         let (mut keys, mut seen) = (Vec::new(), HashSet::new());
         for subject in self.workload.subjects() {
             let named = self.request.subjects.iter().any(|name| name == subject.name);
-            if !self.request.subjects.is_empty() && !named {
+            let is_chosen =
+                if self.request.subjects.is_empty() { !subject.by_name_only } else { named };
+            if !is_chosen {
                 continue;
             }
             if let Err(reason) = subject.available {

@@ -147,6 +147,7 @@ table! {
     modes::Modes,
     step::Step,
     drift::Drift,
+    behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,
     crossover::Crossover,

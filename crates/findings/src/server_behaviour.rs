@@ -1,6 +1,6 @@
 //! What a server is seen to do to its connections and replies: data, and its sentence.
 
-use crate::format::{count, multiple, quantity, significant};
+use crate::format::{count, multiple, quantity, time};
 use crate::thresholds::{
     CLOSING_SHARE_MIN, GROWTH_CONNECTIONS_MIN, IDLE_CLOSED_SHARE_MIN, PER_CONNECTION_MIN,
 };
@@ -134,10 +134,10 @@ impl ServerBehaviour {
                 )
             }
             Self::DelayedReply { delayed_ms, immediate_ms } => format!(
-                "answers after {} ms since its replies wait for delayed acknowledgements ({} ms with \
+                "answers after {} since its replies wait for delayed acknowledgements ({} with \
                  immediate ones)",
-                significant(delayed_ms),
-                significant(immediate_ms)
+                time(delayed_ms * 1e6),
+                time(immediate_ms * 1e6)
             ),
             Self::ThreadPerConnection(growth) => grows("thread", growth),
             Self::ProcessPerConnection(growth) => grows("process", growth),
@@ -171,9 +171,10 @@ impl ServerBehaviour {
 fn grows(what: &str, growth: Growth) -> String {
     let Growth { before, after, connections } = growth;
     let plural = if what == "process" { "processes" } else { "threads" };
+    let before =
+        if before == 1 { format!("1 {what}") } else { format!("{} {plural}", count(before)) };
     format!(
-        "grows a {what} for each connection: {} {plural}, then {} with {}",
-        count(before),
+        "grows a {what} for each connection: {before}, then {} with {}",
         count(after),
         quantity(connections, "connection")
     )

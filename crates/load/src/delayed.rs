@@ -6,10 +6,10 @@
 //! fraction of the time; a server that is slow for another reason takes as long as before.
 
 use crate::plan::Target;
-use crate::reply::{Heads, Reply, Step};
+use crate::receive::Receiver;
 use rustix::net::sockopt;
 use serde::Serialize;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -55,38 +55,23 @@ fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
     let mut stream = TcpStream::connect_timeout(&target.address, TIMEOUT)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
-    let (request, mut heads) = (target.request(true), Heads::default());
+    let (request, mut receiver) = (target.request(true), Receiver::default());
     let mut times_ms = Vec::new();
     for number in 0..=REQUESTS {
         // The kernel goes back to its own judgement after a while: it is told each time.
         sockopt::set_tcp_quickack(&stream, immediate)?;
         let begun = Instant::now();
         stream.write_all(&request)?;
-        receive(&mut stream, &mut heads, immediate)?;
+        let mut from = &stream;
+        let received = receiver
+            .receive_with(&mut from, || Ok(sockopt::set_tcp_quickack(&stream, immediate)?))?;
+        if !received.keeps || received.status >= 400 {
+            return Err(io::Error::other("the server does not go on replying"));
+        }
         if number > 0 {
             times_ms.push(begun.elapsed().as_secs_f64() * 1e3);
         }
     }
     times_ms.sort_by(f64::total_cmp);
     Ok(times_ms[times_ms.len() / 2])
-}
-
-/// Takes one whole reply.
-fn receive(stream: &mut TcpStream, heads: &mut Heads, immediate: bool) -> io::Result<()> {
-    let (mut reply, mut buffer) = (Reply::new(), [0; 16 * 1024]);
-    loop {
-        let received = match stream.read(&mut buffer) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            received => received?,
-        };
-        sockopt::set_tcp_quickack(&*stream, immediate)?;
-        match reply.feed(&buffer[..received], heads) {
-            Step::More => {}
-            Step::Whole(whole) if whole.keep && whole.status < 400 => return Ok(()),
-            Step::Whole(_) | Step::Malformed => {
-                return Err(io::Error::other("the server does not go on replying"));
-            }
-        }
-    }
 }

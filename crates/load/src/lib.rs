@@ -19,11 +19,13 @@ mod error;
 mod merge;
 mod outcome;
 mod plan;
+mod receive;
 mod reply;
 mod schedule;
 mod server;
 mod stopwatch;
 mod tally;
+mod url;
 mod worker;
 
 pub use dead::{
@@ -34,11 +36,13 @@ pub use delayed::{DelayedReply, delayed_reply};
 pub use error::Error;
 pub use outcome::{Closings, DeadOutcome, Errors, IdleTimes, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
+pub use receive::{Received, Receiver};
 
 pub use server::{
-    LocalServer, NotFound, Processes, cpu_ns_of, descriptors_of, listening_ports, processes_below,
-    resident_bytes_of,
+    LocalServer, NotFound, Processes, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
+    listening_ports, processes_below, resident_bytes_of,
 };
+pub use url::Url;
 
 use crate::merge::Series;
 use crate::stopwatch::Stopwatch;

@@ -31,6 +31,10 @@ pub(crate) struct Whole {
     pub is_http_10: bool,
     /// All of its bytes.
     pub bytes: u64,
+    /// Those of its head.
+    pub head_bytes: u64,
+    /// Whether its body comes in chunks, whose sizes are among its bytes.
+    pub is_chunked: bool,
 }
 
 /// How the end of a body is known.
@@ -78,6 +82,8 @@ pub(crate) struct Reply {
     is_http_10: bool,
     /// Bytes of this reply so far.
     bytes: u64,
+    head_bytes: u64,
+    is_chunked: bool,
 }
 
 impl Reply {
@@ -89,6 +95,8 @@ impl Reply {
             keep: true,
             is_http_10: false,
             bytes: 0,
+            head_bytes: 0,
+            is_chunked: false,
         }
     }
 
@@ -132,8 +140,8 @@ impl Reply {
     }
 
     fn whole(&mut self, used: usize) -> Whole {
-        let Reply { status, keep, is_http_10, bytes, .. } = *self;
-        let whole = Whole { used, status, keep, is_http_10, bytes };
+        let Reply { status, keep, is_http_10, bytes, head_bytes, is_chunked, .. } = *self;
+        let whole = Whole { used, status, keep, is_http_10, bytes, head_bytes, is_chunked };
         self.body = Body::None;
         self.bytes = 0;
         whole
@@ -175,6 +183,8 @@ impl Reply {
 
     fn begin(&mut self, head: Head) {
         self.bytes += head.bytes as u64;
+        self.head_bytes = head.bytes as u64;
+        self.is_chunked = head.framing == Framing::Chunked;
         self.status = head.status;
         self.keep = head.keep;
         self.is_http_10 = head.is_http_10;

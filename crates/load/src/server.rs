@@ -83,7 +83,7 @@ impl LocalServer {
         if inodes.is_empty() {
             return Err(NotFound::NoListener(address));
         }
-        let mut listening: Vec<i32> = all_pids().filter(|&pid| has_socket(pid, &inodes)).collect();
+        let mut listening = with_sockets(all_pids(), &inodes);
         if listening.len() > 1 {
             // Whoever started it with the socket open.
             listening.retain(|&pid| pid != INIT);
@@ -123,6 +123,16 @@ impl Processes {
     }
 }
 
+/// The CPU time of these processes and of their children that have ended, user and system, in nanoseconds;
+/// without those that are gone.
+pub fn cpu_ns_with_ended(pids: &[i32]) -> u64 {
+    let each = pids.iter().filter_map(|&pid| {
+        let stat = Stat::read(pid)?;
+        Some(sys::cputime::cpu_ns(pid).ok()? + stat.ended_children_ns)
+    });
+    each.sum()
+}
+
 /// `roots` and all processes that they started and that still run.
 pub fn processes_below(roots: &[i32]) -> Vec<i32> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
@@ -147,7 +157,7 @@ pub fn listening_ports(pids: &[i32]) -> Vec<u16> {
     let mut ports: Vec<u16> = listeners()
         .filter(|listener| {
             let inode = BTreeSet::from([listener.inode]);
-            pids.iter().any(|&pid| has_socket(pid, &inode))
+            !with_sockets(pids.iter().copied(), &inode).is_empty()
         })
         .map(|listener| listener.port)
         .collect();
@@ -211,9 +221,25 @@ fn all_pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Whether a process has one of these sockets.
-fn has_socket(pid: i32, inodes: &BTreeSet<u64>) -> bool {
-    let descriptors = read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+/// Those of `pids` that have one of these sockets. The tables of threads are looked at where no process has
+/// one in its own.
+fn with_sockets(pids: impl Iterator<Item = i32>, inodes: &BTreeSet<u64>) -> Vec<i32> {
+    let pids: Vec<i32> = pids.collect();
+    let has_one = |pid: &&i32| table_has(&format!("/proc/{pid}/fd"), inodes);
+    let processes: Vec<i32> = pids.iter().filter(has_one).copied().collect();
+    if !processes.is_empty() {
+        return processes;
+    }
+    let thread_has_one = |pid: &i32| {
+        let threads = read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        threads.map(|thread| thread.path().join("fd")).any(|table| table_has(table, inodes))
+    };
+    pids.into_iter().filter(thread_has_one).collect()
+}
+
+/// Whether a table of descriptors has one of these sockets.
+fn table_has(table: impl AsRef<Path>, inodes: &BTreeSet<u64>) -> bool {
+    let descriptors = read_dir(table).into_iter().flatten().flatten();
     descriptors.filter_map(|entry| read_link(entry.path()).ok()).any(|link| {
         let inode = link.to_str().and_then(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
         inode.and_then(|inode| inode.parse().ok()).is_some_and(|inode| inodes.contains(&inode))

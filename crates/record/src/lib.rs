@@ -17,6 +17,7 @@ mod reference;
 mod rows;
 mod schema;
 mod seal;
+pub mod server_facts;
 mod sqlite;
 mod url;
 

@@ -8,7 +8,7 @@ use fixture::{build, dead, locks, pipetest, realistic};
 use jsonschema::Validator;
 use record::{
     AxisPosition, Budget, CellKey, Change, CommandOutput, Custom, FailureReason, Limit, LimitCause,
-    Outcome, PlanChange, PrintedFigure, Run, RunState, Shell, SkipCause, Template,
+    Outcome, PlanChange, PrintedFigure, Run, RunState, Shell, SkipCause, Template, server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -24,11 +24,46 @@ fn runs() -> Vec<Run> {
         pipetest::pipetest(2).0,
         trajectory::before(Size::SMALL).0,
         dead::dead(2).0,
+        servers(),
         locks::locks(3).0,
         build::build(&[1, 2]).0,
     ];
     all.extend([labelled(), interrupted(), open()]);
     all
+}
+
+/// Servers that do all that can be seen of one.
+fn servers() -> Run {
+    let (mut run, _) = dead::dead(2);
+    let closes = [(server_facts::REPLIES_PER_CONNECTION, "1"), (server_facts::HTTP_10, "1")];
+    let requests = [(server_facts::REPLIES_PER_CONNECTION, "1000"), (server_facts::HTTP_10, "0")];
+    let delayed = [(server_facts::DELAYED_MS, "41.2"), (server_facts::IMMEDIATE_MS, "0.21")];
+    let grows = |processes, threads| {
+        [
+            (server_facts::DEAD, "1000"),
+            (server_facts::PROCESSES_BEFORE, "1"),
+            (server_facts::PROCESSES_AFTER, processes),
+            (server_facts::THREADS_BEFORE, "1"),
+            (server_facts::THREADS_AFTER, threads),
+        ]
+    };
+    let (threads, processes) = (grows("1", "1001"), grows("1001", "1001"));
+    let facts: [(&str, &[(&str, &str)]); 5] = [
+        ("select", &closes),
+        ("poll", &requests),
+        ("epoll-level", &delayed),
+        ("epoll-edge", &threads),
+        ("nginx", &processes),
+    ];
+    for cell in &mut run.cells {
+        for (subject, facts) in facts {
+            if cell.key.subject == subject {
+                let facts = facts.iter().map(|&(name, value)| (name.into(), value.into()));
+                cell.facts.extend(facts);
+            }
+        }
+    }
+    run
 }
 
 fn labelled() -> Run {

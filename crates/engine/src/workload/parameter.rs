@@ -3,7 +3,7 @@
 use record::{Parameters, Value};
 
 /// One parameter of a workload.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its name, which is also its flag: `active` is `--active`.
     pub name: &'static str,
@@ -18,7 +18,7 @@ pub struct Parameter {
 }
 
 /// What a parameter may be.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Values {
     /// A whole number, at least this.
     AtLeast(u64),
@@ -39,7 +39,7 @@ pub enum Values {
 }
 
 /// Values that stand in where nobody named any, as one would type them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Defaults {
     /// With `--quick`, and in the suite.
     pub quick: &'static [&'static str],
@@ -60,7 +60,7 @@ impl Defaults {
 }
 
 /// How a parameter grows where it is the axis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sweep {
     /// What is counted, for people: `watched descriptors`.
     pub label: &'static str,

@@ -18,6 +18,8 @@ pub struct Subject {
     /// Whether it is wrong on purpose: a control, each cell of which has to fail. It is measured at
     /// the far end of the axis only, where it has the most chances to be caught.
     pub control: bool,
+    /// Whether it is measured only where it is named.
+    pub by_name_only: bool,
 }
 
 impl Subject {
@@ -30,6 +32,7 @@ impl Subject {
             note: String::new(),
             available: Ok(()),
             control: false,
+            by_name_only: false,
         }
     }
 }

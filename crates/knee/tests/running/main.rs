@@ -9,6 +9,7 @@ mod build;
 mod command;
 mod like;
 mod lock;
+mod own_servers;
 mod pipetest;
 mod resume;
 mod server_workloads;

@@ -246,9 +246,12 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Whether the server ends every connection with its reply: none of the others would last.
+    /// Whether the others are not worth their time: the server ends every connection with its reply, or has
+    /// stopped to answer.
     fn is_hopeless(&self) -> bool {
-        self.opened.is_empty() && self.closings.total() >= OPENING_MAX as u64
+        let several = OPENING_MAX as u64;
+        let none_lasts = self.opened.is_empty() && self.closings.total() >= several;
+        none_lasts || self.errors.timeout >= several
     }
 
     fn begin(&mut self) {

@@ -71,6 +71,7 @@ impl Row {
             note: String::new(),
             available: self.available(),
             control: false,
+            by_name_only: false,
         }
     }
 

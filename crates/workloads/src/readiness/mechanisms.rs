@@ -68,5 +68,6 @@ fn subject(row: &'static Mechanism) -> Subject {
         note: duty.into(),
         available: (row.available)().map_err(|why| why.0),
         control: false,
+        by_name_only: false,
     }
 }

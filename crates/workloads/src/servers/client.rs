@@ -3,6 +3,7 @@
 
 use crate::shared::shortage;
 use engine::Failure;
+use load::{Received, Receiver, Target};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
@@ -19,6 +20,48 @@ pub(crate) struct Client {
     request: Vec<u8>,
     reply_bytes: usize,
     buffer: Vec<u8>,
+    /// Takes the replies of a server whose heads or bodies differ in length from one to the next.
+    any: Option<AnyReplies>,
+}
+
+/// Replies of any server: of this length, if that is known.
+struct AnyReplies {
+    receiver: Receiver,
+    bytes: Option<u64>,
+}
+
+impl AnyReplies {
+    /// Takes one, over a connection that has to last.
+    fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+        let received = self.receive_any(stream)?;
+        if received.keeps {
+            return Ok(());
+        }
+        let how = if received.is_http_10 { "HTTP/1.0" } else { "Connection: close" };
+        Err(Failure::new(format!(
+            "the server closes each connection after its reply ({how}): connections can't be held"
+        )))
+    }
+
+    /// Takes one, and the connection may end with it.
+    fn receive_any(&mut self, stream: &mut TcpStream) -> Result<Received, Failure> {
+        let received = self
+            .receiver
+            .receive(stream)
+            .map_err(|error| Failure::call("waiting for a reply", error))?;
+        if received.status != 200 {
+            return Err(Failure::new(format!(
+                "the server replied with status {}",
+                received.status
+            )));
+        }
+        match (self.bytes, received.body_bytes) {
+            (Some(wanted), Some(came)) if wanted != came => Err(Failure::new(format!(
+                "the server replied with {came} bytes, and the file has {wanted}"
+            ))),
+            _ => Ok(received),
+        }
+    }
 }
 
 impl Client {
@@ -38,7 +81,21 @@ impl Client {
         let reply_bytes = head.len() + bytes as usize;
         let (address, v6) = (address.into(), address.is_ipv6());
         let buffer = vec![0; reply_bytes];
-        Ok(Client { address, v6, request, reply_bytes, buffer })
+        Ok(Client { address, v6, request, reply_bytes, buffer, any: None })
+    }
+
+    /// One that asks any server for `target`, having asked once. The file has so many `bytes`, if it is one
+    /// of ours.
+    pub fn of_any_server(target: &Target, bytes: Option<u64>) -> Result<Client, Failure> {
+        let failed = |error: io::Error| Failure::call(format!("asking for {}", target.path), error);
+        let request =
+            format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", target.path, target.host).into_bytes();
+        let mut any = AnyReplies { receiver: Receiver::default(), bytes };
+        let mut stream = Client::connect(target.address).map_err(failed)?;
+        stream.write_all(&request).map_err(failed)?;
+        any.receive_any(&mut stream)?;
+        let (address, v6) = (target.address.into(), target.address.is_ipv6());
+        Ok(Client { address, v6, request, reply_bytes: 0, buffer: Vec::new(), any: Some(any) })
     }
 
     /// A connection for one that waits for its replies.
@@ -75,6 +132,9 @@ impl Client {
     /// Takes one whole reply, as long as the first was and as good.
     #[inline]
     pub fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+        if let Some(any) = &mut self.any {
+            return any.receive(stream);
+        }
         let reply = &mut self.buffer[..self.reply_bytes];
         stream.read_exact(reply).map_err(|error| Failure::call("waiting for a reply", error))?;
         if is_good(reply) {

@@ -11,18 +11,21 @@
 //! accept before it returns; that is its second mode.
 
 use crate::servers::client::Client;
-use crate::servers::served::{self, connections_fit};
+use crate::servers::served::{self, CUSTOM_KEYS, NO_SERVERS, OwnServers, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print, Probe,
-    Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
+    Probe, Subject, Sweep, Usual, Values, Workload,
 };
 use std::net::TcpStream;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Connect = Connect;
+pub(crate) const WORKLOAD: Connect = Connect { about: &ABOUT, own: &NO_SERVERS };
 
-pub(crate) struct Connect;
+pub(crate) struct Connect {
+    about: &'static About,
+    own: &'static OwnServers,
+}
 
 /// The axis, of `request` too.
 pub(crate) const CONNECTIONS: Parameter = Parameter {
@@ -41,6 +44,7 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
 pub(crate) const BASE: About = About {
     kind: Kind::Named,
     axis: CONNECTIONS.name,
+    custom_keys: CUSTOM_KEYS,
     compared_pairs: &[
         ("epoll-level", "epoll-edge"),
         ("poll", "epoll-level"),
@@ -90,20 +94,29 @@ static ABOUT: About = About {
 
 impl Workload for Connect {
     fn about(&self) -> &'static About {
-        &ABOUT
+        self.about
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        served::subjects()
+        self.own.subjects()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        connections_fit(cell, CONNECTIONS.name)
+        connections_fit(self.own, cell, CONNECTIONS.name)
+    }
+
+    fn with_custom(
+        &self,
+        custom: &Custom,
+        axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        let (own, about) = OwnServers::new(custom, axis, self.about)?;
+        Ok(Box::leak(Box::new(Connect { about, own })))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
-        served::with_connections(cell, probe, FILE_BYTES, |client, open, probe| {
+        served::with_connections(self.own, cell, probe, FILE_BYTES, |client, open, probe| {
             connect(client, count, open, probe)
         })
     }

@@ -22,19 +22,21 @@ mod memory;
 mod pressure;
 
 use crate::servers::drivers::Counted;
-use crate::servers::served::{self, CpuSplit, FILE, Scene};
+use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, NO_SERVERS, OwnServers, Scene};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Original, Parameter, Print,
-    Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Original,
+    Parameter, Print, Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
-use load::Target;
-use memory::Memory;
+use memory::Look;
 use pressure::{Pressed, Pressure};
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Dead = Dead;
+pub(crate) const WORKLOAD: Dead = Dead { about: &ABOUT, own: &NO_SERVERS };
 
-pub(crate) struct Dead;
+pub(crate) struct Dead {
+    about: &'static About,
+    own: &'static OwnServers,
+}
 
 const DEAD: Parameter = Parameter {
     name: "dead",
@@ -108,6 +110,7 @@ static ABOUT: About = About {
     ],
     parameters: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
     axis: DEAD.name,
+    custom_keys: CUSTOM_KEYS,
     points_down: true,
     compared_pairs: &[
         ("epoll-level", "epoll-edge"),
@@ -164,17 +167,17 @@ static ABOUT: About = About {
 
 impl Workload for Dead {
     fn about(&self) -> &'static About {
-        &ABOUT
+        self.about
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        served::subjects()
+        self.own.subjects()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
         let number = |name| cell.number(name).unwrap_or(0);
         let (dead, active) = (number(DEAD.name), number(CONNECTIONS.name));
-        let Ok(server) = served::server(&cell.subject) else { return Fit::Measure };
+        let Ok(server) = self.own.server(&cell.subject) else { return Fit::Measure };
         match served::fit(&server, CONNECTIONS.name, active, u64::MAX) {
             Fit::Measure => {}
             too_many => return too_many,
@@ -187,12 +190,21 @@ impl Workload for Dead {
         memory::fit(DEAD.name, dead)
     }
 
+    fn with_custom(
+        &self,
+        custom: &Custom,
+        axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        let (own, about) = OwnServers::new(custom, axis, self.about)?;
+        Ok(Box::leak(Box::new(Dead { about, own })))
+    }
+
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let workers = cell.number(WORKERS.name)? as usize;
         let cpus = CpuSplit::for_workers(workers)?;
         cpus.state(probe);
         let bytes = cell.number(BYTES.name)?;
-        let mut scene = Scene::open(cell, probe, bytes, workers, &cpus.server)?;
+        let mut scene = Scene::open(self.own, cell, probe, bytes, workers, &cpus.server)?;
         let outcome = measured(cell, &cpus, &mut scene, probe);
         let outcome = scene.running.judged(outcome);
         let counted = scene.close();
@@ -228,13 +240,12 @@ fn measured(
     let dead = cell.number(DEAD.name)?;
     // One request, so that what a server makes at its first one is there before memory is looked at.
     scene.client()?;
-    let address = scene.running.address();
-    let target = Target { address, host: address.to_string(), path: format!("/{FILE}") };
+    let target = scene.running.target(FILE);
     pressure::until_idle(&scene.running)?;
-    let before = Memory::now(&scene.running)?;
+    let before = Look::new(&scene.running)?;
     let mut dead_connections = pressure::DeadConnections::open(&target, dead, &scene.running)?;
     pressure::until_idle(&scene.running)?;
-    let after = Memory::now(&scene.running)?;
+    let after = Look::new(&scene.running)?;
     after.state(&before, dead, probe);
     let pressure = Pressure {
         target,
@@ -291,10 +302,12 @@ mod tests {
             engine::plan(&request, crate::TABLE).unwrap().deadline_ms
         };
         let dead = |count: u64| {
-            let points = deadline_ms(RunRequest { points: vec![count.into()], ..RunRequest::default() });
+            let points =
+                deadline_ms(RunRequest { points: vec![count.into()], ..RunRequest::default() });
             let parameters = [("dead".to_owned(), vec![count.into()])].into();
             let axis = Some("alive".to_owned());
-            let as_parameter = deadline_ms(RunRequest { axis, parameters, ..RunRequest::default() });
+            let as_parameter =
+                deadline_ms(RunRequest { axis, parameters, ..RunRequest::default() });
             assert_eq!(points, as_parameter);
             points
         };

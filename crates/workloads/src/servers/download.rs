@@ -15,11 +15,11 @@ mod slow;
 
 use crate::servers::client;
 use crate::servers::drivers::{self, Running, Server, Setup};
-use crate::servers::served::{self, CpuSplit};
+use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, NO_SERVERS, OwnServers};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
     SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
 use file::{Layout, MB};
@@ -28,9 +28,12 @@ use std::io::Write;
 use std::net::TcpStream;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Download = Download;
+pub(crate) const WORKLOAD: Download = Download { about: &ABOUT, own: &NO_SERVERS };
 
-pub(crate) struct Download;
+pub(crate) struct Download {
+    about: &'static About,
+    own: &'static OwnServers,
+}
 
 const MEGABYTES: Parameter = Parameter {
     name: "megabytes",
@@ -79,6 +82,7 @@ static ABOUT: About = About {
     ],
     parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     axis: MEGABYTES.name,
+    custom_keys: CUSTOM_KEYS,
     compared_pairs: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
@@ -105,8 +109,14 @@ struct Row {
     sending: Option<&'static str>,
 }
 
-/// Ours in each way, and every foreign server.
-fn rows() -> Vec<Row> {
+/// The user's own, ours in each way, and every foreign server.
+fn rows(own: &OwnServers) -> Vec<Row> {
+    let own = own.servers().iter().map(|server| Row {
+        name: server.name,
+        summary: server.summary,
+        server: server.clone(),
+        sending: None,
+    });
     let ways = drivers::find(MECHANISM).into_iter().flat_map(|server| {
         WAYS.map(|(name, summary)| Row {
             name,
@@ -121,25 +131,27 @@ fn rows() -> Vec<Row> {
         server,
         sending: None,
     });
-    ways.chain(foreign).collect()
+    own.chain(ways).chain(foreign).collect()
 }
 
-fn row(cell: &Cell) -> Result<Row, Failure> {
-    let row = rows().into_iter().find(|row| row.name == cell.subject);
+fn row(own: &OwnServers, cell: &Cell) -> Result<Row, Failure> {
+    let row = rows(own).into_iter().find(|row| row.name == cell.subject);
     row.ok_or_else(|| Failure::new(format!("no subject of download is called {}", cell.subject)))
 }
 
 impl Workload for Download {
     fn about(&self) -> &'static About {
-        &ABOUT
+        self.about
     }
 
     fn subjects(&self) -> Vec<Subject> {
+        let has_own = !self.own.servers().is_empty();
         let subject = |row: Row| Subject {
+            by_name_only: has_own && !row.server.is_own(),
             available: row.server.available,
             ..Subject::plain(row.name, row.summary)
         };
-        rows().into_iter().map(subject).collect()
+        rows(self.own).into_iter().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -157,8 +169,24 @@ impl Workload for Download {
         file::fit(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
     }
 
+    fn with_custom(
+        &self,
+        custom: &Custom,
+        axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        let (own, about) = OwnServers::new(custom, axis, self.about)?;
+        if let Some(server) = own.servers().iter().find(|server| !server.serves_files()) {
+            return Err(format!(
+                "{} is to serve the file that is downloaded: --server '{}=./server --port {{port}} --root \
+                 {{root}}'",
+                server.name, server.name
+            ));
+        }
+        Ok(Box::leak(Box::new(Download { about, own })))
+    }
+
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let row = row(cell)?;
+        let row = row(self.own, cell)?;
         let count = cell.number(MEGABYTES.name)?;
         let scratch = directory::make(cell, probe)?;
         let site = served::site(&scratch)?;
@@ -176,6 +204,7 @@ impl Workload for Download {
         let setup = Setup {
             cpus: cpus.server.clone(),
             sending: row.sending,
+            words: self.own.word_values(cell)?,
             ..Setup::new(&site, scratch.path())
         };
         let mut running = row.server.start(&setup)?;

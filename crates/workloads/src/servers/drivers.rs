@@ -6,13 +6,18 @@
 mod lighttpd;
 mod nginx;
 mod ours;
+pub(crate) mod own;
 
 use crate::servers::client::Client;
 use engine::{Failure, Guarded, descriptors_max};
-use load::{cpu_ns_of, descriptors_of, resident_bytes_of};
+use load::{
+    LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, resident_bytes_of,
+};
+use own::OwnServer;
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
 };
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -51,6 +56,8 @@ pub struct Server {
     /// How many connections a worker holds with so many descriptors.
     capacity: fn(usize) -> usize,
     start: fn(&Server, &Setup) -> Result<Running, Failure>,
+    /// How one of the user's own is reached.
+    own: Option<&'static OwnServer>,
 }
 
 /// What a server is started with.
@@ -68,6 +75,8 @@ pub struct Setup {
     pub knee: PathBuf,
     /// How ours sends files, where that is chosen: `sendfile`, `mmap`, `splice`.
     pub sending: Option<&'static str>,
+    /// The values of the words that a user's own command has.
+    pub words: BTreeMap<String, String>,
 }
 
 impl Setup {
@@ -80,6 +89,7 @@ impl Setup {
             cpus: Vec::new(),
             knee: sys::process::THIS_PROGRAM.into(),
             sending: None,
+            words: BTreeMap::new(),
         }
     }
 }
@@ -90,6 +100,16 @@ impl Server {
         (self.capacity)(descriptors_max())
     }
 
+    /// Whether it is one of the user's own.
+    pub fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Whether it serves the files that it is given.
+    pub fn serves_files(&self) -> bool {
+        self.own.is_none_or(OwnServer::serves_root)
+    }
+
     /// Starts it: when this returns, it accepts connections.
     pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
         self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
@@ -97,7 +117,9 @@ impl Server {
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a folder for {}", self.label), error))?;
         let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
-        running.wait_until_it_accepts()?;
+        if !self.is_own() {
+            running.wait_until_it_accepts()?;
+        }
         Ok(running)
     }
 }
@@ -115,15 +137,28 @@ pub struct Counted {
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A server that runs. It is ended when this is dropped.
+/// The processes of a server that runs.
+#[derive(Debug)]
+enum Processes {
+    /// It was started here, and ends here.
+    Started(Guarded),
+    /// It ran before, and goes on; or why its processes can't be looked at.
+    Found(Result<LocalServer, NotFound>),
+}
+
+/// A server that runs. If it was started here, it is ended when this is dropped.
 #[derive(Debug)]
 pub struct Running {
-    guarded: Guarded,
+    processes: Processes,
     name: &'static str,
     is_ours: bool,
+    /// Whether it is one of the user's own.
+    is_own: bool,
     address: SocketAddr,
     /// Where it says what went wrong.
     log: Option<PathBuf>,
+    /// What it is asked for, if that is not a file of its directory.
+    target: Option<Target>,
 }
 
 impl Running {
@@ -132,14 +167,49 @@ impl Running {
         self.address
     }
 
+    /// What it is asked for: `file` of the directory that it serves, or what a user's own one is asked for.
+    pub fn target(&self, file: &str) -> Target {
+        let address = self.address;
+        let served = || Target { address, host: address.to_string(), path: format!("/{file}") };
+        self.target.clone().unwrap_or_else(served)
+    }
+
     /// Its processes.
     pub fn pids(&self) -> Vec<i32> {
-        self.guarded.pids()
+        match &self.processes {
+            Processes::Started(guarded) => guarded.pids(),
+            Processes::Found(server) => {
+                server.as_ref().map_or_else(|_| Vec::new(), LocalServer::pids)
+            }
+        }
+    }
+
+    /// Why its processes can't be looked at.
+    pub fn unknown(&self) -> Option<NotFound> {
+        match &self.processes {
+            Processes::Found(Err(why)) => Some(*why),
+            _ => None,
+        }
+    }
+
+    /// Whether it is one of the user's own.
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// What its processes have and have used.
+    pub fn look(&self) -> load::Processes {
+        load::Processes::from_pids(&self.pids())
     }
 
     /// The CPU time of all its processes so far, user and system, in nanoseconds.
     pub fn cpu_ns(&self) -> io::Result<u64> {
-        cpu_ns_of(&self.pids())
+        match &self.processes {
+            Processes::Found(Err(why)) => Err(io::Error::other(why.to_string())),
+            // Processes of any server may come and go.
+            _ if self.is_own => Ok(cpu_ns_with_ended(&self.pids())),
+            _ => cpu_ns_of(&self.pids()),
+        }
     }
 
     /// How many descriptors its processes have, those of threads with tables of their own included;
@@ -150,6 +220,9 @@ impl Running {
 
     /// The memory of all its processes that is resident, in bytes; what they share counts in each.
     pub fn resident_bytes(&self) -> io::Result<u64> {
+        if self.is_own {
+            return Ok(self.look().resident_bytes);
+        }
         self.pids().into_iter().map(resident_bytes_of).sum()
     }
 
@@ -161,7 +234,8 @@ impl Running {
 
     /// Nothing, or why it has ended by itself.
     pub fn alive(&mut self) -> Result<(), Failure> {
-        match self.guarded.has_ended() {
+        let Processes::Started(guarded) = &mut self.processes else { return Ok(()) };
+        match guarded.has_ended() {
             Ok(false) => Ok(()),
             Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
             Err(error) => Err(Failure::call(self.name, error)),
@@ -189,10 +263,11 @@ impl Running {
         self.alive()?;
         let name = self.name;
         let failed = |error: io::Error| Failure::call(format!("ending {name}"), error);
+        let Processes::Started(guarded) = self.processes else { return Ok(None) };
         if !self.is_ours {
-            return self.guarded.end().map(|()| None).map_err(failed);
+            return guarded.end().map(|()| None).map_err(failed);
         }
-        let output = self.guarded.terminate().map_err(failed)?;
+        let output = guarded.terminate().map_err(failed)?;
         ours::counted(&output).map(Some)
     }
 
@@ -246,11 +321,13 @@ impl Foreign<'_> {
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
             let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
             let mut running = Running {
-                guarded: guarded.map_err(failed)?,
+                processes: Processes::Started(guarded.map_err(failed)?),
                 name,
                 is_ours: false,
+                is_own: false,
                 address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
                 log: Some(setup.scratch.join(LOG)),
+                target: None,
             };
             tries -= 1;
             match running.wait_until_it_accepts() {

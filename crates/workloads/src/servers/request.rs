@@ -9,17 +9,21 @@
 
 use crate::servers::client::Client;
 use crate::servers::connect::{BASE, CONNECTIONS, FILE_BYTES};
-use crate::servers::served::{self, connections_fit};
+use crate::servers::served::{self, NO_SERVERS, OwnServers, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Values, Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Values,
+    Workload,
 };
 use std::net::TcpStream;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Request = Request;
+pub(crate) const WORKLOAD: Request = Request { about: &ABOUT, own: &NO_SERVERS };
 
-pub(crate) struct Request;
+pub(crate) struct Request {
+    about: &'static About,
+    own: &'static OwnServers,
+}
 
 const EVERY: Parameter = Parameter {
     name: "every",
@@ -53,22 +57,31 @@ static ABOUT: About = About {
 
 impl Workload for Request {
     fn about(&self) -> &'static About {
-        &ABOUT
+        self.about
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        served::subjects()
+        self.own.subjects()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        connections_fit(cell, CONNECTIONS.name)
+        connections_fit(self.own, cell, CONNECTIONS.name)
+    }
+
+    fn with_custom(
+        &self,
+        custom: &Custom,
+        axis: Option<&str>,
+    ) -> Result<&'static dyn Workload, String> {
+        let (own, about) = OwnServers::new(custom, axis, self.about)?;
+        Ok(Box::leak(Box::new(Request { about, own })))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
         let positions = positions(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
         let mut random = fastrand::Rng::with_seed(cell.seed);
-        served::with_connections(cell, probe, FILE_BYTES, |mut client, open, probe| {
+        served::with_connections(self.own, cell, probe, FILE_BYTES, |mut client, open, probe| {
             probe.trajectory_at(&positions, &["request"], None, |position, laps| {
                 up_to(position, open, &mut client)?;
                 let drawn = random.usize(..open.len());

@@ -6,37 +6,135 @@ use crate::servers::drivers::{self, Counted, Running, Server, Setup};
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
-use engine::{Cell, Failure, Fit, Probe, Scratch, SkipCause, Subject, descriptors_max};
+use engine::{
+    About, Cell, Custom, Defaults, Failure, Fit, Probe, Scratch, SkipCause, Subject,
+    descriptors_max, leaked_slice, template, word_axis, word_parameters,
+};
+use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 /// The name of the file that is served.
 pub(crate) const FILE: &str = "file.txt";
 
-/// Every server as a subject.
-pub(crate) fn subjects() -> Vec<Subject> {
-    drivers::all().iter().map(subject).collect()
+/// The servers that the user adds to a workload, and the words of their commands that `--set` gives values.
+#[derive(Debug)]
+pub(crate) struct OwnServers {
+    servers: Vec<Server>,
+    words: Vec<&'static str>,
+}
+
+/// What adds them, in suites and as flags.
+pub(crate) const CUSTOM_KEYS: &[&str] =
+    &["server", "url", "yes-i-own-this-host", "set", "directory"];
+
+/// None.
+pub(crate) static NO_SERVERS: OwnServers = OwnServers { servers: Vec::new(), words: Vec::new() };
+
+impl OwnServers {
+    /// What `custom` adds to the workload of `about`, and that workload with it. `axis` is the parameter that
+    /// was named as the axis.
+    pub fn new(
+        custom: &Custom,
+        axis: Option<&str>,
+        about: &'static About,
+    ) -> Result<(&'static OwnServers, &'static About), String> {
+        let Custom { servers, urls, words, directory, .. } = custom.clone();
+        if (Custom { servers, urls, words, directory, ..Custom::default() }) != *custom {
+            return Err(
+                "its subjects are servers: --server, --url and --set are for it, the other \
+                        flags of your own are for knee run command"
+                    .to_owned(),
+            );
+        }
+        let axis = axis.filter(|axis| custom.words.contains_key(*axis));
+        let mut added = word_parameters(custom, axis.unwrap_or_default());
+        added.extend(axis.map(|axis| word_axis(custom, axis)));
+        let words: Vec<&'static str> = added.iter().map(|parameter| parameter.name).collect();
+        let is_taken =
+            |word: &&&str| about.parameter(word).is_some() || drivers::own::WORDS.contains(*word);
+        if let Some(word) = words.iter().find(is_taken) {
+            return Err(format!("{{{word}}} has values of its own: give yours another name"));
+        }
+        let servers = drivers::own::rows(custom, &words)?;
+        let texts = || custom.templates().map(|template| template.text.as_str());
+        if let Some(unused) =
+            words.iter().find(|word| !texts().any(|text| template::words(text).contains(word)))
+        {
+            return Err(format!("--set {unused}: no server or URL has {{{unused}}}"));
+        }
+        let mut parameters = about.parameters.to_vec();
+        parameters.extend(added);
+        let has_workers =
+            texts().any(|text| template::words(text).contains(&drivers::own::WORKERS));
+        for parameter in parameters.iter_mut().filter(|row| row.name == drivers::own::WORKERS) {
+            if !has_workers {
+                // Nobody would be told another number.
+                parameter.default = Defaults::always(&["1"]);
+            }
+        }
+        let about = About {
+            parameters: leaked_slice(parameters),
+            compared_pairs: leaked_slice(pairs(&servers)),
+            ..about.clone()
+        };
+        let own = OwnServers { servers, words };
+        Ok((Box::leak(Box::new(own)), Box::leak(Box::new(about))))
+    }
+
+    /// Every server as a subject; those of knee only by name where there are some of the user's own.
+    pub fn subjects(&self) -> Vec<Subject> {
+        let own = self.servers.iter().map(subject);
+        let by_name_only = !self.servers.is_empty();
+        let servers_of_knee = drivers::all();
+        let all = servers_of_knee.iter().map(subject).map(|row| Subject { by_name_only, ..row });
+        own.chain(all).collect()
+    }
+
+    /// Those of the user's own.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The server that a subject is.
+    pub fn server(&self, subject: &str) -> Result<Server, Failure> {
+        let own = self.servers.iter().find(|server| server.name == subject);
+        let server = own.cloned().or_else(|| drivers::find(subject));
+        server.ok_or_else(|| Failure::new(format!("there is no server {subject}")))
+    }
+
+    /// The values of their words in a cell.
+    pub fn word_values(&self, cell: &Cell) -> Result<BTreeMap<String, String>, Failure> {
+        let value = |word: &&'static str| Ok(((*word).to_owned(), cell.text(word)?.into_owned()));
+        self.words.iter().map(value).collect()
+    }
+}
+
+/// Each of the first few with each: all of many would be more comparisons than anybody reads.
+fn pairs(servers: &[Server]) -> Vec<(&'static str, &'static str)> {
+    const SERVERS_MAX: usize = 4;
+    let names: Vec<&'static str> = servers.iter().map(|server| server.name).collect();
+    if names.len() > SERVERS_MAX {
+        return Vec::new();
+    }
+    let with_later = |(index, &name): (usize, &&'static str)| {
+        names[index + 1..].iter().map(|&later| (name, later)).collect::<Vec<_>>()
+    };
+    names.iter().enumerate().flat_map(with_later).collect()
 }
 
 fn subject(server: &Server) -> Subject {
     Subject {
-        name: server.name,
         label: server.label,
-        summary: server.summary,
         note: server.note.into(),
         available: server.available.clone(),
-        control: false,
+        ..Subject::plain(server.name, server.summary)
     }
 }
 
-/// The server that a subject is.
-pub(crate) fn server(subject: &str) -> Result<Server, Failure> {
-    drivers::find(subject).ok_or_else(|| Failure::new(format!("there is no server {subject}")))
-}
-
 /// Whether this process and one worker of the server can hold so many connections between them.
-pub(crate) fn connections_fit(cell: &Cell, parameter: &'static str) -> Fit {
-    let Ok(server) = server(&cell.subject) else { return Fit::Measure };
+pub(crate) fn connections_fit(own: &OwnServers, cell: &Cell, parameter: &'static str) -> Fit {
+    let Ok(server) = own.server(&cell.subject) else { return Fit::Measure };
     let requested = cell.number(parameter).unwrap_or(0);
     fit(&server, parameter, requested, server.capacity().saturating_sub(16) as u64)
 }
@@ -76,14 +174,15 @@ pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64,
 /// A server with a file to serve. Both are gone when this is dropped.
 pub(crate) struct Scene {
     pub running: Running,
-    /// What it serves.
-    pub bytes: u64,
+    /// The length of the file that it serves; absent where it is asked for something of its own.
+    pub bytes: Option<u64>,
     scratch: Scratch,
 }
 
 impl Scene {
     /// Makes the file and starts the subject's server, on `cpus` only.
     pub fn open(
+        own: &OwnServers,
         cell: &Cell,
         probe: &mut Probe,
         bytes: u64,
@@ -94,14 +193,24 @@ impl Scene {
         let site = site(&scratch)?;
         std::fs::write(site.join(FILE), vec![b'k'; bytes as usize])
             .map_err(shortage::during("making the file to serve"))?;
-        let setup = Setup { workers, cpus: cpus.into(), ..Setup::new(&site, scratch.path()) };
-        let running = server(&cell.subject)?.start(&setup)?;
+        let server = own.server(&cell.subject)?;
+        let words = own.word_values(cell)?;
+        let setup =
+            Setup { workers, cpus: cpus.into(), words, ..Setup::new(&site, scratch.path()) };
+        let running = server.start(&setup)?;
+        let bytes = server.serves_files().then_some(bytes);
         Ok(Scene { running, bytes, scratch })
     }
 
     /// A client that has asked for the file once.
     pub fn client(&self) -> Result<Client, Failure> {
-        Client::new(self.running.address(), &format!("/{FILE}"), self.bytes)
+        let target = self.running.target(FILE);
+        match self.bytes {
+            Some(bytes) if !self.running.is_own() => {
+                Client::new(target.address, &target.path, bytes)
+            }
+            bytes => Client::of_any_server(&target, bytes),
+        }
     }
 
     /// Ends the server. Where it has ended by itself, that is why there are no figures.
@@ -116,13 +225,14 @@ impl Scene {
 /// otherwise: it gets a client that has asked once, and a place for the connections that stay open. These
 /// are reset in the end.
 pub(crate) fn with_connections(
+    own: &OwnServers,
     cell: &Cell,
     probe: &mut Probe,
     bytes: u64,
     act: impl FnOnce(Client, &mut Vec<TcpStream>, &mut Probe) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let cpus = cpus::choose(cell)?;
-    let mut scene = Scene::open(cell, probe, bytes, 1, &cpus)?;
+    let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
     let outcome = scene.running.judged(outcome);

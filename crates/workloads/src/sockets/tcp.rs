@@ -86,6 +86,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
         note: String::new(),
         available: family.available(),
         control: false,
+        by_name_only: false,
     };
     Family::ALL.map(subject).into()
 }

@@ -35,6 +35,9 @@ pub struct CustomFlags {
     /// Server that runs already: [NAME=]http://HOST:PORT/PATH; may be repeated
     #[arg(long = "url", value_name = "[NAME=]URL")]
     pub urls: Vec<String>,
+    /// Load also a --url that is neither on this machine nor at a private address
+    #[arg(long)]
+    pub yes_i_own_this_host: bool,
     /// Values of a word in braces: size=4k,64k; several give several tables
     #[arg(long = "set", value_name = "WORD=VALUES", value_parser = read_word)]
     pub words: Vec<(String, Vec<Value>)>,
@@ -119,6 +122,18 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
         request.custom = Some(Box::new(custom));
     }
     Ok(request)
+}
+
+/// How long each address of a name may take to accept, when the first one that does is chosen.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// Refuses a URL that can't be loaded, or whose host is elsewhere unless the user `owns` it.
+pub fn check_urls(custom: &Custom, owns: bool) -> Result<(), String> {
+    for template in &custom.urls {
+        let url = load::Url::parse(&template.text).map_err(|why| format!("--url: {why}"))?;
+        url.resolve(owns, FIRST_ANSWER).map_err(|why| format!("--url: {why}"))?;
+    }
+    Ok(())
 }
 
 /// Templates by name, as one flag gave them.

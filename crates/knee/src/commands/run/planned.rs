@@ -1,6 +1,6 @@
 //! From flags, with a suite or an original where one is named, to a plan.
 
-use crate::commands::run::custom::{directory, with_custom};
+use crate::commands::run::custom::{check_urls, directory, with_custom};
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, note};
 use crate::{config, originals};
@@ -34,6 +34,10 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     let request = originals::with_original(flags.like.as_deref(), flags.request());
     let request = with_custom(flags, request)?;
     let mut request = config::with_suite(flags, request)?;
+    let each = request.overrides.values().map(|overrides| &overrides.custom);
+    for custom in each.chain([&request.custom]).flatten() {
+        check_urls(custom, flags.custom.yes_i_own_this_host).map_err(Trouble::usage)?;
+    }
     let mut secrets = Secrets::default();
     let of_each = request.overrides.iter_mut();
     let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.custom));

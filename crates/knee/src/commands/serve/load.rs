@@ -5,12 +5,11 @@ mod point;
 mod report;
 mod server;
 mod text;
-pub mod url;
 
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{Arrivals, Plan, Shape, Target, loopback_sources};
+use ::load::{Arrivals, Plan, Shape, Target, Url, loopback_sources};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::count;
@@ -19,7 +18,6 @@ use quantities::{COUNT_MAX, count_within};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
-use url::Url;
 
 /// Put load on a server, and report how it copes
 ///
@@ -131,7 +129,8 @@ const WAIT_PAUSE: Duration = Duration::from_millis(20);
 pub fn load(ask: &Load) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
     engine::pinnable(&ask.pin)?;
-    let address = url.resolve(ask.yes_i_own_this_host, FIRST_ANSWER)?;
+    let owns = ask.yes_i_own_this_host;
+    let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
     let plan = plan(ask, target).map_err(Trouble::usage)?;
     let stop = Stop::on_signals()

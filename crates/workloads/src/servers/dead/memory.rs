@@ -2,7 +2,7 @@
 
 use crate::servers::drivers::Running;
 use crate::shared::shortage::available_kib;
-use engine::{Failure, Fit, LimitCause, Probe};
+use engine::{Failure, Fit, LimitCause, Probe, server_facts};
 use std::fs::read_to_string;
 use std::io;
 use sys::map::page_bytes;
@@ -14,34 +14,55 @@ const DEAD_MIN_KERNEL: u64 = 5_000;
 /// What both ends of a connection take at the most, with room to spare: 9 KiB of the kernel were measured.
 const CONNECTION_BYTES_MAX: u64 = 16 << 10;
 
-/// Memory at one moment, in bytes.
+/// A server at one moment: its memory and the kernel's, in bytes, and what may grow with its connections.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
-    server: u64,
+pub(super) struct Look {
+    /// Absent where its processes can't be looked at.
+    server: Option<u64>,
     kernel: u64,
+    /// Processes and threads of a server of the user's own.
+    own: Option<(u64, u64)>,
 }
 
-impl Memory {
-    pub fn now(server: &Running) -> Result<Memory, Failure> {
+impl Look {
+    pub fn new(server: &Running) -> Result<Look, Failure> {
         let failed = |error: io::Error| Failure::call("looking at the memory", error);
-        let server = server.resident_bytes().map_err(failed)?;
-        Ok(Memory { server, kernel: kernel_bytes().map_err(failed)? })
+        let kernel = kernel_bytes().map_err(failed)?;
+        if server.unknown().is_some() {
+            return Ok(Look { server: None, kernel, own: None });
+        }
+        let own = server.is_own().then(|| {
+            let load::Processes { processes, threads, .. } = server.look();
+            (processes, threads)
+        });
+        Ok(Look { server: Some(server.resident_bytes().map_err(failed)?), kernel, own })
     }
 
     /// What each of `dead` connections took since `before`.
-    pub fn state(&self, before: &Memory, dead: u64, probe: &mut Probe) {
+    pub fn state(&self, before: &Look, dead: u64, probe: &mut Probe) {
+        if let (Some((processes, threads)), Some(without)) = (self.own, before.own)
+            && dead > 0
+        {
+            probe.fact(server_facts::DEAD, dead);
+            probe.fact(server_facts::PROCESSES_BEFORE, without.0);
+            probe.fact(server_facts::PROCESSES_AFTER, processes);
+            probe.fact(server_facts::THREADS_BEFORE, without.1);
+            probe.fact(server_facts::THREADS_AFTER, threads);
+        }
         if dead < DEAD_MIN {
             return;
         }
         // Where there is less than before, something else went: that says nothing of connections.
-        let mut grew = |metric, after: u64, before: u64| {
-            if let Some(bytes) = after.checked_sub(before) {
+        let mut grew = |metric, after: Option<u64>, before: Option<u64>| {
+            if let Some(bytes) =
+                after.zip(before).and_then(|(after, before)| after.checked_sub(before))
+            {
                 probe.given(metric, &[bytes as f64 / dead as f64], dead);
             }
         };
         grew("memory", self.server, before.server);
         if dead >= DEAD_MIN_KERNEL {
-            grew("kernel memory", self.kernel, before.kernel);
+            grew("kernel memory", Some(self.kernel), Some(before.kernel));
         }
     }
 }

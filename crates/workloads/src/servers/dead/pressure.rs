@@ -3,8 +3,11 @@
 use crate::servers::drivers::Running;
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
-use engine::{Failure, Probe};
-use load::{Arrivals, Dead, Errors, Outcome, Plan, Shape, Target, Tick, cpu_ns_of};
+use engine::{Failure, Probe, server_facts};
+use load::{
+    Arrivals, Closings, Dead, Errors, Holding, IdleTimes, Outcome, Plan, Shape, Target, Tick,
+    cpu_ns_of, delayed_reply,
+};
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -21,6 +24,10 @@ const INTERVAL_MIN: Duration = Duration::from_millis(20);
 
 /// Waits until the server has done all that it had to.
 pub(super) fn until_idle(server: &Running) -> Result<(), Failure> {
+    if server.unknown().is_some() {
+        std::thread::sleep(10 * LOOK);
+        return Ok(());
+    }
     let cpu_ns = || server.cpu_ns().map_err(cpu_time);
     let mut before = cpu_ns()?;
     for _ in 0..LOOKS_MAX {
@@ -32,7 +39,10 @@ pub(super) fn until_idle(server: &Running) -> Result<(), Failure> {
         }
         before = now;
     }
-    Err(Failure::new("the server is busy although nobody asks it for anything"))
+    let threads = server.look().threads;
+    Err(Failure::new(format!(
+        "the server is busy although nobody asks it for anything ({threads} threads)"
+    )))
 }
 
 fn cpu_time(error: io::Error) -> Failure {
@@ -43,16 +53,24 @@ fn cpu_time(error: io::Error) -> Failure {
 pub(super) struct DeadConnections {
     connections: Option<Dead>,
     count: u64,
-    /// Descriptors of the server without them.
-    descriptors_without: u64,
+    /// Descriptors of the server without them; absent where its connections are counted instead.
+    descriptors_without: Option<u64>,
 }
 
 impl DeadConnections {
     /// Opens so many.
     pub fn open(target: &Target, count: u64, server: &Running) -> Result<DeadConnections, Failure> {
-        let descriptors_without = server.descriptors().map_err(counting)?;
-        let dead = (count > 0).then(|| Dead::open(target, count as usize)).transpose();
+        let descriptors_without =
+            (!server.is_own()).then(|| server.descriptors().map_err(counting)).transpose()?;
+        let mut holding = Holding::new(target, count as usize);
+        if server.is_own() {
+            holding.timeout = OWN_TIMEOUT;
+        }
+        let dead = (count > 0).then(|| Dead::open_as(target, count as usize, &holding)).transpose();
         let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
+        if let Some(dead) = connections.as_ref().filter(|dead| dead.opened() < count as usize) {
+            return Err(not_held(dead));
+        }
         let mut opened = DeadConnections { connections, count, descriptors_without };
         opened.verify(server)?;
         Ok(opened)
@@ -63,19 +81,40 @@ impl DeadConnections {
         let Some(connections) = &mut self.connections else { return Ok(()) };
         let alive =
             connections.alive().map_err(|error| Failure::call("dead connections", error))? as u64;
-        let mut seen =
-            server.descriptors().map_err(counting)?.saturating_sub(self.descriptors_without);
-        if seen < self.count {
-            // It may have closed other descriptors since. The list of all connections takes longer.
-            seen = server.connections().map_err(counting)?;
-        }
-        if alive == self.count && seen >= self.count {
+        let seen = self.seen(server)?;
+        if alive == self.count && seen.is_none_or(|seen| seen >= self.count) {
             return Ok(());
         }
         let count = self.count;
+        let idle = self.connections.as_ref().and_then(Dead::closed_idle);
+        if let Some(IdleTimes { median_ms, .. }) = idle {
+            let after = match median_ms {
+                0..1_000 => format!("{median_ms} ms"),
+                _ => format!("{:.0} s", median_ms as f64 / 1e3),
+            };
+            return Err(Failure::new(format!(
+                "the server closes idle connections after {after}: dead connections can't be held"
+            )));
+        }
+        let seen = seen.map_or_else(|| "an unknown number".to_owned(), |seen| seen.to_string());
         Err(Failure::new(format!(
             "of {count} dead connections {alive} are open, and the server has {seen}"
         )))
+    }
+
+    /// How many of its ends the server has; unknown where it is on another machine.
+    fn seen(&self, server: &Running) -> Result<Option<u64>, Failure> {
+        if let Some(without) = self.descriptors_without {
+            let seen = server.descriptors().map_err(counting)?.saturating_sub(without);
+            if seen >= self.count {
+                return Ok(Some(seen));
+            }
+            // It may have closed other descriptors since. The list of all connections takes longer.
+        }
+        if server.unknown().is_some() {
+            return Ok(None);
+        }
+        server.connections().map(Some).map_err(counting)
     }
 
     /// Closes them.
@@ -88,9 +127,29 @@ impl DeadConnections {
     }
 }
 
+/// Why a server holds fewer than were to be opened.
+fn not_held(dead: &Dead) -> Failure {
+    let (closings, opened) = (dead.closings(), dead.opened());
+    if opened == 0 && closings.announced > 0 {
+        let how = if closings.http_10 > 0 { "HTTP/1.0" } else { "Connection: close" };
+        return Failure::new(format!(
+            "the server closes each connection after its reply ({how}): dead connections can't be held"
+        ));
+    }
+    let errors = dead.errors().each().into_iter().filter(|(_, count)| *count > 0);
+    let errors: Vec<String> = errors.map(|(name, count)| format!("{name} {count}")).collect();
+    let (asked, errors) = (dead.asked(), errors.join(", "));
+    Failure::new(format!(
+        "the server holds {opened} of the {asked} dead connections asked for ({errors})"
+    ))
+}
+
 fn counting(error: io::Error) -> Failure {
     Failure::call("counting the server's connections", error)
 }
+
+/// One of the user's own that does not answer for this long holds no more connections.
+const OWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is asked of the server.
 pub(super) struct Pressure {
@@ -120,24 +179,49 @@ impl Pressure {
         // This thread only looks at the clocks: where the load is, not in the server's way.
         stay_on(&cpus.clients)?;
         let pids = server.pids();
+        let cpu_ns = || if server.is_own() { server.cpu_ns() } else { cpu_ns_of(&pids) };
+        let is_known = server.unknown().is_none();
+        if let Some(why) = server.unknown() {
+            probe.fact("CPU and memory of the server", why);
+        }
         for left in (0..TRIES).rev() {
             let mut cpu: Vec<io::Result<u64>> = Vec::new();
-            let mut watch = |_: &Tick| cpu.push(cpu_ns_of(&pids));
+            let mut watch = |_: &Tick| {
+                if is_known {
+                    cpu.push(cpu_ns());
+                }
+            };
             let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
             let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
             flawless(&outcome)?;
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
             let samples = Samples::new(&outcome.series, &cpu);
             // Where all looks at the server's CPU time came late, another try may do better.
-            if samples.replies > 0 && (!samples.cpu_ns.is_empty() || left == 0) {
+            if samples.replies > 0 && (!samples.cpu_ns.is_empty() || !is_known || left == 0) {
                 samples.keep(probe);
                 state(&outcome, &samples, probe);
+                self.state_manners(&outcome, probe);
                 let connections = plan.connections as u64;
                 return Ok(Pressed { replies: outcome.replies, connections });
             }
         }
         let took_ms = plan.duration.unwrap_or_default().as_millis();
         Err(Failure::new(format!("no reply came in {took_ms} ms, {TRIES} times over")))
+    }
+
+    /// States what the server does to connections and replies.
+    fn state_manners(&self, outcome: &Outcome, probe: &mut Probe) {
+        let Closings { replies_min, replies_max, http_10, .. } = outcome.closings;
+        let closed = outcome.closings.total();
+        if closed > 0 && replies_min == replies_max && 2 * closed >= outcome.connections {
+            probe.fact(server_facts::REPLIES_PER_CONNECTION, replies_max);
+            probe.fact(server_facts::HTTP_10, u64::from(http_10 > 0));
+        }
+        // The figures are there: what can't be asked again is left open.
+        if let Ok(Some(delayed)) = delayed_reply(&self.target, outcome.service.p50) {
+            probe.fact(server_facts::DELAYED_MS, format!("{:.1}", delayed.delayed_ms));
+            probe.fact(server_facts::IMMEDIATE_MS, format!("{:.3}", delayed.immediate_ms));
+        }
     }
 
     fn plan(&self, cpus: &CpuSplit, time: Duration) -> Plan {
@@ -227,7 +311,9 @@ impl Samples {
             ("latency", &self.p50_ns),
             ("p99", &self.p99_ns),
         ] {
-            probe.given(metric, figures, self.replies);
+            if !figures.is_empty() {
+                probe.given(metric, figures, self.replies);
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) fn rows() -> Vec<Server> {
         // It takes no more of them than half of its descriptors: another may be needed for a file.
         capacity: |descriptors| (descriptors / 2).saturating_sub(16),
         start,
+        own: None,
     }]
 }
 

@@ -15,6 +15,7 @@ pub(super) fn rows() -> Vec<Server> {
         is_ours: false,
         capacity: |descriptors| descriptors.saturating_sub(64),
         start,
+        own: None,
     }]
 }
 

@@ -1,6 +1,6 @@
 //! Ours, `knee httpd`, over every mechanism: a row for each.
 
-use super::{Counted, Running, Server, Setup};
+use super::{Counted, Processes, Running, Server, Setup};
 use engine::{Failure, Guarded, descriptors_max};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -20,6 +20,7 @@ fn over(mechanism: http::Mechanism) -> Server {
         is_ours: true,
         capacity: |descriptors| descriptors.saturating_sub(64),
         start,
+        own: None,
     }
 }
 
@@ -34,7 +35,16 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| Failure::new("knee httpd ended before it listened"))?;
-    Ok(Running { guarded, name: server.label, is_ours: true, address, log: None })
+    let processes = Processes::Started(guarded);
+    Ok(Running {
+        processes,
+        name: server.label,
+        is_ours: true,
+        is_own: false,
+        address,
+        log: None,
+        target: None,
+    })
 }
 
 /// Limits are as wide as they get: what is measured is not how connections are closed.

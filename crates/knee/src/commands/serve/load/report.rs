@@ -2,8 +2,7 @@
 
 use super::Measured;
 use super::point::Point;
-use super::url::Url;
-use ::load::{Arrivals, Plan, Shape};
+use ::load::{Arrivals, Plan, Shape, Url};
 use serde_json::{Value, json};
 
 /// The plan, and all that came of it: of one load its figures, of several a list of them, `points`.

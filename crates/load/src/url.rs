@@ -1,6 +1,6 @@
-//! What is to be loaded, and whether it may be.
+//! URLs: taken apart, looked up, and whether what they name may be loaded.
 
-use crate::exit::Trouble;
+use crate::dead::is_own;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -9,13 +9,17 @@ use std::time::Duration;
 pub struct Url {
     /// A name or an address, without the brackets of IPv6.
     pub host: String,
+    /// The port.
     pub port: u16,
     /// Path and query.
     pub path: String,
 }
 
 impl Url {
-    /// Takes a URL apart, or says what is wrong with it.
+    /// Takes a URL apart.
+    ///
+    /// # Errors
+    /// With one line that says what is wrong with it.
     pub fn parse(typed: &str) -> Result<Url, String> {
         let wrong = |why: &str| Err(format!("`{typed}` is not a URL that can be loaded: {why}"));
         let Some((scheme, rest)) = typed.split_once("://") else {
@@ -54,8 +58,11 @@ impl Url {
 
     /// The address to connect to, looked up once: of several the first that answers. Refuses an address
     /// that is neither on this machine nor private, unless the user `owns` it.
-    pub fn resolve(&self, owns: bool, patience: Duration) -> Result<SocketAddr, Trouble> {
-        let unknown = |why: String| Trouble::usage(format!("{}: {why}", self.host));
+    ///
+    /// # Errors
+    /// With one line, where it has no address, or one that needs consent.
+    pub fn resolve(&self, owns: bool, patience: Duration) -> Result<SocketAddr, String> {
+        let unknown = |why: String| format!("{}: {why}", self.host);
         let name = if self.host.contains(':') {
             format!("[{}]:{}", self.host, self.port)
         } else {
@@ -64,11 +71,11 @@ impl Url {
         let addresses = name.to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
         let addresses: Vec<SocketAddr> = addresses.collect();
         if let Some(foreign) = addresses.iter().find(|address| !owns && !is_near(address.ip())) {
-            return Err(Trouble::usage(format!(
+            return Err(format!(
                 "{} is neither this machine nor at a private address; if its owner agrees, say \
                  --yes-i-own-this-host",
                 foreign.ip()
-            )));
+            ));
         }
         match &addresses[..] {
             [] => Err(unknown("it has no address".into())),
@@ -123,7 +130,7 @@ fn is_near(address: IpAddr) -> bool {
         IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
     };
     // The unspecified address leads here, too.
-    private || address.is_unspecified() || ::load::is_own(address)
+    private || address.is_unspecified() || is_own(address)
 }
 
 #[cfg(test)]

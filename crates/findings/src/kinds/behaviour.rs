@@ -1,0 +1,102 @@
+//! What a server of the user's own is seen to do to connections and replies.
+
+use super::{FindingKind, stake};
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::names::Names;
+use crate::sentence::{Sentence, text};
+use crate::server_behaviour::{Growth, ServerBehaviour};
+use crate::verdict::{Tag, Tone};
+use analysis::{Row, Table};
+use record::{Cell, server_facts};
+use serde::Serialize;
+
+/// What a server is seen to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Behaviour {
+    /// What it is.
+    #[serde(flatten)]
+    pub behaviour: ServerBehaviour,
+}
+
+impl FindingKind for Behaviour {
+    const NAME: &'static str = "behaviour";
+
+    fn find(context: &Context<'_>) -> Vec<Finding> {
+        let of_row = |(table, row): (&Table, &Row)| {
+            let is_of_row = |cell: &&Cell| {
+                let key = &cell.key;
+                (&key.workload, &key.subject, &key.parameters)
+                    == (&table.workload, &row.subject, &table.parameters)
+            };
+            let mut cells: Vec<&Cell> = context.run.cells.iter().filter(is_of_row).collect();
+            // What is seen with the most connections says the most.
+            cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
+            let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 3] = [closes, delays, grows];
+            let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
+            let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
+            seen.map(finding).collect::<Vec<Finding>>()
+        };
+        context.headline_rows().flat_map(of_row).collect()
+    }
+
+    /// How much longer a reply takes than it would.
+    fn rank(&self) -> f64 {
+        match self.behaviour {
+            ServerBehaviour::DelayedReply { delayed_ms, immediate_ms } => {
+                stake(delayed_ms / immediate_ms)
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// `python grows a thread for each connection: 1 thread, then 1,001 with 1,000 connections.`
+    fn sentence(&self, names: &Names<'_>) -> Sentence {
+        let rest = format!(" {}.", self.behaviour.sentence());
+        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    }
+
+    fn tag(&self) -> Tag {
+        let word = match self.behaviour {
+            ServerBehaviour::ClosesAfterReply { .. }
+            | ServerBehaviour::ClosesAfterRequests { .. }
+            | ServerBehaviour::ClosesIdle { .. }
+            | ServerBehaviour::HoldsFewer { .. } => "closes",
+            ServerBehaviour::DelayedReply { .. } => "delayed",
+            ServerBehaviour::ThreadPerConnection(_) => "threads",
+            ServerBehaviour::ProcessPerConnection(_) => "processes",
+        };
+        Tag { word, tone: Tone::Open }
+    }
+}
+
+/// A fact of a cell, which is a number.
+fn fact(cell: &Cell, name: &str) -> Option<f64> {
+    cell.facts.get(name)?.parse().ok()
+}
+
+fn closes(cell: &Cell) -> Option<ServerBehaviour> {
+    let replies = fact(cell, server_facts::REPLIES_PER_CONNECTION)? as u64;
+    let http_10 = fact(cell, server_facts::HTTP_10) == Some(1.0);
+    ServerBehaviour::of_closings((1, 1), http_10, (replies, replies))
+}
+
+fn delays(cell: &Cell) -> Option<ServerBehaviour> {
+    Some(ServerBehaviour::DelayedReply {
+        delayed_ms: fact(cell, server_facts::DELAYED_MS)?,
+        immediate_ms: fact(cell, server_facts::IMMEDIATE_MS)?,
+    })
+}
+
+fn grows(cell: &Cell) -> Option<ServerBehaviour> {
+    let growth = |before, after| {
+        Some(Growth {
+            before: fact(cell, before)? as u64,
+            after: fact(cell, after)? as u64,
+            connections: fact(cell, server_facts::DEAD)? as u64,
+        })
+    };
+    let processes = growth(server_facts::PROCESSES_BEFORE, server_facts::PROCESSES_AFTER)?;
+    let threads = growth(server_facts::THREADS_BEFORE, server_facts::THREADS_AFTER)?;
+    ServerBehaviour::of_growth(processes, threads)
+}

@@ -1,0 +1,100 @@
+//! Replies over a connection that waits for each.
+
+use crate::reply::{Heads, Reply, Step};
+use std::io::{self, ErrorKind, Read};
+
+/// A reply that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its status.
+    pub status: u16,
+    /// Whether the connection can be used on.
+    pub keeps: bool,
+    /// Whether it is of HTTP/1.0.
+    pub is_http_10: bool,
+    /// The bytes of its body; absent where it comes in chunks.
+    pub body_bytes: Option<u64>,
+}
+
+/// Takes replies, one after the other, over connections with one request at a time.
+#[derive(Debug)]
+pub struct Receiver {
+    heads: Heads,
+    reply: Reply,
+    buffer: Vec<u8>,
+}
+
+impl Default for Receiver {
+    fn default() -> Receiver {
+        Receiver { heads: Heads::default(), reply: Reply::new(), buffer: vec![0; 64 * 1024] }
+    }
+}
+
+impl Receiver {
+    /// Takes one whole reply.
+    ///
+    /// # Errors
+    /// Where the connection ends or fails before, and where it is not HTTP.
+    pub fn receive(&mut self, from: &mut impl Read) -> io::Result<Received> {
+        self.receive_with(from, || Ok(()))
+    }
+
+    /// The same, with `received` called after each piece.
+    pub(crate) fn receive_with<R: Read>(
+        &mut self,
+        from: &mut R,
+        received: impl Fn() -> io::Result<()>,
+    ) -> io::Result<Received> {
+        self.reply.clear();
+        loop {
+            let count = match from.read(&mut self.buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                count => count?,
+            };
+            received()?;
+            let whole = if count == 0 {
+                self.reply.end().ok_or(ErrorKind::UnexpectedEof)?
+            } else {
+                match self.reply.feed(&self.buffer[..count], &mut self.heads) {
+                    Step::More => continue,
+                    Step::Whole(whole) if whole.used == count => whole,
+                    Step::Whole(_) => {
+                        return Err(io::Error::other("more came than the reply"));
+                    }
+                    Step::Malformed => return Err(io::Error::other("the reply is not HTTP")),
+                }
+            };
+            let body_bytes = whole.bytes - whole.head_bytes;
+            return Ok(Received {
+                status: whole.status,
+                keeps: whole.keep,
+                is_http_10: whole.is_http_10,
+                body_bytes: (!whole.is_chunked).then_some(body_bytes),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_is_taken_to_its_end() {
+        let take = |text: &str| Receiver::default().receive(&mut text.as_bytes());
+        let good = take("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").unwrap();
+        let plain = Received { status: 200, keeps: true, is_http_10: false, body_bytes: Some(2) };
+        assert_eq!(good, plain);
+        let chunked =
+            take("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
+        assert_eq!(chunked.unwrap(), Received { body_bytes: None, ..plain });
+        let old = take("HTTP/1.0 404 No\r\n\r\nuntil the end").unwrap();
+        assert_eq!(
+            (old.status, old.keeps, old.is_http_10, old.body_bytes),
+            (404, false, true, Some(13))
+        );
+        for wrong in ["", "SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore"] {
+            assert!(take(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Servers of the user's own: a command that starts one, or the address of one that runs already.
+//!
+//! A command is run by `sh` in the directory in which knee was started, with its output in a log of the cell.
+//! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
+//! workers it is to have; further words are `--set`'s.
+
+use super::{Client, LOG, Processes, Running, Server, Setup, reserved_port};
+use engine::{Custom, Failure, Guarded, Template, leaked, template};
+use load::{LocalServer, Target, Url, listening_ports};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The words that have a value in every cell.
+pub(crate) const WORDS: [&str; 3] = [PORT, ROOT, WORKERS];
+const PORT: &str = "port";
+const ROOT: &str = "root";
+pub(crate) const WORKERS: &str = "workers";
+
+/// A server that takes longer is not waited for.
+const START_MAX: Duration = Duration::from_secs(10);
+/// The pause between two attempts to reach it.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long an address of several may take to answer.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// How a server of the user's own is reached.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnServer {
+    /// This command starts it, in this directory.
+    Command { text: String, directory: PathBuf },
+    /// It runs already.
+    Url(String),
+}
+
+impl OwnServer {
+    /// Whether it serves the directory that it is given.
+    pub fn serves_root(&self) -> bool {
+        matches!(self, OwnServer::Command { text, .. } if template::words(text).contains(&ROOT))
+    }
+}
+
+/// The servers that `custom` adds. `words` are those that `--set` gives values.
+pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, String> {
+    let command = |row: &Template| {
+        let names: Vec<&str> = WORDS.iter().chain(words).copied().collect();
+        template::check(&row.text, &names)?;
+        if !template::words(&row.text).contains(&PORT) {
+            return Err(format!(
+                "`{}` has no {{port}}: knee chooses the port, such as ./server --port {{port}}",
+                row.text
+            ));
+        }
+        let own =
+            OwnServer::Command { text: row.text.clone(), directory: custom.directory.clone() };
+        server(row, own)
+    };
+    let url = |row: &Template| {
+        template::check(&row.text, words)?;
+        Url::parse(&row.text)?;
+        server(row, OwnServer::Url(row.text.clone()))
+    };
+    custom.servers.iter().map(command).chain(custom.urls.iter().map(url)).collect()
+}
+
+fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
+    if super::find(&row.name).is_some() {
+        return Err(format!(
+            "a server of knee's is called {0} already: other={1}",
+            row.name, row.text
+        ));
+    }
+    let summary = match own {
+        OwnServer::Command { .. } => "a server of your own",
+        OwnServer::Url(_) => "a server of your own that runs already",
+    };
+    Ok(Server {
+        name: leaked(&row.name),
+        label: leaked(&row.name),
+        summary,
+        note: "",
+        available: Ok(()),
+        is_ours: false,
+        capacity: |descriptors| descriptors.saturating_sub(64),
+        start,
+        own: Some(Box::leak(Box::new(own))),
+    })
+}
+
+fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
+    match server.own {
+        Some(OwnServer::Command { text, directory }) => {
+            start_command(server, setup, text, directory)
+        }
+        Some(OwnServer::Url(url)) => reach(server, setup, url),
+        None => Err(Failure::new(format!("{} is no server of your own", server.label))),
+    }
+}
+
+fn start_command(
+    server: &Server,
+    setup: &Setup,
+    text: &str,
+    directory: &PathBuf,
+) -> Result<Running, Failure> {
+    let failed = |error: io::Error| Failure::call(format!("starting {}", server.label), error);
+    // Given back before it is used: not every server is willing to share it.
+    let port = reserved_port().map_err(failed)?.1;
+    let (root, workers) = (setup.root.display().to_string(), setup.workers.to_string());
+    let command = template::fill(text, |word| match word {
+        PORT => Some(port.to_string().into()),
+        ROOT => Some(root.clone().into()),
+        WORKERS => Some(workers.clone().into()),
+        _ => setup.words.get(word).map(|value| value.clone().into()),
+    });
+    let log = setup.scratch.join(LOG);
+    let script = format!("exec >\"$0\" 2>&1; {command}");
+    let words: [OsString; 4] = ["sh".into(), "-c".into(), script.into(), log.clone().into()];
+    let guarded = Guarded::start(&setup.knee, &words, directory, &setup.cpus).map_err(failed)?;
+    let mut running = Running {
+        processes: Processes::Started(guarded),
+        name: server.label,
+        is_ours: false,
+        is_own: true,
+        address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        log: Some(log),
+        target: None,
+    };
+    running.address = listening(&mut running)?;
+    if !template::words(text).contains(&ROOT) {
+        let address = running.address;
+        running.target = Some(Target { address, host: address.to_string(), path: "/".to_owned() });
+    }
+    Ok(running)
+}
+
+/// Waits until a server accepts connections at its port, over IPv4 or IPv6.
+fn listening(running: &mut Running) -> Result<SocketAddr, Failure> {
+    let (begun, port) = (Instant::now(), running.address.port());
+    loop {
+        for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)] {
+            let address = SocketAddr::from((ip, port));
+            match Client::connect(address) {
+                Ok(_) => return running.alive().map(|()| address),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => running.alive()?,
+                // A machine without IPv6.
+                Err(_) if ip.is_ipv6() => {}
+                Err(error) => {
+                    return Err(Failure::call(format!("reaching {}", running.name), error));
+                }
+            }
+        }
+        if begun.elapsed() > START_MAX {
+            return Err(does_not_listen(running, port));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn does_not_listen(running: &Running, port: u16) -> Failure {
+    let seconds = START_MAX.as_secs();
+    let ports: Vec<String> =
+        listening_ports(&running.pids()).iter().map(ToString::to_string).collect();
+    let elsewhere = match ports.as_slice() {
+        [] => String::new(),
+        _ => format!("; it listens on {}", ports.join(", ")),
+    };
+    let name = running.name;
+    let last = running.last_words();
+    Failure::new(format!(
+        "{name} does not listen on port {port} within {seconds} s{elsewhere}{last}"
+    ))
+}
+
+/// Finds the processes of a server that runs.
+fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> {
+    let url = template::fill(url, |word| setup.words.get(word).map(|value| value.clone().into()));
+    let url = Url::parse(&url).map_err(Failure::new)?;
+    // Whether it may be loaded was asked before the run was planned.
+    let address = url.resolve(true, FIRST_ANSWER).map_err(Failure::new)?;
+    let target = Target { address, host: url.host_header(), path: url.path };
+    match Client::connect(address) {
+        Ok(_) => {}
+        Err(error) => return Err(Failure::call(format!("reaching {address}"), error)),
+    }
+    Ok(Running {
+        processes: Processes::Found(LocalServer::at(address)),
+        name: server.label,
+        is_ours: false,
+        is_own: true,
+        address,
+        log: None,
+        target: Some(target),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn custom(servers: &[&str], urls: &[&str]) -> Custom {
+        let templates =
+            |texts: &[&str]| texts.iter().map(|text| engine::read_template(text)).collect();
+        Custom { servers: templates(servers), urls: templates(urls), ..Custom::default() }
+    }
+
+    #[test]
+    fn a_template_is_checked_before_anything_starts() {
+        let refused =
+            |servers: &[&str], urls: &[&str]| rows(&custom(servers, urls), &["depth"]).unwrap_err();
+        assert!(refused(&["x=./x 8080"], &[]).contains("has no {port}"));
+        assert!(refused(&["x=./x {prot}"], &[]).contains("did you mean {port}?"));
+        assert!(refused(&["nginx=./x {port}"], &[]).contains("is called nginx already"));
+        assert!(refused(&[], &["x=https://127.0.0.1/"]).contains("https"));
+        let good = custom(&["x=./x {port} {root} {depth}"], &["y=http://127.0.0.1:80/"]);
+        let names: Vec<&str> =
+            rows(&good, &["depth"]).unwrap().iter().map(|row| row.name).collect();
+        assert_eq!(names, ["x", "y"]);
+    }
+}

@@ -175,9 +175,9 @@ fn known_subjects(
         }
         let here: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
         return Err(RequestError::Usage(format!(
-            "no subject is called `{name}` in {}; it is one of {}",
+            "no subject of {} is called `{name}`; `knee run {}` has it",
             here.join(", "),
-            owners.join(", ")
+            owners.join(" ")
         )));
     }
     Ok(())

@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_slowdown_is_at_least_the_lower_end_of_its_interval() {
-        let factor = |low, high| Estimate { value: (low + high) / 2.0, low, high };
+        let factor = |low, high| Estimate { value: f64::midpoint(low, high), low, high };
         assert!((slowdown_min(factor(1.1, 1.3), true) - 1.1).abs() < 1e-12);
         assert!((slowdown_min(factor(0.5, 0.8), false) - 1.25).abs() < 1e-12);
     }

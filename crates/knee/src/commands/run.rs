@@ -292,16 +292,17 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
         (false, false) => Some(format!("Tables, findings and caveats: {all}")),
     };
     let files = (!files.is_empty() && !is_quiet()).then(|| files.to_owned());
-    let sight = sight(run).filter(|_| !is_quiet());
+    let sight = sight(run, "Another run like this one shows").filter(|_| !is_quiet());
     let pointers =
         Pointers { all, lines: left_out.into_iter().chain(sight).chain(files).collect() };
     above + &terminal::answer(run, conclusions, &style, &pointers)
 }
 
-/// What another run like this one would show, compared with it: as this one would be with itself.
-fn sight(run: &Run) -> Option<String> {
+/// What another run like this one would show, compared with it: as this one would be with itself. `subject`
+/// begins the sentence.
+fn sight(run: &Run, subject: &str) -> Option<String> {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
-    ::report::comparison::of_another_run(&compare(run, run, &terms).ok()?)
+    ::report::comparison::of_another_run(&compare(run, run, &terms).ok()?, subject)
 }
 
 /// That a run was cut off, and what completes it.

@@ -136,11 +136,11 @@ fn a_table_of_every_sample_comes_to_the_same_medians() {
     let old = text.replacen(",round,point,sample,", ",round,position,n,", 1);
     assert_ne!(old, text);
     let older = write(&into, "older.csv", old);
-    let other = Knee::new();
+    let renamed = Knee::new();
     for (file, axis) in [(&file, "position"), (&older, "point"), (&older, "position")] {
         let words = ["import", file, "--x", axis, "--y", "value", "--unit", "ns", "--by"];
-        done(other.run(&[&words[..], &more].concat()), axis);
-        assert_eq!(medians(&other), medians(&from), "{axis}");
+        done(renamed.run(&[&words[..], &more].concat()), axis);
+        assert_eq!(medians(&renamed), medians(&from), "{axis}");
     }
     let [own, again] = [medians(&from), medians(&into)];
     assert_eq!((own.len(), &again), (24, &own));

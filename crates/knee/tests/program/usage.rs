@@ -15,11 +15,11 @@ fn wrong_words_get_one_line_and_exit_code_2() {
         ),
         (
             &["run", "poll", "--subjects", "empty"],
-            "no subject is called `empty` in poll; it is one of null",
+            "no subject of poll is called `empty`; `knee run null` has it",
         ),
         (
             &["run", "poll", "--subjects", "io_uring-completion"],
-            "no subject is called `io_uring-completion` in poll; it is one of connect, request, dead",
+            "no subject of poll is called `io_uring-completion`; `knee run connect request dead` has it",
         ),
         (
             &["advise", "--total", "9", "--active", "1", "--mechanisms", "io_uring-completion"],

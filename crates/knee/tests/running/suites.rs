@@ -70,6 +70,9 @@ fn the_plan_measures_and_records_nothing() {
     assert_eq!(plan["estimate"]["cells_by_time"], 0, "the record has all of them now");
     assert_eq!(plan["estimate"]["cells_recorded"], plan["cells_per_round"]);
     assert_eq!(plan["plan"]["rounds"], 2);
+    // What such runs can see is known from the one that there is.
+    let came = below(&knee, FILE, &["run", "--suite", "small", "--plan"]);
+    assert!(came.out.contains("Runs like run 1 show changes of "), "{}", came.out);
 }
 
 #[test]

@@ -21,11 +21,12 @@ pub(super) fn sight(pair: &Pair) -> Option<String> {
     Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
 }
 
-/// What another run like a run would show, by `comparison` of that with itself.
-pub fn of_another_run(comparison: &Comparison) -> Option<String> {
+/// What another run like a run would show, by `comparison` of that with itself: `subject` begins the
+/// sentence.
+pub fn of_another_run(comparison: &Comparison, subject: &str) -> Option<String> {
     let rounds = |rounds: u32| in_turns(&workloads(comparison), rounds);
     let sensitivity = comparison.sensitivity.as_ref()?;
-    Some(sentence("Another run like this one shows", sensitivity, None, &rounds))
+    Some(sentence(subject, sensitivity, None, &rounds))
 }
 
 /// Rounds that `knee ab` measures where none are named.
@@ -59,26 +60,22 @@ fn sentence(
     rounds: &dyn Fn(u32) -> String,
 ) -> String {
     let &Sensitivity { detectable, wanted, fails_from, rounds: wanted_rounds, .. } = sensitivity;
-    let mut text = format!("{subject} changes of {} and more", percent(detectable));
-    if let Some(limit) = fail_above {
-        let limit = percent(limit).replace(' ', "");
-        text.push_str(&format!(
-            ", so --fail-above {limit} fails from about {} on",
-            percent(fails_from)
-        ));
-    }
-    if detectable > wanted {
-        let wanted = percent(wanted);
-        text.push_str(&match wanted_rounds {
-            Some(number) => format!("; to see {wanted}: {}", rounds(number)),
-            None => format!(
-                "; no number of rounds shows {wanted} here: knee doctor names what disturbs"
-            ),
-        });
-    } else {
-        text.push('.');
-    }
-    text
+    let gate = fail_above.map(|limit| {
+        let (limit, from) = (percent(limit).replace(' ', ""), percent(fails_from));
+        format!(", so --fail-above {limit} fails from about {from} on")
+    });
+    let (seen, gate) = (percent(detectable), gate.unwrap_or_default());
+    let wanted_text = percent(wanted);
+    let more = match wanted_rounds {
+        _ if detectable <= wanted => ".".to_owned(),
+        Some(number) => format!("; to see {wanted_text}: {}", rounds(number)),
+        None => {
+            format!(
+                "; no number of rounds shows {wanted_text} here: knee doctor names what disturbs"
+            )
+        }
+    };
+    format!("{subject} changes of {seen} and more{gate}{more}")
 }
 
 /// What those of the differing facts mean that are easily misread.

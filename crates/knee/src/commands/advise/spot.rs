@@ -14,16 +14,14 @@ use std::path::Path;
 /// active descriptors between `ends`.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
     let file = record_path(&ask.record_file)?;
-    match recorded(ask, spot, &file)? {
-        Some(advice) => Ok(advice),
-        None => {
-            let measuring = measuring(ask, spot, ends)?;
-            if ask.measure {
-                return measured(ask, spot, measuring);
-            }
-            Err(Trouble::not_possible(nothing(spot, &file, &measuring)))
-        }
+    if let Some(advice) = recorded(ask, spot, &file)? {
+        return Ok(advice);
     }
+    let measuring = measuring(ask, spot, ends)?;
+    if ask.measure {
+        return measured(ask, spot, measuring);
+    }
+    Err(Trouble::not_possible(nothing(spot, &file, &measuring)))
 }
 
 /// The advice of the run of this machine that covers the spot for most mechanisms, the newest of

@@ -2,10 +2,11 @@
 
 use super::labels::labels;
 use super::planned::planned;
+use super::sight;
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Exit, Trouble};
 use crate::output;
-use ::record::{Archive, CellKey, Parameters, Plan, SqliteArchive, Value, WorkloadInfo};
+use ::record::{Archive, CellKey, Parameters, Plan, RunState, SqliteArchive, Value, WorkloadInfo};
 use engine::budget::cell_group;
 use findings::format::{count, counted, duration, percent};
 use serde_json::{Value as Json, json};
@@ -29,7 +30,7 @@ pub fn print(flags: &RunFlags, file: &Path) -> Result<Exit, Trouble> {
     if flags.json {
         output::print_json(&json(&plan, &estimate))?;
     } else {
-        output::print(&text(&plan, &estimate))?;
+        output::print(&text(&plan, &estimate, seen_before(&plan, file)))?;
     }
     Ok(Exit::Done)
 }
@@ -135,7 +136,21 @@ fn json(plan: &Plan, estimate: &Estimate) -> Json {
 
 // Writing to a String can't fail: the results below are dropped for that reason.
 
-fn text(plan: &Plan, estimate: &Estimate) -> String {
+/// What runs like this plan show, by the newest whole run of the same workloads in the record.
+fn seen_before(plan: &Plan, file: &Path) -> Option<String> {
+    let archive = SqliteArchive::open_read_only(file).ok()?;
+    let names = |plan: &Plan| -> BTreeSet<String> {
+        plan.workloads.iter().map(|info| info.name.clone()).collect()
+    };
+    let runs = archive.runs().ok()?;
+    let whole = runs.iter().rev().filter(|run| run.state == RunState::Complete).take(RUNS_MAX);
+    let run = whole
+        .filter_map(|summary| archive.load(summary.number).ok())
+        .find(|run| names(&run.plan) == names(plan))?;
+    sight(&run, &format!("Runs like run {} show", run.summary.number))
+}
+
+fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String {
     let mut text = String::new();
     for info in &plan.workloads {
         workload(&mut text, plan, info);
@@ -162,6 +177,7 @@ fn text(plan: &Plan, estimate: &Estimate) -> String {
         let _ = writeln!(text, "Changed: {}{arrow}", warning.what);
     }
     let _ = writeln!(text, "Time: {}", time(plan, estimate));
+    text.extend(seen_before.map(|line| line + "\n"));
     text.push_str("Nothing was measured or recorded.\n");
     text
 }

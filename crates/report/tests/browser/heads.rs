@@ -177,7 +177,14 @@ fn no_page_is_wider_than_its_window() {
                         .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest('.scroll'))
                         .map((one) => `${one.tagName} ${one.className}`)",
             );
-            faults.extend(wide.into_iter().map(|element| format!("{width} pixels: {element}")));
+            let covering: Vec<String> = page.get(
+                "[...document.querySelectorAll('.findings li')].filter((one) => one.checkVisibility() && innerWidth > 640)
+                    .filter((one) => one.querySelector('.tag')?.getBoundingClientRect().right
+                        > one.querySelector('.sentence').getBoundingClientRect().left)
+                    .map((one) => `a tag covers its sentence: ${one.textContent}`)",
+            );
+            let faults_here = wide.into_iter().chain(covering);
+            faults.extend(faults_here.map(|element| format!("{width} pixels: {element}")));
         }
         faults
     });
@@ -188,8 +195,15 @@ fn on_paper_nothing_is_folded_cut_or_only_for_a_screen() {
     every(|page, _| {
         let media = json!({ "media": "print" });
         page.call("Emulation.setEmulatedMedia", &media);
+        // A4 with its margins. One thing that is wider shrinks every page; stars hang into the margin.
+        page.resize(720, 1000);
         page.settle();
-        page.get(
+        let width: f64 = page.get("document.documentElement.scrollWidth");
+        // Items of a grid that break between pages lie on each other.
+        let grids: usize = page.get(
+            "[...document.querySelectorAll('.cards')].filter((one) => getComputedStyle(one).display !== 'block').length",
+        );
+        let mut faults: Vec<String> = page.get(
             "[...document.querySelectorAll('.skip, .theme, .controls, .hint, .card, summary')].length === 0 ? ['nothing to look at']
                 : [...[...document.querySelectorAll('.skip, .theme, .controls, .hint, .stage > .card')]
                     .filter((one) => one.checkVisibility()).map((one) => `for a screen: ${one.className}`),
@@ -197,6 +211,10 @@ fn on_paper_nothing_is_folded_cut_or_only_for_a_screen() {
                     .filter((one) => !one.checkVisibility()).map((one) => `folded: ${one.className}`),
                 ...[...document.querySelectorAll('.scroll')]
                     .filter((one) => getComputedStyle(one).overflowX !== 'visible').map(() => 'cut')]",
-        )
+        );
+        if width > 728.0 || grids > 0 {
+            faults.push(format!("{width} pixels wide, {grids} grids"));
+        }
+        faults
     });
 }

@@ -7,7 +7,7 @@ pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
 use crate::workload::parameter::{Parameter, Values};
 use crate::workload::{Cell, Fit, Kind, Workload, info};
-use quantities::nearest;
+use quantities::{families, nearest};
 use record::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
     WorkloadInfo,
@@ -440,7 +440,12 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
 
 /// One line for a name that nobody knows, with the nearest ones.
 fn unknown(what: &str, name: &str, names: &[&str], list: &str) -> RequestError {
-    let suggestions = nearest(name, names);
+    let families = families(names);
+    let names: Vec<&str> = names.iter().copied().chain(families).collect();
+    let mut suggestions = nearest(name, &names);
+    // Where names begin so, others that only look alike are not meant.
+    let begin = suggestions.iter().filter(|suggested| suggested.starts_with(name)).count();
+    suggestions.truncate(begin.max(1));
     let hint = if suggestions.is_empty() {
         format!("`{list}` shows them all")
     } else {

@@ -166,7 +166,7 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
 fn a_record_of_the_environment_is_used_unless_a_flag_names_another() {
     let knee = Knee::new();
     let at = |name: &str| knee.directory.path().join(name);
-    let words = ["run", "null", "-p", "1", "-r", "2", "--time", "1ms", "-q"];
+    let words = ["run", "null", "-p", "1", "-r", "2", "--time", "1ms"];
     for (words, name) in
         [(&words[..], "env.db"), (&[&words[..], &["--record", "-"]].concat(), "flag.db")]
     {

@@ -19,6 +19,10 @@ const PORT: &str = "port";
 const ROOT: &str = "root";
 pub(crate) const WORKERS: &str = "workers";
 
+/// What only a shell understands. A word with `=` may set a variable for the command behind it.
+const SHELL_SYNTAX: [char; 14] =
+    [';', '|', '&', '<', '>', '(', ')', '$', '`', '#', '\n', '=', '{', '!'];
+
 /// A server that takes longer is not waited for.
 const START_MAX: Duration = Duration::from_secs(10);
 /// The pause between two attempts to reach it.
@@ -116,7 +120,9 @@ fn start_command(
         _ => setup.words.get(word).map(|value| value.clone().into()),
     });
     let log = setup.scratch.join(LOG);
-    let script = format!("exec >\"$0\" 2>&1; {command}");
+    // A plain command takes the shell's place: one process less among the server's.
+    let exec = if command.contains(SHELL_SYNTAX) { "" } else { "exec " };
+    let script = format!("exec >\"$0\" 2>&1; {exec}{command}");
     let words: [OsString; 4] = ["sh".into(), "-c".into(), script.into(), log.clone().into()];
     let guarded = Guarded::start(&setup.knee, &words, directory, &setup.cpus).map_err(failed)?;
     let mut running = Running {

@@ -179,9 +179,12 @@ pub(super) fn headline(comparison: &Comparison) -> String {
                 || "No difference shown".to_owned(),
                 |share| format!("No difference above {:.0} %", 100.0 * share),
             );
-            format!(
-                "{bound}: {same} of {total} series are the same within {margin}, {undecided} undecided"
-            )
+            match series.same {
+                0 => format!("{bound}; within {margin} all {total} series are undecided"),
+                _ => format!(
+                    "{bound}: {same} of {total} series are the same within {margin}, {undecided} undecided"
+                ),
+            }
         }
     }
 }

@@ -39,24 +39,22 @@ pub(super) fn section(
     facts: impl Fn(usize) -> Markup,
 ) -> Markup {
     let layout = |run: usize| Layout { tables: &runs[run].1.analysis.tables, workloads };
-    head::answer(&match answers {
-        [only] => layout(0).answer(only, "h3"),
-        _ => {
-            let in_brief = |(index, answer): (usize, &Answer)| {
-                let name = runs::name(runs, &runs[index].0);
-                let (few, facts) = (runs.len() < SEVERAL, facts(index));
-                layout(index).in_brief(answer, &name, few, &facts)
-            };
-            let all: Vec<Markup> = answers.iter().enumerate().map(in_brief).collect();
-            let (shown, folded) = all.split_at(all.len().min(RUNS_MAX));
-            html! {
-                @for run in shown { (run) }
-                @if !folded.is_empty() {
-                    details.more {
-                        summary { (folded.len()) " more runs" }
-                        @for run in folded { (run) }
-                    }
-                }
+    if let [only] = answers {
+        return head::answer(&layout(0).answer(only, "h3"));
+    }
+    let in_brief = |(index, answer): (usize, &Answer)| {
+        let name = runs::name(runs, &runs[index].0);
+        let (few, facts) = (runs.len() < SEVERAL, facts(index));
+        layout(index).in_brief(answer, &name, few, &facts)
+    };
+    let all: Vec<Markup> = answers.iter().enumerate().map(in_brief).collect();
+    let (shown, folded) = all.split_at(all.len().min(RUNS_MAX));
+    head::answer(&html! {
+        @for run in shown { (run) }
+        @if !folded.is_empty() {
+            details.more {
+                summary { (folded.len()) " more runs" }
+                @for run in folded { (run) }
             }
         }
     })

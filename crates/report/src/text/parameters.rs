@@ -41,7 +41,7 @@ pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
     };
     let first = match (fixed.get(fixed_half), multiple_ratio(info)) {
         // The word `n` of a command of the user's own.
-        (None, _) if objects == "n" => objects.to_owned(),
+        (None, _) if objects == "n" => objects.clone(),
         (None, _) => format!("N {objects}"),
         (Some(value), Some(ratio)) => per_whole(info, ratio, value),
         (Some(value), None) if fixed_half == whole => {

@@ -1,6 +1,7 @@
 //! Our loops compared with plain C programs that make the same system calls, run in turn.
 
 mod budget;
+mod command;
 mod compare;
 mod game;
 mod http;
@@ -49,6 +50,8 @@ pub enum Bench {
     Compare(compare::Options),
     /// What the model of locks predicts for this machine, and what the machine does
     Simulate(simulate::Options),
+    /// Our runs of a command, and hyperfine's
+    Command(command::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
 }
@@ -65,6 +68,7 @@ impl Bench {
             Self::Http(options) => http::run(options, tally),
             Self::Compare(options) => compare::run(&options, tally),
             Self::Simulate(options) => simulate::run(&options, tally),
+            Self::Command(options) => command::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
         }
     }

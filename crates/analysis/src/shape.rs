@@ -3,6 +3,7 @@
 pub mod drift;
 pub mod modes;
 pub mod peaks;
+pub mod point_steps;
 pub mod split;
 pub mod steps;
 pub mod thresholds;

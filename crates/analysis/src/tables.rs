@@ -15,7 +15,7 @@ use crate::pairs::crossover::Series;
 use crate::pairs::rankings;
 use crate::rates::unfinished;
 use crate::rates::usl;
-use crate::shape::Shape;
+use crate::shape::{Shape, point_steps};
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::random::generator;
 use crate::tables::facts::facts;
@@ -288,7 +288,12 @@ impl Context<'_> {
         let metric = &self.metric.name;
         let cloud = self.gathered.cloud(subject, self.parameters, metric, &mut random);
         cloud.map_or_else(Shape::default, |(cloud, trajectory)| {
-            Shape::new(&cloud, trajectory, self.metric.lower_is_better, &mut random)
+            let shape = Shape::new(&cloud, trajectory, self.metric.lower_is_better, &mut random);
+            // Of a user's own command nothing is known: its points are looked through for a step, too.
+            if trajectory || self.workload.custom.is_none() {
+                return shape;
+            }
+            Shape { steps: point_steps::find(&cloud), ..shape }
         })
     }
 

@@ -59,6 +59,14 @@ pub const BINS_PER_SIDE_MIN: usize = 4;
 pub const STEP_DEVIATIONS: f64 = 5.0;
 /// The part of the jump that happens within two bins.
 pub const STEP_SHARPNESS: f64 = 0.7;
+/// The smallest factor of a step between two points; downwards, its inverse. Source: simulated.
+pub const POINT_STEP_FACTOR_MIN: f64 = 1.3;
+/// How many times what the curve changes at its neighbours such a step is. Source: simulated.
+pub const POINT_STEP_SHARPNESS: f64 = 4.0;
+/// Points on either side of such a step at least.
+pub const POINT_STEP_SIDE_MIN: usize = 3;
+/// Rounds that such a step needs.
+pub const POINT_STEP_ROUNDS_MIN: usize = 3;
 /// The largest number of steps that is reported.
 pub const STEPS_MAX: usize = 8;
 /// Replicates of a step's interval.

@@ -82,6 +82,18 @@ fn growth_and_crossovers_of_printed_figures_are_found() {
 }
 
 #[test]
+fn a_step_of_printed_figures_is_found() {
+    let figure = "$(( ({size} < 4096 ? 100000 : 900000) + $(date +%-N) % 1000 ))";
+    let command = format!("buffer=echo {figure} ns");
+    let commands = ["--command", command.as_str()];
+    let points = ["--points", "256,512,1024,2048,4096,8192,16384,32768"];
+    let sentences = Commander::new().sentences(&[&commands[..], &TIME, &points].concat());
+    let step = sentences.iter().find(|sentence| sentence.starts_with("buffer steps up"));
+    let step = step.unwrap_or_else(|| panic!("{sentences:?}"));
+    assert!(step.ends_with("at 2,896 size (95 % 2,048 to 4,096)."), "{step}");
+}
+
+#[test]
 fn rates_rise_and_fall_along_threads() {
     // The Universal Scalability Law with contention 0.05 and coherency 0.01: its maximum is near 10.
     let command = "law=awk 'BEGIN { n = {threads}; print 1000 * n / (1 + .05 * (n-1) + .01 * n * (n-1)), \"ops/s\" }'";

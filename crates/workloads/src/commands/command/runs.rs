@@ -68,6 +68,7 @@ struct Site<'a> {
 
 /// What the empty shell takes, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "units come last")]
 struct ShellCost {
     elapsed_ns: f64,
     user_ns: f64,
@@ -103,7 +104,6 @@ impl Site<'_> {
 
     fn output(&self) -> RunnerOutput {
         match &self.custom.output {
-            Some(CommandOutput::Keep) => RunnerOutput::Kept,
             Some(CommandOutput::File(file)) => RunnerOutput::File(self.text(file).into()),
             Some(CommandOutput::Inherit) => {
                 // The standard error of the program that started this worker.
@@ -111,7 +111,7 @@ impl Site<'_> {
                 RunnerOutput::Append(format!("/proc/{parent}/fd/2").into())
             }
             Some(CommandOutput::Null) | None if self.figures.is_empty() => RunnerOutput::Null,
-            Some(CommandOutput::Null) | None => RunnerOutput::Kept,
+            Some(CommandOutput::Null | CommandOutput::Keep) | None => RunnerOutput::Kept,
         }
     }
 

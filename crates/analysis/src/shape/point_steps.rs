@@ -91,7 +91,8 @@ impl Series {
     fn is_sharp(&self, index: usize, jump: f64) -> bool {
         let neighbours =
             [index.checked_sub(2), index.checked_sub(1), Some(index + 1), Some(index + 2)];
-        let inside = neighbours.into_iter().flatten().filter(|&near| near + 1 < self.points.len());
+        let inside =
+            neighbours.into_iter().flatten().filter(|&index| index + 1 < self.points.len());
         let slope = |at: usize| {
             let change = (self.medians[at + 1] - self.medians[at]).abs();
             change / self.width(at) * self.width(index)

@@ -83,7 +83,7 @@ fn growth_and_crossovers_of_printed_figures_are_found() {
 
 #[test]
 fn a_step_of_printed_figures_is_found() {
-    let figure = "$(( ({size} < 4096 ? 100000 : 900000) + $(date +%-N) % 1000 ))";
+    let figure = "$(( ({size} < 4096 ? 100000 : 900000) + $(date +1%N) % 1000 ))";
     let command = format!("buffer=echo {figure} ns");
     let commands = ["--command", command.as_str()];
     let points = ["--points", "256,512,1024,2048,4096,8192,16384,32768"];

@@ -58,6 +58,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub enum Command {
     /// Measure workloads, and print tables and findings
     Run(Run),

@@ -225,7 +225,7 @@ fn all_pids() -> impl Iterator<Item = i32> {
 /// one in its own.
 fn with_sockets(pids: impl Iterator<Item = i32>, inodes: &BTreeSet<u64>) -> Vec<i32> {
     let pids: Vec<i32> = pids.collect();
-    let has_one = |pid: &&i32| table_has(&format!("/proc/{pid}/fd"), inodes);
+    let has_one = |pid: &&i32| table_has(format!("/proc/{pid}/fd"), inodes);
     let processes: Vec<i32> = pids.iter().filter(has_one).copied().collect();
     if !processes.is_empty() {
         return processes;

@@ -10,7 +10,7 @@ use load::{LocalServer, Target, Url, listening_ports};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The words that have a value in every cell.
@@ -107,7 +107,7 @@ fn start_command(
     server: &Server,
     setup: &Setup,
     text: &str,
-    directory: &PathBuf,
+    directory: &Path,
 ) -> Result<Running, Failure> {
     let failed = |error: io::Error| Failure::call(format!("starting {}", server.label), error);
     // Given back before it is used: not every server is willing to share it.

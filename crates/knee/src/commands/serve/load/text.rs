@@ -23,12 +23,12 @@ pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
         [point] => head(url, plan, &point.outcome) + &single(plan, point, all),
         _ => several(url, plan, points, all),
     };
-    text += &section("The server", behaviours(points));
-    text += &section("Caveats", warnings::warnings(plan, measured));
+    text += &section("The server", &behaviours(points));
+    text += &section("Caveats", &warnings::warnings(plan, measured));
     text
 }
 
-fn section(title: &str, lines: Vec<String>) -> String {
+fn section(title: &str, lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("{INDENT}{line}\n")).collect();
     if lines.is_empty() { String::new() } else { format!("{title}\n{}", lines.concat()) }
 }
@@ -73,7 +73,9 @@ fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
     let with_server = points.iter().any(|point| point.server.is_some());
     let columns = if with_server { names.len() } else { names.len() - 3 };
     let row = |cells: &[String]| {
-        cells[..columns].iter().map(|cell| format!("{cell:>12}")).collect::<String>() + "\n"
+        let cells: Vec<String> =
+            cells[..columns].iter().map(|cell| format!("{cell:>12}")).collect();
+        cells.concat() + "\n"
     };
     text += &row(&names.map(str::to_owned));
     let dash = || "–".to_owned();
@@ -96,7 +98,7 @@ fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
     }
     if all {
         for point in points {
-            text += &format!("\nWith {}\n", quantity(point.dead(), "dead connection"));
+            text += &["\nWith ", &quantity(point.dead(), "dead connection"), "\n"].concat();
             text += &single(plan, point, true);
         }
     }
@@ -136,10 +138,10 @@ fn server_use(server: &Use) -> String {
         significant(server.cpus),
     );
     if let Some(ns) = server.cpu_ns_per_reply {
-        words += &format!("; {} of CPU a reply", time(ns));
+        words += &["; ", &time(ns), " of CPU a reply"].concat();
     }
     if let Some(each) = server.bytes_per_dead {
-        words += &format!("; {} a dead connection", bytes(each as u64));
+        words += &["; ", &bytes(each as u64), " a dead connection"].concat();
     }
     words
 }

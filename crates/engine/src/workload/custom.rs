@@ -53,7 +53,13 @@ fn texts(values: &[Value]) -> &'static [&'static str] {
 /// ```
 pub fn read_template(typed: &str) -> Template {
     let typed = typed.trim();
-    let named = typed.split_once('=').filter(|(name, _)| is_subject_name(name));
+    // `i=0; while …` begins with an assignment, and `loop=i=0; while …` with a name.
+    let is_assignment = |text: &str| {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        first.ends_with(';') && !first.contains('=')
+    };
+    let named = typed.split_once('=');
+    let named = named.filter(|(name, text)| is_subject_name(name) && !is_assignment(text));
     let (name, text) = named.unwrap_or(("", typed));
     Template { name: name.to_owned(), text: text.trim().to_owned() }
 }
@@ -175,6 +181,13 @@ mod tests {
             ["my-prog_1", "tool", "command"]
         );
         assert_eq!(named(&["http://me:secret@127.0.0.1:8080/a?b=c"]), ["127.0.0.1-8080"]);
+    }
+
+    #[test]
+    fn an_assignment_is_no_name() {
+        let read = |typed| read_template(typed).name;
+        assert_eq!(read("i=0; while true; do :; done"), "");
+        assert_eq!(read("loop=i=0; while true; do :; done"), "loop");
     }
 
     #[test]

@@ -14,6 +14,11 @@ pub struct RecordFile {
 }
 
 impl RecordFile {
+    #[cfg(test)]
+    pub fn new(file: &str) -> RecordFile {
+        RecordFile { file: Some(file.into()) }
+    }
+
     /// The file that the flag names: another command needs the flag too.
     pub fn flag(&self) -> Option<&Path> {
         self.file.as_deref()

@@ -7,7 +7,7 @@ use crate::exit::Trouble;
 use ::record::{Parameters, Value};
 use analysis::advise::Spot;
 use engine::{About, Cell, Fit, Workload};
-use findings::format::count;
+use findings::format::{count, shell_word};
 use report::advice::Substitution;
 
 /// The workload that a spot is measured with.
@@ -52,11 +52,12 @@ pub fn measuring(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Measuring, 
 }
 
 impl Measuring {
-    /// The command that does the same.
+    /// The command that does the same, quoted for a shell.
     pub fn command(&self) -> String {
         let record = self.flags.record_file.flag();
         let record = record.map(|file| vec!["--record".to_owned(), file.display().to_string()]);
-        [words(&self.flags), record.unwrap_or_default()].concat().join(" ")
+        let words = [words(&self.flags), record.unwrap_or_default()].concat();
+        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -211,6 +212,15 @@ mod tests {
             max(SPREAD, 50)
         );
         assert_eq!(measuring.command(), wanted);
+    }
+
+    #[test]
+    fn a_record_with_a_space_in_its_name_is_quoted() {
+        let record_file = crate::commands::record_file::RecordFile::new("my lab.db");
+        let ask = Advise { record_file, ..ask() };
+        let spot = Spot { total: 10.0, active: 1.0 };
+        let command = measuring(&ask, spot, [1.0; 2]).unwrap().command();
+        assert!(command.ends_with(" --record 'my lab.db'"), "{command}");
     }
 
     #[test]

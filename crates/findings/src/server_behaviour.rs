@@ -103,13 +103,13 @@ impl ServerBehaviour {
         threads.is_one_each().then_some(Self::ThreadPerConnection(threads))
     }
 
-    /// What is seen, without its subject: `closes idle connections after 5 s: dead connections can't be opened`.
+    /// What is seen, without its subject: `closes idle connections after 5 s: dead connections can't be held`.
     pub fn sentence(&self) -> String {
         match *self {
             Self::ClosesAfterReply { http_10 } => {
                 let how = if http_10 { "HTTP/1.0" } else { "Connection: close" };
                 format!(
-                    "closes each connection after its reply ({how}): connections can't be opened"
+                    "closes each connection after its reply ({how}): connections can't be held"
                 )
             }
             Self::ClosesAfterRequests { requests } => {
@@ -122,7 +122,7 @@ impl ServerBehaviour {
                 };
                 let what = format!("closes idle connections after {after}");
                 if closed >= opened {
-                    return format!("{what}: dead connections can't be opened");
+                    return format!("{what}: dead connections can't be held");
                 }
                 format!("{what}: {} of {} were closed", count(closed), count(opened))
             }
@@ -201,7 +201,7 @@ mod tests {
         let idle = ServerBehaviour::of_idle(5_004, 1_000, 1_000).unwrap();
         assert_eq!(
             idle.sentence(),
-            "closes idle connections after 5 s: dead connections can't be opened"
+            "closes idle connections after 5 s: dead connections can't be held"
         );
         assert_eq!(ServerBehaviour::of_idle(5_004, 3, 1_000), None);
     }

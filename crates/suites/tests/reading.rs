@@ -167,6 +167,8 @@ fn commands_of_the_users_own_are_read_like_flags() {
     assert!(wrong("command = 'true {n} {sise}'\nset = { size = 1 }").contains("{size}?"));
     assert!(wrong("command = 'true {n}'\nwarmup = 'x'").starts_with("line 4"));
     assert!(wrong("command = 'true {n}'\nextract = 'x'").contains("names no figure"));
+    let line = wrong("command = { '/var/x' = 'true {n}' }");
+    assert!(line.starts_with("line 3") && line.contains("is no name of a subject"), "{line}");
     let line = wrong("comand = 'true {n}'");
     assert!(line.contains("did you mean command"), "{line}");
     let poll = "[[suite.mine.workloads]]\nname = 'poll'\ncommand = 'true {n}'";

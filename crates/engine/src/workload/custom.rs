@@ -46,10 +46,13 @@ fn texts(values: &[Value]) -> &'static [&'static str] {
 }
 
 /// Reads `name=text`, or a text alone, whose name is empty. A name has letters, digits, and `.`, `_`, `+`, `-`.
+/// Capitals before the `=` set a variable for the command behind it: `LC_ALL=C sort {n}.txt` has no name, and
+/// `c=LC_ALL=C sort {n}.txt` has one.
 ///
 /// ```
 /// assert_eq!(engine::read_template("fast=./sort -j {n}").name, "fast");
 /// assert_eq!(engine::read_template("dd if=/dev/zero count={n}").name, "");
+/// assert_eq!(engine::read_template("LC_ALL=C sort {n}.txt").name, "");
 /// ```
 pub fn read_template(typed: &str) -> Template {
     let typed = typed.trim();
@@ -59,9 +62,18 @@ pub fn read_template(typed: &str) -> Template {
         first.ends_with(';') && !first.contains('=')
     };
     let named = typed.split_once('=');
-    let named = named.filter(|(name, text)| is_subject_name(name) && !is_assignment(text));
+    let named = named.filter(|(name, text)| {
+        is_subject_name(name) && !is_assignment(text) && !sets_variable(name, text)
+    });
     let (name, text) = named.unwrap_or(("", typed));
     Template { name: name.to_owned(), text: text.trim().to_owned() }
+}
+
+/// Whether `name=text` sets a variable for a command: its name has capitals, and more than its value follows.
+fn sets_variable(name: &str, text: &str) -> bool {
+    let may_be_in_it = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let has_capital = name.contains(|c: char| c.is_ascii_uppercase());
+    has_capital && name.chars().all(may_be_in_it) && text.split_whitespace().nth(1).is_some()
 }
 
 /// Whether `name` can be the name of a subject.
@@ -74,7 +86,8 @@ fn is_subject_name(name: &str) -> bool {
 /// address.
 ///
 /// # Errors
-/// With one line, where two were given the same name, or a text is empty.
+/// With one line, where two were given the same name, a name has other characters than those of a subject's, or a
+/// text is empty.
 pub fn name_templates(templates: &mut [Template]) -> Result<(), String> {
     let mut taken: Vec<String> = Vec::new();
     for template in templates.iter() {
@@ -83,6 +96,13 @@ pub fn name_templates(templates: &mut [Template]) -> Result<(), String> {
                 "" => "there is no command in an empty text".to_owned(),
                 name => format!("{name}= has no command"),
             });
+        }
+        if !template.name.is_empty() && !is_subject_name(&template.name) {
+            // It is the name of a file, too.
+            return Err(format!(
+                "`{}` is no name of a subject: letters, digits, and . _ + -",
+                template.name.escape_debug()
+            ));
         }
         if taken.contains(&template.name) {
             return Err(format!("two are called {}; give each a name of its own", template.name));
@@ -188,6 +208,35 @@ mod tests {
         let read = |typed| read_template(typed).name;
         assert_eq!(read("i=0; while true; do :; done"), "");
         assert_eq!(read("loop=i=0; while true; do :; done"), "loop");
+    }
+
+    #[test]
+    fn a_variable_in_front_of_a_command_is_no_name() {
+        assert_eq!(
+            named(&[
+                "PORT={port} node server.js",
+                "LC_ALL=C sort {n}.txt",
+                "PYTHON=python3 ./run {n}"
+            ]),
+            ["node", "sort", "run"]
+        );
+        let kept = read_template("LC_ALL=C sort {n}.txt");
+        assert_eq!(kept.text, "LC_ALL=C sort {n}.txt");
+        let named_so = read_template("c=LC_ALL=C sort {n}.txt");
+        assert_eq!((named_so.name.as_str(), named_so.text.as_str()), ("c", kept.text.as_str()));
+        // Without a command behind it there is nothing to set a variable for.
+        assert_eq!(read_template("A=http://127.0.0.1/").name, "A");
+        assert_eq!(read_template("Sort=sort {n}.txt").name, "Sort");
+        assert_eq!(read_template("2=sort {n}.txt").name, "2");
+    }
+
+    #[test]
+    fn a_path_is_no_name() {
+        for name in ["/var/myapp", "..", "a/b", ".hidden", "a b", "\u{202e}"] {
+            let mut templates = [Template { name: name.to_owned(), text: "x {n}".to_owned() }];
+            let wrong = name_templates(&mut templates).unwrap_err();
+            assert!(wrong.contains("is no name of a subject"), "{name}: {wrong}");
+        }
     }
 
     #[test]

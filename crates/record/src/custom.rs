@@ -114,7 +114,7 @@ pub enum CommandOutput {
 }
 
 impl Custom {
-    /// Whether it adds nothing.
+    /// Whether it adds nothing: a directory alone has nothing to run in it.
     pub fn is_empty(&self) -> bool {
         let nowhere = Custom { directory: PathBuf::new(), ..self.clone() };
         nowhere == Custom::default()

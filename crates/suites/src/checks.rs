@@ -72,8 +72,9 @@ fn with_options(
     let mut keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
     let own = custom::KEYS.iter().filter(|key| row.about().takes_custom(key));
     keys.extend(own.filter(|key| about.parameter(key).is_none()));
-    let mut overrides =
-        Overrides { custom: (!added.is_empty()).then(|| Box::new(added)), ..Overrides::default() };
+    // A directory alone is for commands that flags add.
+    let custom = (added != Custom::default()).then(|| Box::new(added));
+    let mut overrides = Overrides { custom, ..Overrides::default() };
     let mut without = Vec::new();
     let mut points = Vec::new();
     for (key, value) in node.entries(about.name, &keys)? {

@@ -299,6 +299,26 @@ fn a_password_is_in_no_record() {
 }
 
 #[test]
+fn a_flag_leaves_a_suite_its_directory() {
+    let commander = Commander::new();
+    let home = commander.knee.directory.path();
+    fs::create_dir(home.join("sub")).unwrap();
+    let suite = "[[suite.mine.workloads]]\nname = 'command'\ndirectory = 'sub'\npoints = [1]\n";
+    let of_its_own = format!("{suite}command = 'where=sh -c pwd {{n}}'\n");
+    for (file, flags) in [
+        (&*of_its_own, &["--stdout", "keep"][..]),
+        (suite, &["--stdout", "keep", "--command", "where=sh -c pwd {n}"]),
+    ] {
+        fs::write(home.join("knee.toml"), file).unwrap();
+        let words = [&["--suite", "mine"], flags].concat();
+        let (_, cell) = commander.cell(&words);
+        assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
+        let printed = cell.facts.get("output").unwrap().to_string();
+        assert!(printed.ends_with("/sub"), "{printed}");
+    }
+}
+
+#[test]
 fn a_suite_has_commands_of_its_own_and_flags_override_them() {
     let commander = Commander::new();
     let text = "[[suite.mine.workloads]]\nname = 'command'\ncommand = 'echo {n} {size} {{size}}'\n\

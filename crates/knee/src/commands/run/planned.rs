@@ -10,7 +10,7 @@ use engine::{HideError, RunRequest, Secrets};
 /// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
 pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
     let (request, secrets) = request(flags)?;
-    Ok((engine::plan(&request, workloads::TABLE)?, secrets))
+    Ok((plan(&request)?, secrets))
 }
 
 /// Rounds of two runs that take turns, where none are named. A comparison asks for more than a run: with
@@ -26,7 +26,17 @@ pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
     if request.budget.take().is_some() | request.precision.take().is_some() {
         note("knee: the suite's budget and precision are left out: both sides measure every round");
     }
-    Ok((engine::plan(&request, workloads::TABLE)?, secrets))
+    Ok((plan(&request)?, secrets))
+}
+
+/// The plan of a request. What a user added runs in the directory of its suite, if that names one, or here: a flag
+/// that adds more changes nothing of that.
+fn plan(request: &RunRequest) -> Result<Plan, Trouble> {
+    let mut plan = engine::plan(request, workloads::TABLE)?;
+    for custom in plan.workloads.iter_mut().filter_map(|workload| workload.custom.as_mut()) {
+        custom.directory = directory()?.join(&custom.directory);
+    }
+    Ok(plan)
 }
 
 /// The request without passwords in URLs, and what was removed from it.
@@ -43,7 +53,6 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.custom));
     for (workload, custom) in of_each.chain([(None, &mut request.custom)]) {
         if let Some(custom) = custom {
-            custom.directory = directory()?.join(&custom.directory);
             let hidden = secrets.hide_custom(workload, custom);
             **custom = hidden.map_err(|(text, error)| custom_not_hidden(&text, &error))?;
         }

@@ -14,6 +14,7 @@ mod old;
 mod plan_changes;
 mod reason;
 mod reference;
+mod resuming;
 mod rows;
 mod schema;
 mod seal;

@@ -3,7 +3,7 @@
 use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{count, resume_command};
-use record::{HOST_NAME, HostRole, Run, RunState};
+use record::{HOST_NAME, HostRole, RunState};
 use serde::Serialize;
 use std::path::Path;
 
@@ -107,15 +107,9 @@ fn completion(context: &Context<'_>) -> Completion {
         _ if !run.plan.paired_with.is_empty() => Completion::MeasureBoth,
         _ if !run.summary.origin.is_empty() => Completion::ResumeElsewhere,
         _ if is_elsewhere => Completion::ResumeOnHost,
-        _ if has_changed || run.summary.number == 0 || lacks_passwords(run) => {
-            Completion::MeasureAgain
-        }
+        _ if has_changed || run.summary.number == 0 => Completion::MeasureAgain,
+        _ if run.plan.without_password().is_some() => Completion::MeasureAgain,
+        _ if run.plan.has_commands_of_nowhere(&run.host_before, here) => Completion::MeasureAgain,
         _ => Completion::Resume,
     }
-}
-
-/// Whether its workers need a user name or password, which no record has.
-fn lacks_passwords(run: &Run) -> bool {
-    let mut values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
-    values.any(|value| printable::is_without_user_info(&value.to_string()))
 }

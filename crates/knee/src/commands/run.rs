@@ -181,11 +181,7 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
     if !run.plan.paired_with.is_empty() {
         return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));
     }
-    let values = run.plan.cells.iter().flat_map(|key| key.parameters.values());
-    let customs = run.plan.workloads.iter().filter_map(|workload| workload.custom.as_ref());
-    let texts = customs.flat_map(|custom| custom.texts()).map(str::to_owned);
-    let mut texts = values.map(ToString::to_string).chain(texts);
-    if let Some(value) = texts.find(|text| printable::is_without_user_info(text)) {
+    if let Some(value) = run.plan.without_password() {
         return refused(format!("the user name or password in `{value}` was not recorded"));
     }
     for workload in &run.plan.workloads {
@@ -196,6 +192,11 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
         }
     }
     let host = engine::host();
+    if run.plan.has_commands_of_nowhere(&run.host_before, Some(&host)) {
+        let what =
+            "nothing says that it began on this machine, and commands of elsewhere are not run";
+        return refused(what.to_owned());
+    }
     match run.host_before.differing(&host, HostRole::Resume).first() {
         Some(HostDifference { key, first, second }) => {
             refused(format!("{key} was {first} and is {second}"))

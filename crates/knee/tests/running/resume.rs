@@ -29,7 +29,7 @@ fn load(knee: &Knee, number: i64) -> Run {
 }
 
 /// A run that was interrupted at its beginning, in a record of its own, of a command that makes a file.
-fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
+fn strangers(knee: &Knee, change: fn(&mut Run)) -> (String, std::path::PathBuf) {
     let made = knee.directory.path().join("made-by-a-stranger");
     let mut run = load(knee, 1);
     run.summary.id = "feedfeedfeedfeed".into();
@@ -40,6 +40,7 @@ fn strangers(knee: &Knee) -> (String, std::path::PathBuf) {
         key.subject = "half".into();
         key.parameters.insert("command".into(), command.as_str().into());
     }
+    change(&mut run);
     let file = knee.directory.path().join("strange.db");
     let mut archive = SqliteArchive::open(&file).unwrap();
     let number = archive.begin(&run).unwrap();
@@ -66,7 +67,7 @@ fn what_began_elsewhere_is_passed_over_and_refused_by_name() {
         let shown = came(knee.command(words).env("COLUMNS", "300"));
         assert!(shown.out.contains(&wanted), "{words:?}: {}", shown.out);
     }
-    let (file, made) = strangers(&knee);
+    let (file, made) = strangers(&knee, |_| {});
     let merged = knee.run(&["record", "merge", &file]);
     assert_eq!(merged.code, Some(0), "{merged:?}");
     assert_eq!(numbers(&knee), [1, 2]);
@@ -86,6 +87,19 @@ fn what_began_elsewhere_is_passed_over_and_refused_by_name() {
     assert!(again.err.contains("every run that can go on is complete"), "{again:?}");
     assert_eq!(load(&knee, 2).cells.len(), 0);
     assert!(!made.exists(), "the stranger's command was run");
+}
+
+#[test]
+fn commands_of_a_file_that_names_no_machine_are_not_run() {
+    let knee = Knee::new();
+    interrupted(&knee, "mine=1");
+    let (file, made) = strangers(&knee, |run| run.host_before.facts.clear());
+    let came = knee.run(&["run", "--resume=1", "--record", &file]);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.err.contains("nothing says that it began on this machine"), "{came:?}");
+    assert!(!made.exists(), "the stranger's command was run");
+    let shown = knee.run(&["show", "1", "--record", &file]);
+    assert!(!shown.out.contains("--resume"), "{shown:?}");
 }
 
 /// Changes a byte of the record where `text` stands, as a failing disk does.

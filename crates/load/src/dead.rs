@@ -89,6 +89,7 @@ pub struct Dead {
     opened: usize,
     errors: Errors,
     closings: Closings,
+    untried: usize,
     closed_idle: Option<IdleTimes>,
 }
 
@@ -128,6 +129,7 @@ impl Dead {
             opened: 0,
             errors: Errors::default(),
             closings: Closings::default(),
+            untried: 0,
             closed_idle: None,
         };
         let capacity = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
@@ -154,10 +156,11 @@ impl Dead {
                 ));
             };
             match answer {
-                Answer::Opened { opened, errors, closings } => {
+                Answer::Opened { opened, errors, closings, untried } => {
                     dead.opened += opened;
                     dead.errors.add(&errors);
                     dead.closings.add(&closings);
+                    dead.untried += untried;
                 }
                 Answer::Alive { .. } => {
                     return Err(Error::Failed("a holder answered something else".into()));
@@ -180,6 +183,11 @@ impl Dead {
     /// Why the others were not.
     pub fn errors(&self) -> &Errors {
         &self.errors
+    }
+
+    /// How many were not even tried, since too many before them had come to nothing.
+    pub fn untried(&self) -> usize {
+        self.untried
     }
 
     /// Those that the server ended with their first reply.

@@ -37,6 +37,7 @@ pub use error::Error;
 pub use outcome::{Closings, DeadOutcome, Errors, IdleTimes, Outcome, Quantiles, Rates, Tick};
 pub use plan::{Arrivals, Plan, Shape, Target};
 pub use receive::{Received, Receiver};
+pub use reply::ReplyHead;
 
 pub use server::{
     LocalServer, NotFound, Processes, cpu_ns_of, cpu_ns_with_ended, descriptors_of,

@@ -128,6 +128,8 @@ pub struct DeadOutcome {
     pub errors: Errors,
     /// Those that the server ended with the reply to their one request: they can't be held.
     pub closings: Closings,
+    /// How many were not even tried, since too many before them had come to nothing.
+    pub untried: u64,
     /// How many were open at the end, according to their holders.
     pub alive_at_end: u64,
     /// How long those had been idle that the server has ended since; absent where it ended none.

@@ -222,6 +222,29 @@ impl Heads {
     }
 }
 
+/// What a head says of a reply whose body is read elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyHead {
+    /// The status.
+    pub status: u16,
+    /// The bytes of the body; absent where its end is that of the connection.
+    pub body_bytes: Option<u64>,
+    /// Whether the body comes in chunks.
+    pub is_chunked: bool,
+}
+
+impl ReplyHead {
+    /// Of a whole head, of HTTP/1.0 or 1.1; none where it is not one.
+    pub fn parse(head: &[u8]) -> Option<ReplyHead> {
+        let Head { status, framing, .. } = parse(head).ok()??;
+        let body_bytes = match framing {
+            Framing::Length(bytes) => Some(bytes),
+            Framing::Chunked | Framing::UntilClose => None,
+        };
+        Some(ReplyHead { status, body_bytes, is_chunked: framing == Framing::Chunked })
+    }
+}
+
 /// What a head says; none if it is not all there.
 fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
     let mut headers = [EMPTY_HEADER; HEADERS_MAX];

@@ -98,6 +98,27 @@ fn what_can_not_be_opened_is_counted_by_its_kind() {
 }
 
 #[test]
+fn only_time_outs_in_a_row_end_the_opening() {
+    // Every fourth is left without a reply: far more than any number in a row.
+    let server = Server::start(|number| match number % 4 {
+        3 => Answer::Silence,
+        _ => Answer::Send(OK.to_vec()),
+    });
+    let count = 1_200;
+    let holding = Holding { timeout: Duration::from_millis(300), ..threads(&server, count) };
+    let dead = Dead::open_as(&server.target(), count, &holding).unwrap();
+    assert_eq!(dead.untried(), 0, "{:?}", dead.errors());
+    assert_eq!(dead.opened() as u64 + dead.errors().total(), count as u64);
+    assert!(dead.errors().timeout >= 200, "{:?}", dead.errors());
+    // Those that are given up are counted too.
+    let silent = Server::start(|_| Answer::Silence);
+    let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 1_000) };
+    let dead = Dead::open_as(&silent.target(), 1_000, &holding).unwrap();
+    assert_eq!(dead.errors().timeout + dead.untried() as u64, 1_000);
+    assert!(dead.untried() >= 600, "{}", dead.untried());
+}
+
+#[test]
 fn they_may_come_from_several_addresses() {
     let server = Server::start(|_| Answer::Send(OK.to_vec()));
     let sources = load::loopback_sources(3);

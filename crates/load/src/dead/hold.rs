@@ -33,12 +33,11 @@ pub(super) enum Answer {
         opened: usize,
         errors: Errors,
         closings: Closings,
+        /// How many were not begun, since it was hopeless.
+        untried: usize,
     },
     /// How many are open, and for how long each of the others was idle, in milliseconds, when it ended.
-    Alive {
-        alive: usize,
-        ended_ms: Vec<u64>,
-    },
+    Alive { alive: usize, ended_ms: Vec<u64> },
 }
 
 /// The connections of one holder.
@@ -67,8 +66,8 @@ pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
                 let mut opening = Opening::new(&share)?;
                 opening.run()?;
                 holding.add(opening.opened)?;
-                let Opening { errors, closings, .. } = opening;
-                Answer::Opened { opened: holding.connections.len(), errors, closings }
+                let Opening { errors, closings, untried, .. } = opening;
+                Answer::Opened { opened: holding.connections.len(), errors, closings, untried }
             }
             Order::Count => holding.count()?,
             Order::Close => {
@@ -199,6 +198,10 @@ struct Opening<'a> {
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
     begun: usize,
+    /// Those that were not begun, since it was hopeless.
+    untried: usize,
+    /// Those that timed out, of which no later one has replied.
+    silent: Vec<u64>,
     /// Those with their reply, since when each has had it.
     opened: Vec<(OwnedFd, Instant)>,
     errors: Errors,
@@ -215,6 +218,8 @@ impl<'a> Opening<'a> {
             heads: Heads::default(),
             candidates: HashMap::new(),
             begun: 0,
+            untried: 0,
+            silent: Vec::new(),
             opened: Vec::with_capacity(share.count),
             errors: Errors::default(),
             closings: Closings::default(),
@@ -227,6 +232,7 @@ impl<'a> Opening<'a> {
         let nap = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
             if self.is_hopeless() {
+                self.untried += self.share.count - self.begun;
                 self.begun = self.share.count;
             }
             while self.begun < self.share.count && self.candidates.len() < OPENING_MAX {
@@ -247,11 +253,11 @@ impl<'a> Opening<'a> {
     }
 
     /// Whether the others are not worth their time: the server ends every connection with its reply, or has
-    /// stopped to answer.
+    /// stopped to answer: a few that time out among many say nothing of the next.
     fn is_hopeless(&self) -> bool {
         let several = OPENING_MAX as u64;
         let none_lasts = self.opened.is_empty() && self.closings.total() >= several;
-        none_lasts || self.errors.timeout >= several
+        none_lasts || self.silent.len() as u64 >= several
     }
 
     fn begin(&mut self) {
@@ -280,6 +286,7 @@ impl<'a> Opening<'a> {
         match step(candidate, &self.share.request, &mut self.heads, flags) {
             Ok(Progress::Waiting) => {}
             Ok(Progress::Replied) => {
+                self.silent.retain(|silent| *silent > number);
                 let Some(candidate) = self.candidates.remove(&number) else { return };
                 match epoll::delete(&self.epoll, &candidate.socket) {
                     Ok(()) => self.opened.push((candidate.socket, Instant::now())),
@@ -287,6 +294,7 @@ impl<'a> Opening<'a> {
                 }
             }
             Ok(Progress::Ended { is_http_10 }) => {
+                self.silent.retain(|silent| *silent > number);
                 self.candidates.remove(&number);
                 self.errors.count(Kind::Short);
                 self.closings.count(1, Closing::Announced { is_http_10 });
@@ -299,10 +307,11 @@ impl<'a> Opening<'a> {
     }
 
     fn give_up_late(&mut self) {
-        let before = self.candidates.len();
-        let timeout = self.timeout;
-        self.candidates.retain(|_, candidate| candidate.began.elapsed() < timeout);
-        self.errors.timeout += (before - self.candidates.len()) as u64;
+        let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= self.timeout;
+        for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
+            self.errors.timeout += 1;
+            self.silent.push(number);
+        }
     }
 }
 

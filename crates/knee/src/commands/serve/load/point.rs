@@ -155,6 +155,7 @@ impl CountedDead {
             opened: dead.opened() as u64,
             errors: *dead.errors(),
             closings: *dead.closings(),
+            untried: dead.untried() as u64,
             alive_at_end: alive as u64,
             closed_idle: dead.closed_idle(),
             seen_by_server_before: before,

@@ -8,7 +8,7 @@ use super::server::Use;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick, Url};
 use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, significant, time};
-use std::mem::{Discriminant, discriminant};
+use std::mem::discriminant;
 use std::time::Duration;
 
 const INDENT: &str = "  ";
@@ -116,16 +116,24 @@ fn behaviours(points: &[Point]) -> Vec<String> {
     let lines = points.iter().flat_map(|point| {
         point.behaviours().into_iter().map(move |behaviour| (behaviour, point.dead()))
     });
-    // What is seen with the most of them says the most.
-    let mut seen: Vec<(Discriminant<ServerBehaviour>, String)> = Vec::new();
-    for (behaviour, _) in lines {
-        let kind = discriminant(&behaviour);
-        match seen.iter_mut().find(|(kind_seen, _)| *kind_seen == kind) {
-            Some((_, line)) => *line = behaviour.line(),
-            None => seen.push((kind, behaviour.line())),
+    of_most(lines).into_iter().map(|behaviour| behaviour.line()).collect()
+}
+
+/// One of each kind: what is seen with the most dead connections says the most. The numbers may have been named in
+/// any order.
+fn of_most(seen: impl Iterator<Item = (ServerBehaviour, u64)>) -> Vec<ServerBehaviour> {
+    let mut most: Vec<(ServerBehaviour, u64)> = Vec::new();
+    for (behaviour, dead) in seen {
+        let is_same = |(other, _): &&mut (ServerBehaviour, u64)| {
+            discriminant(other) == discriminant(&behaviour)
+        };
+        match most.iter_mut().find(is_same) {
+            Some(kept) if kept.1 > dead => {}
+            Some(kept) => *kept = (behaviour, dead),
+            None => most.push((behaviour, dead)),
         }
     }
-    seen.into_iter().map(|(_, line)| line).collect()
+    most.into_iter().map(|(behaviour, _)| behaviour).collect()
 }
 
 fn server_use(server: &Use) -> String {
@@ -300,6 +308,11 @@ fn dead_words(dead: &DeadOutcome) -> String {
         count(dead.asked),
         count(dead.alive_at_end)
     );
+    if dead.untried > 0 {
+        let given_up = dead.asked - dead.untried.min(dead.asked);
+        words +=
+            &format!("; given up after {}: {} not tried", count(given_up), count(dead.untried));
+    }
     match (dead.seen_by_server_before, dead.seen_by_server_at_end) {
         (Some(before), Some(after)) => {
             let both = format!("{}, then {}", count(before), count(after));
@@ -348,4 +361,29 @@ fn series(outcome: &Outcome) -> String {
 
 fn length(duration: Duration) -> String {
     time(duration.as_nanos() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seen_with_the_most_dead_connections_is_kept_in_any_order() {
+        let idle = |opened| ServerBehaviour::of_idle(5_000, opened, opened).unwrap();
+        let closes = ServerBehaviour::ClosesAfterReply { http_10: true };
+        let ascending = [(idle(10), 10), (closes, 10), (idle(1_000), 1_000)];
+        let descending = [(idle(1_000), 1_000), (closes, 10), (idle(10), 10)];
+        for order in [ascending, descending] {
+            assert_eq!(of_most(order.into_iter()), [idle(1_000), closes]);
+        }
+    }
+
+    #[test]
+    fn dead_connections_that_were_not_tried_are_told() {
+        let dead =
+            DeadOutcome { asked: 5_000, opened: 100, untried: 4_600, ..DeadOutcome::default() };
+        let words = dead_words(&dead);
+        assert!(words.contains("given up after 400: 4,600 not tried"), "{words}");
+        assert!(!dead_words(&DeadOutcome { untried: 0, ..dead }).contains("given up"));
+    }
 }

@@ -3,6 +3,7 @@
 use super::request::{RequestError, RunRequest};
 use crate::workload::Workload;
 use record::Custom;
+use std::collections::HashSet;
 
 /// A workload, and what the user added to it.
 pub(super) type Chosen = (&'static dyn Workload, Option<Box<Custom>>);
@@ -18,12 +19,21 @@ pub(super) fn with_custom(
         let custom = request.custom.filter(|custom| !custom.is_empty());
         let custom = custom.or_else(|| row.subjects().is_empty().then(Box::default));
         let Some(custom) = custom else { return Ok((row, None)) };
-        let workload = row
-            .with_custom(&custom, request.axis.as_deref())
+        let workload = unique_names(&custom)
+            .and_then(|()| row.with_custom(&custom, request.axis.as_deref()))
             .map_err(|what| RequestError::Usage(format!("{}: {what}", row.about().name)))?;
         Ok((workload, Some(custom)))
     };
     workloads.into_iter().map(with_custom).collect()
+}
+
+/// Refuses two subjects of one name, which may come from flags of several kinds, and from a suite too.
+fn unique_names(custom: &Custom) -> Result<(), String> {
+    let mut names = HashSet::new();
+    match custom.templates().find(|template| !names.insert(&template.name)) {
+        Some(twice) => Err(format!("two are called {}; give each a name of its own", twice.name)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +150,19 @@ mod tests {
         assert!(line(&without_points).contains("--points names the values of {n}"));
         let subjects = RunRequest { subjects: vec!["b".into()], ..request(custom("a=sort {n}")) };
         assert!(line(&subjects).contains("no subject is called `b`"));
+    }
+
+    #[test]
+    fn two_of_one_name_are_refused_from_flags_of_whatever_kind() {
+        let with_url = |name: &str| {
+            custom("app=sort {n}").map(|mut custom| {
+                custom.urls.push(read_template(&format!("{name}=http://127.0.0.1/")));
+                custom
+            })
+        };
+        let refused = line(&request(with_url("app")));
+        assert_eq!(refused, "toy: two are called app; give each a name of its own");
+        assert!(plan(&request(with_url("other")), &[&Toy]).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub(crate) mod guard;
 pub(crate) mod guarded;
+mod log;
 pub(crate) mod park;
 pub(crate) mod runner;
 pub(crate) mod scratch;
@@ -15,6 +16,7 @@ pub fn guard_main(words: &[String]) -> io::Result<()> {
     let [role, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
     match role.as_str() {
         guarded::BECOME => guarded::become_program(words),
+        guarded::LOGGED => guarded::main_with_log(words),
         timed::TIMED => timed::main(words),
         runner::RUNNER => runner::main(words),
         cpus => guarded::main(cpus, words),

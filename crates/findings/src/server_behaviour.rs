@@ -108,9 +108,7 @@ impl ServerBehaviour {
         match *self {
             Self::ClosesAfterReply { http_10 } => {
                 let how = if http_10 { "HTTP/1.0" } else { "Connection: close" };
-                format!(
-                    "closes each connection after its reply ({how}): connections can't be held"
-                )
+                format!("closes each connection after its reply ({how}): connections can't be held")
             }
             Self::ClosesAfterRequests { requests } => {
                 format!("closes each connection after {}", quantity(requests, "request"))

@@ -1,17 +1,25 @@
 //! A program that is not ours, under a guard: it ends, with all that it started, when whoever started it does.
 
 use super::guard::{GUARD_COMMAND, Guard, outlive_session};
-use crate::process::{children_of, die_with_parent, kill_children, wait_for_child_or_stdin};
+use super::log::Log;
+use super::runner::{PROCESSES_MAX, has_more_processes_than};
+use crate::process::{
+    children_of, die_with_parent, kill_children, wait_for_child_or_stdin,
+    wait_for_child_or_stdin_until,
+};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use sys::process::this_program;
 
 /// Precedes the words of the program in the process that becomes it.
 pub(crate) const BECOME: &str = "become";
+/// Precedes the log, the CPUs and the words of a program that has a log.
+pub(crate) const LOGGED: &str = "logged";
 
 /// A program under guard. It is killed, with all that it started, when this value is dropped.
 #[derive(Debug)]
@@ -29,9 +37,34 @@ impl Guarded {
         directory: &Path,
         cpus: &[usize],
     ) -> io::Result<Guarded> {
-        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        Guarded::start_as(knee, &[cpus_word(cpus).into()], words, directory)
+    }
+
+    /// The same for a program of which nothing is known: the end of its output is kept in the file `log`, and it
+    /// is ended where it has more processes than a machine can spare.
+    pub fn start_with_log(
+        knee: &Path,
+        words: &[OsString],
+        directory: &Path,
+        cpus: &[usize],
+        log: &Path,
+    ) -> io::Result<Guarded> {
+        Guarded::start_as(
+            knee,
+            &[LOGGED.into(), log.into(), cpus_word(cpus).into()],
+            words,
+            directory,
+        )
+    }
+
+    fn start_as(
+        knee: &Path,
+        role: &[OsString],
+        words: &[OsString],
+        directory: &Path,
+    ) -> io::Result<Guarded> {
         let mut command = Command::new(knee);
-        command.arg0("knee").arg(GUARD_COMMAND).arg(cpus.join(",")).args(words);
+        command.arg0("knee").arg(GUARD_COMMAND).args(role).args(words);
         let guard = Guard::start(command.current_dir(directory))?;
         Ok(Guarded { guard })
     }
@@ -74,22 +107,64 @@ impl Guarded {
     }
 }
 
+/// CPUs as a word of the guard.
+fn cpus_word(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<String>>().join(",")
+}
+
 /// The guard: starts the program of `words` on `cpus` (numbers with commas), and kills it when standard input
 /// ends.
 pub(crate) fn main(cpus: &str, words: &[String]) -> io::Result<()> {
+    guard(cpus, words, None)
+}
+
+/// The same, with the program's output in a log that is kept short: `words` begins with its path and the CPUs.
+pub(crate) fn main_with_log(words: &[String]) -> io::Result<()> {
+    let [log, cpus, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
+    guard(cpus, words, Some(Log::create(Path::new(log))?))
+}
+
+fn guard(cpus: &str, words: &[String], log: Option<Log>) -> io::Result<()> {
     outlive_session()?;
     set_child_subreaper(Some(getpid()))?;
     let cpus: Result<Vec<usize>, _> =
         cpus.split(',').filter(|cpu| !cpu.is_empty()).map(str::parse).collect();
     sys::cpus::pin(&cpus.map_err(io::Error::other)?)?;
-    let child = this_program()
-        .args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string()])
-        .args(words)
-        .stdin(Stdio::null())
-        .spawn()?;
-    let waited = wait_for_child_or_stdin(&child).map(drop);
+    let mut program = this_program();
+    program.args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string()]).args(words);
+    if let Some(log) = &log {
+        program.stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
+    }
+    let child = program.stdin(Stdio::null()).spawn()?;
+    let waited = match log {
+        Some(log) => watch(&child, log),
+        None => wait_for_child_or_stdin(&child).map(drop),
+    };
     kill_children();
     waited
+}
+
+/// Waits for the end of `child` or of standard input, keeps the log short meanwhile, and gives the child up where
+/// it has too many processes.
+fn watch(child: &Child, mut log: Log) -> io::Result<()> {
+    const PERIOD: Duration = Duration::from_millis(100);
+    let before = processes_of_machine();
+    while wait_for_child_or_stdin_until(child, Some(PERIOD))?.is_none() {
+        log.shorten()?;
+        // Following all that a server with many threads started costs time, which is the server's.
+        let grown = processes_of_machine().saturating_sub(before);
+        if grown >= PROCESSES_MAX && has_more_processes_than(PROCESSES_MAX) {
+            return log.add(&format!("it was ended at more than {PROCESSES_MAX} processes\n"));
+        }
+    }
+    Ok(())
+}
+
+/// How many processes there are, those of others included.
+fn processes_of_machine() -> usize {
+    let is_pid = |name: OsString| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    names.filter(|entry| is_pid(entry.file_name())).count()
 }
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.

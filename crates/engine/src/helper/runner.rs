@@ -9,7 +9,7 @@
 mod child;
 mod tail;
 
-pub(crate) use child::main;
+pub(crate) use child::{PROCESSES_MAX, has_more_processes_than, main};
 
 use super::guard::{GUARD_COMMAND, Guard};
 use crate::process::MARK;

@@ -57,9 +57,22 @@ fn a_file_is_downloaded_from_a_server_of_ones_own() {
     let server = own("{root} --port {port}");
     let plain = ["--second-client", "nothing", "--laid", "contiguous", "--cache", "hot"];
     let words = [&["download", "--points", "2", "--server", &server][..], &plain].concat();
-    let (came, run) = run(&knee, &words);
+    let (came, measured) = run(&knee, &words);
     assert_eq!(came.code, Some(0), "{came:?}");
-    assert_eq!(run.cells[0].outcome, Outcome::Measured, "{came:?}");
+    assert_eq!(measured.cells[0].outcome, Outcome::Measured, "{came:?}");
+    if std::process::Command::new("python3").arg("--version").output().is_ok() {
+        // HTTP/1.0.
+        let both = [&["--second-client", "nothing,slow"], &plain[2..]].concat();
+        let python = "x=python3 -m http.server {port} --bind 127.0.0.1 --directory {root}";
+        let words = [&["download", "--points", "2", "--server", python][..], &both].concat();
+        let (came, measured) = run(&knee, &words);
+        assert_eq!(measured.cells.len(), 2, "{came:?}");
+        for cell in &measured.cells {
+            assert_eq!(reason(cell), "measured", "{came:?}");
+        }
+    }
+    let help = knee.run(&["run", "download", "--help"]).out;
+    assert!(help.contains("--server <") && !help.contains("--url <"), "{help}");
     let elsewhere = own("/ --port {port}");
     let came = knee.run(&["run", "download", "--server", &elsewhere]);
     assert_eq!(came.code, Some(2), "{came:?}");
@@ -105,6 +118,15 @@ fn a_template_that_can_not_work_is_refused_in_one_line() {
         (&["run", "dead", "--server", "x=./x {port}", "--set", "a=1"], "no server or URL has {a}"),
         (&["run", "dead", "--server", "x=./x {port}", "--set", "root=1"], "values of its own"),
         (&["run", "dead", "--url", "x=https://127.0.0.1/"], "https"),
+        (
+            &["run", "dead", "--server", "x=./x {port}", "--url", "x=http://127.0.0.1/"],
+            "two are called x",
+        ),
+        (
+            &["run", "download", "--server", "mmap=./x {port} {root}"],
+            "of knee's is called mmap already",
+        ),
+        (&["run", "download", "--url", "x=http://127.0.0.1/"], "--url is not for it"),
         (&["run", "poll", "--server", "x=./x {port}"], "no commands or servers"),
     ] {
         let came = knee.run(words);
@@ -121,6 +143,8 @@ fn a_server_that_does_not_serve_fails_its_cell_with_the_reason() {
     for (server, part) in [
         (elsewhere.as_str(), "does not listen on port"),
         ("x=echo what is wrong >&2; exit 3 # {port}", "x ended: what is wrong"),
+        ("x=printf '\\377\\nwhat is wrong\\n'; exit 3 # {port}", "x ended: what is wrong"),
+        ("x=no-such-program {port}", "x ended: sh: "),
         (&own("/ --port {port} # {root}"), "status 404"),
     ] {
         let words = ["dead", "--points", "0", "--alive", "2", "--workers", "1", "--server", server];

@@ -3,7 +3,7 @@
 
 use crate::shared::shortage;
 use engine::Failure;
-use load::{Received, Receiver, Target};
+use load::{Received, Receiver, ReplyHead, Target};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
@@ -200,6 +200,14 @@ pub(crate) fn is_good(reply: &[u8]) -> bool {
     reply.starts_with(b"HTTP/1.1 200 ")
 }
 
+/// Whether the head of any server's reply, of HTTP/1.0 or 1.1, is of a file of so many bytes: their number may be
+/// left to the end of the connection.
+pub(crate) fn sends_file(head: &[u8], bytes: u64) -> bool {
+    ReplyHead::parse(head).is_some_and(|head| {
+        head.status == 200 && !head.is_chunked && head.body_bytes.is_none_or(|body| body == bytes)
+    })
+}
+
 /// The Content-Length of a head.
 pub(crate) fn length(head: &[u8]) -> Option<u64> {
     let head = String::from_utf8_lossy(head);
@@ -221,6 +229,25 @@ mod tests {
         assert_eq!((length(&head), body.as_slice()), (Some(5), &b"hello"[..]));
         assert!(super::head(&mut &whole[..20]).is_err());
         assert_eq!(length(b"HTTP/1.1 200 OK\r\n\r\n"), None);
+    }
+
+    #[test]
+    fn a_file_may_come_over_http_10_and_not_in_chunks() {
+        for good in [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+            "HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\n",
+            "HTTP/1.0 200 OK\r\n\r\n",
+        ] {
+            assert!(sends_file(good.as_bytes(), 5), "{good}");
+        }
+        for wrong in [
+            "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.0 404 No\r\n\r\n",
+            "SSH-2.0-x\r\n\r\n",
+        ] {
+            assert!(!sends_file(wrong.as_bytes(), 5), "{wrong}");
+        }
     }
 
     /// A server that answers each request of one connection with the next of `replies`.

@@ -15,7 +15,7 @@ mod slow;
 
 use crate::servers::client;
 use crate::servers::drivers::{self, Running, Server, Setup};
-use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, NO_SERVERS, OwnServers};
+use crate::servers::served::{self, CpuSplit, NO_SERVERS, OwnServers};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
@@ -82,7 +82,8 @@ static ABOUT: About = About {
     ],
     parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     axis: MEGABYTES.name,
-    custom_keys: CUSTOM_KEYS,
+    // What a server that runs already serves is not in knee's hands.
+    custom_keys: &["server", "set", "directory"],
     compared_pairs: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
@@ -174,7 +175,19 @@ impl Workload for Download {
         custom: &Custom,
         axis: Option<&str>,
     ) -> Result<&'static dyn Workload, String> {
+        if !custom.urls.is_empty() {
+            return Err(
+                "--url is not for it: its server has to serve a file that knee makes".to_owned()
+            );
+        }
         let (own, about) = OwnServers::new(custom, axis, self.about)?;
+        let is_taken = |name| WAYS.iter().any(|(way, _)| *way == name);
+        if let Some(server) = custom.servers.iter().find(|server| is_taken(server.name.as_str())) {
+            return Err(format!(
+                "one of knee's is called {0} already: other={1}",
+                server.name, server.text
+            ));
+        }
         if let Some(server) = own.servers().iter().find(|server| !server.serves_files()) {
             return Err(format!(
                 "{} is to serve the file that is downloaded: --server '{}=./server --port {{port}} --root \
@@ -231,7 +244,7 @@ fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Fail
     let before = cpu_ns()?;
     stream.write_all(&client::request(running.address(), "/large")).map_err(failed)?;
     let (head, body) = client::head(&mut stream).map_err(failed)?;
-    if !client::is_good(&head) || client::length(&head) != Some(count * MB as u64) {
+    if !client::sends_file(&head, count * MB as u64) {
         let head = String::from_utf8_lossy(&head).into_owned();
         return Err(Failure::new(format!("the server does not send the file: {head:?}")));
     }

@@ -19,7 +19,8 @@ use rustix::net::{
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -286,10 +287,21 @@ impl Running {
 
     /// The last line of its log.
     fn last_words(&self) -> String {
-        let text = self.log.as_ref().and_then(|log| std::fs::read_to_string(log).ok());
-        let last = text.as_deref().and_then(|text| text.lines().last());
+        let text = self.log.as_ref().and_then(|log| end_of(log).ok());
+        let last = text.as_deref().and_then(|text| text.trim_end().lines().last());
         last.map(|line| format!(": {line}")).unwrap_or_default()
     }
+}
+
+/// The last few kilobytes of a file, which may be far longer.
+fn end_of(path: &Path) -> io::Result<String> {
+    const BYTES_MAX: u64 = 8 << 10;
+    let mut file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    file.seek(SeekFrom::Start(bytes.saturating_sub(BYTES_MAX)))?;
+    let mut end = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// What a server of others is started by, at a port that is kept for it.

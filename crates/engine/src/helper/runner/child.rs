@@ -24,7 +24,7 @@ const OUTPUT_BYTES_MAX: usize = 256 << 10;
 /// The end of standard error that is kept.
 const ERROR_BYTES_MAX: usize = 8 << 10;
 /// Processes that a command may have at once: one that forks for ever would take all ids of the machine.
-const PROCESSES_MAX: usize = 4_096;
+pub(crate) const PROCESSES_MAX: usize = 4_096;
 /// How often they are counted.
 const COUNT_PERIOD: Duration = Duration::from_millis(100);
 /// How long what a command leaves may take to die: more is a kernel that is stuck.
@@ -235,7 +235,7 @@ fn wait_for(ended: &OwnedFd, rest: Duration, tails: &[Option<Tail>; 2]) -> io::R
 }
 
 /// Whether this process has more descendants than `max`.
-fn has_more_processes_than(max: usize) -> bool {
+pub(crate) fn has_more_processes_than(max: usize) -> bool {
     let mut pids = children_of("self");
     let mut next = 0;
     while next < pids.len() && pids.len() <= max {

@@ -1,5 +1,6 @@
 //! A second client, which takes another file no faster than it may.
 
+use super::file::MB;
 use crate::servers::client;
 use engine::Failure;
 use std::io::{self, Write};
@@ -28,14 +29,12 @@ impl Slow {
     /// Begins: when this returns, the server sends to it.
     pub fn start(address: SocketAddr, path: &str) -> Result<Slow, Failure> {
         let failed = |error: io::Error| Failure::call("the slow client", error);
-        let mut stream = client::Client::connect(address).map_err(failed)?;
-        rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)
-            .map_err(|error| failed(error.into()))?;
         let request = client::request(address, path);
-        let left = send_request(&mut stream, &request).map_err(failed)?;
+        let (stream, left) = begin(address, &request).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stop_flag = stop.clone();
-        let thread = std::thread::spawn(move || take(stream, &request, left, &stop_flag));
+        let thread =
+            std::thread::spawn(move || take((stream, left), (address, &request), &stop_flag));
         Ok(Slow { stop, thread })
     }
 
@@ -47,23 +46,31 @@ impl Slow {
     }
 }
 
-/// Asks for the file: the bytes of it that are still to come.
-fn send_request(stream: &mut TcpStream, request: &[u8]) -> io::Result<u64> {
+/// Asks for the file over a connection of its own, which any server may end with it. Returns the bytes of it that
+/// are still to come, too.
+fn begin(address: SocketAddr, request: &[u8]) -> io::Result<(TcpStream, u64)> {
+    let mut stream = client::Client::connect(address)?;
+    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)?;
     stream.write_all(request)?;
-    let (head, body) = client::head(stream)?;
-    match client::length(&head) {
-        Some(bytes) if client::is_good(&head) => Ok(bytes - body.len() as u64),
-        _ => Err(io::Error::other("the server does not send its file")),
+    let (head, body) = client::head(&mut stream)?;
+    let bytes = FILE_MB * MB as u64;
+    if client::sends_file(&head, bytes) {
+        return Ok((stream, bytes - body.len() as u64));
     }
+    Err(io::Error::other("the server does not send its file"))
 }
 
 /// Takes a piece whenever it is due by the rate, until it is stopped.
-fn take(mut stream: TcpStream, request: &[u8], mut left: u64, stop: &AtomicBool) -> io::Result<()> {
+fn take(
+    (mut stream, mut left): (TcpStream, u64),
+    (address, request): (SocketAddr, &[u8]),
+    stop: &AtomicBool,
+) -> io::Result<()> {
     let (start, mut taken) = (Instant::now(), 0_u64);
     let mut buffer = vec![0; PIECE_BYTES];
     while !stop.load(Ordering::Relaxed) {
         if left == 0 {
-            left = send_request(&mut stream, request)?;
+            (stream, left) = begin(address, request)?;
         }
         let read = client::read(&mut stream, &mut buffer[..PIECE_BYTES.min(left as usize)])?;
         if read == 0 {

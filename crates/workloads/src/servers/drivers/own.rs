@@ -113,6 +113,11 @@ fn start_command(
     // Given back before it is used: not every server is willing to share it.
     let port = reserved_port().map_err(failed)?.1;
     let (root, workers) = (setup.root.display().to_string(), setup.workers.to_string());
+    if template::words(text).contains(&ROOT) && !is_plain(&setup.root) {
+        return Err(Failure::new(format!(
+            "{root} can't stand in a command without quotes → TMPDIR=/another/folder knee run …"
+        )));
+    }
     let command = template::fill(text, |word| match word {
         PORT => Some(port.to_string().into()),
         ROOT => Some(root.clone().into()),
@@ -122,9 +127,9 @@ fn start_command(
     let log = setup.scratch.join(LOG);
     // A plain command takes the shell's place: one process less among the server's.
     let exec = if command.contains(SHELL_SYNTAX) { "" } else { "exec " };
-    let script = format!("exec >\"$0\" 2>&1; {exec}{command}");
-    let words: [OsString; 4] = ["sh".into(), "-c".into(), script.into(), log.clone().into()];
-    let guarded = Guarded::start(&setup.knee, &words, directory, &setup.cpus).map_err(failed)?;
+    let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
+    let guarded = Guarded::start_with_log(&setup.knee, &words, directory, &setup.cpus, &log)
+        .map_err(failed)?;
     let mut running = Running {
         processes: Processes::Started(guarded),
         name: server.label,
@@ -140,6 +145,12 @@ fn start_command(
         running.target = Some(Target { address, host: address.to_string(), path: "/".to_owned() });
     }
     Ok(running)
+}
+
+/// Whether a shell takes a path as it is. A command has it where its user put it, in quotes or not.
+fn is_plain(path: &Path) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
+    path.to_str().is_some_and(|path| path.chars().all(is_plain))
 }
 
 /// Waits until a server accepts connections at its port, over IPv4 or IPv6.
@@ -213,11 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_that_would_change_a_command_is_refused() {
+        let rows = rows(&custom(&["x=./x {port} {root}"], &[]), &[]).unwrap();
+        for root in ["/tmp/with a space", "/tmp/a;reboot", "/tmp/$(x)", "/tmp/~"] {
+            let setup = Setup::new(Path::new(root), Path::new("/nonexistent"));
+            let failure = start(&rows[0], &setup).unwrap_err().to_string();
+            assert!(failure.contains("TMPDIR="), "{root}: {failure}");
+        }
+        assert!(is_plain(Path::new("/tmp/knee-1_2.x/site")));
+    }
+
+    #[test]
     fn a_template_is_checked_before_anything_starts() {
         let refused =
             |servers: &[&str], urls: &[&str]| rows(&custom(servers, urls), &["depth"]).unwrap_err();
         assert!(refused(&["x=./x 8080"], &[]).contains("has no {port}"));
-        assert!(refused(&["x=./x {prot}"], &[]).contains("did you mean {port}?"));
+        assert!(refused(&["x=./x {prot}"], &[]).contains("did you mean {port}"));
         assert!(refused(&["nginx=./x {port}"], &[]).contains("is called nginx already"));
         assert!(refused(&[], &["x=https://127.0.0.1/"]).contains("https"));
         let good = custom(&["x=./x {port} {root} {depth}"], &["y=http://127.0.0.1:80/"]);

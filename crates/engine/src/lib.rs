@@ -45,7 +45,7 @@ pub use workload::custom::{
     leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
     word_axis, word_parameters,
 };
-pub use workload::figure::read_figure;
+pub use workload::figure::{read_figure, unit_of_reports};
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, SampleKind, Subject,

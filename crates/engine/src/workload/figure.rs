@@ -2,11 +2,41 @@
 
 use record::PrintedFigure;
 
-/// Units that a pattern may say without a word of its own: what is not per something, and not a share.
-const UNITS: [&str; 17] = [
-    "ns", "us", "\u{b5}s", "ms", "s", "sec", "seconds", "B", "bytes", "kB", "KB", "MB", "GB",
-    "KiB", "MiB", "GiB", "%",
+/// Units that a pattern may say without a word of its own: what is not per something, and not a share. Each is so
+/// many of a unit that reports know.
+const UNITS: [(&str, f64, &str); 20] = [
+    ("ns", 1.0, "ns"),
+    ("us", 1e3, "ns"),
+    ("\u{b5}s", 1e3, "ns"),
+    ("\u{3bc}s", 1e3, "ns"),
+    ("usec", 1e3, "ns"),
+    ("ms", 1e6, "ns"),
+    ("msec", 1e6, "ns"),
+    ("s", 1e9, "ns"),
+    ("sec", 1e9, "ns"),
+    ("seconds", 1e9, "ns"),
+    ("B", 1.0, "B"),
+    ("bytes", 1.0, "B"),
+    ("kB", 1e3, "B"),
+    ("KB", 1e3, "B"),
+    ("MB", 1e6, "B"),
+    ("GB", 1e9, "B"),
+    ("KiB", 1024.0, "B"),
+    ("MiB", 1_048_576.0, "B"),
+    ("GiB", 1_073_741_824.0, "B"),
+    ("%", 1.0, "%"),
 ];
+
+/// How many of a unit that reports know a printed unit is, and that unit; none where reports don't know it.
+///
+/// ```
+/// assert_eq!(engine::unit_of_reports("msec"), Some((1e6, "ns")));
+/// assert_eq!(engine::unit_of_reports("ops/s"), None);
+/// ```
+pub fn unit_of_reports(printed: &str) -> Option<(f64, &'static str)> {
+    let row = UNITS.into_iter().find(|(typed, ..)| *typed == printed);
+    row.map(|(_, scale, unit)| (scale, unit))
+}
 
 /// Reads `NAME=PATTERN` or `NAME[UNIT]=PATTERN`. Where no unit is named, it is the word at the group of the
 /// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Of a figure per second more is better, of others less.
@@ -52,7 +82,7 @@ fn unit_of(pattern: &str) -> String {
 
 fn is_unit(word: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic);
-    UNITS.contains(&word)
+    unit_of_reports(word).is_some()
         || word.split_once('/').is_some_and(|(what, per)| is_plain(what) && is_plain(per))
 }
 
@@ -76,6 +106,8 @@ mod tests {
         assert_eq!(read("latency=p99 ([0-9.]+)ms"), figure("latency", "ms", true));
         assert_eq!(read("t=real\\s+([0-9.]+)"), figure("t", "", true));
         assert_eq!(read("memory=peak ([0-9]+)\\s*KiB$"), figure("memory", "KiB", true));
+        assert_eq!(read("p=([0-9.]+) usec"), figure("p", "usec", true));
+        assert_eq!(read("p=([0-9.]+) \u{3bc}s"), figure("p", "\u{3bc}s", true));
         assert_eq!(read("hits [%]=([0-9.]+)"), figure("hits", "%", true));
         assert_eq!(read("score[points]=score ([0-9]+)=x"), figure("score", "points", true));
     }

@@ -202,6 +202,29 @@ fn a_command_that_fails_fails_its_cell() {
 }
 
 #[test]
+fn cleanup_follows_a_set_up_that_failed() {
+    let commander = Commander::new();
+    let fails = ["--setup", "touch made; false", "--cleanup", "rm made", "--points", "1"];
+    let reason = commander.reason(&[&["--command", "true {n}"], &fails[..]].concat());
+    assert!(reason.ends_with("exited with 1"), "{reason}");
+    assert!(!commander.knee.directory.path().join("made").exists());
+}
+
+#[test]
+fn a_hook_may_make_the_program_that_is_measured() {
+    let commander = Commander::new();
+    let made = "printf '#!/bin/sh\\n' > prog; chmod +x prog";
+    for hook in ["--setup", "--prepare"] {
+        let words = ["--command", "./prog {n}", hook, made, "--cleanup", "rm ./prog", "-p", "1"];
+        let (came, cell) = commander.cell(&words);
+        assert_eq!(cell.outcome, Outcome::Measured, "{hook}: {came:?}");
+    }
+    let missing = ["--command", "./prog {n}", "--cleanup", "true", "-p", "1"];
+    let came = commander.run(&missing);
+    assert!(came.err.contains("there is no program ./prog"), "{came:?}");
+}
+
+#[test]
 fn a_command_that_does_not_end_is_ended_with_all_that_it_started() {
     let commander = Commander::new();
     let limit = ["--points", "1", "--time-limit", "300ms"];

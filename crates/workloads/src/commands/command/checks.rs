@@ -47,16 +47,24 @@ fn is_readable(output: &CommandOutput) -> bool {
     matches!(output, CommandOutput::Keep | CommandOutput::Null)
 }
 
-/// Refuses commands of which a program is missing. What a shell interprets is not looked at.
+/// Refuses commands of which a program is missing. What a shell interprets is not looked at, nor a program at a path
+/// that a hook may make before.
 fn programs(custom: &Custom, axis: &str) -> Result<(), String> {
-    let hooks = [&custom.setup, &custom.prepare, &custom.conclude, &custom.cleanup];
-    let hooks = hooks.into_iter().flatten().map(String::as_str);
-    for text in custom.commands.iter().map(|command| command.text.as_str()).chain(hooks) {
+    let Custom { setup, prepare, conclude, cleanup, .. } = custom;
+    let (is_set_up, is_prepared) = (setup.is_some(), setup.is_some() || prepare.is_some());
+    let hooks =
+        [(setup, false), (prepare, is_set_up), (conclude, is_prepared), (cleanup, is_prepared)];
+    let hooks =
+        hooks.into_iter().filter_map(|(text, may_be_made)| Some((text.as_ref()?, may_be_made)));
+    let commands = custom.commands.iter().map(|command| (&command.text, is_prepared));
+    for (text, may_be_made) in commands.chain(hooks) {
         let interpreter = Interpreter::for_text(custom, text);
         for text in combinations(custom, axis, text) {
             let words = interpreter.words(&text)?;
             let program = words.first().map(String::as_str).unwrap_or_default();
-            if template::words(program).is_empty() && !exists(program, &custom.directory) {
+            let is_known =
+                template::words(program).is_empty() && !(may_be_made && program.contains('/'));
+            if is_known && !exists(program, &custom.directory) {
                 return Err(format!("`{text}`: there is no program {program}"));
             }
         }

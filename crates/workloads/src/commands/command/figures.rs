@@ -1,7 +1,9 @@
 //! Figures that a command prints, as metrics.
 
 use super::ABOUT;
-use engine::{Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked};
+use engine::{
+    Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked, unit_of_reports,
+};
 use regex_lite::Regex;
 
 /// A figure that a command prints: its last match counts.
@@ -14,29 +16,6 @@ pub(super) struct Figure {
     lower_is_better: bool,
     pattern: Regex,
 }
-
-/// Units that reports know, each as so many of theirs.
-const UNITS: [(&str, f64, &str); 19] = [
-    ("ns", 1.0, "ns"),
-    ("us", 1e3, "ns"),
-    ("µs", 1e3, "ns"),
-    ("μs", 1e3, "ns"),
-    ("usec", 1e3, "ns"),
-    ("ms", 1e6, "ns"),
-    ("msec", 1e6, "ns"),
-    ("s", 1e9, "ns"),
-    ("sec", 1e9, "ns"),
-    ("seconds", 1e9, "ns"),
-    ("B", 1.0, "B"),
-    ("bytes", 1.0, "B"),
-    ("kB", 1e3, "B"),
-    ("KB", 1e3, "B"),
-    ("MB", 1e6, "B"),
-    ("GB", 1e9, "B"),
-    ("KiB", 1024.0, "B"),
-    ("MiB", 1_048_576.0, "B"),
-    ("GiB", 1_073_741_824.0, "B"),
-];
 
 /// The figures of all commands.
 ///
@@ -65,9 +44,7 @@ impl Figure {
         if pattern.captures_len() < 2 {
             return Err(wrong("has no group: round brackets stand around the figure"));
         }
-        let of_reports = UNITS.iter().find(|(typed, ..)| typed == unit);
-        let (scale, unit) =
-            of_reports.map_or((1.0, leaked(unit)), |(_, scale, unit)| (*scale, unit));
+        let (scale, unit) = unit_of_reports(unit).unwrap_or_else(|| (1.0, leaked(unit)));
         Ok(Figure { name: leaked(name), unit, scale, lower_is_better: *lower_is_better, pattern })
     }
 
@@ -156,6 +133,8 @@ mod tests {
     fn times_and_bytes_are_those_of_reports() {
         let time = Figure::new(&printed("t", "ms", "(.*) ms")).unwrap();
         assert_eq!((time.unit, time.scale), ("ns", 1e6));
+        let bare = engine::read_figure("t=([0-9]+) msec").unwrap();
+        assert_eq!(figure(&bare, "3 msec", ""), Ok(3e6), "what a pattern says is converted, too");
         assert_eq!(figure(&printed("m", "KiB", "(.*) KiB"), "2 KiB", ""), Ok(2_048.0));
     }
 

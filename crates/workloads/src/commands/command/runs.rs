@@ -44,9 +44,9 @@ pub(super) fn measure(
     let mut site = Site { custom, figures, cell, runner: start(probe)? };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
-    site.hook("--setup", custom.setup.as_deref())?;
-    let measured = site.measured(&template.text, &command, probe);
-    // What the set-up made is taken away, however the runs ended.
+    let set_up = site.hook("--setup", custom.setup.as_deref());
+    let measured = set_up.and_then(|()| site.measured(&template.text, &command, probe));
+    // What the set-up made is taken away, however it and the runs ended.
     let cleaned = site.hook("--cleanup", custom.cleanup.as_deref());
     measured.and(cleaned)?;
     site.runner.end().map_err(|error| Failure::call("ending the guard", error))

@@ -290,7 +290,8 @@ impl Context<'_> {
         cloud.map_or_else(Shape::default, |(cloud, trajectory)| {
             let shape = Shape::new(&cloud, trajectory, self.metric.lower_is_better, &mut random);
             // Of a user's own command nothing is known: its points are looked through for a step, too.
-            if trajectory || self.workload.custom.is_none() {
+            let custom = self.workload.custom.as_ref();
+            if trajectory || custom.is_none_or(|custom| custom.commands.is_empty()) {
                 return shape;
             }
             Shape { steps: point_steps::find(&cloud), ..shape }

@@ -49,6 +49,10 @@ pub struct Step {
     pub at: Estimate,
     /// The level after the step over that before: below 1 it falls.
     pub factor: Estimate,
+    /// The two points that it lies between, where nothing was measured but points. Then `at` is their geometric mean
+    /// and has no interval, and that of `factor` reaches from the least of a round to the greatest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<[u64; 2]>,
 }
 
 /// A change over the rounds of a measurement, whatever the axis.

@@ -7,7 +7,7 @@
 //! 3. *lasting*: all points before lie on one side of its middle, all points behind on the other;
 //! 4. *repeated*: three quarters of the rounds jump there in the same direction, by half as much or more.
 //!
-//! Where it lies between the two points, no sample says: its interval reaches from one to the other.
+//! Where it lies between the two points, no sample says: so it names both, and has no interval.
 
 use crate::gather::cloud::Cloud;
 use crate::shape::thresholds::{
@@ -61,20 +61,22 @@ impl Series {
             && self.is_lasting(index, jump)
             && self.is_repeated(index, jump);
         is_step.then(|| {
-            let [low, high] =
-                [self.points[index], self.points[index + 1]].map(|point| point as f64);
+            let between = [self.points[index], self.points[index + 1]];
+            let [low, high] = between.map(|point| point as f64);
+            let at = (low * high).sqrt();
             let mut factors: Vec<f64> =
                 self.jumps(index).map(f64::exp).filter(|factor| factor.is_finite()).collect();
             factors.sort_by(f64::total_cmp);
             let (first, last) = (factors.first().copied(), factors.last().copied());
             let factor = jump.exp();
             Step {
-                at: Estimate { value: (low * high).sqrt(), low, high },
+                at: Estimate { value: at, low: at, high: at },
                 factor: Estimate {
                     value: factor,
                     low: first.unwrap_or(factor),
                     high: last.unwrap_or(factor),
                 },
+                between: Some(between),
             }
         })
     }
@@ -143,7 +145,8 @@ mod tests {
             let curve = |n: f64| if n <= 64.0 { 100.0 } else { 100.0 * factor };
             let steps = find(&cloud(&DOUBLING, curve, 0.05, &mut random));
             assert_eq!(steps.len(), 1, "{factor}: {steps:?}");
-            assert_eq!((steps[0].at.low as u64, steps[0].at.high as u64), (64, 128));
+            assert_eq!(steps[0].between, Some([64, 128]));
+            assert!(steps[0].at.low >= steps[0].at.high, "two points are no interval");
             assert!((steps[0].factor.value / factor - 1.0).abs() < 0.1, "{steps:?}");
         }
     }

@@ -35,7 +35,7 @@ pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
     let mut steps = Vec::new();
     while let Some(jump) = bins.strongest() {
         let at = locate(cloud, offsets, &bins, &jump, random);
-        steps.push(Step { at, factor: bins.factor(&jump) });
+        steps.push(Step { at, factor: bins.factor(&jump), between: None });
         bins.level(&jump, at.value);
         if steps.len() == STEPS_MAX {
             break;

@@ -7,7 +7,7 @@ use super::stops_scaling::{level_text, slowing};
 use super::{advice, spread};
 use crate::finding::Finding;
 use crate::format::{count, factor, multiple, number_word, percent, ratio};
-use crate::kinds::step::step_factor;
+use crate::kinds::step::{between, step_factor};
 use crate::kinds::trade_off::TradeOff;
 use crate::kinds::{Data, Kind};
 use crate::names::Names;
@@ -132,19 +132,26 @@ fn modes(findings: &[&Finding], names: &Names<'_>) -> Option<String> {
     ))
 }
 
-/// ` step up ×1.80 at 12,400 maps`.
+/// ` step up ×1.80 at 12,400 maps`, or ` steps up ×1.80 between 1,000 and 2,000 n`.
 fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
     let steps = findings.iter().filter_map(|finding| match &finding.data {
         Data::Step(step) => Some(step),
         _ => None,
     });
     let factors = Range::new(steps.clone().map(|step| step.factor.value));
-    let at = Range::new(steps.map(|step| step.at.value));
     let verb = if findings.len() == 1 { "steps" } else { "step" };
     let direction = if factors.1 >= 1.0 { "up" } else { "down" };
-    let at = advice::axis_range(at, names);
+    let pairs: Vec<[u64; 2]> = steps.clone().filter_map(|step| step.between).collect();
+    let first = pairs.iter().map(|pair| pair[0]).min();
+    let place = match first.zip(pairs.iter().map(|pair| pair[1]).max()) {
+        Some((first, last)) => format!("{} {}", between([first, last]), names.axis()),
+        None => {
+            let at = Range::new(steps.map(|step| step.at.value));
+            format!("at {}", advice::axis_range(at, names))
+        }
+    };
     let factors = factors.format(step_factor);
-    format!(" {verb} {direction} {factors} at {at}")
+    format!(" {verb} {direction} {factors} {place}")
 }
 
 /// ` drifted: the last round is ×1.30 of the first`.

@@ -25,13 +25,16 @@ impl FindingKind for Step {
         stake(self.factor.value)
     }
 
-    /// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`
+    /// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`, or `sort steps up ×1.80 between 1,000 and 2,000 n.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
         let factor = step_factor(self.factor.value);
-        let at = whole(self.at.value);
-        let ci = interval(self.at, whole);
-        let rest = format!(" steps {direction} {factor} at {at} {}{ci}.", names.axis());
+        let axis = names.axis();
+        let place = match self.between {
+            Some(points) => format!("{} {axis}", between(points)),
+            None => format!("at {} {axis}{}", whole(self.at.value), interval(self.at, whole)),
+        };
+        let rest = format!(" steps {direction} {factor} {place}.");
         Sentence::new(names.head().into_iter().chain([text(rest)]))
     }
 
@@ -43,6 +46,11 @@ impl FindingKind for Step {
 /// `×1.80` up, `÷1.39` down.
 pub(crate) fn step_factor(factor: f64) -> String {
     if factor >= 1.0 { format::factor(factor) } else { format::fall(1.0 / factor) }
+}
+
+/// `between 1,000 and 2,000`.
+pub(crate) fn between([first, second]: [u64; 2]) -> String {
+    format!("between {} and {}", count(first), count(second))
 }
 
 fn whole(position: f64) -> String {

@@ -73,18 +73,27 @@ fn crossover_mark(table: &Table, crossover: &Crossover) -> Value {
 
 fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
     let Estimate { value, low, high } = step.at;
+    let (low, high) = step.between.map_or((low, high), |[low, high]| (low as f64, high as f64));
     // Steps are sharper than crossovers: their places are whole.
     let nearest = |position: f64| count(position.round().max(0.0) as u64);
     let rises = step.factor.value > 1.0;
     let way = if rises { "up" } else { "down" };
-    let mut pairs = interval(step.at, nearest);
+    let between = step.between.map(|[low, high]| format!("{} and {}", count(low), count(high)));
+    let mut pairs = match &between {
+        Some(points) => vec![("between".to_owned(), points.clone())],
+        None => interval(step.at, nearest),
+    };
     let brief = brief(&pairs);
     let Estimate { value: times, low: min, high: max } = step.factor;
     if min < max {
         let factors = format!("{} to {}", factor(min), factor(max));
-        pairs.push(("95 % interval of the factor".to_owned(), factors));
+        let of_rounds = "factor of the rounds, least to greatest";
+        let what = if between.is_some() { of_rounds } else { "95 % interval of the factor" };
+        pairs.push((what.to_owned(), factors));
     }
-    let (label, at) = (&row.label, nearest(value));
+    let label = &row.label;
+    let place = between
+        .map_or_else(|| format!("at {}", nearest(value)), |points| format!("between {points}"));
     json!({
         "kind": "step",
         "subjects": [label],
@@ -92,7 +101,7 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "text": format!("{label} steps {way} {} at {at} {}", factor(times), table.axis),
+        "text": format!("{label} steps {way} {} {place} {}", factor(times), table.axis),
         "brief": brief,
         "pairs": pairs,
     })

@@ -188,7 +188,11 @@ fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
     let mut runs: Runs = CALLS.clone();
     let row = &mut runs[0].1.analysis.tables[0].rows[4];
     let step = Estimate { value: 580.0, low: 575.0, high: 585.0 };
-    row.steps = vec![Step { at: step, factor: Estimate { value: 0.5, low: 0.5, high: 0.5 } }];
+    row.steps = vec![Step {
+        at: step,
+        factor: Estimate { value: 0.5, low: 0.5, high: 0.5 },
+        between: None,
+    }];
     with(&runs, |page| {
         let text = "clone3 pidfd steps down ×0.500 at 580 processes";
         assert_eq!(marks(page)[0].last().map(String::as_str), Some(text));

@@ -34,5 +34,5 @@ pub use kinds::{Data, FindingKind, Kind};
 pub use named_points::NamedPoints;
 pub use names::{Names, qualifier};
 pub use sentence::{Part, Sentence};
-pub use server_behaviour::{Growth, ServerBehaviour};
+pub use server_behaviour::{GrowthPerConnection, ServerBehaviour};
 pub use verdict::{Tag, Tone, Verdict};

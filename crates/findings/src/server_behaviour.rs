@@ -44,14 +44,14 @@ pub enum ServerBehaviour {
         immediate_ms: f64,
     },
     /// It has a thread for each connection.
-    ThreadPerConnection(Growth),
+    ThreadPerConnection(GrowthPerConnection),
     /// It has a process for each connection.
-    ProcessPerConnection(Growth),
+    ProcessPerConnection(GrowthPerConnection),
 }
 
 /// A number of threads or processes that grows with the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Growth {
+pub struct GrowthPerConnection {
     /// How many there were without these connections.
     pub before: u64,
     /// How many with them.
@@ -60,7 +60,7 @@ pub struct Growth {
     pub connections: u64,
 }
 
-impl Growth {
+impl GrowthPerConnection {
     /// How many came with each connection.
     pub fn per_connection(&self) -> f64 {
         self.after.saturating_sub(self.before) as f64 / self.connections.max(1) as f64
@@ -96,7 +96,7 @@ impl ServerBehaviour {
     }
 
     /// What grows with its connections: a process for each, or else a thread for each.
-    pub fn of_growth(processes: Growth, threads: Growth) -> Option<Self> {
+    pub fn of_growth(processes: GrowthPerConnection, threads: GrowthPerConnection) -> Option<Self> {
         if processes.is_one_each() {
             return Some(Self::ProcessPerConnection(processes));
         }
@@ -166,8 +166,8 @@ impl ServerBehaviour {
     }
 }
 
-fn grows(what: &str, growth: Growth) -> String {
-    let Growth { before, after, connections } = growth;
+fn grows(what: &str, growth: GrowthPerConnection) -> String {
+    let GrowthPerConnection { before, after, connections } = growth;
     let plural = if what == "process" { "processes" } else { "threads" };
     let before =
         if before == 1 { format!("1 {what}") } else { format!("{} {plural}", count(before)) };
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_process_for_each_connection_is_no_thread_for_each() {
-        let growth = |after, connections| Growth { before: 2, after, connections };
+        let growth = |after, connections| GrowthPerConnection { before: 2, after, connections };
         let (flat, each) = (growth(4, 100), growth(101, 100));
         assert_eq!(ServerBehaviour::of_growth(flat, flat), None);
         assert_eq!(

@@ -40,7 +40,7 @@ pub use receive::{Received, Receiver};
 pub use reply::ReplyHead;
 
 pub use server::{
-    LocalServer, NotFound, Processes, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
+    LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
     listening_ports, processes_below, resident_bytes_of,
 };
 pub use url::Url;

@@ -56,7 +56,7 @@ pub struct LocalServer {
 
 /// What a server's processes have and have used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Processes {
+pub struct ServerUse {
     /// How many processes.
     pub processes: u64,
     /// All their threads.
@@ -103,15 +103,15 @@ impl LocalServer {
     }
 
     /// What its processes have and have used.
-    pub fn look(&self) -> Processes {
-        Processes::from_pids(&self.pids())
+    pub fn look(&self) -> ServerUse {
+        ServerUse::from_pids(&self.pids())
     }
 }
 
-impl Processes {
+impl ServerUse {
     /// Those of `pids`, without those that have ended meanwhile.
-    pub fn from_pids(pids: &[i32]) -> Processes {
-        let mut sum = Processes::default();
+    pub fn from_pids(pids: &[i32]) -> ServerUse {
+        let mut sum = ServerUse::default();
         for &pid in pids {
             let Some(stat) = Stat::read(pid) else { continue };
             sum.processes += 1;
@@ -355,7 +355,7 @@ mod tests {
             std::thread::yield_now();
         }
         let pids = processes_below(&[root]);
-        let seen = Processes::from_pids(&pids);
+        let seen = ServerUse::from_pids(&pids);
         assert_eq!((seen.processes, seen.threads), (2, 2));
         assert!(seen.resident_bytes > 100_000, "{seen:?}");
         for pid in pids.into_iter().rev() {
@@ -363,7 +363,7 @@ mod tests {
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         }
         child.wait().unwrap();
-        assert_eq!(Processes::from_pids(&[root]), Processes::default());
+        assert_eq!(ServerUse::from_pids(&[root]), ServerUse::default());
     }
 
     #[test]

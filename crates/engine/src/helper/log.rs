@@ -59,7 +59,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("knee-test-{:016x}", fastrand::u64(..)));
         let mut log = Log::create(&path).unwrap();
         for turn in 0..40 {
-            log.file.write_all(&[b'x'; 300_000]).unwrap();
+            log.file.write_all(&vec![b'x'; 300_000]).unwrap();
             writeln!(log.file, "turn {turn}").unwrap();
             log.shorten().unwrap();
             let bytes = log.file.metadata().unwrap().blocks() * 512;

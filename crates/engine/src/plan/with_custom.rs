@@ -111,10 +111,10 @@ mod tests {
         }
     }
 
-    fn custom(command: &str) -> Option<Box<Custom>> {
+    fn custom(command: &str) -> Box<Custom> {
         let words = [read_word("size=4k,64k").unwrap()].into();
         let commands = vec![read_template(command)];
-        Some(Box::new(Custom { commands, words, ..Custom::default() }))
+        Box::new(Custom { commands, words, ..Custom::default() })
     }
 
     fn request(custom: Option<Box<Custom>>) -> RunRequest {
@@ -133,29 +133,31 @@ mod tests {
 
     #[test]
     fn what_the_user_adds_is_planned_and_recorded() {
-        let plan = plan(&request(custom("a=sort {n} -S {size}")), &[&Toy]).unwrap();
+        let plan = plan(&request(Some(custom("a=sort {n} -S {size}"))), &[&Toy]).unwrap();
         assert_eq!(plan.cells.len(), 4, "two points, two sizes");
         assert!(plan.cells.iter().all(|key| key.subject == "a"));
         let sizes = plan.cells.iter().map(|key| key.parameters["size"].text().into_owned());
         assert_eq!(sizes.filter(|size| size == "64k").count(), 2);
-        assert_eq!(plan.workloads[0].custom, custom("a=sort {n} -S {size}"));
+        assert_eq!(plan.workloads[0].custom, Some(custom("a=sort {n} -S {size}")));
         assert_eq!(plan.workloads[0].axis_parameter, "n");
     }
 
     #[test]
     fn what_is_wrong_with_it_is_one_line() {
         assert_eq!(line(&request(None)), "toy: a toy needs --command");
-        assert!(line(&request(custom("a=sort {n} {sise}"))).contains("did you mean {size}?"));
-        let without_points = RunRequest { points: Vec::new(), ..request(custom("a=sort {n}")) };
+        assert!(line(&request(Some(custom("a=sort {n} {sise}")))).contains("did you mean {size}?"));
+        let without_points =
+            RunRequest { points: Vec::new(), ..request(Some(custom("a=sort {n}"))) };
         assert!(line(&without_points).contains("--points names the values of {n}"));
-        let subjects = RunRequest { subjects: vec!["b".into()], ..request(custom("a=sort {n}")) };
+        let subjects =
+            RunRequest { subjects: vec!["b".into()], ..request(Some(custom("a=sort {n}"))) };
         assert!(line(&subjects).contains("no subject is called `b`"));
     }
 
     #[test]
     fn two_of_one_name_are_refused_from_flags_of_whatever_kind() {
         let with_url = |name: &str| {
-            custom("app=sort {n}").map(|mut custom| {
+            Some(custom("app=sort {n}")).map(|mut custom| {
                 custom.urls.push(read_template(&format!("{name}=http://127.0.0.1/")));
                 custom
             })
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_word_is_the_axis_with_its_values_as_points() {
-        let words = custom("a=sort {threads} {size}").map(|mut custom| {
+        let words = Some(custom("a=sort {threads} {size}")).map(|mut custom| {
             custom.words.extend([read_word("threads=1,8").unwrap()]);
             custom
         });
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_added_to_one_workload_is_filled_up_with_what_is_added_to_all() {
-        let overrides = Overrides { custom: custom("a=sort {n}"), ..Overrides::default() };
+        let overrides = Overrides { custom: Some(custom("a=sort {n}")), ..Overrides::default() };
         let typed = Custom { warm_up: Some(3), ..Custom::default() };
         let request = RunRequest {
             overrides: [("toy".to_owned(), overrides)].into(),
@@ -193,13 +195,13 @@ mod tests {
 
     #[test]
     fn a_password_reaches_workers_and_no_plan() {
-        let typed = custom("a=curl http://me:secret@host/{n}").unwrap();
+        let typed = custom("a=curl http://me:secret@host/{n}");
         let mut secrets = Secrets::default();
         let hidden = Box::new(secrets.hide_custom(None, &typed).unwrap());
         let plan = plan(&request(Some(hidden.clone())), &[&Toy]).unwrap();
         assert!(!serde_json::to_string(&plan).unwrap().contains("secret"));
         assert_eq!(secrets.reveal_custom("toy", &hidden), *typed);
-        let plain = custom("b=x {n}").unwrap();
+        let plain = custom("b=x {n}");
         assert_eq!(secrets.reveal_custom("toy", &plain), *plain);
         let values = Custom {
             words: [read_word("to=http://me:secret@host/").unwrap()].into(),
@@ -224,7 +226,7 @@ mod tests {
                 Ok(())
             }
         }
-        let refused = plan(&request(custom("a=sort {n}")), &[&Plain]).unwrap_err();
+        let refused = plan(&request(Some(custom("a=sort {n}"))), &[&Plain]).unwrap_err();
         assert_eq!(refused.to_string(), "toy: it takes no commands or servers of your own");
     }
 }

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::finding::Finding;
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
-use crate::server_behaviour::{Growth, ServerBehaviour};
+use crate::server_behaviour::{GrowthPerConnection, ServerBehaviour};
 use crate::verdict::{Tag, Tone};
 use analysis::{Row, Table};
 use record::{Cell, server_facts};
@@ -90,7 +90,7 @@ fn delays(cell: &Cell) -> Option<ServerBehaviour> {
 
 fn grows(cell: &Cell) -> Option<ServerBehaviour> {
     let growth = |before, after| {
-        Some(Growth {
+        Some(GrowthPerConnection {
             before: fact(cell, before)? as u64,
             after: fact(cell, after)? as u64,
             connections: fact(cell, server_facts::DEAD)? as u64,

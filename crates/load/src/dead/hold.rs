@@ -86,7 +86,7 @@ pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
 }
 
 /// A connection that is held.
-struct Held {
+struct DeadConnection {
     socket: OwnedFd,
     /// When its reply had come.
     idle_since: Instant,
@@ -97,7 +97,7 @@ struct Held {
 /// The connections of a holder, watched for their ends only: while none ends, that costs nothing.
 struct HeldConnections {
     epoll: OwnedFd,
-    connections: Vec<Held>,
+    connections: Vec<DeadConnection>,
 }
 
 impl HeldConnections {
@@ -110,7 +110,7 @@ impl HeldConnections {
         for (socket, idle_since) in opened {
             let data = EventData::new_u64(self.connections.len() as u64);
             epoll::add(&self.epoll, &socket, data, EventFlags::RDHUP | EventFlags::ET)?;
-            self.connections.push(Held { socket, idle_since, ended_after: None });
+            self.connections.push(DeadConnection { socket, idle_since, ended_after: None });
         }
         Ok(())
     }

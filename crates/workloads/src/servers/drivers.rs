@@ -138,19 +138,19 @@ pub struct Counted {
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The processes of a server that runs.
+/// Where the processes of a server that runs come from.
 #[derive(Debug)]
-enum Processes {
+enum ServerOrigin {
     /// It was started here, and ends here.
     Started(Guarded),
     /// It ran before, and goes on; or why its processes can't be looked at.
-    Found(Result<LocalServer, NotFound>),
+    Running(Result<LocalServer, NotFound>),
 }
 
 /// A server that runs. If it was started here, it is ended when this is dropped.
 #[derive(Debug)]
 pub struct Running {
-    processes: Processes,
+    origin: ServerOrigin,
     name: &'static str,
     is_ours: bool,
     /// Whether it is one of the user's own.
@@ -177,9 +177,9 @@ impl Running {
 
     /// Its processes.
     pub fn pids(&self) -> Vec<i32> {
-        match &self.processes {
-            Processes::Started(guarded) => guarded.pids(),
-            Processes::Found(server) => {
+        match &self.origin {
+            ServerOrigin::Started(guarded) => guarded.pids(),
+            ServerOrigin::Running(server) => {
                 server.as_ref().map_or_else(|_| Vec::new(), LocalServer::pids)
             }
         }
@@ -187,8 +187,8 @@ impl Running {
 
     /// Why its processes can't be looked at.
     pub fn unknown(&self) -> Option<NotFound> {
-        match &self.processes {
-            Processes::Found(Err(why)) => Some(*why),
+        match &self.origin {
+            ServerOrigin::Running(Err(why)) => Some(*why),
             _ => None,
         }
     }
@@ -199,14 +199,14 @@ impl Running {
     }
 
     /// What its processes have and have used.
-    pub fn look(&self) -> load::Processes {
-        load::Processes::from_pids(&self.pids())
+    pub fn look(&self) -> load::ServerUse {
+        load::ServerUse::from_pids(&self.pids())
     }
 
     /// The CPU time of all its processes so far, user and system, in nanoseconds.
     pub fn cpu_ns(&self) -> io::Result<u64> {
-        match &self.processes {
-            Processes::Found(Err(why)) => Err(io::Error::other(why.to_string())),
+        match &self.origin {
+            ServerOrigin::Running(Err(why)) => Err(io::Error::other(why.to_string())),
             // Processes of any server may come and go.
             _ if self.is_own => Ok(cpu_ns_with_ended(&self.pids())),
             _ => cpu_ns_of(&self.pids()),
@@ -235,7 +235,7 @@ impl Running {
 
     /// Nothing, or why it has ended by itself.
     pub fn alive(&mut self) -> Result<(), Failure> {
-        let Processes::Started(guarded) = &mut self.processes else { return Ok(()) };
+        let ServerOrigin::Started(guarded) = &mut self.origin else { return Ok(()) };
         match guarded.has_ended() {
             Ok(false) => Ok(()),
             Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
@@ -264,7 +264,7 @@ impl Running {
         self.alive()?;
         let name = self.name;
         let failed = |error: io::Error| Failure::call(format!("ending {name}"), error);
-        let Processes::Started(guarded) = self.processes else { return Ok(None) };
+        let ServerOrigin::Started(guarded) = self.origin else { return Ok(None) };
         if !self.is_ours {
             return guarded.end().map(|()| None).map_err(failed);
         }
@@ -333,7 +333,7 @@ impl Foreign<'_> {
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
             let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
             let mut running = Running {
-                processes: Processes::Started(guarded.map_err(failed)?),
+                origin: ServerOrigin::Started(guarded.map_err(failed)?),
                 name,
                 is_ours: false,
                 is_own: false,

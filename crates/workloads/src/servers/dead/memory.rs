@@ -32,7 +32,7 @@ impl Look {
             return Ok(Look { server: None, kernel, own: None });
         }
         let own = server.is_own().then(|| {
-            let load::Processes { processes, threads, .. } = server.look();
+            let load::ServerUse { processes, threads, .. } = server.look();
             (processes, threads)
         });
         Ok(Look { server: Some(server.resident_bytes().map_err(failed)?), kernel, own })

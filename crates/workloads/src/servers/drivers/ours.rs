@@ -1,6 +1,6 @@
 //! Ours, `knee httpd`, over every mechanism: a row for each.
 
-use super::{Counted, Processes, Running, Server, Setup};
+use super::{Counted, Running, Server, ServerOrigin, Setup};
 use engine::{Failure, Guarded, descriptors_max};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -35,9 +35,9 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| Failure::new("knee httpd ended before it listened"))?;
-    let processes = Processes::Started(guarded);
+    let origin = ServerOrigin::Started(guarded);
     Ok(Running {
-        processes,
+        origin,
         name: server.label,
         is_ours: true,
         is_own: false,

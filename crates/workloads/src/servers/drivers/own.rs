@@ -4,7 +4,7 @@
 //! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
 //! workers it is to have; further words are `--set`'s.
 
-use super::{Client, LOG, Processes, Running, Server, Setup, reserved_port};
+use super::{Client, LOG, Running, Server, ServerOrigin, Setup, reserved_port};
 use engine::{Custom, Failure, Guarded, Template, leaked, template};
 use load::{LocalServer, Target, Url, listening_ports};
 use std::ffi::OsString;
@@ -131,7 +131,7 @@ fn start_command(
     let guarded = Guarded::start_with_log(&setup.knee, &words, directory, &setup.cpus, &log)
         .map_err(failed)?;
     let mut running = Running {
-        processes: Processes::Started(guarded),
+        origin: ServerOrigin::Started(guarded),
         name: server.label,
         is_ours: false,
         is_own: true,
@@ -203,7 +203,7 @@ fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> 
         Err(error) => return Err(Failure::call(format!("reaching {address}"), error)),
     }
     Ok(Running {
-        processes: Processes::Found(LocalServer::at(address)),
+        origin: ServerOrigin::Running(LocalServer::at(address)),
         name: server.label,
         is_ours: false,
         is_own: true,

@@ -1,8 +1,8 @@
 //! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
 
-use ::load::{LocalServer, NotFound, Outcome, Processes, established_at, processes_below};
+use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at, processes_below};
 use engine::{Stop, Warning};
-use findings::Growth;
+use findings::GrowthPerConnection;
 use record::Host;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -24,12 +24,12 @@ pub struct Watcher {
     machine: Host,
     used_ns: u64,
     /// Without connections of this load.
-    before: Processes,
+    before: ServerUse,
     /// With the dead connections, before the load.
-    with_dead: Processes,
+    with_dead: ServerUse,
     dead: u64,
     /// Once while the load is on it, with so many connections.
-    loaded: Option<(Processes, u64)>,
+    loaded: Option<(ServerUse, u64)>,
 }
 
 /// What the server's processes had and used.
@@ -51,8 +51,8 @@ pub struct Use {
 /// Processes and threads without and with connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Growing {
-    pub processes: Growth,
-    pub threads: Growth,
+    pub processes: GrowthPerConnection,
+    pub threads: GrowthPerConnection,
 }
 
 /// A server that is busy although nothing is asked of it.
@@ -71,7 +71,7 @@ pub struct Unsettled {
 impl Watcher {
     /// One that looks at the server at `address`.
     pub fn new(address: SocketAddr) -> Watcher {
-        let none = Processes::default();
+        let none = ServerUse::default();
         let server = LocalServer::at(address);
         let used_ns = own_ns() + server.as_ref().map_or(0, |server| server.look().cpu_ns);
         Watcher {
@@ -137,7 +137,7 @@ impl Watcher {
             Some((loaded, active)) if self.dead < active => (loaded, active + self.dead),
             _ => (self.with_dead, self.dead),
         };
-        let growth = |count: fn(&Processes) -> u64| Growth {
+        let growth = |count: fn(&ServerUse) -> u64| GrowthPerConnection {
             before: count(&self.before),
             after: count(&with),
             connections,
@@ -187,12 +187,12 @@ impl Watcher {
         }
     }
 
-    fn look(&self) -> Processes {
-        self.server.as_ref().map_or_else(|_| Processes::default(), LocalServer::look)
+    fn look(&self) -> ServerUse {
+        self.server.as_ref().map_or_else(|_| ServerUse::default(), LocalServer::look)
     }
 }
 
 /// The CPU time of this process and of those that it has started.
 fn own_ns() -> u64 {
-    Processes::from_pids(&processes_below(&[std::process::id().cast_signed()])).cpu_ns
+    ServerUse::from_pids(&processes_below(&[std::process::id().cast_signed()])).cpu_ns
 }

@@ -122,18 +122,18 @@ fn behaviours(points: &[Point]) -> Vec<String> {
 /// One of each kind: what is seen with the most dead connections says the most. The numbers may have been named in
 /// any order.
 fn of_most(seen: impl Iterator<Item = (ServerBehaviour, u64)>) -> Vec<ServerBehaviour> {
-    let mut most: Vec<(ServerBehaviour, u64)> = Vec::new();
+    let mut kept: Vec<(ServerBehaviour, u64)> = Vec::new();
     for (behaviour, dead) in seen {
-        let is_same = |(other, _): &&mut (ServerBehaviour, u64)| {
-            discriminant(other) == discriminant(&behaviour)
+        let is_same = |(kind, _): &&mut (ServerBehaviour, u64)| {
+            discriminant(kind) == discriminant(&behaviour)
         };
-        match most.iter_mut().find(is_same) {
-            Some(kept) if kept.1 > dead => {}
-            Some(kept) => *kept = (behaviour, dead),
-            None => most.push((behaviour, dead)),
+        match kept.iter_mut().find(is_same) {
+            Some(row) if row.1 > dead => {}
+            Some(row) => *row = (behaviour, dead),
+            None => kept.push((behaviour, dead)),
         }
     }
-    most.into_iter().map(|(behaviour, _)| behaviour).collect()
+    kept.into_iter().map(|(behaviour, _)| behaviour).collect()
 }
 
 fn server_use(server: &Use) -> String {
@@ -310,8 +310,8 @@ fn dead_words(dead: &DeadOutcome) -> String {
     );
     if dead.untried > 0 {
         let given_up = dead.asked - dead.untried.min(dead.asked);
-        words +=
-            &format!("; given up after {}: {} not tried", count(given_up), count(dead.untried));
+        words += &["; given up after ", &count(given_up), ": ", &count(dead.untried), " not tried"]
+            .concat();
     }
     match (dead.seen_by_server_before, dead.seen_by_server_at_end) {
         (Some(before), Some(after)) => {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_connections_that_were_not_tried_are_told() {
+    fn the_number_of_dead_connections_that_were_not_tried_is_given() {
         let dead =
             DeadOutcome { asked: 5_000, opened: 100, untried: 4_600, ..DeadOutcome::default() };
         let words = dead_words(&dead);

@@ -202,6 +202,19 @@ fn a_command_that_fails_fails_its_cell() {
 }
 
 #[test]
+fn a_socket_for_standard_error_is_refused_before_anything_is_measured() {
+    let commander = Commander::new();
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let words = ["run", "command", "--command", "echo {n}", "-p", "1", "--stdout", "inherit"];
+    let mut command = commander.knee.command(&words);
+    let status = command.stderr(std::os::fd::OwnedFd::from(theirs)).status().unwrap();
+    drop(command);
+    assert_eq!(status.code(), Some(2));
+    let printed = std::io::read_to_string(ours).unwrap();
+    assert!(printed.contains("standard error is a socket"), "{printed}");
+}
+
+#[test]
 fn cleanup_follows_a_set_up_that_failed() {
     let commander = Commander::new();
     let fails = ["--setup", "touch made; false", "--cleanup", "rm made", "--points", "1"];

@@ -15,6 +15,8 @@ mod figures;
 mod interpreter;
 mod runs;
 
+pub(crate) use interpreter::needs_shell;
+
 use crate::shared::cpus::ALL;
 use checks::checked;
 use engine::{

@@ -4,8 +4,10 @@ use crate::commands::run::custom::{check_urls, directory, with_custom};
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, note};
 use crate::{config, originals};
-use ::record::{Plan, Value};
+use ::record::{CommandOutput, Plan, Value};
 use engine::{HideError, RunRequest, Secrets};
+use rustix::fs::FileType;
+use std::os::fd::AsFd;
 
 /// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
 pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
@@ -35,8 +37,20 @@ fn plan(request: &RunRequest) -> Result<Plan, Trouble> {
     let mut plan = engine::plan(request, workloads::TABLE)?;
     for custom in plan.workloads.iter_mut().filter_map(|workload| workload.custom.as_mut()) {
         custom.directory = directory()?.join(&custom.directory);
+        if custom.output == Some(CommandOutput::Inherit) && is_socket(&std::io::stderr()) {
+            return Err(Trouble::usage(
+                "--stdout inherit: standard error is a socket, which a command can't be given; name a file, or \
+                 append 2>&1 | cat",
+            ));
+        }
     }
     Ok(plan)
+}
+
+/// Whether it can't be opened by its number, as a worker opens it.
+fn is_socket(file: &impl AsFd) -> bool {
+    let stat = rustix::fs::fstat(file);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
 }
 
 /// The request without passwords in URLs, and what was removed from it.

@@ -65,7 +65,7 @@ impl Interpreter {
 }
 
 /// Whether only a shell understands a command.
-fn needs_shell(command: &str) -> bool {
+pub(crate) fn needs_shell(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
     let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -5,6 +5,7 @@
 //! workers it is to have; further words are `--set`'s.
 
 use super::{Client, LOG, Running, Server, ServerOrigin, Setup, reserved_port};
+use crate::commands::command::needs_shell;
 use engine::{Custom, Failure, Guarded, Template, leaked, template};
 use load::{LocalServer, Target, Url, listening_ports};
 use std::ffi::OsString;
@@ -18,10 +19,6 @@ pub(crate) const WORDS: [&str; 3] = [PORT, ROOT, WORKERS];
 const PORT: &str = "port";
 const ROOT: &str = "root";
 pub(crate) const WORKERS: &str = "workers";
-
-/// What only a shell understands. A word with `=` may set a variable for the command behind it.
-const SHELL_SYNTAX: [char; 14] =
-    [';', '|', '&', '<', '>', '(', ')', '$', '`', '#', '\n', '=', '{', '!'];
 
 /// A server that takes longer is not waited for.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -126,7 +123,7 @@ fn start_command(
     });
     let log = setup.scratch.join(LOG);
     // A plain command takes the shell's place: one process less among the server's.
-    let exec = if command.contains(SHELL_SYNTAX) { "" } else { "exec " };
+    let exec = if needs_shell(&command) { "" } else { "exec " };
     let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
     let guarded = Guarded::start_with_log(&setup.knee, &words, directory, &setup.cpus, &log)
         .map_err(failed)?;

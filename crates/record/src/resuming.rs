@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_no_machine_are_told_apart() {
+    fn commands_of_no_machine_are_recognised() {
         let host = |id: &str| Host {
             taken: String::new(),
             facts: [(HOST_ID.to_owned(), id.to_owned())].into(),

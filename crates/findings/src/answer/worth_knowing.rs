@@ -143,7 +143,7 @@ fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
     let direction = if factors.1 >= 1.0 { "up" } else { "down" };
     let pairs: Vec<[u64; 2]> = steps.clone().filter_map(|step| step.between).collect();
     let first = pairs.iter().map(|pair| pair[0]).min();
-    let place = match first.zip(pairs.iter().map(|pair| pair[1]).max()) {
+    let position = match first.zip(pairs.iter().map(|pair| pair[1]).max()) {
         Some((first, last)) => format!("{} {}", between([first, last]), names.axis()),
         None => {
             let at = Range::new(steps.map(|step| step.at.value));
@@ -151,7 +151,7 @@ fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
         }
     };
     let factors = factors.format(step_factor);
-    format!(" {verb} {direction} {factors} {place}")
+    format!(" {verb} {direction} {factors} {position}")
 }
 
 /// ` drifted: the last round is ×1.30 of the first`.

@@ -30,11 +30,11 @@ impl FindingKind for Step {
         let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
         let factor = step_factor(self.factor.value);
         let axis = names.axis();
-        let place = match self.between {
+        let position = match self.between {
             Some(points) => format!("{} {axis}", between(points)),
             None => format!("at {} {axis}{}", whole(self.at.value), interval(self.at, whole)),
         };
-        let rest = format!(" steps {direction} {factor} {place}.");
+        let rest = format!(" steps {direction} {factor} {position}.");
         Sentence::new(names.head().into_iter().chain([text(rest)]))
     }
 

@@ -92,7 +92,7 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
         pairs.push((what.to_owned(), factors));
     }
     let label = &row.label;
-    let place = between
+    let whereabouts = between
         .map_or_else(|| format!("at {}", nearest(value)), |points| format!("between {points}"));
     json!({
         "kind": "step",
@@ -101,7 +101,7 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "text": format!("{label} steps {way} {} {place} {}", factor(times), table.axis),
+        "text": format!("{label} steps {way} {} {whereabouts} {}", factor(times), table.axis),
         "brief": brief,
         "pairs": pairs,
     })

@@ -208,6 +208,14 @@ fn known_axis(
     if all.any(|parameter| parameter.name == axis) {
         return Ok(());
     }
+    let names: Vec<&str> = workloads
+        .iter()
+        .flat_map(|row| row.about().axes())
+        .map(|parameter| parameter.name)
+        .collect();
+    if let Some(hint) = did_you_mean(axis, &names) {
+        return Err(RequestError::Usage(format!("--axis {axis}: {hint}")));
+    }
     let can = |row: &&dyn Workload| {
         let axes: Vec<&str> = row.about().axes().map(|parameter| parameter.name).collect();
         format!("{} over {}", row.about().name, axes.join(" or "))
@@ -442,16 +450,17 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
 fn unknown(what: &str, name: &str, names: &[&str], list: &str) -> RequestError {
     let families = families(names);
     let names: Vec<&str> = names.iter().copied().chain(families).collect();
-    let mut suggestions = nearest(name, &names);
+    let hint = did_you_mean(name, &names).unwrap_or_else(|| format!("`{list}` shows them all"));
+    RequestError::Usage(format!("no {what} is called `{name}`; {hint}"))
+}
+
+/// The names that were probably meant, as a question.
+fn did_you_mean(name: &str, names: &[&str]) -> Option<String> {
+    let mut suggestions = nearest(name, names);
     // Where names begin so, others that only look alike are not meant.
     let begin = suggestions.iter().filter(|suggested| suggested.starts_with(name)).count();
     suggestions.truncate(begin.max(1));
-    let hint = if suggestions.is_empty() {
-        format!("`{list}` shows them all")
-    } else {
-        format!("did you mean {}?", suggestions.join(" or "))
-    };
-    RequestError::Usage(format!("no {what} is called `{name}`; {hint}"))
+    (!suggestions.is_empty()).then(|| format!("did you mean {}?", suggestions.join(" or ")))
 }
 
 impl RunRequest {

@@ -172,7 +172,10 @@ impl RunRequest {
             self.without.iter().find(|name| !subject_names.contains(&name.as_str()))
         {
             let workloads = self.workloads.join(" and ");
-            let what = format!("{stray} is no subject of {workloads}; see `knee list`");
+            let names: Vec<&str> = subject_names.iter().map(|name| &**name).collect();
+            let hint =
+                super::did_you_mean(stray, &names).unwrap_or_else(|| "see `knee list`".to_owned());
+            let what = format!("{stray} is no subject of {workloads}; {hint}");
             return Err(RequestError::Usage(what));
         }
         let is_named = |name: &str| {

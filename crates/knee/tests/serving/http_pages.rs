@@ -6,7 +6,9 @@ use crate::common::Knee;
 fn flags(help: &str) -> Vec<(String, Option<String>)> {
     let mut flags: Vec<(String, Option<String>)> = Vec::new();
     // Help folds its lines: what belongs to a flag is all up to the next one.
-    let options = help.split("Options:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let is_inside = |line: &&str| line.is_empty() || line.starts_with(' ');
+    let options = help.split("Options:\n").nth(1).unwrap().lines().take_while(is_inside);
+    let options = options.collect::<Vec<_>>().join("\n");
     let starts = options.split("\n      --").map(|text| text.trim_start_matches("      --"));
     for text in starts {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

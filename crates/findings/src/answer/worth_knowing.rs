@@ -143,12 +143,12 @@ fn steps(findings: &[&Finding], names: &Names<'_>) -> String {
     let direction = if factors.1 >= 1.0 { "up" } else { "down" };
     let pairs: Vec<[u64; 2]> = steps.clone().filter_map(|step| step.between).collect();
     let first = pairs.iter().map(|pair| pair[0]).min();
-    let position = match first.zip(pairs.iter().map(|pair| pair[1]).max()) {
-        Some((first, last)) => format!("{} {}", between([first, last]), names.axis()),
-        None => {
-            let at = Range::new(steps.map(|step| step.at.value));
-            format!("at {}", advice::axis_range(at, names))
-        }
+    let last = pairs.iter().map(|pair| pair[1]).max();
+    let position = if let Some((first, last)) = first.zip(last) {
+        format!("{} {}", between([first, last]), names.axis())
+    } else {
+        let at = Range::new(steps.map(|step| step.at.value));
+        format!("at {}", advice::axis_range(at, names))
     };
     let factors = factors.format(step_factor);
     format!(" {verb} {direction} {factors} {position}")

@@ -349,7 +349,7 @@ fn a_flag_leaves_a_suite_its_directory() {
         let words = [&["--suite", "mine"], flags].concat();
         let (_, cell) = commander.cell(&words);
         assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
-        let printed = cell.facts.get("output").unwrap().to_string();
+        let printed = cell.facts.get("output").unwrap().clone();
         assert!(printed.ends_with("/sub"), "{printed}");
     }
 }

@@ -55,6 +55,7 @@ pub fn foreign(
         host_after: Some(host),
         warnings,
         cells,
+        profile: record::Profile::default(),
     };
     Ok(Foreign { run, named_points })
 }

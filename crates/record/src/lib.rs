@@ -12,6 +12,7 @@ mod merge;
 mod model;
 mod old;
 mod plan_changes;
+mod profile;
 mod reason;
 mod reference;
 mod resuming;
@@ -33,6 +34,7 @@ pub use host::{
 pub use location::default_path;
 pub use merge::{Merged, merge};
 pub use model::*;
+pub use profile::*;
 pub use quantities::Value;
 pub use reason::{FailureReason, ReplyFault, deadline_text};
 pub use reference::RunRef;

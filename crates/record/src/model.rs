@@ -4,7 +4,7 @@
 //! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
 use crate::old::{self, ShortJson};
-use crate::{CellKey, Custom, FailureReason, PlanChange};
+use crate::{CellKey, Custom, FailureReason, PlanChange, Profile, ProfilePlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,9 @@ pub struct Run {
     pub warnings: Vec<Warning>,
     /// Every cell that ended, in the order in which they ended.
     pub cells: Vec<Cell>,
+    /// What the CPUs did, sampled in a pass of its own; empty where the plan asks for none.
+    #[serde(default, skip_serializing_if = "Profile::is_empty")]
+    pub profile: Profile,
 }
 
 impl Run {
@@ -114,6 +117,9 @@ pub struct Plan {
     /// What ends the rounds before all of them are done; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// How its cells are profiled after the last round; absent where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfilePlan>,
     /// The id of the run whose cells took turns with those of this one; empty where it had the machine
     /// to itself.
     #[serde(default, skip_serializing_if = "String::is_empty", alias = "beside")]

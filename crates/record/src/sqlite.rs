@@ -3,8 +3,8 @@
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Run, RunState, RunSummary, reference, rows,
-    schema, seal,
+    Archive, Cell, Ending, Error, Host, MetricInfo, Profile, Run, RunState, RunSummary, reference,
+    rows, schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -53,6 +53,7 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 ///     host_after: None,
 ///     warnings: vec![],
 ///     cells: vec![],
+///     profile: Default::default(),
 /// };
 /// let number = archive.begin(&run)?;
 /// // … archive.commit(number, &cell)? for each cell as it ends …
@@ -379,6 +380,7 @@ impl Archive for SqliteArchive {
             host_after,
             warnings: rows::from_json(row, "warnings", path)?,
             cells,
+            profile: Profile::default(),
         })
     }
 

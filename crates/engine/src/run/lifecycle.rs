@@ -3,7 +3,7 @@
 use crate::calibrate::Calibrated;
 use crate::run::host::{host, now};
 use crate::run::quiet;
-use record::{Ending, HOST_NAME, Plan, Run, RunState, RunSummary, Warning};
+use record::{Ending, HOST_NAME, Plan, Profile, Run, RunState, RunSummary, Warning};
 
 /// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
 /// second.
@@ -24,7 +24,16 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     };
     let warnings = quiet::before(&host_before);
     let clock = clock.info();
-    Run { summary, plan, clock, host_before, host_after: None, warnings, cells: Vec::new() }
+    Run {
+        summary,
+        plan,
+        clock,
+        host_before,
+        host_after: None,
+        warnings,
+        cells: Vec::new(),
+        profile: Profile::default(),
+    }
 }
 
 /// Closes a run with a last look at the machine.

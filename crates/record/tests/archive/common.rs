@@ -81,6 +81,7 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
         host_after: None,
         warnings: vec![],
         cells: vec![],
+        profile: record::Profile::default(),
     }
 }
 

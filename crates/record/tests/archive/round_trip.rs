@@ -180,7 +180,7 @@ prop_compose! {
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, changes, budget, paired_with, cells }
+            unavailable: unavailable.collect(), warnings, changes, budget, profile: None, paired_with, cells }
     }
 }
 
@@ -217,6 +217,7 @@ prop_compose! {
             host_after: None,
             warnings,
             cells: vec![],
+            profile: record::Profile::default(),
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::plain;
 use super::schema::{SCHEMA, SCHEMA_OLDEST};
 use jiff::Timestamp;
-use record::{Cell, Clock, Host, Plan, Run, RunState, RunSummary, Usage, Warning};
+use record::{Cell, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
@@ -73,6 +73,8 @@ struct Document {
     host: Hosts,
     warnings: Vec<Warning>,
     cells: Vec<Cell>,
+    #[serde(default)]
+    profile: Profile,
     /// Looked at before.
     #[serde(rename = "schema")]
     _schema: serde_json::Number,
@@ -154,7 +156,7 @@ fn is_passed_over(path: &str) -> bool {
 }
 
 fn run(document: Document) -> Result<Run, Unreadable> {
-    let Document { summary, plan, clock, host, mut warnings, cells, .. } = document;
+    let Document { summary, plan, clock, host, mut warnings, cells, profile, .. } = document;
     // Those of the plan are written along with those of the run.
     let planned = plan.warnings.len() + plan.changes.len();
     if !warnings.starts_with(&plan.warnings) || warnings.len() < planned {
@@ -163,7 +165,7 @@ fn run(document: Document) -> Result<Run, Unreadable> {
     // Sentences of changes may be those of another version: the changes themselves are read.
     let warnings = warnings.split_off(planned);
     let (host_before, host_after) = (host.before, host.after);
-    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells })
+    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells, profile })
 }
 
 fn check_summary(run: &Run) -> Result<(), Unreadable> {

@@ -50,6 +50,7 @@ pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Ru
         host_after: Some(host),
         warnings: warnings(model),
         cells,
+        profile: record::Profile::default(),
     }
 }
 

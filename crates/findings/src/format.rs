@@ -2,9 +2,11 @@
 
 mod commands;
 mod figures;
+mod functions;
 
 pub use commands::{resume_command, shell_word};
 pub use figures::*;
+pub use functions::short_function;
 pub use printable::{count, plural, quantity};
 
 use analysis::{Estimate, Shares};

@@ -3,7 +3,7 @@
 use crate::common::{Came, Knee};
 use record::{Cell, Outcome, Run};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 const QUICK: [&str; 4] = ["--rounds", "1", "--time", "20ms"];
 
@@ -72,17 +72,15 @@ fn a_file_is_downloaded_from_a_server_of_ones_own() {
         }
     }
     let help = knee.run(&["run", "download", "--help"]).out;
-    assert!(help.contains("--server <") && !help.contains("--url <"), "{help}");
+    assert!(help.contains("--server <") && help.contains("--url <"), "{help}");
     let elsewhere = own("/ --port {port}");
     let came = knee.run(&["run", "download", "--server", &elsewhere]);
     assert_eq!(came.code, Some(2), "{came:?}");
     assert!(came.err.contains("--root {root}"), "{came:?}");
 }
 
-#[test]
-fn a_server_that_runs_already_is_measured_with_its_processes() {
-    let knee = Knee::new();
-    std::fs::write(knee.directory.path().join("x"), "hello").unwrap();
+/// `knee httpd`, running, which serves the directory of `knee`; and its address.
+fn running_httpd(knee: &Knee) -> (Child, String) {
     let directory = knee.directory.path().display().to_string();
     let mut httpd = std::process::Command::new(env!("CARGO_BIN_EXE_knee"))
         .args(["httpd", &directory, "--port", "0", "--bind", "127.0.0.1", "--json"])
@@ -92,7 +90,38 @@ fn a_server_that_runs_already_is_measured_with_its_processes() {
     let mut line = String::new();
     BufReader::new(httpd.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let url = format!("mine=http://{}/x", ready["address"].as_str().unwrap());
+    let address = ready["address"].as_str().unwrap().to_owned();
+    (httpd, address)
+}
+
+#[test]
+fn what_a_url_serves_is_downloaded() {
+    let knee = Knee::new();
+    std::fs::write(knee.directory.path().join("big"), vec![7; 2_500_000]).unwrap();
+    let (mut httpd, address) = running_httpd(&knee);
+    let url = format!("mine=http://{address}/big");
+    let words = ["download", "--points", "2", "--second-client", "nothing,slow", "--url", &url];
+    let (came, measured) = run(&knee, &words);
+    assert_eq!((came.code, measured.cells.len()), (Some(0), 2), "{came:?}");
+    for cell in &measured.cells {
+        assert_eq!(reason(cell), "measured", "{came:?}");
+        assert!(cell.metrics.iter().any(|metric| metric.name == "cpu"), "{cell:?}");
+    }
+    let (came, measured) = run(&knee, &["download", "--points", "9", "--url", &url]);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert_eq!(reason(&measured.cells[0]), "the server sends 2 MB: --points 2");
+    let came = knee.run(&["run", "download", "--cache", "cold", "--url", &url]);
+    assert_eq!(came.code, Some(2), "where the file lies is not in knee's hands: {came:?}");
+    httpd.kill().unwrap();
+    httpd.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_runs_already_is_measured_with_its_processes() {
+    let knee = Knee::new();
+    std::fs::write(knee.directory.path().join("x"), "hello").unwrap();
+    let (mut httpd, address) = running_httpd(&knee);
+    let url = format!("mine=http://{address}/x");
     let words = ["dead", "--points", "0,30", "--alive", "4", "--workers", "1", "--url", &url];
     let (came, run) = run(&knee, &words);
     assert_eq!((came.code, run.cells.len()), (Some(0), 2), "{came:?}");
@@ -126,7 +155,6 @@ fn a_template_that_can_not_work_is_refused_in_one_line() {
             &["run", "download", "--server", "mmap=./x {port} {root}"],
             "of knee's is called mmap already",
         ),
-        (&["run", "download", "--url", "x=http://127.0.0.1/"], "--url is not for it"),
         (&["run", "poll", "--server", "x=./x {port}"], "no commands or servers"),
     ] {
         let came = knee.run(words);

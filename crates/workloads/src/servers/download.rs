@@ -12,20 +12,20 @@
 
 mod file;
 mod slow;
+mod transfer;
 
-use crate::servers::client;
 use crate::servers::drivers::{self, Running, Server, Setup};
-use crate::servers::served::{self, CpuSplit, NO_SERVERS, OwnServers};
+use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, NO_SERVERS, OwnServers};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
-    SampleKind, Subject, Sweep, Usual, Values, Workload,
+    SampleKind, Subject, Sweep, Usual, Values, Workload, leaked_slice,
 };
-use file::{Layout, MB};
+use file::{Large, Layout, MB};
 use slow::Slow;
-use std::io::Write;
-use std::net::TcpStream;
+use std::path::Path;
+use transfer::Source;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Download = Download { about: &ABOUT, own: &NO_SERVERS };
@@ -82,8 +82,7 @@ static ABOUT: About = About {
     ],
     parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     axis: MEGABYTES.name,
-    // What a server that runs already serves is not in knee's hands.
-    custom_keys: &["server", "set", "directory"],
+    custom_keys: CUSTOM_KEYS,
     compared_pairs: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
     trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
@@ -140,6 +139,9 @@ fn row(own: &OwnServers, cell: &Cell) -> Result<Row, Failure> {
     row.ok_or_else(|| Failure::new(format!("no subject of download is called {}", cell.subject)))
 }
 
+/// What is read of the connection at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+
 impl Workload for Download {
     fn about(&self) -> &'static About {
         self.about
@@ -175,11 +177,6 @@ impl Workload for Download {
         custom: &Custom,
         axis: Option<&str>,
     ) -> Result<&'static dyn Workload, String> {
-        if !custom.urls.is_empty() {
-            return Err(
-                "--url is not for it: its server has to serve a file that knee makes".to_owned()
-            );
-        }
         let (own, about) = OwnServers::new(custom, axis, self.about)?;
         let is_taken = |name| WAYS.iter().any(|(way, _)| *way == name);
         if let Some(server) = custom.servers.iter().find(|server| is_taken(server.name.as_str())) {
@@ -188,14 +185,21 @@ impl Workload for Download {
                 server.name, server.text
             ));
         }
-        if let Some(server) = own.servers().iter().find(|server| !server.serves_files()) {
+        if let Some(server) = own.servers().iter().find(|server| server.needs_root()) {
             return Err(format!(
                 "{} is to serve the file that is downloaded: --server '{}=./server --port {{port}} --root \
                  {{root}}'",
                 server.name, server.name
             ));
         }
-        Ok(Box::leak(Box::new(Download { about, own })))
+        if custom.urls.is_empty() {
+            return Ok(Box::leak(Box::new(Download { about, own })));
+        }
+        // What a server that runs already serves is not in knee's hands, nor is where it lies.
+        let is_kept = |parameter: &&Parameter| ![LAID.name, CACHE.name].contains(&parameter.name);
+        let parameters = about.parameters.iter().filter(is_kept).cloned().collect();
+        let about = About { parameters: leaked_slice(parameters), ..about.clone() };
+        Ok(Box::leak(Box::new(Download { about: Box::leak(Box::new(about)), own })))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
@@ -203,13 +207,10 @@ impl Workload for Download {
         let count = cell.number(MEGABYTES.name)?;
         let scratch = directory::make(cell, probe)?;
         let site = served::site(&scratch)?;
-        let layout = Layout::from_name(&cell.text(LAID.name)?);
-        let large = file::make(&site.join("large"), count, layout)?;
-        if let Some(pieces) = large.pieces {
-            probe.fact("pieces of the file", pieces);
-        }
+        let is_url = row.server.is_own() && !row.server.serves_files();
+        let large = if is_url { None } else { Some(make_large(cell, &site, count, probe)?) };
         let slow = cell.text(SLOW_CLIENTS.name)? == "slow";
-        if slow {
+        if slow && !is_url {
             file::make(&site.join("other"), slow::FILE_MB, Layout::Contiguous)?;
         }
         let cpus = CpuSplit::for_workers(1)?;
@@ -222,12 +223,17 @@ impl Workload for Download {
         };
         let mut running = row.server.start(&setup)?;
         stay_on(&cpus.clients)?;
-        let slow = slow.then(|| Slow::start(running.address(), "/other")).transpose();
-        if cell.text(CACHE.name)? == "cold" {
+        let source = |file, megabytes: u64| Source {
+            target: running.target(file),
+            bytes: (!is_url).then_some(megabytes * MB as u64),
+        };
+        let slow = slow.then(|| Slow::start(source("other", slow::FILE_MB))).transpose();
+        if let Some(large) = large.filter(|_| setting(cell, &CACHE) == "cold") {
             large.forget()?;
         }
+        let source = source("large", count);
         let outcome = slow.and_then(|slow| {
-            let outcome = download(&running, count, probe);
+            let outcome = download(&running, &source, count, probe);
             outcome.and(slow.map_or(Ok(()), Slow::end))
         });
         let outcome = running.judged(outcome);
@@ -236,50 +242,45 @@ impl Workload for Download {
     }
 }
 
+/// Makes the file that is downloaded.
+fn make_large(cell: &Cell, site: &Path, count: u64, probe: &mut Probe) -> Result<Large, Failure> {
+    let layout = Layout::from_name(&setting(cell, &LAID));
+    let large = file::make(&site.join("large"), count, layout)?;
+    if let Some(pieces) = large.pieces {
+        probe.fact("pieces of the file", pieces);
+    }
+    Ok(large)
+}
+
+/// The value of a parameter that a cell may lack; then its default.
+fn setting(cell: &Cell, parameter: &Parameter) -> String {
+    let default = parameter.default.quick.first().copied().unwrap_or_default();
+    cell.text(parameter.name).map_or_else(|_| default.to_owned(), |text| text.into_owned())
+}
+
 /// Takes the file, and times every MB.
-fn download(running: &Running, count: u64, probe: &mut Probe) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::call("downloading", error);
-    let cpu_ns = || running.cpu_ns().map_err(|error| Failure::call("the server's CPU time", error));
-    let mut stream = client::Client::connect(running.address()).map_err(failed)?;
-    let before = cpu_ns()?;
-    stream.write_all(&client::request(running.address(), "/large")).map_err(failed)?;
-    let (head, body) = client::head(&mut stream).map_err(failed)?;
-    if !client::sends_file(&head, count * MB as u64) {
-        let head = String::from_utf8_lossy(&head).into_owned();
-        return Err(Failure::new(format!("the server does not send the file: {head:?}")));
+fn download(
+    running: &Running,
+    source: &Source,
+    count: u64,
+    probe: &mut Probe,
+) -> Result<(), Failure> {
+    let cpu_ns = || match running.unknown() {
+        Some(_) => Ok(None),
+        None => running.cpu_ns().map(Some),
+    };
+    if let Some(why) = running.unknown() {
+        probe.fact("CPU and memory of the server", why);
     }
-    let mut taking = Taking { stream, taken: body.len(), buffer: vec![0; 256 << 10] };
-    probe.trajectory("throughput", count, |n| taking.up_to(n))?;
-    let spent_ns = cpu_ns()?.saturating_sub(before);
-    probe.given("cpu", &[spent_ns as f64 / count as f64], count);
+    let failed = |error: std::io::Error| Failure::call("the server's CPU time", error);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let before = cpu_ns().map_err(failed)?;
+    let mut transfer = source.open(None).map_err(|error| Failure::call("downloading", error))?;
+    transfer.check_length(count)?;
+    probe.trajectory("throughput", count, |n| transfer.take_to(n, &mut buffer))?;
+    if let Some((before, after)) = before.zip(cpu_ns().map_err(failed)?) {
+        let spent_ns = after.saturating_sub(before);
+        probe.given("cpu", &[spent_ns as f64 / count as f64], count);
+    }
     Ok(())
-}
-
-/// A body that is being taken.
-struct Taking {
-    stream: TcpStream,
-    taken: usize,
-    buffer: Vec<u8>,
-}
-
-impl Taking {
-    /// Takes it up to the end of the n-th MB, counted from 1.
-    fn up_to(&mut self, n: u64) -> Result<(), Failure> {
-        let end = n as usize * MB;
-        let mut last = file::byte(n - 1);
-        while self.taken < end {
-            let length_max = self.buffer.len().min(end - self.taken);
-            let read = client::read(&mut self.stream, &mut self.buffer[..length_max]);
-            let read = read.map_err(|error| Failure::call("downloading", error))?;
-            if read == 0 {
-                return Err(Failure::new(format!("the download ended after {} bytes", self.taken)));
-            }
-            self.taken += read;
-            last = self.buffer[read - 1];
-        }
-        if last == file::byte(n - 1) {
-            return Ok(());
-        }
-        Err(Failure::new(format!("the file's MB {n} is not what came")))
-    }
 }

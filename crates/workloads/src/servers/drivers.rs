@@ -111,6 +111,11 @@ impl Server {
         self.own.is_none_or(OwnServer::serves_root)
     }
 
+    /// Whether it is started by a command that does not say which directory it serves.
+    pub fn needs_root(&self) -> bool {
+        self.own.is_some_and(|own| own.is_command() && !own.serves_root())
+    }
+
     /// Starts it: when this returns, it accepts connections.
     pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
         self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;

@@ -1,10 +1,9 @@
 //! A second client, which takes another file no faster than it may.
 
-use super::file::MB;
+use super::transfer::{Source, Transfer};
 use crate::servers::client;
 use engine::Failure;
-use std::io::{self, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -27,14 +26,12 @@ pub(super) struct Slow {
 
 impl Slow {
     /// Begins: when this returns, the server sends to it.
-    pub fn start(address: SocketAddr, path: &str) -> Result<Slow, Failure> {
+    pub fn start(source: Source) -> Result<Slow, Failure> {
         let failed = |error: io::Error| Failure::call("the slow client", error);
-        let request = client::request(address, path);
-        let (stream, left) = begin(address, &request).map_err(failed)?;
+        let transfer = source.open(Some(BUFFER_BYTES)).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stop_flag = stop.clone();
-        let thread =
-            std::thread::spawn(move || take((stream, left), (address, &request), &stop_flag));
+        let thread = std::thread::spawn(move || take(transfer, &source, &stop_flag));
         Ok(Slow { stop, thread })
     }
 
@@ -46,38 +43,22 @@ impl Slow {
     }
 }
 
-/// Asks for the file over a connection of its own, which any server may end with it. Returns the bytes of it that
-/// are still to come, too.
-fn begin(address: SocketAddr, request: &[u8]) -> io::Result<(TcpStream, u64)> {
-    let mut stream = client::Client::connect(address)?;
-    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, BUFFER_BYTES)?;
-    stream.write_all(request)?;
-    let (head, body) = client::head(&mut stream)?;
-    let bytes = FILE_MB * MB as u64;
-    if client::sends_file(&head, bytes) {
-        return Ok((stream, bytes - body.len() as u64));
-    }
-    Err(io::Error::other("the server does not send its file"))
-}
-
 /// Takes a piece whenever it is due by the rate, until it is stopped.
-fn take(
-    (mut stream, mut left): (TcpStream, u64),
-    (address, request): (SocketAddr, &[u8]),
-    stop: &AtomicBool,
-) -> io::Result<()> {
+fn take(mut transfer: Transfer, source: &Source, stop: &AtomicBool) -> io::Result<()> {
     let (start, mut taken) = (Instant::now(), 0_u64);
     let mut buffer = vec![0; PIECE_BYTES];
     while !stop.load(Ordering::Relaxed) {
-        if left == 0 {
-            (stream, left) = begin(address, request)?;
-        }
-        let read = client::read(&mut stream, &mut buffer[..PIECE_BYTES.min(left as usize)])?;
+        let left = transfer.bytes.map(|bytes| bytes.saturating_sub(transfer.taken_bytes));
+        let length = PIECE_BYTES.min(left.unwrap_or(u64::MAX) as usize);
+        let read = client::read(&mut transfer.stream, &mut buffer[..length])?;
         if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            if left.is_some_and(|left| left > 0) {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            transfer = source.open(Some(BUFFER_BYTES))?;
         }
         taken += read as u64;
-        left -= read as u64;
+        transfer.taken_bytes += read as u64;
         let due = start + Duration::from_nanos(taken * (1_000_000_000 / BYTES_PER_S));
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }

@@ -37,6 +37,11 @@ pub(crate) enum OwnServer {
 }
 
 impl OwnServer {
+    /// Whether a command starts it.
+    pub fn is_command(&self) -> bool {
+        matches!(self, OwnServer::Command { .. })
+    }
+
     /// Whether it serves the directory that it is given.
     pub fn serves_root(&self) -> bool {
         matches!(self, OwnServer::Command { text, .. } if template::words(text).contains(&ROOT))
